@@ -46,20 +46,22 @@ def run(cluster: ObjectStore, faults: dict[str, PodFault] | None = None, *, tick
     return run_until_stable(cluster, now=0)
 
 
-def running(manifest: Manifest) -> ObjectStore:
+def cluster_with(manifest: Manifest) -> ObjectStore:
+    """A cluster in which the pods of this StatefulSet run."""
     return run(create(ObjectStore(), manifest, now=0)[0])
 
 
-def changed(cluster: ObjectStore, **spec: Any) -> ObjectStore:
+def with_spec(cluster: ObjectStore, **spec: Any) -> ObjectStore:
+    """The cluster after an edit of the StatefulSet's spec, before its controller runs."""
     return replace_object(cluster, merge_patched(cluster.objects[DATA], {"spec": spec}))[0]
 
 
 def with_image(cluster: ObjectStore, image: str) -> ObjectStore:
     containers = [{"name": "main", "image": image}]
-    return changed(cluster, template={"spec": {"containers": containers}})
+    return with_spec(cluster, template={"spec": {"containers": containers}})
 
 
-def pods(cluster: ObjectStore) -> dict[str, str]:
+def pod_images(cluster: ObjectStore) -> dict[str, str]:
     """The image of every pod, with a `!` after it if the pod is not ready."""
     pods = list_objects(cluster, "v1", "Pod", "search")
     return {

@@ -1,4 +1,4 @@
-"""The real parts, started once a run; and their logs where a test fails."""
+"""Fixtures for the real programs, which start once a run. Their logs are shown when a test fails."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commandline import ROOT
-from e2e.searchkeeper_stage import Stage, set_up, staged
+from e2e.operator_sandbox import OperatorSandbox, apply_crds_and_rbac, operator_sandbox
 from e2e.stand.containers import Feigned
 from e2e.stand.control_plane import ControlPlane, control_plane
 from e2e.stand.controllers import kube_controller_manager
@@ -26,6 +26,7 @@ LOGS = pytest.StashKey[Workshop]()
 
 @pytest.fixture(scope="session")
 def parts() -> Parts:
+    """The real programs. Skips the test if EVERPATH_REAL is not set."""
     try:
         return Parts.found()
     except AbsentError as absent:
@@ -34,44 +35,46 @@ def parts() -> Parts:
 
 @pytest.fixture(scope="session")
 def opensearch(parts: Parts) -> Fetched:
-    """Only where all else is real, too: whoever runs the other tests has not asked for half a gigabyte."""
+    """A function that downloads OpenSearch. It requires `parts` so that only `make e2e` downloads 500 MB."""
 
-    def fetched(*versions: str) -> Path:
+    def download(*versions: str) -> Path:
         try:
             return opensearch_folder(*versions)
         except AbsentError as absent:
             pytest.skip(str(absent))
 
-    return fetched
+    return download
 
 
 @pytest.fixture(scope="session")
 def place(
     parts: Parts, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Workshop]:
-    """A folder for all of them. Whoever is told to terminate cleans up as after Ctrl-C."""
+    """A folder for all programs. SIGTERM raises KeyboardInterrupt, so that it cleans up as Ctrl-C does."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with workshop(tmp_path_factory.mktemp("logs")) as made:
-        request.config.stash[LOGS] = made
-        yield made
+    with workshop(tmp_path_factory.mktemp("logs")) as created:
+        request.config.stash[LOGS] = created
+        yield created
     signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture(scope="session")
 def plane(parts: Parts, place: Workshop) -> Iterator[ControlPlane]:
+    """An API server with its etcd."""
     with control_plane(parts, place) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def olm(parts: Parts, place: Workshop, plane: ControlPlane) -> Iterator[OlmV1]:
+    """The controllers of OLM v1."""
     with olm_v1(parts, place, plane) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
 def agent(parts: Parts, place: Workshop, plane: ControlPlane) -> Iterator[NodeAgent]:
-    """A node that takes every pod, and the controllers that make pods out of Deployments and Jobs."""
+    """A node for every pod, and the controllers that create pods for Deployments and Jobs."""
     with kube_controller_manager(parts, place, plane), node_agent(plane, place) as started:
         yield started
         started.must_run()
@@ -79,7 +82,7 @@ def agent(parts: Parts, place: Workshop, plane: ControlPlane) -> Iterator[NodeAg
 
 @pytest.fixture(scope="session")
 def olm_v0(parts: Parts, place: Workshop, plane: ControlPlane, agent: NodeAgent) -> Iterator[OlmV0]:
-    """OLM v0, and everything that searchkeeper's bundles need: their content, and pods that pretend."""
+    """OLM v0 with the bundles of searchkeeper. Pods of the operator are ready, but run no process."""
     with real_olm_v0(parts, place, plane, agent) as started:
         for folder in sorted((ROOT / "bundles" / "searchkeeper").glob("*/manifests")):
             started.offer_bundle(f"*/searchkeeper-bundle:v{folder.parent.name}", folder.parent)
@@ -88,26 +91,26 @@ def olm_v0(parts: Parts, place: Workshop, plane: ControlPlane, agent: NodeAgent)
 
 
 @pytest.fixture(scope="module")
-def account(plane: ControlPlane, agent: NodeAgent) -> None:
-    """Where searchkeeper may work: its definitions, its account, and images of an engine that pretend."""
-    set_up(plane)
+def operator_prerequisites(plane: ControlPlane, agent: NodeAgent) -> None:
+    """The CRDs, ServiceAccount and RBAC of searchkeeper. Pods of OpenSearch are ready, but run no process."""
+    apply_crds_and_rbac(plane)
     agent.images.offer("docker.io/opensearchproject/*", Feigned())
 
 
 @pytest.fixture
-def stage(
-    request: pytest.FixtureRequest, plane: ControlPlane, place: Workshop, account: None
-) -> Iterator[Stage]:
-    """For each test a namespace of its own, called as the test is."""
+def sandbox(
+    request: pytest.FixtureRequest, plane: ControlPlane, place: Workshop, operator_prerequisites: None
+) -> Iterator[OperatorSandbox]:
+    """A namespace with the name of the test."""
     name = request.node.name.partition("[")[0].replace("_", "-")[-50:].strip("-")
-    with staged(plane, place, name) as made:
-        yield made
+    with operator_sandbox(plane, place, name) as created:
+        yield created
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    made = item.config.stash.get(LOGS, None)
-    if report.failed and made is not None and "place" in getattr(item, "fixturenames", ()):
-        report.sections += [(f"{log.stem}", log_end(log)) for log in sorted(made.logs.glob("*.log"))]
+    place = item.config.stash.get(LOGS, None)
+    if report.failed and place is not None and "place" in getattr(item, "fixturenames", ()):
+        report.sections += [(f"{log.stem}", log_end(log)) for log in sorted(place.logs.glob("*.log"))]
     return report

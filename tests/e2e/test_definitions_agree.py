@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from e2e.own_definitions import group, served
+from e2e.installed_crds import group_path, install_crds
 from e2e.stand.api import Api, Object, RefusedError
 from e2e.stand.control_plane import ControlPlane
 from searchkeeper.api.codec import decode_cluster_spec
@@ -19,7 +19,7 @@ from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 from searchkeeper.api.spec import ROLES
 from searchkeeper.api.validation import schema_errors
 
-GROUP = group("agreement")
+GROUP = group_path("agreement")
 SEED = 20
 CREATED, CHANGED = 600, 200
 # The very first and the very last that are taken, their neighbours, and what is of another kind altogether.
@@ -37,7 +37,7 @@ NAMES = ["logs", "logs", "logs", "l", "1st", "a.b", "x" * 43, "x" * 44, "x" * 26
 
 @pytest.fixture(scope="module")
 def api(plane: ControlPlane) -> Iterator[Api]:
-    with served(plane, "agreement") as own:
+    with install_crds(plane, "agreement") as own:
         yield own
 
 

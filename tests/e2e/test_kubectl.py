@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from commandline import ROOT
-from e2e.searchkeeper_stage import LONG, Stage, staged
+from e2e.operator_sandbox import TIMEOUT, OperatorSandbox, operator_sandbox
 from e2e.stand.api import conditions
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.processes import Workshop
@@ -26,16 +26,16 @@ PAGE: Final = ROOT / "docs/operator/kubectl.md"
 
 
 @pytest.fixture
-def stage(plane: ControlPlane, place: Workshop, account: None) -> Iterator[Stage]:
-    with staged(plane, place, "search") as made:
-        yield made
+def sandbox(plane: ControlPlane, place: Workshop, operator_prerequisites: None) -> Iterator[OperatorSandbox]:
+    with operator_sandbox(plane, place, "search") as created:
+        yield created
 
 
 @pytest.fixture
 def kubectl(plane: ControlPlane) -> Callable[[str], str]:
     def run(line: str) -> str:
         command = ["kubectl", "--kubeconfig", str(plane.kubeconfig), "-n", "search", *line.split()]
-        done = subprocess.run(command, capture_output=True, check=False, text=True, timeout=LONG)
+        done = subprocess.run(command, capture_output=True, check=False, text=True, timeout=TIMEOUT)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -78,7 +78,7 @@ def missing_lines(documented: list[str], shown: str) -> list[str]:
     return missing
 
 
-def test_kubectl_shows_what_the_docs_show(stage: Stage, kubectl: Callable[[str], str]) -> None:
+def test_kubectl_shows_what_the_docs_show(sandbox: OperatorSandbox, kubectl: Callable[[str], str]) -> None:
     documented = iter(sessions(PAGE.read_text(encoding="utf-8")))
 
     def compare(line: str) -> None:
@@ -87,35 +87,35 @@ def test_kubectl_shows_what_the_docs_show(stage: Stage, kubectl: Callable[[str],
         shown = kubectl(line)
         assert missing_lines(lines, shown) == [], shown
 
-    stage.ask_for()
-    with stage.operator():
+    sandbox.create_cluster()
+    with sandbox.run_operator():
         compare("wait searchcluster/logs --for=condition=Ready --timeout=3m")
         compare("get searchclusters")
-        stage.snapshot.index("books")
-        before = {each["metadata"]["uid"] for each in stage.pods()}
-        stage.edit(version="3.4.0")
-        until("the first pod is deleted", lambda: is_deleted(stage, before), LONG)
-        stage.edit(upgrade={"paused": True})
-        until("the pause is reported", lambda: is_paused(stage), LONG)
+        sandbox.recorder.create_index("books")
+        before = {each["metadata"]["uid"] for each in sandbox.list_pods()}
+        sandbox.edit_spec(version="3.4.0")
+        until("the first pod is deleted", lambda: is_deleted(sandbox, before), TIMEOUT)
+        sandbox.edit_spec(upgrade={"paused": True})
+        until("the pause is reported", lambda: is_paused(sandbox), TIMEOUT)
         compare("get searchclusters")
         compare("get searchpools")
         compare("describe searchcluster logs")
-        stage.edit(upgrade={"paused": False})
+        sandbox.edit_spec(upgrade={"paused": False})
         compare("wait searchcluster/logs --for=jsonpath={.status.engineVersion}=3.4.0 --timeout=3m")
         compare("wait searchcluster/logs --for=condition=Ready --timeout=3m")
         compare("events --for searchcluster/logs")
     assert next(documented, None) is None
 
 
-def is_deleted(stage: Stage, before: set[str]) -> bool:
+def is_deleted(sandbox: OperatorSandbox, before: set[str]) -> bool:
     """Whether one of these pods is terminating or gone."""
-    pods = [each["metadata"] for each in stage.pods()]
+    pods = [each["metadata"] for each in sandbox.list_pods()]
     return not before <= {each["uid"] for each in pods if "deletionTimestamp" not in each}
 
 
-def is_paused(stage: Stage) -> bool:
+def is_paused(sandbox: OperatorSandbox) -> bool:
     """Whether the first node has returned and the cluster waits for the end of the pause."""
-    messages = {each["type"]: each["message"] for each in conditions(stage.cluster)}
+    messages: dict[str, str] = {each["type"]: each["message"] for each in conditions(sandbox.get_cluster())}
     return (
         messages["Ready"].endswith("1 of 5 nodes done; engine is green")
         and messages["PodsCurrent"] == "spec.upgrade.paused is set"

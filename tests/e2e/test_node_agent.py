@@ -1,4 +1,4 @@
-"""The node agent with real controllers: Deployments and Jobs do as in a cluster."""
+"""The node agent with real controllers: Deployments and Jobs behave as in a cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMESPACE: Final = "node-agent"
 CORE: Final = f"/api/v1/namespaces/{NAMESPACE}"
 DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 JOBS: Final = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
-LONG: Final = 300.0
+TIMEOUT: Final = 300.0
 
 
 @pytest.fixture(scope="module")
@@ -46,50 +46,54 @@ def deployment(name: str, image: str) -> Object:
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec}
 
 
-def pods(api: Api, name: str) -> list[Object]:
+def list_pods(api: Api, name: str) -> list[Object]:
     return api.items(f"{CORE}/pods?labelSelector=app%3D{name}")
 
 
-def test_a_deployment_gets_ready_rolls_and_goes(api: Api, agent: NodeAgent) -> None:
+def test_deployment_becomes_ready_rolls_out_and_is_deleted(api: Api, agent: NodeAgent) -> None:
     agent.images.offer("node-agent/web:*", Feigned())
     api.create(DEPLOYMENTS, deployment("web", "node-agent/web:1"))
-    until("both are ready", lambda: api.get(f"{DEPLOYMENTS}/web")["status"].get("readyReplicas") == 2, LONG)
-    first = {pod["metadata"]["uid"] for pod in pods(api, "web")}
-    assert len({pod["status"]["podIP"] for pod in pods(api, "web")}) == 2
+    until(
+        "both pods are ready",
+        lambda: api.get(f"{DEPLOYMENTS}/web")["status"].get("readyReplicas") == 2,
+        TIMEOUT,
+    )
+    before = {pod["metadata"]["uid"] for pod in list_pods(api, "web")}
+    assert len({pod["status"]["podIP"] for pod in list_pods(api, "web")}) == 2
     changed = [{"name": "c", "image": "node-agent/web:2"}]
     api.merge(f"{DEPLOYMENTS}/web", {"spec": {"template": {"spec": {"containers": changed}}}})
 
-    def has_rolled() -> bool:
+    def is_rolled_out() -> bool:
         status = api.get(f"{DEPLOYMENTS}/web")["status"]
         return bool(status["observedGeneration"] == 2 and status.get("updatedReplicas") == 2)
 
-    until("both are new", has_rolled, LONG)
-    assert not first & {pod["metadata"]["uid"] for pod in pods(api, "web")}
+    until("both pods are replaced", is_rolled_out, TIMEOUT)
+    assert not before & {pod["metadata"]["uid"] for pod in list_pods(api, "web")}
     api.delete(f"{DEPLOYMENTS}/web", {"propagationPolicy": "Foreground"})
-    until("no pod is left", lambda: not pods(api, "web"), LONG)
+    until("all pods are deleted", lambda: not list_pods(api, "web"), TIMEOUT)
 
 
-def test_a_crash_loop_is_never_ready(api: Api, agent: NodeAgent) -> None:
+def test_crash_looping_deployment_is_never_ready(api: Api, agent: NodeAgent) -> None:
     agent.images.offer("node-agent/crash", Ended(1))
     api.create(DEPLOYMENTS, deployment("crash", "node-agent/crash"))
 
     def restarts() -> list[int]:
-        found = [pod["status"].get("containerStatuses", [{}])[0] for pod in pods(api, "crash")]
+        found = [pod["status"].get("containerStatuses", [{}])[0] for pod in list_pods(api, "crash")]
         return [status.get("restartCount", 0) for status in found]
 
-    until("both have crashed again", lambda: len(restarts()) == 2 and min(restarts()) >= 1, LONG)
+    until("both pods have restarted", lambda: len(restarts()) == 2 and min(restarts()) >= 1, TIMEOUT)
     assert "readyReplicas" not in api.get(f"{DEPLOYMENTS}/crash")["status"]
     api.delete(f"{DEPLOYMENTS}/crash", {"propagationPolicy": "Foreground"})
-    until("no pod is left", lambda: not pods(api, "crash"), LONG)
+    until("all pods are deleted", lambda: not list_pods(api, "crash"), TIMEOUT)
 
 
 @pytest.mark.parametrize(("image", "end"), [("good", "Complete"), ("bad", "Failed")])
-def test_a_job_is_as_good_as_its_program(api: Api, agent: NodeAgent, image: str, end: str) -> None:
-    def work(container: Container) -> Fate:
+def test_job_has_the_result_of_its_program(api: Api, agent: NodeAgent, image: str, end: str) -> None:
+    def start_program(container: Container) -> Fate:
         assert container.credentials().is_file()
         return Program(["test", container.image, "=", "node-agent/good"])
 
-    agent.images.offer(f"node-agent/{image}", work)
+    agent.images.offer(f"node-agent/{image}", start_program)
     spec = {"backoffLimit": 0, "template": template(image, f"node-agent/{image}", restartPolicy="Never")}
     api.create(JOBS, {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": image}, "spec": spec})
 
@@ -97,4 +101,4 @@ def test_a_job_is_as_good_as_its_program(api: Api, agent: NodeAgent, image: str,
         found = api.get(f"{JOBS}/{image}").get("status", {}).get("conditions") or []
         return any(condition["type"] == end and condition["status"] == "True" for condition in found)
 
-    until(f"it is {end}", has_ended, LONG)
+    until(f"the Job is {end}", has_ended, TIMEOUT)

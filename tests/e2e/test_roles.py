@@ -1,4 +1,4 @@
-"""The operator's roles on a real API server: what its account may do there, and what it may not."""
+"""Permissions of the operator's ServiceAccount on a real API server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from e2e.stand.waiting import until
 from operator_manifests import rbac
 
 NAMESPACE = "roles"
-PLACES = {
+PATHS = {
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
     "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
     "Role": f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}/roles",
@@ -22,7 +22,7 @@ PLACES = {
 }
 
 
-WORK = [
+CLUSTER_PERMISSIONS = [
     ("watch", "search.everpath.dev/searchclusters"),
     ("patch", "search.everpath.dev/searchclusters/status"),
     ("update", "search.everpath.dev/searchclusters/finalizers"),
@@ -33,32 +33,35 @@ WORK = [
     ("get", "/secrets"),
     ("create", "/events"),
 ]
-LEADING = [
+OWN_NAMESPACE_PERMISSIONS = [
     ("create", "coordination.k8s.io/leases", NAMESPACE),
     ("patch", "coordination.k8s.io/leases", NAMESPACE, "searchkeeper"),
     ("patch", "operators.coreos.com/operatorconditions", NAMESPACE),
 ]
-RIGHTS = [*LEADING, *((verb, resource, "search") for verb, resource in WORK)]
+PERMISSIONS = [
+    *OWN_NAMESPACE_PERMISSIONS,
+    *((verb, resource, "search") for verb, resource in CLUSTER_PERMISSIONS),
+]
 
 
 @pytest.fixture(scope="module")
 def api(plane: ControlPlane) -> Iterator[Api]:
-    own = plane.api.another()
-    documents = [apart(each) for each in rbac("default")]
-    own.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+    connection = plane.api.another()
+    documents = [rename(each) for each in rbac("default")]
+    connection.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
     for document in documents:
-        own.create(PLACES[document["kind"]], deepcopy(document))
-    # The judge hears of roles and bindings by and by; what it has not heard of it does not allow.
-    until("every right counts", lambda: all(may(own, *right) for right in RIGHTS))
-    yield own
+        connection.create(PATHS[document["kind"]], deepcopy(document))
+    # The authorizer learns of roles and bindings from watches, some time after they are created.
+    until("every permission is granted", lambda: all(is_allowed(connection, *each) for each in PERMISSIONS))
+    yield connection
     for document in documents:
-        own.delete(f"{PLACES[document['kind']]}/{document['metadata']['name']}")
-    own.delete(f"/api/v1/namespaces/{NAMESPACE}")
-    own.close()
+        connection.delete(f"{PATHS[document['kind']]}/{document['metadata']['name']}")
+    connection.delete(f"/api/v1/namespaces/{NAMESPACE}")
+    connection.close()
 
 
-def apart(document: Object) -> Object:
-    """Under names of our own: other tests install the operator in the same cluster."""
+def rename(document: Object) -> Object:
+    """Change the names in a manifest: other tests install the operator in the same cluster."""
     document["metadata"]["name"] += "-roles"
     for subject in document.get("subjects", ()):
         subject.update(name="searchkeeper-roles", namespace=NAMESPACE)
@@ -69,8 +72,8 @@ def apart(document: Object) -> Object:
     return document
 
 
-def may(api: Api, verb: str, resource: str, namespace: str, name: str = "") -> bool:
-    """Asked of the API server's own judge; `resource` is GROUP/PLURAL, perhaps with /SUBRESOURCE."""
+def is_allowed(api: Api, verb: str, resource: str, namespace: str, name: str = "") -> bool:
+    """Send a SubjectAccessReview. `resource` is GROUP/PLURAL or GROUP/PLURAL/SUBRESOURCE."""
     group, _, rest = resource.partition("/")
     plural, _, subresource = rest.partition("/")
     attributes: Object = {
@@ -83,22 +86,22 @@ def may(api: Api, verb: str, resource: str, namespace: str, name: str = "") -> b
     }
     spec = {"user": f"system:serviceaccount:{NAMESPACE}:searchkeeper-roles", "resourceAttributes": attributes}
     review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
-    answer = api.create("/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
-    return bool(answer["status"]["allowed"])
+    response = api.create("/apis/authorization.k8s.io/v1/subjectaccessreviews", review)
+    return bool(response["status"]["allowed"])
 
 
-@pytest.mark.parametrize(("verb", "resource"), WORK)
-def test_it_may_do_its_work_where_clusters_are(api: Api, verb: str, resource: str) -> None:
-    assert may(api, verb, resource, "search")
+@pytest.mark.parametrize(("verb", "resource"), CLUSTER_PERMISSIONS)
+def test_operator_has_its_permissions_in_namespaces_of_clusters(api: Api, verb: str, resource: str) -> None:
+    assert is_allowed(api, verb, resource, "search")
 
 
-def test_it_may_lead_at_home_and_nowhere_else(api: Api) -> None:
+def test_operator_can_write_its_lease_and_operator_condition_only_in_its_own_namespace(api: Api) -> None:
     lease = "coordination.k8s.io/leases"
-    for right in LEADING:
-        assert may(api, *right)
-    assert not may(api, "patch", lease, NAMESPACE, "somebody-else")
-    assert not may(api, "create", lease, "search")
-    assert not may(api, "patch", "operators.coreos.com/operatorconditions", "search")
+    for permission in OWN_NAMESPACE_PERMISSIONS:
+        assert is_allowed(api, *permission)
+    assert not is_allowed(api, "patch", lease, NAMESPACE, "another-lease")
+    assert not is_allowed(api, "create", lease, "search")
+    assert not is_allowed(api, "patch", "operators.coreos.com/operatorconditions", "search")
 
 
 @pytest.mark.parametrize(
@@ -117,27 +120,29 @@ def test_it_may_lead_at_home_and_nowhere_else(api: Api) -> None:
         ("deletecollection", "/persistentvolumeclaims"),
     ],
 )
-def test_what_it_has_no_use_for_it_may_not_do(api: Api, verb: str, resource: str) -> None:
-    assert not may(api, verb, resource, "search")
-    assert not may(api, verb, resource, NAMESPACE)
+def test_operator_has_no_unneeded_permission(api: Api, verb: str, resource: str) -> None:
+    assert not is_allowed(api, verb, resource, "search")
+    assert not is_allowed(api, verb, resource, NAMESPACE)
 
 
-def test_role_binding_grants_the_work_in_its_namespace_only(api: Api) -> None:
+def test_role_binding_grants_permissions_in_its_namespace_only(api: Api) -> None:
     """The bindings of operator/config/default and operator/config/namespaced, one after the other."""
-    everywhere, here = (
-        apart(next(each for each in rbac(name) if each.get("roleRef", {}).get("kind") == "ClusterRole"))
+    cluster_role_binding, role_binding = (
+        rename(next(each for each in rbac(name) if each.get("roleRef", {}).get("kind") == "ClusterRole"))
         for name in ("default", "namespaced")
     )
-    api.create(PLACES["RoleBinding"], deepcopy(here))
-    api.delete(f"{PLACES['ClusterRoleBinding']}/{everywhere['metadata']['name']}")
+    api.create(PATHS["RoleBinding"], deepcopy(role_binding))
+    api.delete(f"{PATHS['ClusterRoleBinding']}/{cluster_role_binding['metadata']['name']}")
     try:
         until(
             "only the RoleBinding has an effect",
             lambda: (
-                all(may(api, verb, resource, NAMESPACE) for verb, resource in WORK)
-                and not any(may(api, verb, resource, "search") for verb, resource in WORK)
+                all(is_allowed(api, verb, resource, NAMESPACE) for verb, resource in CLUSTER_PERMISSIONS)
+                and not any(
+                    is_allowed(api, verb, resource, "search") for verb, resource in CLUSTER_PERMISSIONS
+                )
             ),
         )
     finally:
-        api.create(PLACES["ClusterRoleBinding"], deepcopy(everywhere))
-        api.delete(f"{PLACES['RoleBinding']}/{here['metadata']['name']}")
+        api.create(PATHS["ClusterRoleBinding"], deepcopy(cluster_role_binding))
+        api.delete(f"{PATHS['RoleBinding']}/{role_binding['metadata']['name']}")

@@ -1,7 +1,7 @@
-"""The operator, as a process with its own account, on a real API server with real controllers.
+"""The operator as a process with its own ServiceAccount, on a real API server with real controllers.
 
-Its engine is in memory, behind pods that pretend, and is reached as a real one is. Whatever happens, the API
-server's own log of it is held to the laws at the end of each test: that is the stage's affair.
+The engine is a fake that serves HTTP, and the pods run no process. At the end of each test the sandbox checks
+the recorded run against the invariants.
 """
 
 from __future__ import annotations
@@ -16,122 +16,155 @@ from functools import partial
 
 import pytest
 
-from e2e.searchkeeper_stage import LONG, OPERATOR, POOLS, Stage, ended
+from e2e.operator_sandbox import OPERATOR, POOLS, TIMEOUT, OperatorSandbox, terminate
 from e2e.stand.api import Object
 from e2e.stand.waiting import until
 
 pytestmark = pytest.mark.e2e
 
 
-def is_left_alone(stage: Stage) -> bool:
-    """Between two renewals of the lease there are a few looks. Controllers write a little later than we."""
-    before, moment = stage.revisions(), stage.lease["renewTime"]
-    until("a few looks have passed", lambda: stage.lease["renewTime"] != moment, LONG)
-    return stage.revisions() == before
+def is_unchanged_between_renewals(sandbox: OperatorSandbox) -> bool:
+    """Whether no object changes between two renewals of the Lease, in which there are several reconciles.
+
+    Controllers may still write shortly after the operator.
+    """
+    before, renewed = sandbox.list_resource_versions(), sandbox.get_lease()["renewTime"]
+    until("the Lease is renewed", lambda: sandbox.get_lease()["renewTime"] != renewed, TIMEOUT)
+    return sandbox.list_resource_versions() == before
 
 
-def test_a_cluster_comes_up_is_upgraded_scaled_and_deleted(stage: Stage) -> None:
-    stage.ask_for()
-    with stage.operator():
-        stage.until_it_runs("2.19.4")
-        until("nobody writes to a cluster at rest", lambda: is_left_alone(stage), LONG)
+def test_cluster_is_created_upgraded_scaled_and_deleted(sandbox: OperatorSandbox) -> None:
+    sandbox.create_cluster()
+    with sandbox.run_operator():
+        sandbox.wait_until_running("2.19.4")
+        until("nothing is written", lambda: is_unchanged_between_renewals(sandbox), TIMEOUT)
 
-        stage.snapshot.index("books")
-        stage.edit(version="1.3.0")
-        events = until("it is refused", lambda: _warnings(stage), LONG)
+        sandbox.recorder.create_index("books")
+        sandbox.edit_spec(version="1.3.0")
+        events = until("a warning is emitted", lambda: list_warnings(sandbox), TIMEOUT)
         assert [(each["reason"], each["count"]) for each in events] == [("VersionRefused", 1)]
-        stage.edit(version="3.4.0")
-        stage.until_it_runs("3.4.0")
-        assert [name for name in stage.snapshot.order if name.endswith("3.4.0")][:2] == [
+        sandbox.edit_spec(version="3.4.0")
+        sandbox.wait_until_running("3.4.0")
+        assert [name for name in sandbox.recorder.node_starts if name.endswith("3.4.0")][:2] == [
             "logs-data-0 3.4.0",
             "logs-data-1 3.4.0",
         ]
 
-        stage.edit(pools=[{**POOLS[0], "replicas": 3}, POOLS[1]])
-        stage.until_it_runs("3.4.0", 6)
-        stage.edit(pools=POOLS)
-        stage.until_it_runs("3.4.0", 5)
+        sandbox.edit_spec(pools=[{**POOLS[0], "replicas": 3}, POOLS[1]])
+        sandbox.wait_until_running("3.4.0", 6)
+        sandbox.edit_spec(pools=POOLS)
+        sandbox.wait_until_running("3.4.0", 5)
 
-        stage.api.delete(f"{stage.group}/searchclusters/logs")
-        until("the cluster is gone", lambda: not stage.api.items(f"{stage.group}/searchclusters"), LONG)
-        until("its pods are gone", lambda: not stage.pods(), LONG)
-    assert stage.api.items(f"{stage.core}/persistentvolumeclaims"), "the volumes stay"
+        sandbox.api.delete(f"{sandbox.group}/searchclusters/logs")
+        until(
+            "the SearchCluster is deleted",
+            lambda: not sandbox.api.items(f"{sandbox.group}/searchclusters"),
+            TIMEOUT,
+        )
+        until("its pods are deleted", lambda: not sandbox.list_pods(), TIMEOUT)
+    assert sandbox.api.items(f"{sandbox.core}/persistentvolumeclaims"), "the volumes are kept"
 
 
-def _warnings(stage: Stage) -> list[Object]:
-    events = stage.api.items(f"{stage.core}/events")
+def list_warnings(sandbox: OperatorSandbox) -> list[Object]:
+    """Return the warning events of the operator."""
+    events = sandbox.api.items(f"{sandbox.core}/events")
     return [
         each for each in events if each["type"] == "Warning" and each["source"].get("component") == OPERATOR
     ]
 
 
-def test_an_operator_that_is_killed_again_and_again_gets_there(stage: Stage) -> None:
-    stage.ask_for()
-    dice = random.Random(7)
-    process = stage.start()
+def test_upgrade_finishes_although_the_operator_is_killed_three_times(sandbox: OperatorSandbox) -> None:
+    sandbox.create_cluster()
+    chance = random.Random(7)
+    process = sandbox.start_operator()
     try:
-        stage.until_it_runs("2.19.4")
-        stage.snapshot.index("books")
-        stage.edit(version="3.4.0")
+        sandbox.wait_until_running("2.19.4")
+        sandbox.recorder.create_index("books")
+        sandbox.edit_spec(version="3.4.0")
         for _ in range(3):
-            seen = str(stage.cluster["metadata"]["resourceVersion"])
-            for _ in range(dice.randint(1, 6)):
-                seen = until("it moves", partial(_moved, stage, seen), LONG)
+            version = str(sandbox.get_cluster()["metadata"]["resourceVersion"])
+            for _ in range(chance.randint(1, 6)):
+                version = until("the status changes", partial(next_version, sandbox, version), TIMEOUT)
             process.kill()
             process.wait(10)
-            process = stage.start()
-        stage.until_it_runs("3.4.0")
+            process = sandbox.start_operator()
+        sandbox.wait_until_running("3.4.0")
     finally:
-        ended(process)
+        terminate(process)
 
 
-def _moved(stage: Stage, seen: str) -> str:
-    """The cluster's next resource version; its last one when it has arrived."""
-    version = str(stage.cluster["metadata"]["resourceVersion"])
-    return version if version != seen or stage.runs("3.4.0") else ""
+def next_version(sandbox: OperatorSandbox, before: str) -> str:
+    """The resource version of the SearchCluster if it has changed or the upgrade is finished, else empty."""
+    version = str(sandbox.get_cluster()["metadata"]["resourceVersion"])
+    return version if version != before or sandbox.is_running("3.4.0") else ""
 
 
-def test_an_upgrade_that_is_not_wanted_any_more_is_taken_back(stage: Stage) -> None:
-    """Of three nodes, so that the one that goes back can be emptied before its volume goes."""
-    stage.ask_for(pools=[{**POOLS[0], "replicas": 3}, POOLS[1]])
-    with stage.operator():
-        stage.until_it_runs("2.19.4", 6)
-        stage.snapshot.index("books")
-        stage.edit(version="3.4.0")
-        until("a node is new", lambda: "logs-data-0 3.4.0" in stage.snapshot.order, LONG)
-        stage.edit(version="2.19.4")
-        until("it is back", lambda: "logs-data-0 2.19.4" in _since_new(stage), LONG)
-        stage.until_it_runs("2.19.4", 6)
-        assert "logs-managers-0 3.4.0" not in stage.snapshot.order
-        assert stage.status["upgrade"]["history"][-1]["result"] == "RolledBack"
+def test_upgrade_is_rolled_back_when_the_spec_is_reverted(sandbox: OperatorSandbox) -> None:
+    """With three data nodes: the upgraded one is drained before its volume is deleted."""
+    sandbox.create_cluster(pools=[{**POOLS[0], "replicas": 3}, POOLS[1]])
+    with sandbox.run_operator():
+        sandbox.wait_until_running("2.19.4", 6)
+        sandbox.recorder.create_index("books")
+        sandbox.edit_spec(version="3.4.0")
+        until(
+            "a node is upgraded",
+            lambda: "logs-data-0 3.4.0" in sandbox.recorder.node_starts,
+            TIMEOUT,
+        )
+        sandbox.edit_spec(version="2.19.4")
+        until(
+            "the node is rolled back",
+            lambda: "logs-data-0 2.19.4" in node_starts_since_upgrade(sandbox),
+            TIMEOUT,
+        )
+        sandbox.wait_until_running("2.19.4", 6)
+        assert "logs-managers-0 3.4.0" not in sandbox.recorder.node_starts
+        assert sandbox.get_status()["upgrade"]["history"][-1]["result"] == "RolledBack"
 
 
-def _since_new(stage: Stage) -> list[str]:
-    """Who has joined since the first node became new."""
-    order = stage.snapshot.order
-    return order[order.index("logs-data-0 3.4.0") :]
+def node_starts_since_upgrade(sandbox: OperatorSandbox) -> list[str]:
+    """The starts of nodes since the first one was upgraded."""
+    starts = sandbox.recorder.node_starts
+    return starts[starts.index("logs-data-0 3.4.0") :]
 
 
-def test_whoever_sleeps_through_its_lease_writes_nothing_when_it_wakes(stage: Stage) -> None:
-    stage.ask_for()
-    with stage.operator("--identity", "one") as one, stage.operator("--identity", "other") as other:
-        stage.until_it_runs("2.19.4")
-        stage.snapshot.index("books")
-        stage.edit(version="3.4.0")
-        until("a node is new", lambda: "logs-data-0 3.4.0" in stage.snapshot.order, LONG)
-        holder = stage.lease["holderIdentity"]
-        with asleep(one if holder.startswith("one_") else other):
-            until("the other one leads", lambda: stage.lease["holderIdentity"] != holder, LONG)
-            seen = str(stage.cluster["metadata"]["resourceVersion"])
-            until("it moves", partial(_moved, stage, seen), LONG)
-        stage.until_it_runs("3.4.0")
-        until("the sleeper knows it", lambda: '"msg": "lost lease"' in stage.log.read_text(), LONG)
-    writers = {each.client for each in stage.snapshot.history().requests if each.key.kind != "Lease"}
-    assert len(writers) == 2, "each of them had its turn"
+def test_operator_that_lost_its_lease_writes_nothing(sandbox: OperatorSandbox) -> None:
+    """The check at the end fails on a write of a process that does not hold the Lease."""
+    sandbox.create_cluster()
+    with (
+        sandbox.run_operator("--identity", "one") as one,
+        sandbox.run_operator("--identity", "other") as other,
+    ):
+        sandbox.wait_until_running("2.19.4")
+        sandbox.recorder.create_index("books")
+        sandbox.edit_spec(version="3.4.0")
+        until(
+            "a node is upgraded",
+            lambda: "logs-data-0 3.4.0" in sandbox.recorder.node_starts,
+            TIMEOUT,
+        )
+        holder = sandbox.get_lease()["holderIdentity"]
+        with suspend(one if holder.startswith("one_") else other):
+            until(
+                "the other operator acquires the Lease",
+                lambda: sandbox.get_lease()["holderIdentity"] != holder,
+                TIMEOUT,
+            )
+            version = str(sandbox.get_cluster()["metadata"]["resourceVersion"])
+            until("the status changes", partial(next_version, sandbox, version), TIMEOUT)
+        sandbox.wait_until_running("3.4.0")
+        until(
+            "the former leader logs that it lost the Lease",
+            lambda: '"msg": "lost lease"' in sandbox.log.read_text(),
+            TIMEOUT,
+        )
+    writers = {each.client for each in sandbox.recorder.history().requests if each.key.kind != "Lease"}
+    assert len(writers) == 2, "both operators have written"
 
 
 @contextmanager
-def asleep(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def suspend(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Stop a process with SIGSTOP, and continue it at the end of the block."""
     os.kill(process.pid, signal.SIGSTOP)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Writes that a real API server refuses for good: said, asked for at a pace, and nobody else's affair."""
+"""Operations that a real API server denies: the operator reports and retries them. Other actions continue."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import pytest
 
-from e2e.searchkeeper_stage import LONG, OPERATOR, Stage, token_of_operator
+from e2e.operator_sandbox import OPERATOR, TIMEOUT, OperatorSandbox, create_operator_token
+from e2e.run_recorder import read_audit_log
 from e2e.stand.api import Api, Object, RefusedError, conditions
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
-from e2e.witness import audited
 from searchkeeper.api.status import SummaryType
 from searchkeeper.planner.denied_operations import DENIED_PREFIX
 from searchkeeper.testing.audit_log import unneeded_permissions
@@ -23,20 +23,20 @@ pytestmark = pytest.mark.e2e
 ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
 POLICIES: Final = f"{ADMISSION}/validatingadmissionpolicies"
 BINDINGS: Final = f"{ADMISSION}/validatingadmissionpolicybindings"
-FREEZE: Final = "nothing is taken away before Monday"
+POLICY_MESSAGE: Final = "no pod may be deleted before Monday"
 NO_BUDGETS: Final = {"count/poddisruptionbudgets.policy": "0"}
 ADVICE: Final = "allow it, or change the spec so that it is not needed; the operator retries"
-READS: Final = frozenset({"get", "list", "watch"})
-# Seconds from one answer to the next request: twice as long each time, up to `--resync`.
-PACE: Final = (0.2, 0.4, 0.5, 0.5)
+READ_VERBS: Final = frozenset({"get", "list", "watch"})
+# Seconds from a response to the next attempt: the delay doubles up to the interval of `--resync`.
+RETRY_DELAYS: Final = (0.2, 0.4, 0.5, 0.5)
 
 
 @contextmanager
 def quota(api: Api, namespace: str, hard: dict[str, str]) -> Iterator[None]:
-    """From when it is counted: before that it refuses everything, in other words."""
+    """Create a ResourceQuota and wait for its status. Before it has one, it denies with another message."""
     path = f"/api/v1/namespaces/{namespace}/resourcequotas"
     api.create(path, {"metadata": {"name": "small"}, "spec": {"hard": hard}})
-    until("it is counted", lambda: api.get(f"{path}/small")["status"].get("used"))
+    until("the quota has a status", lambda: api.get(f"{path}/small")["status"].get("used"))
     try:
         yield
     finally:
@@ -44,154 +44,175 @@ def quota(api: Api, namespace: str, hard: dict[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def frozen(stage: Stage, pod: str) -> Iterator[None]:
-    """Nobody may delete a pod there, from when this one may not be deleted."""
-    name = stage.namespace
-    stage.api.create(POLICIES, freeze(name))
-    stage.api.create(BINDINGS, binding(name))
+def deny_pod_deletion(sandbox: OperatorSandbox, pod: str) -> Iterator[None]:
+    """Create an admission policy that denies the deletion of pods, and wait until it denies that of `pod`."""
+    name = sandbox.namespace
+    sandbox.api.create(POLICIES, deletion_policy(name))
+    sandbox.api.create(BINDINGS, policy_binding(name))
     try:
-        until("it is frozen", lambda: is_frozen(stage, pod))
+        until("the policy is enforced", lambda: is_deletion_denied(sandbox, pod))
         yield
     finally:
-        stage.api.delete(f"{BINDINGS}/{name}")
-        stage.api.delete(f"{POLICIES}/{name}")
+        sandbox.api.delete(f"{BINDINGS}/{name}")
+        sandbox.api.delete(f"{POLICIES}/{name}")
 
 
-def freeze(namespace: str) -> Object:
+def deletion_policy(namespace: str) -> Object:
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["DELETE"]}
-    where = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
     spec = {
-        "matchConstraints": {"namespaceSelector": where, "resourceRules": [rule]},
-        "validations": [{"expression": "false", "message": FREEZE, "reason": "Forbidden"}],
+        "matchConstraints": {"namespaceSelector": selector, "resourceRules": [rule]},
+        "validations": [{"expression": "false", "message": POLICY_MESSAGE, "reason": "Forbidden"}],
     }
     return {"metadata": {"name": namespace}, "spec": spec}
 
 
-def binding(policy: str) -> Object:
+def policy_binding(policy: str) -> Object:
     return {"metadata": {"name": policy}, "spec": {"policyName": policy, "validationActions": ["Deny"]}}
 
 
-def is_frozen(stage: Stage, pod: str) -> bool:
+def is_deletion_denied(sandbox: OperatorSandbox, pod: str) -> bool:
     try:
-        stage.api.delete(f"{stage.core}/pods/{pod}?dryRun=All")
+        sandbox.api.delete(f"{sandbox.core}/pods/{pod}?dryRun=All")
     except RefusedError as refused:
-        return FREEZE in refused.message
+        return POLICY_MESSAGE in refused.message
     return False
 
 
-def condition(stage: Stage, kind: str) -> str:
-    found = {each["type"]: each for each in conditions(stage.cluster)}.get(kind, {})
+def get_condition(sandbox: OperatorSandbox, kind: str) -> str:
+    """Return a condition as `STATUS REASON: MESSAGE`."""
+    found = {each["type"]: each for each in conditions(sandbox.get_cluster())}.get(kind, {})
     return f"{found.get('status')} {found.get('reason')}: {found.get('message')}"
 
 
-def waiting(stage: Stage) -> list[str]:
-    """The actions whose condition is not True."""
-    actions = [each for each in conditions(stage.cluster) if each["type"] not in list(SummaryType)]
+def list_unmet_actions(sandbox: OperatorSandbox) -> list[str]:
+    """Return the actions whose condition is not True."""
+    actions = [each for each in conditions(sandbox.get_cluster()) if each["type"] not in list(SummaryType)]
     return [each["type"] for each in actions if each["status"] != "True"]
 
 
-def changes(stage: Stage) -> list[Any]:
-    """What the operator has asked for, done or refused; to keep the lease is no change of anything.
+def read_attempted_writes(sandbox: OperatorSandbox) -> list[Any]:
+    """Return the audited writes of the operator, executed or denied, without those of Lease and status.
 
-    Nor is to have the ledger confirmed before something is made. A status that is stored moves a revision.
+    The operator confirms the ledger with a patch of the status before it creates an object. A patch that
+    changes the status changes a resource version, too.
     """
     return [
         each
-        for each in stage.snapshot.log()
-        if each["verb"] not in READS
+        for each in sandbox.recorder.read_audit_log()
+        if each["verb"] not in READ_VERBS
         and each["objectRef"]["resource"] != "leases"
         and each["objectRef"].get("subresource") != "status"
     ]
 
 
-def asked(line: Any) -> str:
-    about = line["objectRef"]
-    return f"{line['verb']} {about['resource']} {about['name']}: {line['responseStatus']['code']}"
+def describe_request(event: Any) -> str:
+    target = event["objectRef"]
+    return f"{event['verb']} {target['resource']} {target['name']}: {event['responseStatus']['code']}"
 
 
-def asked_in_peace(stage: Stage, count: int) -> list[Any]:
-    """So many changes that were asked for while none was made, by whomever; nothing where one was."""
-    before, begin = stage.revisions(), len(changes(stage))
-    until("it is asked again", lambda: len(changes(stage)) >= begin + count, LONG)
-    found = changes(stage)[begin:]
-    return found if stage.revisions() == before else []
+def attempts_without_change(sandbox: OperatorSandbox, count: int) -> list[Any]:
+    """Wait for this many attempted writes; return none of them if an object has changed meanwhile."""
+    before, begin = sandbox.list_resource_versions(), len(read_attempted_writes(sandbox))
+    until(
+        f"{count} writes are attempted",
+        lambda: len(read_attempted_writes(sandbox)) >= begin + count,
+        TIMEOUT,
+    )
+    found = read_attempted_writes(sandbox)[begin:]
+    return found if sandbox.list_resource_versions() == before else []
 
 
-def pauses(lines: list[Any]) -> list[float]:
-    ends = [datetime.fromisoformat(each["stageTimestamp"]) for each in lines]
-    begins = [datetime.fromisoformat(each["requestReceivedTimestamp"]) for each in lines]
+def delays(events: list[Any]) -> list[float]:
+    """The seconds from each response to the next request."""
+    ends = [datetime.fromisoformat(each["stageTimestamp"]) for each in events]
+    begins = [datetime.fromisoformat(each["requestReceivedTimestamp"]) for each in events]
     return [(begin - end).total_seconds() for end, begin in zip(ends, begins[1:], strict=False)]
 
 
-def assert_asked_at_a_pace(stage: Stage, what: str) -> None:
-    """Again and again, and nothing besides."""
-    found = until("nothing is written any more", lambda: asked_in_peace(stage, len(PACE) + 1), LONG)
-    assert {asked(each) for each in found} == {what}
-    assert all(pause >= least for pause, least in zip(pauses(found), PACE, strict=False)), pauses(found)
+def assert_only_retries_with_backoff(sandbox: OperatorSandbox, request: str) -> None:
+    found = until(
+        "the operator only retries",
+        lambda: attempts_without_change(sandbox, len(RETRY_DELAYS) + 1),
+        TIMEOUT,
+    )
+    assert {describe_request(each) for each in found} == {request}
+    found_delays = delays(found)
+    assert all(a >= b for a, b in zip(found_delays, RETRY_DELAYS, strict=False)), found_delays
 
 
-def denials(stage: Stage) -> list[str]:
-    return [line for line in stage.status["ledger"] if line.startswith(DENIED_PREFIX)]
+def list_denials(sandbox: OperatorSandbox) -> list[str]:
+    """Return the ledger keys of denied operations."""
+    return [key for key in sandbox.get_status()["ledger"] if key.startswith(DENIED_PREFIX)]
 
 
-def test_a_cluster_comes_up_but_for_what_a_quota_refuses(stage: Stage) -> None:
-    with stage.operator():
-        with quota(stage.api, stage.namespace, NO_BUDGETS):
-            stage.ask_for()
-            until("all else is there", lambda: stage.status.get("ready") == "5/5", LONG)
+def test_cluster_is_created_except_for_what_a_quota_denies(sandbox: OperatorSandbox) -> None:
+    with sandbox.run_operator():
+        with quota(sandbox.api, sandbox.namespace, NO_BUDGETS):
+            sandbox.create_cluster()
+            until("all nodes are ready", lambda: sandbox.get_status().get("ready") == "5/5", TIMEOUT)
             until(
-                "it is said",
-                lambda: "exceeded quota: small" in condition(stage, "DisruptionBudgetsApplied"),
-                LONG,
+                "the condition reports the quota",
+                lambda: "exceeded quota: small" in get_condition(sandbox, "DisruptionBudgetsApplied"),
+                TIMEOUT,
             )
-            assert_asked_at_a_pace(stage, "create poddisruptionbudgets logs-data: 403")
-            said = condition(stage, "DisruptionBudgetsApplied")
-            assert said.startswith(
+            assert_only_retries_with_backoff(sandbox, "create poddisruptionbudgets logs-data: 403")
+            condition = get_condition(sandbox, "DisruptionBudgetsApplied")
+            assert condition.startswith(
                 "False OperationDenied: cannot create PodDisruptionBudget logs-data: POST /apis/"
             )
-            assert said.endswith(f"limited: count/poddisruptionbudgets.policy=0; {ADVICE}")
-            assert waiting(stage) == ["DisruptionBudgetsApplied"]
-            assert condition(stage, "Degraded").startswith("True OperationDenied: cannot create")
-            assert denials(stage) == ["denied/DisruptionBudgetsApplied"]
-        stage.until_it_runs("2.19.4")
-        assert denials(stage) == []
+            assert condition.endswith(f"limited: count/poddisruptionbudgets.policy=0; {ADVICE}")
+            assert list_unmet_actions(sandbox) == ["DisruptionBudgetsApplied"]
+            assert get_condition(sandbox, "Degraded").startswith("True OperationDenied: cannot create")
+            assert list_denials(sandbox) == ["denied/DisruptionBudgetsApplied"]
+        sandbox.wait_until_running("2.19.4")
+        assert list_denials(sandbox) == []
 
 
-def test_an_upgrade_waits_while_a_policy_lets_no_pod_go(stage: Stage) -> None:
-    stage.ask_for()
-    with stage.operator():
-        stage.until_it_runs("2.19.4")
-        stage.snapshot.index("books")
-        before = {each["metadata"]["uid"] for each in stage.pods()}
-        with frozen(stage, "logs-data-0"):
-            stage.edit(version="3.4.0")
-            until("it is said", lambda: FREEZE in condition(stage, "PodsCurrent"), LONG)
-            assert_asked_at_a_pace(stage, "delete pods logs-data-0: 403")
-            said = condition(stage, "PodsCurrent")
-            assert said.startswith("False OperationDenied: cannot delete Pod logs-data-0: DELETE /api/v1/")
-            assert said.endswith(f"denied request: {FREEZE}; {ADVICE}")
-            assert {each["metadata"]["uid"] for each in stage.pods()} == before
-            assert stage.status["phase"] == "Upgrading"
-        stage.until_it_runs("3.4.0")
-        assert denials(stage) == []
-        assert [each["result"] for each in stage.status["upgrade"]["history"]] == ["Finished"]
+def test_upgrade_waits_while_a_policy_denies_pod_deletion(sandbox: OperatorSandbox) -> None:
+    sandbox.create_cluster()
+    with sandbox.run_operator():
+        sandbox.wait_until_running("2.19.4")
+        sandbox.recorder.create_index("books")
+        before = {each["metadata"]["uid"] for each in sandbox.list_pods()}
+        with deny_pod_deletion(sandbox, "logs-data-0"):
+            sandbox.edit_spec(version="3.4.0")
+            until(
+                "the condition reports the policy",
+                lambda: POLICY_MESSAGE in get_condition(sandbox, "PodsCurrent"),
+                TIMEOUT,
+            )
+            assert_only_retries_with_backoff(sandbox, "delete pods logs-data-0: 403")
+            condition = get_condition(sandbox, "PodsCurrent")
+            assert condition.startswith(
+                "False OperationDenied: cannot delete Pod logs-data-0: DELETE /api/v1/"
+            )
+            assert condition.endswith(f"denied request: {POLICY_MESSAGE}; {ADVICE}")
+            assert {each["metadata"]["uid"] for each in sandbox.list_pods()} == before
+            assert sandbox.get_status()["phase"] == "Upgrading"
+        sandbox.wait_until_running("3.4.0")
+        assert list_denials(sandbox) == []
+        assert [each["result"] for each in sandbox.get_status()["upgrade"]["history"]] == ["Finished"]
 
 
-def test_a_missing_right_is_told_from_what_a_quota_refuses(plane: ControlPlane, account: None) -> None:
-    """By the API server's own log, in which both have the same number."""
-    namespace = "told-apart"
+def test_missing_permission_is_distinguished_from_a_quota(
+    plane: ControlPlane, operator_prerequisites: None
+) -> None:
+    """The API server answers 403 in both cases; the audit log has the difference."""
+    namespace = "missing-permission"
     plane.api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
-    operator = plane.api.another(token_of_operator(plane.api))
+    operator = plane.api.another(create_operator_token(plane.api))
     with quota(plane.api, namespace, NO_BUDGETS):
-        assert refused(operator, f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets") == 403
-    assert refused(operator, f"/api/v1/namespaces/{namespace}/pods") == 403
+        budgets = f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets"
+        assert status_code_of_denied_create(operator, budgets) == 403
+    assert status_code_of_denied_create(operator, f"/api/v1/namespaces/{namespace}/pods") == 403
     operator.close()
-    told = unneeded_permissions(audited(plane, namespace), {OPERATOR})
-    assert [each.partition(":")[0] for each in told] == [f"create /api/v1/namespaces/{namespace}/pods"]
+    findings = unneeded_permissions(read_audit_log(plane, namespace), {OPERATOR})
+    assert [each.partition(":")[0] for each in findings] == [f"create /api/v1/namespaces/{namespace}/pods"]
 
 
-def refused(api: Api, path: str) -> int:
-    """The number that comes with the refusal of a new object there."""
+def status_code_of_denied_create(api: Api, path: str) -> int:
+    """Try to create an object, and return the status code of the error."""
     with pytest.raises(RefusedError) as caught:
         api.create(path, {"metadata": {"name": "logs"}})
     return caught.value.code

@@ -7,33 +7,33 @@ from functools import partial
 
 import pytest
 
-from e2e.searchkeeper_stage import Stage
+from e2e.operator_sandbox import OperatorSandbox
 from e2e.stand.api import Object
 from operator_manifests import rbac
 
 pytestmark = pytest.mark.e2e
 
-ROLES = "/apis/rbac.authorization.k8s.io/v1"
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
 
-def binding(overlay: str) -> Object:
-    """The binding of the operator's ClusterRole."""
+def binding_of_cluster_role(overlay: str) -> Object:
+    """The binding of the operator's ClusterRole in an overlay of operator/config."""
     return next(each for each in rbac(overlay) if each.get("roleRef", {}).get("kind") == "ClusterRole")
 
 
 def test_operator_works_in_a_watched_namespace_without_permissions_elsewhere(
-    stage: Stage, request: pytest.FixtureRequest
+    sandbox: OperatorSandbox, request: pytest.FixtureRequest
 ) -> None:
-    here = binding("namespaced")
-    here["metadata"]["namespace"] = stage.namespace
-    stage.api.create(f"{ROLES}/namespaces/{stage.namespace}/rolebindings", here)
-    stage.api.delete(f"{ROLES}/clusterrolebindings/searchkeeper")
-    everywhere = deepcopy(binding("default"))
-    request.addfinalizer(partial(stage.api.create, f"{ROLES}/clusterrolebindings", everywhere))
+    role_binding = binding_of_cluster_role("namespaced")
+    role_binding["metadata"]["namespace"] = sandbox.namespace
+    sandbox.api.create(f"{RBAC}/namespaces/{sandbox.namespace}/rolebindings", role_binding)
+    sandbox.api.delete(f"{RBAC}/clusterrolebindings/searchkeeper")
+    cluster_role_binding = deepcopy(binding_of_cluster_role("default"))
+    request.addfinalizer(partial(sandbox.api.create, f"{RBAC}/clusterrolebindings", cluster_role_binding))
 
-    stage.ask_for()
-    with stage.operator():
-        stage.until_it_runs("2.19.4")
-        stage.edit(version="3.4.0")
-        stage.until_it_runs("3.4.0")
-    assert "forbidden" not in stage.log.read_text(encoding="utf-8").lower()
+    sandbox.create_cluster()
+    with sandbox.run_operator():
+        sandbox.wait_until_running("2.19.4")
+        sandbox.edit_spec(version="3.4.0")
+        sandbox.wait_until_running("3.4.0")
+    assert "forbidden" not in sandbox.log.read_text(encoding="utf-8").lower()

@@ -1,4 +1,4 @@
-"""What the operator makes, in the hands of real controllers and of people: budgets, histories, hand edits."""
+"""Objects of the operator on a real API server: defaults, budgets, ControllerRevisions and edits by users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from e2e.searchkeeper_stage import LONG, POOLS, Stage
+from e2e.operator_sandbox import POOLS, TIMEOUT, OperatorSandbox
 from e2e.stand.api import Object, RefusedError
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
@@ -33,97 +33,104 @@ ZONES: Final = [{"name": f"zone-{n}", "roles": ["cluster_manager"], "replicas": 
 
 @pytest.mark.parametrize("security", SECURITY.values(), ids=SECURITY)
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
-def test_what_is_made_is_taken_as_it_is_asked_for(
+def test_defaults_of_the_api_server_cause_no_patch(
     plane: ControlPlane, version: int, security: dict[str, str]
 ) -> None:
-    """Whatever an API server fills in, or does not keep, is no reason to write again."""
-    for wanted in made(version, security):
-        write = apply(wanted, None)
-        assert isinstance(write, Create)
-        kind = resource_kind(wanted["apiVersion"], wanted["kind"])
-        live = plane.api.create(f"{resource_path(kind, 'default')}?dryRun=All", dict(write.manifest))
-        assert apply(wanted, live) is None, wanted["kind"]
+    """Fields that the API server sets or drops cause none either."""
+    for desired in desired_manifests(version, security):
+        operation = apply(desired, None)
+        assert isinstance(operation, Create)
+        kind = resource_kind(desired["apiVersion"], desired["kind"])
+        live = plane.api.create(f"{resource_path(kind, 'default')}?dryRun=All", dict(operation.manifest))
+        assert apply(desired, live) is None, desired["kind"]
 
 
-def made(version: int, security: dict[str, str]) -> Iterator[Manifest]:
+def desired_manifests(version: int, security: dict[str, str]) -> Iterator[Manifest]:
     pools = [
         *ZONES,
         {"name": "front", "roles": ["coordinating"], "replicas": 1, "storage": {"ephemeral": True}},
     ]
     spec = decode_cluster_spec({"version": "3.4.0", "pools": pools, "security": security})
-    this = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),))
-    yield from settings_manifests(this)
+    cluster = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),))
+    yield from settings_manifests(cluster)
     yield from (
-        discovery_service(this),
-        client_service(this),
-        dashboards_service(this),
-        dashboards_deployment(this, "3.4.0"),
+        discovery_service(cluster),
+        client_service(cluster),
+        dashboards_service(cluster),
+        dashboards_deployment(cluster, "3.4.0"),
     )
-    yield from (stateful_set(this, pool, "3.4.0", None) for pool in spec.pools)
-    yield from disruption_budgets(this, spec.pools)
+    yield from (stateful_set(cluster, pool, "3.4.0", None) for pool in spec.pools)
+    yield from disruption_budgets(cluster, spec.pools)
 
 
-def histories(stage: Stage) -> dict[str, Object]:
-    found = stage.api.items(f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions")
+def list_revisions(sandbox: OperatorSandbox) -> dict[str, Object]:
+    """Return the ControllerRevisions by name."""
+    found = sandbox.api.items(f"/apis/apps/v1/namespaces/{sandbox.namespace}/controllerrevisions")
     return {each["metadata"]["name"]: each for each in found}
 
 
-def budgets(stage: Stage) -> dict[str, int]:
-    """How many each lets go."""
-    found = stage.api.items(f"/apis/policy/v1/namespaces/{stage.namespace}/poddisruptionbudgets")
+def list_budgets(sandbox: OperatorSandbox) -> dict[str, int]:
+    """Return the PodDisruptionBudgets with the number of evictions that they allow now."""
+    found = sandbox.api.items(f"/apis/policy/v1/namespaces/{sandbox.namespace}/poddisruptionbudgets")
     return {
         each["metadata"]["name"]: (each.get("status") or {}).get("disruptionsAllowed", 0) for each in found
     }
 
 
-def evict(stage: Stage, pod: str) -> None:
+def evict(sandbox: OperatorSandbox, pod: str) -> None:
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
-    stage.api.create(f"{stage.core}/pods/{pod}/eviction", eviction)
+    sandbox.api.create(f"{sandbox.core}/pods/{pod}/eviction", eviction)
 
 
-def is_at(stage: Stage, version: int) -> bool:
-    return stage.status.get("currentVersion") == version and stage.runs("2.19.4")
+def has_configuration(sandbox: OperatorSandbox, version: int) -> bool:
+    """Whether the cluster runs and has this configuration version."""
+    return sandbox.get_status().get("currentVersion") == version and sandbox.is_running("2.19.4")
 
 
-def test_a_quorum_outlasts_new_labels_and_drains(stage: Stage) -> None:
-    stage.ask_for(pools=[POOLS[0], *ZONES])
-    with stage.operator("--release", "0.3.1"):
-        until("the old labels are complete", lambda: is_at(stage, 3), LONG)
-    before = set(histories(stage))
-    with stage.operator():
-        until("the new labels are complete", lambda: is_at(stage, 4), LONG)
+def test_quorum_survives_relabelling_and_evictions(sandbox: OperatorSandbox) -> None:
+    sandbox.create_cluster(pools=[POOLS[0], *ZONES])
+    with sandbox.run_operator("--release", "0.3.1"):
+        until("the cluster has configuration version 3", lambda: has_configuration(sandbox, 3), TIMEOUT)
+    before = set(list_revisions(sandbox))
+    with sandbox.run_operator():
+        until("the cluster has configuration version 4", lambda: has_configuration(sandbox, 4), TIMEOUT)
         assert before
-        assert not before & set(histories(stage))
-        assert all(each["metadata"].get("ownerReferences") for each in histories(stage).values())
-        until("all is counted", lambda: budgets(stage) == {"logs-data": 1, "logs.voters": 1}, LONG)
+        assert not before & set(list_revisions(sandbox))
+        assert all(each["metadata"].get("ownerReferences") for each in list_revisions(sandbox).values())
+        until(
+            "both budgets allow one eviction",
+            lambda: list_budgets(sandbox) == {"logs-data": 1, "logs.voters": 1},
+            TIMEOUT,
+        )
         # With a finalizer the evicted pod is not replaced before the second eviction.
-        first = f"{stage.core}/pods/logs-zone-0-0"
-        stage.api.merge(first, {"metadata": {"finalizers": ["everpath.dev/test"]}})
-        evict(stage, "logs-zone-0-0")
+        first = f"{sandbox.core}/pods/logs-zone-0-0"
+        sandbox.api.merge(first, {"metadata": {"finalizers": ["everpath.dev/test"]}})
+        evict(sandbox, "logs-zone-0-0")
         with pytest.raises(RefusedError, match="disruption budget"):
-            evict(stage, "logs-zone-1-0")
-        stage.api.merge(first, {"metadata": {"finalizers": None}})
-        stage.until_it_runs("2.19.4")
+            evict(sandbox, "logs-zone-1-0")
+        sandbox.api.merge(first, {"metadata": {"finalizers": None}})
+        sandbox.wait_until_running("2.19.4")
 
 
-def test_hand_edits_of_what_is_ours_are_taken_back(stage: Stage) -> None:
-    stage.ask_for()
-    where = f"/apis/apps/v1/namespaces/{stage.namespace}/statefulsets/logs-data"
-    with stage.operator():
-        stage.until_it_runs("2.19.4")
-        before = stage.api.get(where)["spec"]["template"]
+def test_edits_of_managed_fields_are_reverted_and_others_are_kept(sandbox: OperatorSandbox) -> None:
+    sandbox.create_cluster()
+    path = f"/apis/apps/v1/namespaces/{sandbox.namespace}/statefulsets/logs-data"
+    with sandbox.run_operator():
+        sandbox.wait_until_running("2.19.4")
+        before = sandbox.api.get(path)["spec"]["template"]
         edited = deepcopy(before)
         [container] = edited["spec"]["containers"]
         container |= {"image": "docker.io/opensearchproject/opensearch:0.0.1", "env": container["env"][1:]}
         container["resources"] = {"limits": {"memory": "4Gi"}}
-        stage.api.merge(where, {"spec": {"template": edited}})
+        sandbox.api.merge(path, {"spec": {"template": edited}})
 
         [container] = before["spec"]["containers"]
         container["resources"] = {"limits": {"memory": "4Gi"}}
-        until("it is as it was", lambda: stage.api.get(where)["spec"]["template"] == before, LONG)
-        stage.until_it_runs("2.19.4")
-        pods, settled = stage.pods(), stage.api.get(where)["metadata"]["generation"]
-        moment = stage.lease["renewTime"]
-        until("a few looks have passed", lambda: stage.lease["renewTime"] != moment)
-        assert stage.pods() == pods
-        assert stage.api.get(where)["metadata"]["generation"] == settled
+        until("the edit is reverted", lambda: sandbox.api.get(path)["spec"]["template"] == before, TIMEOUT)
+        sandbox.wait_until_running("2.19.4")
+        pods, generation = sandbox.list_pods(), sandbox.api.get(path)["metadata"]["generation"]
+        renewed = sandbox.get_lease()["renewTime"]
+        # There are several reconciles between two renewals.
+        until("the Lease is renewed", lambda: sandbox.get_lease()["renewTime"] != renewed)
+        assert sandbox.list_pods() == pods
+        assert sandbox.api.get(path)["metadata"]["generation"] == generation

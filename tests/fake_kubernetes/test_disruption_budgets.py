@@ -13,7 +13,7 @@ from searchkeeper.testing.fake_kubernetes.disruption_budgets import evict
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_kubernetes.manifests import is_terminating, merge_patched, selects
 from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore, create, delete, replace_object
-from stateful_sets import DATA, run, running, stateful_set
+from stateful_sets import DATA, cluster_with, run, stateful_set
 
 BUDGET = Key("policy/v1", "PodDisruptionBudget", "search", "budget")
 IN_DATA = {"matchExpressions": [{"key": "pool", "operator": "In", "values": ["data", "hot"]}]}
@@ -27,7 +27,7 @@ def budget(name: str = "budget", **spec: Any) -> Manifest:
 
 def with_budgets(*budgets: Manifest, faults: dict[str, PodFault] | None = None, **spec: Any) -> ObjectStore:
     """Three running pods with budgets."""
-    cluster = running(stateful_set(**spec))
+    cluster = cluster_with(stateful_set(**spec))
     for each in budgets:
         cluster, _ = create(cluster, each, now=0)
     return run(cluster, faults)

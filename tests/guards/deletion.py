@@ -6,20 +6,20 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.guard import Guard, Patch, gone
-from guards.killers import DELETION
+from guards.guard import Guard, Patch, stub
+from guards.module_paths import DELETION
 from searchkeeper import reconcile
 from searchkeeper.planner import reconciler
 from searchkeeper.reconcilers import deletion
 
 
-def without_orphans(patch: Patch) -> None:
+def keep_orphans(patch: Patch) -> None:
     restored = deletion.engine_settings_restored
     actions = (restored, deletion.finalizer_removed.after(restored))
     patch.setattr(reconcile, "DELETION_RECONCILER", reconciler.Reconciler(0, 0, actions))
 
 
-def finalizer_first(patch: Patch) -> None:
+def remove_finalizer_first(patch: Patch) -> None:
     actions = (
         deletion.engine_settings_restored,
         deletion.orphans_deleted,
@@ -31,17 +31,17 @@ def finalizer_first(patch: Patch) -> None:
 GUARDS: Final = (
     Guard(
         "deletion restores settings",
-        gone(deletion, "restore_all"),
+        stub(deletion, "restore_all"),
         DELETION + "test_deletion_during_scale_in_clears_exclusions",
     ),
     Guard(
         "deletion of orphans",
-        without_orphans,
+        keep_orphans,
         DELETION + "test_deletion_removes_orphaned_pods",
     ),
     Guard(
         "finalizer last",
-        finalizer_first,
+        remove_finalizer_first,
         DELETION + "test_deletion_during_an_upgrade_restores_engine_settings",
     ),
 )

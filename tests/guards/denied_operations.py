@@ -8,8 +8,8 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
-from guards.guard import Guard, Patch, gone, instead
-from guards.killers import DENIED_OPERATIONS, FLAPPING
+from guards.guard import Guard, Patch, replace_attribute, stub
+from guards.module_paths import DENIED_OPERATIONS, FLAPPING
 from searchkeeper import executor, reconcile
 from searchkeeper.opensearch.view import Color, EngineView, Unreachable
 from searchkeeper.planner import ACTION_ERROR, Result, in_progress, planning
@@ -83,7 +83,7 @@ GUARDS: Final = (
     ),
     Guard(
         "denials are recorded",
-        gone(reconcile, "record_denied_operations", False),
+        stub(reconcile, "record_denied_operations", False),
         DENIED_OPERATIONS + "test_denied_operation_stalls_and_emits_one_event",
     ),
     Guard(
@@ -99,23 +99,23 @@ GUARDS: Final = (
     ),
     Guard(
         "a denial stays while its action waits",
-        instead(
+        replace_attribute(
             denials,
             "_may_be_requested_again",
-            lambda answer: answer.reason == denials.OPERATION_DENIED,
+            lambda result: result.reason == denials.OPERATION_DENIED,
         ),
         FLAPPING + "test_oscillating_upgrade_stalls_after_the_deadline",
         ("deletions", (_healthy, _healthy, _unreachable)),
     ),
     Guard(
         "preparation is no progress",
-        instead(rollout, "in_progress", in_progress_without_deadline),
+        replace_attribute(rollout, "in_progress", in_progress_without_deadline),
         FLAPPING + "test_oscillating_upgrade_stalls_after_the_deadline",
         ("nothing", (_red, _healthy)),
     ),
     Guard(
         "cancelling a delete is no progress",
-        instead(pending_delete, "in_progress", in_progress_without_deadline),
+        replace_attribute(pending_delete, "in_progress", in_progress_without_deadline),
         FLAPPING + "test_oscillating_upgrade_stalls_after_the_deadline",
         ("deletions", (_unreachable, _healthy)),
     ),
@@ -126,56 +126,58 @@ GUARDS: Final = (
     ),
     Guard(
         "the same denial is not recorded again",
-        gone(reconcile, "is_new_denial", True),
+        stub(reconcile, "is_new_denial", True),
         DENIED_OPERATIONS + "test_repeated_denial_causes_no_writes",
         ("the same",),
     ),
     Guard(
         "a denial starts no rollback",
-        instead(rollback, "NOT_COUNTED", frozenset({ACTION_ERROR})),
+        replace_attribute(rollback, "NOT_COUNTED", frozenset({ACTION_ERROR})),
         DENIED_OPERATIONS + "test_denied_pod_deletion_stalls_the_upgrade_without_rollback",
         ("Automatic",),
     ),
     Guard(
         "a denied destructive operation goes last",
-        instead(planning, "OPERATION_DENIED", "no reason at all"),
+        replace_attribute(planning, "OPERATION_DENIED", "no reason at all"),
         DENIED_OPERATIONS + "test_denied_deletion_goes_last",
     ),
     Guard(
         "a denied delete is retried without other operations",
-        gone(rollout, "_retry_pending_delete"),
+        stub(rollout, "_retry_pending_delete"),
         DENIED_OPERATIONS + "test_denied_pod_deletion_is_retried_without_other_writes",
     ),
     Guard(
         "a cosmetic change does not end a reconcile",
-        instead(reconcile.ResourcePlan, "is_cosmetic", property(lambda resource: not resource.has_changed)),
+        replace_attribute(
+            reconcile.ResourcePlan, "is_cosmetic", property(lambda resource: not resource.has_changed)
+        ),
         FLAPPING + "test_pools_are_reconciled_while_conditions_change_with_every_reconcile",
     ),
     Guard(
         "flapping is not reported",
-        gone(reconcile, "is_flapping", False),
+        stub(reconcile, "is_flapping", False),
         FLAPPING + "test_flapping_engine_does_not_change_status_with_every_reconcile",
         ((_unreachable, _healthy),),
     ),
     Guard(
         "errors about Secrets are redacted",
-        instead(executor, "redact", lambda text, _: text),
+        replace_attribute(executor, "redact", lambda text, _: text),
         DENIED_OPERATIONS + "test_secret_values_are_redacted_from_errors",
     ),
     Guard(
         "errors are truncated",
-        instead(denials, "_TEXT_LIMIT", 10**6),
+        replace_attribute(denials, "_TEXT_LIMIT", 10**6),
         DENIED_OPERATIONS + "test_long_error_is_truncated",
     ),
     Guard(
         "numbers in an error are ignored",
-        instead(denials, "_NUMBERS", re.compile("(?!)")),
+        replace_attribute(denials, "_NUMBERS", re.compile("(?!)")),
         DENIED_OPERATIONS + "test_repeated_denial_causes_no_writes",
         ("request 1 at 10:00",),
     ),
     Guard(
         "outdated denials are removed",
-        gone(planning, "outdated_denials", {}),
+        stub(planning, "outdated_denials", {}),
         DENIED_OPERATIONS + "test_denial_is_removed_when_the_operation_is_not_needed",
     ),
 )

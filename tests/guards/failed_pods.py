@@ -7,8 +7,8 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
-from guards.guard import Guard, gone, instead
-from guards.killers import FAILED_PODS, FAILED_PODS_RUNS, PODS, ROLLOUT
+from guards.guard import Guard, replace_attribute, stub
+from guards.module_paths import FAILED_PODS, FAILED_PODS_RUNS, PODS_AND_IMAGES, ROLLOUT
 from searchkeeper.reconcilers import context, scale_in
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import failed_pods, rollout
@@ -16,54 +16,54 @@ from searchkeeper.upgrade import failed_pods, rollout
 GUARDS: Final = (
     Guard(
         "failed pods are replaced at once",
-        gone(rollout, "_replace_failed_pod"),
+        stub(rollout, "_replace_failed_pod"),
         FAILED_PODS_RUNS + "test_cluster_that_never_started_starts_after_its_version_is_corrected",
         (kubelet.PodFault.IMAGE,),
     ),
     Guard(
         "failed pods do not wait for their turn",
-        gone(context, "needs_early_replacement", False),
-        PODS + "test_failed_manager_is_fixed_by_another_version_after_the_point_of_no_return",
+        stub(context, "needs_early_replacement", False),
+        PODS_AND_IMAGES + "test_failed_manager_is_fixed_by_another_version_after_the_point_of_no_return",
         (kubelet.PodFault.CRASH,),
     ),
     Guard(
         "other pods wait for the turn of their pool",
-        instead(context.ReconcileContext, "pending_pools", frozenset()),
-        PODS + "test_early_replacement_of_a_failed_pod_does_not_upgrade_its_pool",
+        replace_attribute(context.ReconcileContext, "pending_pools", frozenset()),
+        PODS_AND_IMAGES + "test_early_replacement_of_a_failed_pod_does_not_upgrade_its_pool",
     ),
     Guard(
         "pools wait for their turn while a rollback is possible",
-        gone(failed_pods, "rollback_blockers", ("none",)),
-        PODS + "test_failed_pod_of_a_later_pool_keeps_its_version_while_rollback_is_possible",
+        stub(failed_pods, "rollback_blockers", ("none",)),
+        PODS_AND_IMAGES + "test_failed_pod_of_a_later_pool_keeps_its_version_while_rollback_is_possible",
     ),
     Guard(
         "only empty nodes are abandoned",
-        gone(failed_pods, "hold_nothing", True),
-        PODS + "test_failed_manager_is_abandoned_only_after_it_lost_its_vote",
+        stub(failed_pods, "hold_nothing", True),
+        PODS_AND_IMAGES + "test_failed_manager_is_abandoned_only_after_it_lost_its_vote",
     ),
     Guard(
         "no node is abandoned while the engine is red",
-        instead(failed_pods, "Color", SimpleNamespace(RED=None)),
-        PODS + "test_failed_node_is_not_removed_while_a_primary_is_missing",
+        replace_attribute(failed_pods, "Color", SimpleNamespace(RED=None)),
+        PODS_AND_IMAGES + "test_failed_node_is_not_removed_while_a_primary_is_missing",
     ),
     Guard(
         "scale-in of failed pods comes before an upgrade",
-        gone(scale_in, "has_failed", False),
-        PODS + "test_scale_in_precedes_the_upgrade_when_a_node_to_remove_is_down",
+        stub(scale_in, "has_failed", False),
+        PODS_AND_IMAGES + "test_scale_in_precedes_the_upgrade_when_a_node_to_remove_is_down",
     ),
     Guard(
         "unschedulable pods wait for their turn",
-        instead(failed_pods, "_UNSCHEDULABLE", "nothing"),
+        replace_attribute(failed_pods, "_UNSCHEDULABLE", "nothing"),
         FAILED_PODS + "test_unschedulable_pod_waits_for_its_turn",
     ),
     Guard(
         "failed surplus pods are not waited for",
-        gone(rollout, "abandon_lost_pods"),
+        stub(rollout, "abandon_lost_pods"),
         ROLLOUT + "test_failed_surplus_pod_of_the_batch_is_abandoned",
     ),
     Guard(
         "starting pods wait for their turn",
-        gone(failed_pods, "failure", "at once"),
+        stub(failed_pods, "failure", "at once"),
         FAILED_PODS + "test_starting_pod_of_an_abandoned_version_waits_for_its_turn",
     ),
 )

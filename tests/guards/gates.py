@@ -8,22 +8,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from guards.guard import Guard, Patch, gone, instead
-from guards.killers import DISK_SPACE, GATES, MIGRATIONS, QUORUM, RESTARTS, UPGRADES
+from guards.guard import Guard, Patch, replace_attribute, stub
+from guards.module_paths import DISK_SPACE, GATES, MIGRATIONS, QUORUM, RESTARTS, UPGRADES
 from searchkeeper.reconcilers import context, upgrade
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade import gates, rollout
 from searchkeeper.upgrade.ledger import UpgradeLedger
 
 
-def gate(name: str) -> Callable[[Patch], None]:
+def open_gate(name: str) -> Callable[[Patch], None]:
     """Keep a gate always open."""
     original = gates._result
 
     def result(gate: gates.Gate, blocker: Any, deadline: int) -> gates.GateResult:
         return original(gate, None if gate == name else blocker, deadline)
 
-    return instead(gates, "_result", result)
+    return replace_attribute(gates, "_result", result)
 
 
 def ignore_own_setting(patch: Patch) -> None:
@@ -46,90 +46,94 @@ def count_voters_without_the_role(patch: Patch) -> None:
 
 
 GUARDS: Final = (
-    Guard("NotPaused", gate("NotPaused"), GATES + "test_pause_blocks_every_pod"),
+    Guard("NotPaused", open_gate("NotPaused"), GATES + "test_pause_blocks_every_pod"),
     Guard(
         "a paused upgrade does not start",
-        gone(upgrade, "_is_paused", False),
+        stub(upgrade, "_is_paused", False),
         UPGRADES + "test_paused_upgrade_does_not_start",
     ),
     Guard(
         "a pause keeps templates unchanged",
-        gone(context.ReconcileContext, "is_paused", False),
+        stub(context.ReconcileContext, "is_paused", False),
         UPGRADES + "test_evicted_pod_keeps_its_version_while_paused",
     ),
     Guard(
         "EngineReachable",
-        gate("EngineReachable"),
+        open_gate("EngineReachable"),
         GATES + "test_unreachable_engine_blocks",
     ),
-    Guard("PodsStable", gate("PodsStable"), GATES + "test_pod_that_restarted_lately_blocks_other_pods"),
+    Guard("PodsStable", open_gate("PodsStable"), GATES + "test_pod_that_restarted_lately_blocks_other_pods"),
     Guard(
         "pods that restart come first",
-        gone(rollout, "recent_restarts"),
+        stub(rollout, "recent_restarts"),
         RESTARTS + "test_outdated_pod_that_restarts_is_replaced_first",
     ),
-    Guard("PodsReady", gate("PodsReady"), GATES + "test_pod_that_is_not_ready_blocks_other_pods"),
+    Guard("PodsReady", open_gate("PodsReady"), GATES + "test_pod_that_is_not_ready_blocks_other_pods"),
     Guard(
         "NodesJoined",
-        gate("NodesJoined"),
+        open_gate("NodesJoined"),
         GATES + "test_ready_pod_whose_node_has_not_joined_blocks_other_pods",
     ),
     Guard(
         "IndicesCompatible",
-        gate("IndicesCompatible"),
+        open_gate("IndicesCompatible"),
         GATES + "test_index_that_the_new_version_cannot_open_blocks",
     ),
-    Guard("EngineHealthy", gate("EngineHealthy"), GATES + "test_red_cluster_blocks"),
-    Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_voter_is_blocked_while_another_voter_is_missing"),
+    Guard("EngineHealthy", open_gate("EngineHealthy"), GATES + "test_red_cluster_blocks"),
+    Guard(
+        "QuorumSafe", open_gate("QuorumSafe"), GATES + "test_voter_is_blocked_while_another_voter_is_missing"
+    ),
     Guard(
         "the cluster state is kept",
-        gone(gates, "has_other_manager", True),
+        stub(gates, "has_other_manager", True),
         MIGRATIONS + "test_migration_keeps_the_only_manager_on_ephemeral_storage",
     ),
     Guard(
         "DiskSpaceSufficient",
-        gate("DiskSpaceSufficient"),
+        open_gate("DiskSpaceSufficient"),
         DISK_SPACE + "test_ephemeral_node_is_not_drained_while_its_shards_do_not_fit",
     ),
-    Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_last_copy_of_a_shard_blocks"),
+    Guard("LastCopySafe", open_gate("LastCopySafe"), GATES + "test_last_copy_of_a_shard_blocks"),
     Guard(
         "copies on terminating pods do not count",
-        instead(
+        replace_attribute(
             ClusterSnapshot,
             "present",
             property(lambda snapshot: frozenset(pod.name for pod in snapshot.pods)),
         ),
         GATES + "test_copy_on_a_terminating_pod_does_not_count",
     ),
-    Guard("BatchSafe", gate("BatchSafe"), GATES + "test_pod_that_shares_a_shard_with_the_batch_is_blocked"),
+    Guard(
+        "BatchSafe", open_gate("BatchSafe"), GATES + "test_pod_that_shares_a_shard_with_the_batch_is_blocked"
+    ),
     Guard(
         "a failed pod passes the gates",
-        gone(gates, "is_not_in_cluster", False),
+        stub(gates, "is_not_in_cluster", False),
         GATES + "test_failed_pod_passes_while_other_pods_are_not_ready",
     ),
     Guard(
         "a slow pod has not failed",
-        gone(gates, "is_not_in_cluster", True),
+        stub(gates, "is_not_in_cluster", True),
         GATES + "test_pod_that_is_not_ready_but_has_joined_has_not_failed",
     ),
     Guard(
         "gates of a rollout",
-        gone(rollout, "first_blocking_gate"),
+        stub(rollout, "first_blocking_gate"),
         QUORUM + "test_no_pod_is_replaced_while_an_evicted_pod_is_missing",
     ),
     Guard(
         "a starting pod has not failed",
-        instead(gates, "is_not_in_cluster", lambda candidate, _: not candidate.pod.is_ready),
+        replace_attribute(gates, "is_not_in_cluster", lambda candidate, _: not candidate.pod.is_ready),
         GATES + "test_starting_pod_is_blocked_while_the_engine_is_unreachable",
     ),
     Guard(
         "shards that move from or to the pod block",
-        gone(gates, "_moving_shards_blocker"),
+        stub(gates, "_moving_shards_blocker"),
         GATES + "test_shards_that_move_from_or_to_the_pod_block",
     ),
     Guard(
         "yellow that may turn green blocks",
-        gone(gates, "_yellow_blocker"),
+        stub(gates, "_yellow_blocker"),
         GATES + "test_yellow_cluster_that_may_turn_green_blocks",
     ),
     Guard(
@@ -139,7 +143,7 @@ GUARDS: Final = (
     ),
     Guard(
         "a manager remains for the vote",
-        gone(gates, "nodes_keeping_role", frozenset({"another"})),
+        stub(gates, "nodes_keeping_role", frozenset({"another"})),
         GATES + "test_voter_that_loses_the_role_is_blocked_if_no_node_keeps_it",
     ),
     Guard(
@@ -149,7 +153,7 @@ GUARDS: Final = (
     ),
     Guard(
         "no shards on a node that loses the data role",
-        gone(gates, "loses_role", False),
+        stub(gates, "loses_role", False),
         GATES + "test_node_that_loses_the_data_role_is_blocked_while_it_holds_shards",
     ),
 )

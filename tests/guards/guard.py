@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["Guard", "Patch", "gone", "heedless", "instead", "together", "unrequired", "without_notes"]
+__all__ = [
+    "Guard",
+    "Patch",
+    "combine",
+    "drop_ledger_changes",
+    "drop_prerequisite",
+    "patch_without_resource_version",
+    "replace_attribute",
+    "stub",
+]
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,7 +29,7 @@ Patch: TypeAlias = pytest.MonkeyPatch
 
 @dataclass(frozen=True)
 class Guard:
-    """How it is removed, and the test that fails then, with its arguments.
+    """A check of the operator. `remove` disables it; `test` fails then, with these arguments.
 
     Other parameters of the test are fixtures.
     """
@@ -31,18 +40,18 @@ class Guard:
     arguments: tuple[Any, ...] = ()
 
 
-def instead(owner: Any, name: str, value: Any) -> Callable[[Patch], None]:
+def replace_attribute(owner: Any, name: str, value: Any) -> Callable[[Patch], None]:
     """Replace an attribute."""
     return lambda patch: patch.setattr(owner, name, value)
 
 
-def gone(owner: Any, function: str, result: Any = None) -> Callable[[Patch], None]:
-    """Replace a function by one that returns a constant."""
-    return instead(owner, function, lambda *_, **__: result)
+def stub(owner: Any, function: str, result: Any = None) -> Callable[[Patch], None]:
+    """Replace a function with a stub that returns `result`."""
+    return replace_attribute(owner, function, lambda *_, **__: result)
 
 
-def together(*removals: Callable[[Patch], None]) -> Callable[[Patch], None]:
-    """Remove a guard in several places."""
+def combine(*removals: Callable[[Patch], None]) -> Callable[[Patch], None]:
+    """Combine several removals to one, for a guard in several places."""
 
     def remove(patch: Patch) -> None:
         for each in removals:
@@ -51,23 +60,25 @@ def together(*removals: Callable[[Patch], None]) -> Callable[[Patch], None]:
     return remove
 
 
-def heedless(key: operations.Key, changes: operations.Manifest, _version: str) -> operations.Patch:
-    """Make a patch without a resource version."""
+def patch_without_resource_version(
+    key: operations.Key, changes: operations.Manifest, _version: str
+) -> operations.Patch:
+    """Create a patch without a resource version."""
     return operations.Patch(key, changes, "")
 
 
-def without_notes(module: Any, function: str) -> Callable[[Patch], None]:
+def drop_ledger_changes(module: Any, function: str) -> Callable[[Patch], None]:
     """Drop the ledger changes from the result of a function."""
     original = getattr(module, function)
 
-    def unrecorded(*args: Any, **kwargs: Any) -> Any:
+    def without_ledger_changes(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
         return result and replace(result, ledger_changes=())
 
-    return instead(module, function, unrecorded)
+    return replace_attribute(module, function, without_ledger_changes)
 
 
-def unrequired(prerequisite: str, *, of: str | None = None) -> Callable[[Patch], None]:
+def drop_prerequisite(prerequisite: str, *, of: str | None = None) -> Callable[[Patch], None]:
     """Drop a prerequisite from the action `of`, or from every action."""
 
     def remove(patch: Patch) -> None:

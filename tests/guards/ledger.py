@@ -8,18 +8,25 @@ from dataclasses import replace
 from typing import Any, Final
 
 import operators_at_work
-from guards.guard import Guard, Patch, gone, heedless, instead, together, without_notes
-from guards.killers import (
-    BACK,
+import runs
+from guards.guard import (
+    Guard,
+    Patch,
+    combine,
+    drop_ledger_changes,
+    patch_without_resource_version,
+    replace_attribute,
+    stub,
+)
+from guards.module_paths import (
+    COMPLETE_RUN,
     MIGRATIONS,
     ROLLOUT,
     ROLLOUT_PREPARATIONS,
-    RUN,
     SCALE_IN_CHANGES,
-    SINGLE,
+    SINGLE_FAULTS,
     SNAPSHOTS,
-    TWO,
-    UPGRADE,
+    TWO_OPERATORS,
 )
 from searchkeeper import executor, observe, reconcile
 from searchkeeper.desired import apply
@@ -82,104 +89,122 @@ def delete_terminating_pod(roll: rollout.Rollout, pod: Pod) -> Result:
 
 
 GUARDS: Final = (
-    Guard("ledger before operations", execute_before_persisting, RUN, (UPGRADE,)),
-    Guard("pods are recorded before their delete", without_notes(rollout, "_delete_pod"), RUN, (UPGRADE,)),
+    Guard("ledger before operations", execute_before_persisting, COMPLETE_RUN, (runs.UPGRADE,)),
+    Guard(
+        "pods are recorded before their delete",
+        drop_ledger_changes(rollout, "_delete_pod"),
+        COMPLETE_RUN,
+        (runs.UPGRADE,),
+    ),
     Guard(
         "settings are recorded before they change",
-        without_notes(rollout, "_disable_replica_allocation"),
-        RUN,
-        (UPGRADE,),
+        drop_ledger_changes(rollout, "_disable_replica_allocation"),
+        COMPLETE_RUN,
+        (runs.UPGRADE,),
     ),
     Guard(
         "snapshots are recorded before they are taken",
-        without_notes(snapshots, "_start"),
+        drop_ledger_changes(snapshots, "_start"),
         SNAPSHOTS + "test_upgrade_starts_after_its_snapshot_has_succeeded",
     ),
-    Guard("volumes are recorded before their delete", without_notes(drain, "delete_volume"), RUN, (BACK,)),
     Guard(
-        "preconditions of a pod", instead(rollout, "Delete", delete_without_preconditions), RUN, (UPGRADE,)
+        "volumes are recorded before their delete",
+        drop_ledger_changes(drain, "delete_volume"),
+        COMPLETE_RUN,
+        (runs.ROLLBACK,),
     ),
-    Guard("preconditions of a volume", instead(drain, "Delete", delete_without_preconditions), RUN, (BACK,)),
+    Guard(
+        "preconditions of a pod",
+        replace_attribute(rollout, "Delete", delete_without_preconditions),
+        COMPLETE_RUN,
+        (runs.UPGRADE,),
+    ),
+    Guard(
+        "preconditions of a volume",
+        replace_attribute(drain, "Delete", delete_without_preconditions),
+        COMPLETE_RUN,
+        (runs.ROLLBACK,),
+    ),
     Guard(
         "resourceVersion of a status",
         patch_status_without_version,
-        SINGLE + "test_stale_reads_do_not_change_the_result",
-        (UPGRADE, "SearchCluster"),
+        SINGLE_FAULTS + "test_stale_reads_do_not_change_the_result",
+        (runs.UPGRADE, "SearchCluster"),
     ),
     Guard(
         "settings are restored",
-        together(gone(rollout, "restore_settings"), gone(rollout, "restore_for_other_pods")),
-        RUN,
-        (UPGRADE,),
+        combine(stub(rollout, "restore_settings"), stub(rollout, "restore_for_other_pods")),
+        COMPLETE_RUN,
+        (runs.UPGRADE,),
     ),
     Guard(
         "settings are restored before their ledger entry is removed",
-        gone(engine_settings, "_undo_sent", True),
-        SINGLE + "test_stale_engine_state_does_not_change_the_result",
-        (UPGRADE,),
+        stub(engine_settings, "_undo_sent", True),
+        SINGLE_FAULTS + "test_stale_engine_state_does_not_change_the_result",
+        (runs.UPGRADE,),
     ),
     Guard(
         "a recorded pod that is still present may stay",
-        gone(pending_delete, "pods_still_present", ()),
-        SINGLE + "test_fault_at_any_write_does_not_change_the_result",
-        (UPGRADE, Fault.CRASH_BEFORE),
+        stub(pending_delete, "pods_still_present", ()),
+        SINGLE_FAULTS + "test_fault_at_any_write_does_not_change_the_result",
+        (runs.UPGRADE, Fault.CRASH_BEFORE),
     ),
     Guard(
         "a late delete fails its precondition",
-        instead(ledger.UpgradeLedger, "pending_delete", None),
-        TWO + "test_delayed_delete_conflicts_after_it_was_cancelled",
+        replace_attribute(ledger.UpgradeLedger, "pending_delete", None),
+        TWO_OPERATORS + "test_delayed_delete_conflicts_after_it_was_cancelled",
     ),
     Guard(
         "the ledger is confirmed before a call",
-        gone(executor, "_confirm_ledger"),
-        TWO + "test_delayed_engine_call_is_not_executed_after_the_upgrade",
+        stub(executor, "_confirm_ledger"),
+        TWO_OPERATORS + "test_delayed_engine_call_is_not_executed_after_the_upgrade",
     ),
     Guard(
         "the ledger is confirmed before a create",
-        gone(executor, "_confirm_ledger"),
-        TWO + "test_delayed_create_is_not_executed_after_the_pool_was_removed",
+        stub(executor, "_confirm_ledger"),
+        TWO_OPERATORS + "test_delayed_create_is_not_executed_after_the_pool_was_removed",
     ),
     Guard(
         "ledger entries of a rollout end with it",
-        instead(rollout, "_OF_THE_ROLLOUT", ()),
-        SINGLE + "test_ledger_line_of_a_volume_is_removed_after_the_rollout",
+        replace_attribute(rollout, "_OF_THE_ROLLOUT", ()),
+        SINGLE_FAULTS + "test_ledger_line_of_a_volume_is_removed_after_the_rollout",
     ),
     Guard(
         "preconditions of an object",
-        instead(objects, "Delete", delete_without_preconditions),
-        RUN,
+        replace_attribute(objects, "Delete", delete_without_preconditions),
+        COMPLETE_RUN,
         ("0.1.1 → 0.2.0",),
     ),
     Guard(
         "preconditions of a StatefulSet",
-        instead(migrations, "Delete", delete_without_preconditions),
-        RUN,
+        replace_attribute(migrations, "Delete", delete_without_preconditions),
+        COMPLETE_RUN,
         ("0.3.1 → 0.4.0",),
     ),
     Guard(
         "preconditions of an orphan",
-        instead(deletion, "Delete", delete_without_preconditions),
+        replace_attribute(deletion, "Delete", delete_without_preconditions),
         MIGRATIONS + "test_deletion_during_the_relabelling_leaves_no_revision",
     ),
     Guard(
         "resourceVersion of a patch",
-        instead(apply, "Patch", heedless),
+        replace_attribute(apply, "Patch", patch_without_resource_version),
         "desired/test_apply.py::test_patch_has_the_resource_version_of_the_live_object",
     ),
     Guard(
         "a terminating pod is not deleted again",
-        instead(rollout, "_adopt_terminating_pod", delete_terminating_pod),
+        replace_attribute(rollout, "_adopt_terminating_pod", delete_terminating_pod),
         ROLLOUT + "test_terminating_pod_is_not_deleted_again",
     ),
     Guard(
         "scale-in is destructive",
-        instead(scale_in, "replace", replace_without_destructive),
+        replace_attribute(scale_in, "replace", replace_without_destructive),
         SCALE_IN_CHANGES + "test_destructive_operations_are_executed_one_at_a_time",
         (True,),
     ),
     Guard(
         "a setting that is set again is restored again",
-        instead(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
+        replace_attribute(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
         ROLLOUT_PREPARATIONS + "test_setting_that_is_made_again_is_restored_again",
     ),
 )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
-from guards.guard import Guard, Patch, gone, heedless, instead, together
+from guards.guard import Guard, Patch, combine, patch_without_resource_version, replace_attribute, stub
 from searchkeeper.kubernetes.operations import Manifest
 from searchkeeper.manager import leader_election
 from searchkeeper.manager.fencing import Fence, FencedApi, FencedEngine
@@ -20,7 +20,7 @@ ELECTION: Final = "manager/test_leader_election.py::"
 WRITES: Final = ("create", "patch", "patch_status", "delete", "record")
 
 
-def unfenced(name: str) -> Callable[..., Any]:
+def bypass_fence(name: str) -> Callable[..., Any]:
     """Send the request to the API server without the fence."""
     return lambda fenced, *arguments: getattr(fenced.kube, name)(*arguments)
 
@@ -105,13 +105,13 @@ def admit_before_counting(fence: Fence) -> Iterator[None]:
 GUARDS: Final = (
     Guard(
         "the Lease is read before every write",
-        gone(LeaderLease, "confirm"),
+        stub(LeaderLease, "confirm"),
         FENCING + "test_no_write_is_admitted_without_the_lease",
     ),
     *(
         Guard(
             f"`{name}` passes the fence",
-            instead(FencedApi, name, unfenced(name)),
+            replace_attribute(FencedApi, name, bypass_fence(name)),
             ELECTION + "test_write_needs_the_lease",
             (name,),
         )
@@ -119,22 +119,22 @@ GUARDS: Final = (
     ),
     Guard(
         "engine calls pass the fence",
-        instead(FencedEngine, "execute", lambda fenced, call: fenced.engine.execute(call)),
+        replace_attribute(FencedEngine, "execute", lambda fenced, call: fenced.engine.execute(call)),
         ELECTION + "test_engine_call_needs_the_lease",
     ),
     Guard(
         "the holder is compared",
-        instead(LeaderLease, "confirm", confirm_epoch_only),
+        replace_attribute(LeaderLease, "confirm", confirm_epoch_only),
         ELECTION + "test_recreated_lease_belongs_to_its_new_holder",
     ),
     Guard(
         "the epoch is compared",
-        instead(LeaderLease, "confirm", confirm_holder_only),
+        replace_attribute(LeaderLease, "confirm", confirm_holder_only),
         ELECTION + "test_second_process_of_the_same_name_is_another_leader",
     ),
     Guard(
         "the last third of the duration is not used",
-        instead(LeaderLease, "is_leader", property(is_leader_until_expiry)),
+        replace_attribute(LeaderLease, "is_leader", property(is_leader_until_expiry)),
         ELECTION + "test_silent_leader_stops_before_the_lease_expires",
     ),
     Guard(
@@ -159,12 +159,12 @@ GUARDS: Final = (
     ),
     Guard(
         "the Lease is patched under its resource version",
-        instead(leader_election, "Patch", heedless),
+        replace_attribute(leader_election, "Patch", patch_without_resource_version),
         ELECTION + "test_only_one_of_two_simultaneous_candidates_acquires_the_lease",
     ),
     Guard(
         "a former leader releases nothing",
-        gone(LeaderLease, "_holds", True),
+        stub(LeaderLease, "_holds", True),
         ELECTION + "test_former_leader_does_not_release_the_lease",
     ),
     Guard(
@@ -174,26 +174,26 @@ GUARDS: Final = (
     ),
     Guard(
         "no write starts after a signal",
-        gone(Fence, "check_open"),
+        stub(Fence, "check_open"),
         FENCING + "test_closed_fence_admits_no_write",
     ),
     Guard(
         "reads end with the signal",
-        together(
-            instead(FencedApi, "get", unfenced("get")),
-            instead(FencedApi, "list", unfenced("list")),
-            instead(FencedEngine, "get_state", lambda fenced: fenced.engine.get_state()),
+        combine(
+            replace_attribute(FencedApi, "get", bypass_fence("get")),
+            replace_attribute(FencedApi, "list", bypass_fence("list")),
+            replace_attribute(FencedEngine, "get_state", lambda fenced: fenced.engine.get_state()),
         ),
         "manager/test_shutdown.py::test_reads_end_with_the_shutdown",
     ),
     Guard(
         "writes in progress are counted",
-        instead(Fence, "is_idle", True),
+        replace_attribute(Fence, "is_idle", True),
         FENCING + "test_fence_is_idle_after_the_last_write",
     ),
     Guard(
         "a write is counted before the Lease is read",
-        instead(Fence, "admit_write", admit_before_counting),
+        replace_attribute(Fence, "admit_write", admit_before_counting),
         FENCING + "test_write_is_counted_before_the_lease_is_confirmed",
     ),
 )

@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.guard import Guard, Patch, gone, heedless, instead
-from guards.killers import OPERATOR_CONDITION
+from guards.guard import Guard, Patch, patch_without_resource_version, replace_attribute, stub
+from guards.module_paths import OPERATOR_CONDITION
 from searchkeeper import operator_condition, reconcile
 
 
@@ -22,39 +22,39 @@ def count_missing_clusters(patch: Patch) -> None:
 GUARDS: Final = (
     Guard(
         "a step in progress blocks OLM",
-        gone(reconcile, "upgradeable_patch"),
+        stub(reconcile, "upgradeable_patch"),
         OPERATOR_CONDITION + "test_pod_replacement_blocks_olm",
     ),
     Guard(
         "a denied operation does not block OLM",
-        gone(reconcile, "denied_operations", ()),
+        stub(reconcile, "denied_operations", ()),
         OPERATOR_CONDITION + "test_denied_deletion_does_not_block_olm",
         ("0.3.1", "delete StatefulSet"),
     ),
     Guard(
         "a cluster without a usable spec does not block OLM",
-        instead(reconcile, "_is_abandoned", lambda cluster: cluster.is_deleting),
+        replace_attribute(reconcile, "_is_abandoned", lambda cluster: cluster.is_deleting),
         OPERATOR_CONDITION + "test_invalid_spec_does_not_block_olm",
     ),
     Guard(
         "a pod whose delete is denied does not block OLM",
-        gone(operator_condition, "denied_operations", ()),
+        stub(operator_condition, "denied_operations", ()),
         OPERATOR_CONDITION + "test_denied_deletion_does_not_block_olm",
         ("0.4.0", "delete Pod"),
     ),
     Guard(
         "orphaned pods block OLM",
-        gone(operator_condition, "_is_orphaned", False),
+        stub(operator_condition, "_is_orphaned", False),
         OPERATOR_CONDITION + "test_orphaned_pods_block_olm",
     ),
     Guard(
         "OLM is blocked before pods are orphaned",
-        gone(reconcile, "_pending_operations", ()),
+        stub(reconcile, "_pending_operations", ()),
         OPERATOR_CONDITION + "test_olm_is_blocked_before_pods_are_orphaned",
     ),
     Guard(
         "a deleted cluster does not block OLM",
-        instead(reconcile, "_is_abandoned", lambda cluster: cluster.has_no_usable_spec),
+        replace_attribute(reconcile, "_is_abandoned", lambda cluster: cluster.has_no_usable_spec),
         OPERATOR_CONDITION + "test_deleted_cluster_does_not_block_olm",
     ),
     Guard(
@@ -64,12 +64,12 @@ GUARDS: Final = (
     ),
     Guard(
         "OLM is blocked while any cluster blocks",
-        gone(operator_condition, "_blockers", {}),
+        stub(operator_condition, "_blockers", {}),
         OPERATOR_CONDITION + "test_blocker_of_another_cluster_is_kept",
     ),
     Guard(
         "resourceVersion of an OperatorCondition",
-        instead(operator_condition, "Patch", heedless),
+        replace_attribute(operator_condition, "Patch", patch_without_resource_version),
         OPERATOR_CONDITION + "test_stale_read_does_not_remove_the_blocker_of_another_cluster",
     ),
 )

@@ -6,8 +6,16 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.guard import Guard, Patch, gone, instead
-from guards.killers import ACTIONS, CLOCKS, EVENTS, PLANNING, REFUSED_VERSIONS, SCALE_IN_CHANGES, WAITS
+from guards.guard import Guard, Patch, replace_attribute, stub
+from guards.module_paths import (
+    ACTIONS,
+    CLOCK_SKEW,
+    EVENTS,
+    PLANNING,
+    REFUSED_VERSIONS,
+    SCALE_IN_CHANGES,
+    WAITS,
+)
 from searchkeeper import executor, reconcile
 from searchkeeper.planner import actions, planning, reconciler, results, waits
 from searchkeeper.reconcilers import status
@@ -32,34 +40,34 @@ def restart_waits_with_every_reason(patch: Patch) -> None:
 GUARDS: Final = (
     Guard(
         "one destructive operation a reconcile",
-        instead(planning, "limit_destructive", dict),
+        replace_attribute(planning, "limit_destructive", dict),
         PLANNING + "test_only_one_action_has_a_destructive_operation_in_a_reconcile",
     ),
     Guard(
         "one author for a ledger key",
-        instead(planning, "reject_key_conflicts", lambda _, given: given),
+        replace_attribute(planning, "reject_key_conflicts", lambda _, given: given),
         PLANNING + "test_second_author_of_a_ledger_key_gets_an_action_error",
     ),
     Guard(
         "a result with operations is not True",
-        gone(results.Result, "__post_init__"),
+        stub(results.Result, "__post_init__"),
         ACTIONS + "test_result_with_operations_cannot_be_true",
     ),
     Guard(
         "a configuration is never downgraded",
-        gone(reconciler.Reconciler, "supports", True),
+        stub(reconciler.Reconciler, "supports", True),
         "planner/test_reconcilers.py::test_configuration_is_never_downgraded",
     ),
     Guard(
         "pools converge before the cluster",
-        gone(status, "_has_converged", True),
+        stub(status, "_has_converged", True),
         "paths/test_every_catalog_path.py::test_cluster_is_migrated_along_every_upgrade_path",
         (("0.1.1", "0.2.0", "0.3.1", "0.4.0"),),
     ),
     Guard(
         "moments in the future are ignored",
         accept_future_moments,
-        CLOCKS + "test_deadline_does_not_depend_on_the_clock",
+        CLOCK_SKEW + "test_deadline_does_not_depend_on_the_clock",
         (-3600,),
     ),
     Guard(
@@ -70,60 +78,62 @@ GUARDS: Final = (
     ),
     Guard(
         "emitted events are in the ledger",
-        instead(ledger.UpgradeLedger, "events_emitted", frozenset()),
+        replace_attribute(ledger.UpgradeLedger, "events_emitted", frozenset()),
         EVENTS + "test_stalled_upgrade_emits_one_warning",
         ("Off", ""),
     ),
     Guard(
         "one destructive operation an action",
-        gone(results.Result, "__post_init__"),
+        stub(results.Result, "__post_init__"),
         ACTIONS + "test_second_destructive_operation_of_an_action_is_rejected",
     ),
     Guard(
         "a wait has a deadline",
-        gone(results.Result, "__post_init__"),
+        stub(results.Result, "__post_init__"),
         ACTIONS + "test_wait_without_deadline_is_rejected",
     ),
     Guard(
         "prerequisites come first",
-        gone(actions, "unmet_prerequisites"),
+        stub(actions, "unmet_prerequisites"),
         ACTIONS + "test_action_with_unmet_prerequisite_is_unknown_and_does_not_run",
         (results.wait("NotYet", "", deadline=5),),
     ),
     Guard(
         "dependents of a rejected action wait",
-        gone(planning, "unmet_prerequisites"),
+        stub(planning, "unmet_prerequisites"),
         PLANNING + "test_dependent_of_a_second_author_waits_for_it",
     ),
     Guard(
         "errors count against no other reason",
-        instead(waits, "NOT_COUNTED", frozenset()),
+        replace_attribute(waits, "NOT_COUNTED", frozenset()),
         WAITS + "test_time_of_an_error_counts_against_no_other_reason",
     ),
     Guard(
         "a wait for a user never stalls",
-        instead(results, "_USER_DEADLINE", float("inf")),
+        replace_attribute(results, "_USER_DEADLINE", float("inf")),
         WAITS + "test_wait_for_a_user_restarts_other_waits",
     ),
     Guard(
         "an alternating prerequisite is no progress",
-        gone(waits, "_is_still_blocked", False),
+        stub(waits, "_is_still_blocked", False),
         WAITS + "test_prerequisite_that_alternates_does_not_restart_a_wait",
     ),
     Guard(
         "a version is reported when every node runs it",
-        gone(status, "_runs_target", True),
+        stub(status, "_runs_target", True),
         "stories/test_statuses.py::test_engine_version_is_reported_after_every_node_runs_it",
     ),
     Guard(
         "an unsupported configuration is left unchanged",
-        instead(reconcile, "choose_reconciler", lambda known, _: max(known, key=lambda each: each.version)),
+        replace_attribute(
+            reconcile, "choose_reconciler", lambda known, _: max(known, key=lambda each: each.version)
+        ),
         REFUSED_VERSIONS + "test_downgraded_operator_changes_nothing",
         ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
     ),
     Guard(
         "a reconcile ends with the first resource that has operations",
-        instead(reconcile, "execute_all", lambda *given: (0, executor.execute_all(*given)[1])),
+        replace_attribute(reconcile, "execute_all", lambda *given: (0, executor.execute_all(*given)[1])),
         SCALE_IN_CHANGES + "test_destructive_operations_are_executed_one_at_a_time",
         (False,),
     ),

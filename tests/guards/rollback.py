@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from guards.guard import Guard, Patch, gone, instead, together
-from guards.killers import (
-    BACK,
-    CLOCKS,
+import runs
+from guards.guard import Guard, Patch, combine, replace_attribute, stub
+from guards.module_paths import (
+    CLOCK_SKEW,
+    COMPLETE_RUN,
     EVICTED_PODS_RUNS,
     FAILED_PODS_RUNS,
-    PODS,
+    PODS_AND_IMAGES,
     ROLLBACK,
     ROLLBACK_BLOCKERS,
     ROLLBACK_RUNS,
-    RUN,
     VOLUMES,
 )
 from searchkeeper.api.reasons import Reason
@@ -86,7 +86,7 @@ def ignore_pause(patch: Patch) -> None:
 def with_pod(**changes: Any) -> Callable[[Patch], None]:
     """Decide about the volume as if the pod had these values."""
     original = volumes.needs_empty_disk
-    return instead(
+    return replace_attribute(
         rollout,
         "needs_empty_disk",
         lambda snapshot, ledger, pod: original(snapshot, ledger, replace(pod, **changes)),
@@ -108,40 +108,40 @@ def treat_all_volumes_as_upgraded(patch: Patch) -> None:
 GUARDS: Final = (
     Guard(
         "the target is not older than a started pod",
-        gone(rollback, "_raise_target"),
+        stub(rollback, "_raise_target"),
         EVICTED_PODS_RUNS
         + "test_target_returns_to_the_version_that_a_pod_started_with_just_after_it_was_lowered",
     ),
     Guard(
         "rollback blockers are checked before the start",
-        together(gone(rollback, "rollback_blockers", ()), gone(rollback_action, "rollback_blockers", ())),
+        combine(stub(rollback, "rollback_blockers", ()), stub(rollback_action, "rollback_blockers", ())),
         ROLLBACK_RUNS + "test_no_rollback_starts_past_the_point_of_no_return",
         ("Automatic",),
     ),
     Guard(
         "rollback blockers are checked before each step",
-        gone(rollout, "_stop_blocked_rollback"),
+        stub(rollout, "_stop_blocked_rollback"),
         ROLLBACK_RUNS + "test_rollback_stops_when_it_becomes_blocked",
     ),
     Guard(
         "a blocked rollback can be left",
-        gone(rollback, "_resume_upgrade"),
+        stub(rollback, "_resume_upgrade"),
         ROLLBACK_RUNS + "test_upgrade_resumes_from_a_blocked_rollback_when_the_spec_wants_it",
     ),
     Guard(
         "no step while the direction changes",
-        instead(context.ReconcileContext, "is_changing_direction", False),
+        replace_attribute(context.ReconcileContext, "is_changing_direction", False),
         ROLLBACK_RUNS + "test_no_pod_is_upgraded_in_the_reconcile_that_starts_a_rollback",
     ),
     Guard(
         "unreadable volumes are deleted",
-        gone(rollout, "delete_volume_before_pod"),
-        RUN,
-        (BACK,),
+        stub(rollout, "delete_volume_before_pod"),
+        COMPLETE_RUN,
+        (runs.ROLLBACK,),
     ),
     Guard(
         "shards move before their volume is deleted",
-        gone(drain, "_is_drained", True),
+        stub(drain, "_is_drained", True),
         ROLLBACK_RUNS + "test_shards_are_moved_before_the_volume_is_deleted",
     ),
     Guard(
@@ -151,7 +151,7 @@ GUARDS: Final = (
     ),
     Guard(
         "a pod that cannot start gets an empty volume",
-        gone(rollout, "_give_failed_pod_an_empty_volume"),
+        stub(rollout, "_give_failed_pod_an_empty_volume"),
         FAILED_PODS_RUNS + "test_node_that_cannot_start_on_its_disk_gets_an_empty_volume_after_the_deadline",
     ),
     Guard(
@@ -162,28 +162,28 @@ GUARDS: Final = (
     ),
     Guard(
         "abandoned versions are recorded",
-        gone(upgrade, "was_abandoned", False),
+        stub(upgrade, "was_abandoned", False),
         ROLLBACK_RUNS + "test_abandoned_version_is_not_tried_again",
     ),
     Guard(
         "a rollback request counts once",
-        gone(upgrade, "requested_rollback"),
+        stub(upgrade, "requested_rollback"),
         ROLLBACK_RUNS + "test_old_rollback_request_does_not_roll_back_the_next_upgrade",
     ),
     Guard(
         "waits count from the start of the operator",
-        gone(rollback, "_has_just_started", False),
-        CLOCKS + "test_clock_skew_starts_no_rollback",
+        stub(rollback, "_has_just_started", False),
+        CLOCK_SKEW + "test_clock_skew_starts_no_rollback",
         (3600,),
     ),
     Guard(
         "errors of the operator start no rollback",
-        instead(rollback, "NOT_COUNTED", frozenset({OPERATION_DENIED})),
+        replace_attribute(rollback, "NOT_COUNTED", frozenset({OPERATION_DENIED})),
         ROLLBACK_RUNS + "test_error_of_the_operator_stalls_an_upgrade_and_starts_no_rollback",
     ),
     Guard(
         "every shard has an older copy",
-        gone(rollback, "_shard_blockers", ()),
+        stub(rollback, "_shard_blockers", ()),
         ROLLBACK_BLOCKERS + "test_shard_without_a_copy_on_an_older_node_blocks",
     ),
     Guard(
@@ -193,17 +193,17 @@ GUARDS: Final = (
     ),
     Guard(
         "no index has the newer version",
-        gone(rollback, "_index_blockers", ()),
+        stub(rollback, "_index_blockers", ()),
         ROLLBACK_BLOCKERS + "test_index_of_the_newer_version_blocks",
     ),
     Guard(
         "most voters have the older version",
-        gone(rollback, "_quorum_blockers", ()),
+        stub(rollback, "_quorum_blockers", ()),
         ROLLBACK_BLOCKERS + "test_majority_of_newer_voters_blocks",
     ),
     Guard(
         "rollback policy",
-        instead(rollback, "_rollback_cause", rollback.failure),
+        replace_attribute(rollback, "_rollback_cause", rollback.failure),
         ROLLBACK_RUNS + "test_only_the_spec_starts_a_rollback_if_the_policy_is_off",
     ),
     Guard(
@@ -213,35 +213,35 @@ GUARDS: Final = (
     ),
     Guard(
         "only volumes of the newer version are deleted",
-        gone(drain, "is_writable_by", False),
+        stub(drain, "is_writable_by", False),
         ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("small", "data-0"),
     ),
     Guard(
         "volumes stay until the health deadline",
-        gone(rollout, "failure", "at once"),
+        stub(rollout, "failure", "at once"),
         FAILED_PODS_RUNS + "test_volume_is_not_deleted_before_the_deadline",
     ),
     Guard(
         "a drain has time to start",
-        gone(drain, "waiting_without_change", (Reason.WAITING_FOR_DRAIN, 3600)),
+        stub(drain, "waiting_without_change", (Reason.WAITING_FOR_DRAIN, 3600)),
         ROLLBACK_RUNS + "test_shards_are_moved_before_the_volume_is_deleted",
     ),
     Guard(
         "a rollback does not wait for failed pods",
-        gone(gates._GateInput, "ignored_pods", frozenset()),
-        PODS + "test_revert_releases_the_lock_although_an_unrelated_pod_is_down",
+        stub(gates._GateInput, "ignored_pods", frozenset()),
+        PODS_AND_IMAGES + "test_revert_releases_the_lock_although_an_unrelated_pod_is_down",
         (PodFault.CRASH,),
     ),
     Guard(
         "newer nodes are first in a rollback",
-        gone(order, "_rolls_back", True),
+        stub(order, "_rolls_back", True),
         ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("small", "data-0"),
     ),
     Guard(
         "pools with newer nodes are first in a rollback",
-        gone(order, "_has_newer_version", True),
+        stub(order, "_has_newer_version", True),
         ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("apart", "hot-0"),
     ),
@@ -276,7 +276,7 @@ GUARDS: Final = (
     ),
     Guard(
         "abandoned versions are not resumed",
-        gone(rollback, "was_abandoned", False),
+        stub(rollback, "was_abandoned", False),
         ROLLBACK + "test_rollback_continues_otherwise",
         (NEW, {"entries": {"given_up": (NEW, 1)}}),
     ),

@@ -6,18 +6,18 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.guard import Guard, Patch, gone, instead, together
-from guards.killers import (
+import runs
+from guards.guard import Guard, Patch, combine, replace_attribute, stub
+from guards.module_paths import (
     BATCHES,
+    COMPLETE_RUN,
     FAILED_PODS_RUNS,
     ORDER,
     QUORUM,
     ROLE_REMOVAL_RUNS,
     ROLLBACK_RUNS,
     ROLLOUT,
-    RUN,
     STATEFULSET_ROLLOUT,
-    UPGRADE,
     UPGRADES,
 )
 from searchkeeper.reconcilers import context, pools
@@ -59,9 +59,9 @@ GUARDS: Final = (
     ),
     Guard(
         "order of pools",
-        instead(context, "pools_in_order", lambda pools, *_, **__: tuple(reversed(pools))),
-        RUN,
-        (UPGRADE,),
+        replace_attribute(context, "pools_in_order", lambda pools, *_, **__: tuple(reversed(pools))),
+        COMPLETE_RUN,
+        (runs.UPGRADE,),
     ),
     Guard(
         "the elected manager is last",
@@ -70,7 +70,7 @@ GUARDS: Final = (
     ),
     Guard(
         "current roles decide the order",
-        instead(order, "_runs_managers", lambda pool: pool.spec.votes),
+        replace_attribute(order, "_runs_managers", lambda pool: pool.spec.votes),
         UPGRADES + "test_order_of_a_major_upgrade_uses_deployed_roles",
         (4,),
     ),
@@ -81,112 +81,110 @@ GUARDS: Final = (
     ),
     Guard(
         "the pool of the elected manager is last of its kind",
-        gone(order, "_elected"),
+        stub(order, "_elected"),
         ORDER + "test_pool_of_the_elected_manager_is_last_of_its_kind",
     ),
     Guard(
         "the elected manager is last in a rollback",
-        gone(order, "is_newer", False),
+        stub(order, "is_newer", False),
         ROLLBACK_RUNS + "test_rollback_has_one_election_with_managers_in_several_pools",
     ),
     Guard(
         "voters are replaced one by one",
-        instead(rollout, "_replaces_one_by_one", lambda rollout, _: rollout.is_rollback),
+        replace_attribute(rollout, "_replaces_one_by_one", lambda rollout, _: rollout.is_rollback),
         ROLLOUT + "test_batch_of_voters_has_one_pod",
     ),
     Guard(
         "a rollback replaces pods one by one",
-        instead(rollout, "_replaces_one_by_one", lambda _, pool: pool.spec.votes),
+        replace_attribute(rollout, "_replaces_one_by_one", lambda _, pool: pool.spec.votes),
         ROLLOUT + "test_batch_has_one_pod_in_a_rollback",
     ),
     Guard(
         "batches shrink after a failure",
-        gone(rollout, "record_batch_failure", ()),
+        stub(rollout, "record_batch_failure", ()),
         FAILED_PODS_RUNS + "test_failed_batch_halves_the_next_one",
     ),
     Guard(
         "batches of a StatefulSet shrink after a failure",
-        gone(statefulset_rollout, "record_batch_failure", ()),
+        stub(statefulset_rollout, "record_batch_failure", ()),
         FAILED_PODS_RUNS + "test_failed_batch_of_a_statefulset_rollout_halves_the_next_one",
     ),
     Guard(
         "the partition holds pods back",
-        gone(pools, "partition", 0),
+        stub(pools, "partition", 0),
         UPGRADES + "test_statefulset_replaces_no_pod_before_the_gates_open",
     ),
     Guard(
         "gates of a StatefulSet rollout",
-        gone(statefulset_rollout, "first_blocking_gate"),
+        stub(statefulset_rollout, "first_blocking_gate"),
         UPGRADES + "test_statefulset_replaces_no_pod_before_the_gates_open",
     ),
     Guard(
         "no step towards another version",
-        gone(pools, "_deploys_target", True),
+        stub(pools, "_deploys_target", True),
         ROLLBACK_RUNS + "test_older_version_at_any_time_is_rolled_back_to_or_refused",
     ),
     Guard(
         "no step towards other roles",
-        instead(pools, "_deploys_target", has_target_version),
+        replace_attribute(pools, "_deploys_target", has_target_version),
         ROLE_REMOVAL_RUNS + "test_only_data_pool_keeps_the_role_and_its_pods",
     ),
     Guard(
         "outdated pods of a batch are not waited for",
-        gone(rollout, "_pods_outdated_again", set()),
+        stub(rollout, "_pods_outdated_again", set()),
         ROLLBACK_RUNS + "test_failed_upgrade_is_rolled_back_if_the_policy_is_automatic",
         (kubelet.PodFault.NEVER_READY,),
     ),
     Guard(
         "batch limit",
-        gone(rollout, "batch_limit", 99),
+        stub(rollout, "batch_limit", 99),
         UPGRADES + "test_default_batch_is_one_pod",
     ),
     Guard(
         "batch limit of a StatefulSet",
-        together(
-            gone(statefulset_rollout, "batch_limit", 99), gone(statefulset_rollout, "doubled_batch", 99)
-        ),
+        combine(stub(statefulset_rollout, "batch_limit", 99), stub(statefulset_rollout, "doubled_batch", 99)),
         UPGRADES + "test_default_statefulset_batch_is_one_pod",
     ),
     Guard(
         "voters of a StatefulSet are replaced one by one",
-        gone(statefulset_rollout, "_next_batch_size", 2),
+        stub(statefulset_rollout, "_next_batch_size", 2),
         STATEFULSET_ROLLOUT + "test_batch_with_a_voter_has_one_pod",
     ),
     Guard(
         "a replaced pod is ready and has joined",
-        gone(rollout, "_is_replaced", True),
-        RUN,
-        (UPGRADE,),
+        stub(rollout, "_is_replaced", True),
+        COMPLETE_RUN,
+        (runs.UPGRADE,),
     ),
     Guard(
         "a replaced pod of a StatefulSet is ready and has joined",
-        gone(statefulset_rollout, "_is_replaced", True),
+        stub(statefulset_rollout, "_is_replaced", True),
         STATEFULSET_ROLLOUT + "test_batch_waits_until_its_pods_are_ready",
     ),
     Guard(
         "replica allocation is disabled while a node restarts",
-        gone(rollout, "_preparations_for_restart", ()),
+        stub(rollout, "_preparations_for_restart", ()),
         UPGRADES + "test_replica_allocation_is_disabled_while_a_node_restarts",
     ),
     Guard(
         "the only vote moves before its node restarts",
-        gone(rollout, "move_vote"),
+        stub(rollout, "move_vote"),
         QUORUM + "test_cluster_of_two_managers_is_upgraded_and_transfers_leadership",
         ("3.4.0", "both roles"),
     ),
     Guard(
         "outdated pods of a batch shrink the next one",
-        gone(rollout, "record_halved_batch", ()),
+        stub(rollout, "record_halved_batch", ()),
         BATCHES + "test_outdated_pod_of_the_batch_is_not_waited_for_and_halves_the_next_batch",
     ),
     Guard(
         "a batch is prepared once",
-        gone(rollout, "_preparations", iter(())),
+        stub(rollout, "_preparations", iter(())),
         BATCHES + "test_batch_is_not_extended_with_a_pod_that_needs_preparation",
     ),
     Guard(
         "pods of a StatefulSet rollout are left to it",
-        gone(rollout, "uses_statefulset_rollout", False),
+        stub(rollout, "uses_statefulset_rollout", False),
         BATCHES + "test_failed_pod_of_a_statefulset_rollout_is_left_to_the_statefulset",
     ),
 )

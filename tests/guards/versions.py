@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Any, Final
 
-from guards.guard import Guard, Patch, gone, instead, together
-from guards.killers import CREDENTIALS, INVALID_SPECS, PEOPLE, REFUSED_VERSIONS
+from guards.guard import Guard, Patch, combine, replace_attribute, stub
+from guards.module_paths import CREDENTIALS, INVALID_SPECS, REFUSED_VERSIONS, USER_EDITS
 from searchkeeper import observe
 from searchkeeper.api import validation
 from searchkeeper.api.spec import ClusterSpec
@@ -18,8 +18,8 @@ from searchkeeper.upgrade import ledger, rollback
 from searchkeeper.upgrade.version_policy import version_refusal
 
 
-def no_direction_while_refused(patch: Patch) -> None:
-    """An upgrade does not change its direction while the version of the spec is refused."""
+def keep_direction_while_refused(patch: Patch) -> None:
+    """Do not change the direction of an upgrade while the version of the spec is refused."""
     plain = rollback.choose_direction
 
     def direction(snapshot: Any, upgrade: ledger.UpgradeLedger) -> Any:
@@ -33,91 +33,91 @@ def no_direction_while_refused(patch: Patch) -> None:
 GUARDS: Final = (
     Guard(
         "refused version",
-        gone(refusal, "version_refusal"),
+        stub(refusal, "version_refusal"),
         REFUSED_VERSIONS + "test_refused_version_emits_one_event_and_changes_nothing",
         ("2.18.0", "Downgrade"),
     ),
     Guard(
         "invalid spec",
-        gone(validation, "spec_errors", []),
+        stub(validation, "spec_errors", []),
         INVALID_SPECS + "test_invalid_spec_sets_one_condition_and_emits_one_event",
         ("negative replicas",),
     ),
     Guard(
         "settings restored under an invalid spec",
-        gone(invalid_spec, "restore_all"),
+        stub(invalid_spec, "restore_all"),
         INVALID_SPECS + "test_rollout_settings_are_restored_under_an_invalid_spec",
     ),
     Guard(
         "upgrade continues under an invalid spec",
-        gone(observe, "_locked_spec", ClusterSpec("", ())),
+        stub(observe, "_locked_spec", ClusterSpec("", ())),
         INVALID_SPECS + "test_upgrade_continues_under_an_invalid_spec",
         ("no pools",),
     ),
     Guard(
         "upgrade continues when another version is refused",
-        gone(rollback, "version_refusal"),
-        PEOPLE + "test_other_version_at_any_time_is_reached_or_refused",
+        stub(rollback, "version_refusal"),
+        USER_EDITS + "test_other_version_at_any_time_is_reached_or_refused",
         ("1.3.0",),
     ),
     Guard(
         "rollback while another version is refused",
-        no_direction_while_refused,
+        keep_direction_while_refused,
         REFUSED_VERSIONS + "test_failed_upgrade_rolls_back_while_another_version_is_refused",
         ("4.0.0",),
     ),
     Guard(
         "credentials before nodes",
-        instead(credentials.Credentials, "missing_secret", None),
+        replace_attribute(credentials.Credentials, "missing_secret", None),
         CREDENTIALS + "test_cluster_is_not_created_while_credentials_are_missing",
         ("0.4.0",),
     ),
     Guard(
         "no credentials in annotations",
-        instead(apply, "_without_secret_values", lambda desired: desired),
+        replace_attribute(apply, "_without_secret_values", lambda desired: desired),
         "desired/test_apply.py::test_values_of_a_secret_are_only_in_its_data",
     ),
     Guard(
         "immutable storage",
-        instead(observe, "_deployed_storage", lambda pool, *_: pool.storage),
+        replace_attribute(observe, "_deployed_storage", lambda pool, *_: pool.storage),
         "stories/test_storage.py::test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls",
         (None, {"size": "20Gi"}),
     ),
     Guard(
         "no upgrade of managers on ephemeral storage",
-        gone(refusal, "_ephemeral_metadata"),
+        stub(refusal, "_ephemeral_metadata"),
         REFUSED_VERSIONS + "test_managers_on_ephemeral_storage_are_not_upgraded",
     ),
     Guard(
         "no upgrade past an old index",
-        gone(refusal, "_incompatible_indices"),
+        stub(refusal, "_incompatible_indices"),
         REFUSED_VERSIONS + "test_upgrade_is_refused_while_an_index_is_too_old_for_the_target",
     ),
     Guard(
         "no other target past an old index",
-        gone(rollback, "index_refusal"),
+        stub(rollback, "index_refusal"),
         REFUSED_VERSIONS + "test_target_does_not_change_to_a_version_that_cannot_open_an_index",
     ),
     Guard(
         "one event while the engine flaps",
-        gone(upgrade, "_may_be_refused_again", False),
+        stub(upgrade, "_may_be_refused_again", False),
         REFUSED_VERSIONS + "test_flapping_engine_with_an_old_index_emits_one_event",
     ),
     Guard(
         "no downgrade of a new cluster",
-        instead(refusal, "_newest_running", lambda snapshot: snapshot.cluster.engine_version),
+        replace_attribute(refusal, "_newest_running", lambda snapshot: snapshot.cluster.engine_version),
         REFUSED_VERSIONS + "test_new_cluster_with_joined_nodes_refuses_an_older_version",
     ),
     Guard(
         "complete credentials",
-        instead(credentials.Credentials, "missing_entries", ()),
+        replace_attribute(credentials.Credentials, "missing_entries", ()),
         CREDENTIALS + "test_no_node_is_created_with_incomplete_credentials",
     ),
     Guard(
         "deployed credentials are kept",
-        together(
-            instead(credentials.Credentials, "has_own_copy", True),
-            instead(credentials.Credentials, "own_secrets", ()),
+        combine(
+            replace_attribute(credentials.Credentials, "has_own_copy", True),
+            replace_attribute(credentials.Credentials, "own_secrets", ()),
         ),
         CREDENTIALS + "test_missing_secret_keeps_deployed_credentials",
         ("0.4.0",),

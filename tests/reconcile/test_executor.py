@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from few_pools import manifest
+from action_contexts import manifest
 from searchkeeper.executor import DeniedOperation, ResourceVersions, execute_all
 from searchkeeper.kubernetes.api import Conflict, Rejected
 from searchkeeper.kubernetes.operations import Create, Delete, EngineCall, Key, Manifest, Patch

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from few_pools import manifest, with_objects
+from action_contexts import manifest, with_objects
 from searchkeeper.api.codec import format_timestamp
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.operator_condition import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from few_pools import manifest, with_objects
+from action_contexts import manifest, with_objects
 from operators_at_work import CLUSTER
 from searchkeeper.desired.names import CONFIGURATION
 from searchkeeper.kubernetes.operations import EmitEvent, Key, Manifest

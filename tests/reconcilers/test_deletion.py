@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from few_pools import context, manifest, with_objects
+from action_contexts import context, manifest, with_objects
 from rollouts import ledger_changes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from few_pools import context
+from action_contexts import context
 from operators_at_work import CLUSTER, Ports, annotated, asked_for, edited, pool, settled, with_faults, worked
 from rollouts import ledger_changes
 from searchkeeper.api.reasons import Reason

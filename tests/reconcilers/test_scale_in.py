@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from few_pools import context, manifest, with_objects
+from action_contexts import context, manifest, with_objects
 from rollouts import engine_calls, ledger_changes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.desired.manifests import search_pool

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from few_pools import context
+from action_contexts import context
 from searchkeeper.desired.dashboards import dashboards_deployment
 from searchkeeper.kubernetes.operations import Manifest
 from searchkeeper.opensearch.view import EngineView

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from few_pools import context
+from action_contexts import context
 from rollouts import ledger_changes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.api.spec import Rollback

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from fewer_nodes import MANAGERS, data, names
 from operators_at_work import (
     CutOff,
     Ports,
@@ -19,6 +18,7 @@ from operators_at_work import (
     status,
     with_faults,
 )
+from scale_in_clusters import MANAGERS, data, pod_names
 from searchkeeper.desired.names import INITIAL_MANAGERS
 from searchkeeper.opensearch.calls import ExcludeFromVoting
 from searchkeeper.opensearch.view import EngineView, Unreachable
@@ -85,7 +85,7 @@ def test_last_managers_are_not_removed() -> None:
     world = edited(running(), pools=[pool("data", 2, "data"), pool("managers", 0, "cluster_manager")])
     at_work(world, ticks=30)
     assert status(world)["phase"] == "Refused"
-    assert len(names(world, "managers")) == 3
+    assert len(pod_names(world, "managers")) == 3
 
 
 def test_no_vote_moves_before_a_remaining_manager_has_joined() -> None:
@@ -115,7 +115,7 @@ def test_manager_pool_can_be_replaced_by_another() -> None:
     for current in unfolding(world):
         assert has_quorum(current)
     assert sorted(world.state.engine.voters) == [f"logs-leaders-{n}" for n in range(3)]
-    assert not names(world, "managers")
+    assert not pod_names(world, "managers")
 
 
 @pytest.mark.parametrize(

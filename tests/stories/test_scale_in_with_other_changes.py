@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import pytest
 
-from fewer_nodes import copies, data, names, shrinking
 from operators_at_work import CLUSTER, CutOff, annotated, copied, edited, pool, settled, status, with_index
+from scale_in_clusters import cluster_before_scale_in, copy_count, data, pod_names
 from searchkeeper.kubernetes.api import ApiError
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.opensearch.view import Color
@@ -60,13 +60,13 @@ def test_nodes_of_a_deleted_statefulset_are_restored_before_scale_in() -> None:
     world = running(*data(2), pool("more", 1, "data"))
     for name in ("films", "songs", "plays"):
         with_index(world, name, replicas=0)
-    assert copies(world, "more-0")
+    assert copy_count(world, "more-0")
     world.delete(Delete(Key("apps/v1", "StatefulSet", "search", "logs-more"), "", ""))
     for _ in range(3):
         world.tick()
     settled(edited(world, pools=data(2)), "0.4.0")
     assert color(world) is Color.GREEN
-    assert not names(world, "more")
+    assert not pod_names(world, "more")
 
 
 def test_searchpool_reduced_by_a_user_loses_no_node() -> None:
@@ -91,7 +91,7 @@ def removing_cold_pool() -> FakeCluster:
     """Return a cluster whose spec removes the second of two data pools; both have shards."""
     world = running(*data(2), pool("cold", 2, "data"))
     with_index(with_index(world, "films"), "songs")
-    assert copies(world, "cold-0") + copies(world, "cold-1")
+    assert copy_count(world, "cold-0") + copy_count(world, "cold-1")
     return edited(world, pools=data(2))
 
 
@@ -107,11 +107,11 @@ def delete_cold_pool(world: FakeCluster, *kinds: str) -> FakeCluster:
 @pytest.mark.parametrize("kinds", [("SearchPool",), ("SearchPool", "StatefulSet")], ids=len)
 def test_nodes_of_a_deleted_searchpool_are_drained(kinds: tuple[str, ...]) -> None:
     """I7: every copy stays assigned, and no object or exclusion of the pool is left."""
-    for current in [copied(each) for each in unfolding(removing_cold_pool()) if names(each, "cold")][::4]:
+    for current in [copied(each) for each in unfolding(removing_cold_pool()) if pod_names(each, "cold")][::4]:
         for each in unfolding(delete_cold_pool(current, *kinds)):
             assigned = {copy.id for copy in each.state.engine.copies if copy.node is not None}
             assert assigned == {copy.id for copy in each.state.engine.copies}
-            assert {n for n in ("cold-0", "cold-1") if copies(each, n)} <= set(names(each, "cold"))
+            assert {n for n in ("cold-0", "cold-1") if copy_count(each, n)} <= set(pod_names(each, "cold"))
         current.tick()
         assert not [key for key in current.state.cluster.objects if key.name.startswith("logs-cold")]
         assert not current.state.engine.excluded
@@ -129,7 +129,7 @@ def test_upgrade_precedes_scale_in_of_the_same_edit() -> None:
             assert statefulset is not None
             assert statefulset["spec"]["replicas"] == 3
             assert not current.state.engine.excluded
-    assert names(world, "data") == ["data-0", "data-1"]
+    assert pod_names(world, "data") == ["data-0", "data-1"]
     assert status(world)["engineVersion"] == "3.4.0"
 
 
@@ -139,7 +139,7 @@ def test_scale_in_waits_for_an_upgrade_that_is_about_to_start() -> None:
     for current in unfolding(edited(world, version="3.4.0", pools=data(2))):
         if set(versions(current).values()) != {"3.4.0"}:
             assert not current.state.engine.excluded
-    assert names(world, "data") == ["data-0", "data-1"]
+    assert pod_names(world, "data") == ["data-0", "data-1"]
 
 
 def test_upgrade_and_removal_of_a_pool_in_one_edit_both_complete() -> None:
@@ -147,7 +147,7 @@ def test_upgrade_and_removal_of_a_pool_in_one_edit_both_complete() -> None:
     edited(world, version="3.4.0", pools=data(2))
     settled(world, "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
-    assert not names(world, "more")
+    assert not pod_names(world, "more")
 
 
 def test_impossible_drain_does_not_stop_an_upgrade() -> None:
@@ -156,11 +156,13 @@ def test_impossible_drain_does_not_stop_an_upgrade() -> None:
     edited(world, version="3.4.0")
     at_work(world, ticks=60)
     assert status(world)["engineVersion"] == "3.4.0"
-    assert names(world, "data") == ["data-0", "data-1"]
+    assert pod_names(world, "data") == ["data-0", "data-1"]
 
 
 def test_scale_in_completes_after_a_crash_at_any_write() -> None:
-    start = edited(shrinking(), pools=[pool("data", 2, "data"), pool("managers", 1, "cluster_manager")])
+    start = edited(
+        cluster_before_scale_in(), pools=[pool("data", 2, "data"), pool("managers", 1, "cluster_manager")]
+    )
     for cut in range(settled(copied(start), "0.4.0")):
         world = copied(start)
         with pytest.raises(CutOff):

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from fewer_nodes import MANAGERS, copies, data, names, shrinking
 from operators_at_work import condition, edited, pool, settled, status, with_index
+from scale_in_clusters import MANAGERS, cluster_before_scale_in, copy_count, data, pod_names
 from searchkeeper.kubernetes.operations import Key, Patch
 from searchkeeper.opensearch.calls import Exclude, SetAllocation
 from searchkeeper.opensearch.view import Allocation
@@ -19,7 +19,7 @@ from tales import Silent, at_work, away, broken, pods, running, stateful_set, un
 def test_scale_out_adds_nodes_at_once() -> None:
     world = edited(running(), pools=data(4))
     settled(world, "0.4.0")
-    assert names(world, "data") == ["data-0", "data-1", "data-2", "data-3"]
+    assert pod_names(world, "data") == ["data-0", "data-1", "data-2", "data-3"]
     assert status(world)["ready"] == "7/7"
 
 
@@ -46,33 +46,33 @@ def test_scale_out_restarts_no_node() -> None:
 def test_pool_can_be_added() -> None:
     world = edited(running(), pools=[*data(2), pool("routers", 2, "coordinating")])
     settled(world, "0.4.0")
-    assert names(world, "routers") == ["routers-0", "routers-1"]
+    assert pod_names(world, "routers") == ["routers-0", "routers-1"]
 
 
 def test_surplus_node_is_drained_before_removal() -> None:
-    world = shrinking()
-    assert copies(world, "data-2")
+    world = cluster_before_scale_in()
+    assert copy_count(world, "data-2")
     for current in unfolding(world):
         if "data-2" in away(current, {"data-2"}):
-            assert not copies(current, "data-2")
-    assert names(world, "data") == ["data-0", "data-1"]
+            assert not copy_count(current, "data-2")
+    assert pod_names(world, "data") == ["data-0", "data-1"]
     assert status(world)["ready"] == "5/5"
     assert not status(world)["ledger"]
 
 
 def test_volume_of_a_removed_node_is_kept() -> None:
-    world = shrinking()
+    world = cluster_before_scale_in()
     settled(world, "0.4.0")
     assert Key("v1", "PersistentVolumeClaim", "search", "data-logs-data-2") in world.state.cluster.objects
 
 
 def test_scale_in_keeps_every_shard_copy_assigned() -> None:
-    for current in unfolding(shrinking()):
+    for current in unfolding(cluster_before_scale_in()):
         assert not any(copy.node is None for copy in current.state.engine.copies)
 
 
 def test_exclusions_of_users_are_kept() -> None:
-    world = shrinking()
+    world = cluster_before_scale_in()
     world.execute(Exclude(frozenset({"of-a-user"})))
     exclusions = {current.state.engine.excluded for current in unfolding(world)}
     assert frozenset({"of-a-user", "logs-data-2"}) in exclusions
@@ -82,11 +82,11 @@ def test_exclusions_of_users_are_kept() -> None:
 @pytest.mark.parametrize("text", ["logs-data-2", "*-2"])
 def test_existing_exclusion_of_a_surplus_node_is_kept(text: str) -> None:
     """The operator adds no exclusion where a pattern of a user matches the node."""
-    world = shrinking()
+    world = cluster_before_scale_in()
     world.execute(Exclude(frozenset({text})))
     for current in unfolding(world):
         assert current.state.engine.excluded == {text}
-    assert names(world, "data") == ["data-0", "data-1"]
+    assert pod_names(world, "data") == ["data-0", "data-1"]
 
 
 def test_impossible_drain_stalls_and_names_the_shard() -> None:
@@ -97,7 +97,7 @@ def test_impossible_drain_stalls_and_names_the_shard() -> None:
         "False ShardsCannotMove: stalled: no node may take books[0] from logs-data-1: "
         "logs-data-0 already has a copy"
     )
-    assert names(world, "data") == ["data-0", "data-1"]
+    assert pod_names(world, "data") == ["data-0", "data-1"]
 
 
 def test_retained_node_is_not_excluded_any_more() -> None:
@@ -105,12 +105,12 @@ def test_retained_node_is_not_excluded_any_more() -> None:
     until(lambda world: bool(world.state.engine.excluded), world)
     settled(edited(world, pools=data(2)), "0.4.0")
     assert not world.state.engine.excluded
-    assert names(world, "data") == ["data-0", "data-1"]
+    assert pod_names(world, "data") == ["data-0", "data-1"]
 
 
 def test_no_scale_in_while_red() -> None:
     """The missing primary may be on a surplus node."""
-    world = shrinking()
+    world = cluster_before_scale_in()
     lost = replace(create_index(world.state.engine, "lost", replicas=0), allocation=None)
     primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
     world.state = replace(world.state, engine=replace(lost, copies=(*lost.copies[:-1], primary)))
@@ -120,9 +120,9 @@ def test_no_scale_in_while_red() -> None:
 
 
 def test_no_scale_in_while_the_engine_is_unreachable() -> None:
-    world = shrinking()
+    world = cluster_before_scale_in()
     at_work(world, Silent(world), ticks=10)
-    assert len(names(world, "data")) == 3
+    assert len(pod_names(world, "data")) == 3
 
 
 def test_no_scale_in_while_yellow() -> None:
@@ -131,15 +131,15 @@ def test_no_scale_in_while_yellow() -> None:
     world.execute(SetAllocation(Allocation.PRIMARIES))
     with_index(world, "films")
     at_work(edited(world, pools=[*data(2), pool("routers", 0, "coordinating")]), ticks=20)
-    assert names(world, "routers") == ["routers-0"]
+    assert pod_names(world, "routers") == ["routers-0"]
     assert condition(world, "ScaleInComplete").startswith("False EngineYellow: the cluster is yellow")
 
 
 def test_no_scale_in_while_paused() -> None:
-    world = edited(shrinking(), upgrade={"paused": True})
+    world = edited(cluster_before_scale_in(), upgrade={"paused": True})
     at_work(world, ticks=20)
     assert condition(world, "ScaleInComplete") == "False UpgradePaused: spec.upgrade.paused is set"
-    assert len(names(world, "data")) == 3
+    assert len(pod_names(world, "data")) == 3
     assert not world.state.engine.excluded
 
 
@@ -183,7 +183,7 @@ def test_surplus_node_of_a_pool_that_loses_its_data_role_is_drained() -> None:
     )
     settled(world, "0.4.0")
     assert sorted(pods(world)) == ["data-0", "hot-0", "hot-1", "managers-0", "managers-1", "managers-2"]
-    assert not copies(world, "data-1")
+    assert not copy_count(world, "data-1")
 
 
 def test_removed_pool_leaves_only_its_volumes() -> None:
@@ -203,4 +203,4 @@ def test_broken_node_can_be_removed() -> None:
     at_work(world, ticks=10)
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager"), MANAGERS])
     settled(world, "0.4.0")
-    assert names(world, "data") == ["data-0", "data-1"]
+    assert pod_names(world, "data") == ["data-0", "data-1"]

@@ -1,4 +1,4 @@
-"""Contexts for tests of single actions: a snapshot of `snapshots` with a ledger."""
+"""Contexts for tests of single actions: a snapshot of the module `snapshots` with a ledger."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from snapshots import NEW
 
 
 def context(
-    snapshot: ClusterSnapshot, *, version: str = NEW, runs: str | None = NEW, **lines: Entry
+    snapshot: ClusterSnapshot, *, version: str = NEW, runs: str | None = NEW, **entries: Entry
 ) -> ReconcileContext:
-    """A cluster with this spec.version that runs `runs`; `roll__away` is the ledger line `roll/away`."""
-    ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
+    """Return the context of a cluster with this `spec.version` whose nodes run `runs`.
+
+    Other arguments are ledger entries: `engine__leaving` has the key `engine/leaving`.
+    """
+    ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in entries.items()})
     spec = replace(snapshot.cluster.spec, version=version)
     cluster = replace(snapshot.cluster, spec=spec, engine_version=runs, records=Records(ledger))
     return ReconcileContext(replace(snapshot, cluster=cluster), 4)

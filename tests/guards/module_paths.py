@@ -1,34 +1,32 @@
-"""The test modules, below `tests/`, with the tests that fail without a guard."""
+"""Paths below `tests/` of the modules with tests that fail without a guard."""
 
 from __future__ import annotations
 
 __all__ = [
     "ACTIONS",
-    "BACK",
     "BATCHES",
-    "CLOCKS",
+    "CLOCK_SKEW",
+    "COMPLETE_RUN",
     "CREDENTIALS",
     "DELETION",
     "DENIED_OPERATIONS",
     "DISK_SPACE",
     "DRAIN",
     "DRAIN_RUNS",
-    "EDITS",
     "EVENTS",
     "EVICTED_PODS_RUNS",
     "FAILED_PODS",
     "FAILED_PODS_RUNS",
     "FLAPPING",
     "GATES",
+    "HAND_EDITS",
     "INVALID_SPECS",
-    "LEAVING",
     "MIGRATIONS",
     "NAME_CONFLICTS",
     "OPERATOR_CONDITION",
     "ORDER",
-    "PEOPLE",
     "PLANNING",
-    "PODS",
+    "PODS_AND_IMAGES",
     "QUORUM",
     "REFUSED_VERSIONS",
     "RESTARTS",
@@ -38,29 +36,26 @@ __all__ = [
     "ROLLBACK_RUNS",
     "ROLLOUT",
     "ROLLOUT_PREPARATIONS",
-    "RUN",
+    "SCALE_IN",
     "SCALE_IN_CHANGES",
     "SCALE_IN_VOTES",
     "SCALING",
-    "SINGLE",
+    "SINGLE_FAULTS",
     "SNAPSHOTS",
     "SPEC_LOCK",
     "STATEFULSET_ROLLOUT",
-    "TWO",
-    "UPGRADE",
+    "TWO_OPERATORS",
     "UPGRADES",
+    "USER_EDITS",
     "VOLUMES",
     "WAITS",
 ]
 
 from typing import Final
 
-from runs import ROLLBACK as BACK
-from runs import UPGRADE
-
 ACTIONS: Final = "planner/test_actions.py::"
 BATCHES: Final = "upgrade/test_batches.py::"
-CLOCKS: Final = "faults/test_clock_skew.py::"
+CLOCK_SKEW: Final = "faults/test_clock_skew.py::"
 CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
 DENIED_OPERATIONS: Final = "stories/test_denied_operations.py::"
@@ -69,7 +64,7 @@ SNAPSHOTS: Final = "stories/test_snapshots.py::"
 DRAIN_RUNS: Final = "upgrade/test_drain_runs.py::"
 DRAIN: Final = "upgrade/test_drain.py::"
 EVICTED_PODS_RUNS: Final = "upgrade/test_evicted_pods_runs.py::"
-EDITS: Final = "reconcilers/test_hand_edits.py::"
+HAND_EDITS: Final = "reconcilers/test_hand_edits.py::"
 VOLUMES: Final = "upgrade/test_volumes.py::"
 ROLLBACK: Final = "upgrade/test_rollback.py::"
 FLAPPING: Final = "scenarios/test_flapping_engines.py::"
@@ -77,7 +72,7 @@ GATES: Final = "upgrade/test_gates.py::"
 STATEFULSET_ROLLOUT: Final = "upgrade/test_statefulset_rollout.py::"
 OPERATOR_CONDITION: Final = "stories/test_operator_condition.py::"
 INVALID_SPECS: Final = "stories/test_invalid_specs.py::"
-LEAVING: Final = "reconcilers/test_scale_in.py::"
+SCALE_IN: Final = "reconcilers/test_scale_in.py::"
 SPEC_LOCK: Final = "stories/test_spec_lock.py::"
 ROLE_REMOVAL_RUNS: Final = "upgrade/test_role_removal_runs.py::"
 SCALE_IN_CHANGES: Final = "stories/test_scale_in_with_other_changes.py::"
@@ -86,22 +81,22 @@ RESTARTS: Final = "stories/test_restarts.py::"
 MIGRATIONS: Final = "reconcilers/test_migrations.py::"
 NAME_CONFLICTS: Final = "stories/test_name_conflicts.py::"
 ORDER: Final = "upgrade/test_order.py::"
-PEOPLE: Final = "faults/test_user_edits.py::"
+USER_EDITS: Final = "faults/test_user_edits.py::"
 PLANNING: Final = "planner/test_planning.py::"
-PODS: Final = "scenarios/test_pods_and_images.py::"
+PODS_AND_IMAGES: Final = "scenarios/test_pods_and_images.py::"
 ROLLOUT_PREPARATIONS: Final = "upgrade/test_rollout_preparations.py::"
 QUORUM: Final = "scenarios/test_quorum_and_restarts.py::"
 REFUSED_VERSIONS: Final = "stories/test_refused_versions.py::"
 ROLLBACK_BLOCKERS: Final = "upgrade/test_rollback_blockers.py::"
 ROLLOUT: Final = "upgrade/test_rollout.py::"
 SCALING: Final = "stories/test_scaling.py::"
-SINGLE: Final = "faults/test_single_faults.py::"
+SINGLE_FAULTS: Final = "faults/test_single_faults.py::"
 FAILED_PODS_RUNS: Final = "upgrade/test_failed_pods_runs.py::"
 EVENTS: Final = "scenarios/test_events.py::"
 ROLLBACK_RUNS: Final = "upgrade/test_rollback_runs.py::"
-TWO: Final = "faults/test_two_operators.py::"
+TWO_OPERATORS: Final = "faults/test_two_operators.py::"
 UPGRADES: Final = "stories/test_upgrades.py::"
 SCALE_IN_VOTES: Final = "stories/test_scale_in_votes.py::"
 WAITS: Final = "planner/test_waits.py::"
 # A complete run, with every write checked against every invariant.
-RUN: Final = SINGLE + "test_run_has_writes_to_disturb"
+COMPLETE_RUN: Final = SINGLE_FAULTS + "test_run_has_writes_to_disturb"

@@ -1,4 +1,4 @@
-"""Our resource definitions, as a real API server takes them: what it fills in, stores and refuses."""
+"""The CRDs of searchkeeper on a real API server: defaults, stored fields and validation."""
 
 from __future__ import annotations
 
@@ -8,57 +8,59 @@ from typing import Any
 
 import pytest
 
-from e2e.own_definitions import CRDS, SAMPLES, group, served
+from e2e.installed_crds import CRDS, SAMPLES, group_path, install_crds
 from e2e.stand.api import Api, Object, RefusedError, conditions
 from e2e.stand.control_plane import ControlPlane
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 
-GROUP = group("definitions")
+NAMESPACE = "crds"
+GROUP = group_path(NAMESPACE)
 MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
 DATA = {"name": "data", "roles": ["data"], "replicas": 2, "storage": {"size": "5Gi"}}
 
 
 @pytest.fixture(scope="module")
 def api(plane: ControlPlane) -> Iterator[Api]:
-    with served(plane, "definitions") as own:
-        yield own
+    with install_crds(plane, NAMESPACE) as connection:
+        yield connection
 
 
 def cluster(name: str = "logs", **spec: Any) -> Object:
-    wanted = {"version": "2.19.4", "pools": [deepcopy(MANAGERS), deepcopy(DATA)], **spec}
+    values = {"version": "2.19.4", "pools": [deepcopy(MANAGERS), deepcopy(DATA)], **spec}
     api = "search.everpath.dev/v1alpha1"
-    return {"apiVersion": api, "kind": "SearchCluster", "metadata": {"name": name}, "spec": wanted}
+    return {"apiVersion": api, "kind": "SearchCluster", "metadata": {"name": name}, "spec": values}
 
 
-def refusal(api: Api, wanted: Object) -> str:
+def validation_error(api: Api, manifest: Object) -> str:
+    """Try to create a SearchCluster, and return the message of the error."""
     with pytest.raises(RefusedError) as refused:
-        api.create(f"{GROUP}/searchclusters", wanted)
+        api.create(f"{GROUP}/searchclusters", manifest)
     assert refused.value.code == 422
     return refused.value.message
 
 
-def test_the_schemas_are_structural_and_their_rules_affordable(api: Api) -> None:
-    for definition in (CLUSTERS, POOLS):
-        found = {each["type"]: each for each in conditions(api.get(f"{CRDS}/{definition.name}"))}
+def test_api_server_accepts_the_schemas(api: Api) -> None:
+    for crd in (CLUSTERS, POOLS):
+        found = {each["type"]: each for each in conditions(api.get(f"{CRDS}/{crd.name}"))}
         assert "NonStructuralSchema" not in found
         assert found["NamesAccepted"]["status"] == "True"
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample["metadata"]["name"])
-def test_a_sample_is_accepted_and_nothing_of_it_dropped(api: Api, sample: Object) -> None:
-    made = api.create(f"{GROUP}/{sample['kind'].lower()}s?fieldValidation=Strict", deepcopy(sample))
+def test_sample_is_accepted_and_stored_completely(api: Api, sample: Object) -> None:
+    created = api.create(f"{GROUP}/{sample['kind'].lower()}s?fieldValidation=Strict", deepcopy(sample))
 
-    def holds(wanted: Any, stored: Any) -> bool:
-        if isinstance(wanted, dict):
-            return all(holds(each, stored[name]) for name, each in wanted.items())
-        if isinstance(wanted, list):
-            return all(holds(*pair) for pair in zip(wanted, stored, strict=True))
-        return bool(wanted == stored)
+    def contains(stored: Any, written: Any) -> bool:
+        if isinstance(written, dict):
+            return all(contains(stored[name], each) for name, each in written.items())
+        if isinstance(written, list):
+            return all(contains(*pair) for pair in zip(stored, written, strict=True))
+        return bool(stored == written)
 
-    assert holds(sample["spec"], made["spec"])
+    assert contains(created["spec"], sample["spec"])
 
 
-def test_what_is_left_out_is_filled_in(api: Api) -> None:
+def test_missing_fields_get_defaults(api: Api) -> None:
     spec = api.create(f"{GROUP}/searchclusters", cluster("plain"))["spec"]
     assert spec["pools"][0]["storage"] == {"size": "10Gi", "ephemeral": False}
     assert spec["upgrade"] == {
@@ -76,7 +78,7 @@ def with_pool(**changes: Any) -> Object:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("manifest", "message"),
     [
         (cluster("bad", pools=[DATA]), "at least one pool with the role cluster_manager"),
         (
@@ -122,8 +124,8 @@ def with_pool(**changes: Any) -> Object:
         (cluster("bad", version=f"{'1' * 40}.0.0"), "may not be more than 32"),
     ],
 )
-def test_what_cannot_work_is_refused_with_a_sentence(api: Api, wanted: Object, said: str) -> None:
-    assert said in refusal(api, wanted)
+def test_invalid_spec_is_rejected_with_a_message(api: Api, manifest: Object, message: str) -> None:
+    assert message in validation_error(api, manifest)
 
 
 def pools(size: str = "5Gi", *, ephemeral: bool = False, **changes: Any) -> Object:
@@ -131,9 +133,9 @@ def pools(size: str = "5Gi", *, ephemeral: bool = False, **changes: Any) -> Obje
     return {"spec": {"pools": [MANAGERS, data]}}
 
 
-def test_the_storage_of_a_pool_stays_as_it_is_and_all_else_may_change(api: Api) -> None:
-    path = f"{GROUP}/searchclusters/kept"
-    api.create(f"{GROUP}/searchclusters", cluster("kept"))
+def test_storage_of_a_pool_is_immutable_and_other_fields_are_not(api: Api) -> None:
+    path = f"{GROUP}/searchclusters/storage"
+    api.create(f"{GROUP}/searchclusters", cluster("storage"))
     for changes in (pools("1Gi"), pools("50Gi"), pools(ephemeral=True)):
         with pytest.raises(RefusedError, match="storage is immutable"):
             api.merge(path, changes)
@@ -143,32 +145,32 @@ def test_the_storage_of_a_pool_stays_as_it_is_and_all_else_may_change(api: Api) 
         api.merge(path, {"spec": {"pools": [DATA]}})
 
 
-def test_neither_shards_nor_votes_are_taken_from_a_pool_by_its_roles(api: Api) -> None:
-    """Its nodes would not have given them away."""
+def test_roles_data_and_cluster_manager_cannot_be_removed_from_a_pool(api: Api) -> None:
+    """Otherwise nodes could restart without the role before their shards and votes are moved."""
     path = f"{GROUP}/searchclusters/roles"
     mixed = {"name": "mixed", "roles": ["cluster_manager", "data"], "replicas": 1}
     api.create(f"{GROUP}/searchclusters", cluster("roles", pools=[MANAGERS, DATA, mixed]))
 
-    def changed(pool: Object, *roles: str) -> Object:
+    def with_roles(pool: Object, *roles: str) -> Object:
         others = [each for each in (MANAGERS, DATA, mixed) if each is not pool]
         return {"spec": {"pools": [*others, {**pool, "roles": [*roles]}]}}
 
     for edit in (
-        changed(DATA, "ingest"),
-        changed(MANAGERS, "data"),
-        changed(mixed, "cluster_manager"),
-        changed(mixed, "data", "ingest"),
+        with_roles(DATA, "ingest"),
+        with_roles(MANAGERS, "data"),
+        with_roles(mixed, "cluster_manager"),
+        with_roles(mixed, "data", "ingest"),
     ):
         with pytest.raises(RefusedError, match="the roles data and cluster_manager cannot be removed"):
             api.merge(path, edit)
-    api.merge(path, changed(DATA, "data", "ingest"))
-    api.merge(path, changed(DATA, "data", "cluster_manager"))
+    api.merge(path, with_roles(DATA, "data", "ingest"))
+    api.merge(path, with_roles(DATA, "data", "cluster_manager"))
     api.merge(path, {"spec": {"pools": [MANAGERS]}})
 
 
-def test_a_status_is_stored_whole_and_by_itself(api: Api) -> None:
-    path = f"{GROUP}/searchclusters/told"
-    api.create(f"{GROUP}/searchclusters", cluster("told"))
+def test_status_is_stored_completely_and_separately_from_the_spec(api: Api) -> None:
+    path = f"{GROUP}/searchclusters/stored"
+    api.create(f"{GROUP}/searchclusters", cluster("stored"))
     condition = {
         "type": "PodsCurrent",
         "status": "False",
@@ -192,7 +194,7 @@ def test_a_status_is_stored_whole_and_by_itself(api: Api) -> None:
             "pool": "data",
             "steps": [{"name": "data", "state": "Running", "at": "2026-11-16T12:00:00Z"}],
             "history": [{"from": "2.19.0", "target": "2.19.4", "result": "Finished"}],
-            "told by a later release": True,
+            "addedByALaterRelease": True,
         },
     }
     stored = api.merge(
@@ -201,11 +203,11 @@ def test_a_status_is_stored_whole_and_by_itself(api: Api) -> None:
     assert stored["status"] == status
     assert stored["spec"]["version"] == "2.19.4"
     assert stored["metadata"]["generation"] == 1
-    struck = api.merge(f"{path}/status", {"status": {"ledger": {"upgrade": None}}})
-    assert struck["status"]["ledger"] == {"engine/allocation": '"all"'}
+    removed = api.merge(f"{path}/status", {"status": {"ledger": {"upgrade": None}}})
+    assert removed["status"]["ledger"] == {"engine/allocation": '"all"'}
 
 
-def test_a_pool_can_be_asked_for_its_scale(api: Api) -> None:
+def test_pool_has_a_scale_subresource(api: Api) -> None:
     pool = next(deepcopy(each) for each in SAMPLES if each["kind"] == "SearchPool")
     pool["metadata"]["name"] = "scaled"
     api.create(f"{GROUP}/searchpools", pool)
@@ -214,13 +216,13 @@ def test_a_pool_can_be_asked_for_its_scale(api: Api) -> None:
     assert (scale["spec"]["replicas"], scale["status"]["replicas"]) == (4, 3)
 
 
-def test_people_see_version_target_phase_readiness_and_age(api: Api) -> None:
-    shown = {
-        plural: [each["name"] for each in definition["spec"]["versions"][0]["additionalPrinterColumns"]]
-        for plural, definition in crds().items()
+def test_printer_columns_show_version_target_phase_readiness_and_age(api: Api) -> None:
+    columns = {
+        plural: [each["name"] for each in crd["spec"]["versions"][0]["additionalPrinterColumns"]]
+        for plural, crd in crds().items()
     }
-    assert shown["searchclusters"] == ["Version", "Target", "Phase", "Ready", "Age"]
-    assert shown["searchpools"] == ["Cluster", "Version", "Target", "Replicas", "Ready", "Age"]
-    served = api.get("/apis/search.everpath.dev/v1alpha1")["resources"]
-    short = {each["name"]: each.get("shortNames") for each in served if "/" not in each["name"]}
+    assert columns["searchclusters"] == ["Version", "Target", "Phase", "Ready", "Age"]
+    assert columns["searchpools"] == ["Cluster", "Version", "Target", "Replicas", "Ready", "Age"]
+    resources = api.get("/apis/search.everpath.dev/v1alpha1")["resources"]
+    short = {each["name"]: each.get("shortNames") for each in resources if "/" not in each["name"]}
     assert short == {"searchclusters": ["search"], "searchpools": ["spool"]}

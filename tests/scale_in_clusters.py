@@ -1,0 +1,32 @@
+"""Clusters for tests of scale-in: pools, pod names and shard copies."""
+
+from __future__ import annotations
+
+__all__ = ["MANAGERS", "cluster_before_scale_in", "copy_count", "data", "pod_names"]
+
+from operators_at_work import edited, pool, with_index
+from searchkeeper.testing.fake_cluster import FakeCluster
+from tales import pods, running
+
+MANAGERS = pool("managers", 3, "cluster_manager")
+
+
+def data(replicas: int) -> list[dict[str, object]]:
+    """Return a data pool of this size and MANAGERS, for `spec.pools`."""
+    return [pool("data", replicas, "data"), MANAGERS]
+
+
+def copy_count(world: FakeCluster, node: str) -> int:
+    """Return the number of shard copies on a node, and of those that move to it."""
+    return sum(f"logs-{node}" in (copy.node, copy.to) for copy in world.state.engine.copies)
+
+
+def pod_names(world: FakeCluster, prefix: str) -> list[str]:
+    return [name for name in pods(world) if name.startswith(prefix)]
+
+
+def cluster_before_scale_in() -> FakeCluster:
+    """Return a cluster with three data nodes that all hold shards, and a spec with two."""
+    world = running(*data(3))
+    with_index(with_index(world, "films"), "songs")
+    return edited(world, pools=data(2))
