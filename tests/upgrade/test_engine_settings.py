@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from searchkeeper.kubernetes.operations import EngineCall
+from rollouts import engine_calls
 from searchkeeper.opensearch.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
 from searchkeeper.opensearch.view import Allocation, Unreachable
 from searchkeeper.planner import Result
@@ -34,11 +34,10 @@ def ledger_with(**entries: Entry) -> UpgradeLedger:
 
 
 def engine_call(result: Result | None) -> object:
-    """Return the only call to the engine."""
+    """Return the only call to the engine, without its changes of the engine's record."""
     assert result is not None
-    [operation] = result.operations
-    assert isinstance(operation, EngineCall)
-    return operation.call
+    [call] = engine_calls(result)
+    return call
 
 
 def engine_ledger_changes(result: Result | None) -> dict[str, Entry | None]:

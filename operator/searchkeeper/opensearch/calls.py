@@ -1,13 +1,28 @@
-"""Calls to OpenSearch as data. Every call is idempotent. Its text is what plans and logs print."""
+"""Calls to OpenSearch as data. Every call is idempotent. Its text is what plans and logs print.
+
+A call that changes a setting also changes the operator's record of it in the engine: `record` has the names
+and the texts to set; None removes one.
+"""
 
 from __future__ import annotations
 
-__all__ = ["Call", "ClearVotingExclusions", "Exclude", "ExcludeFromVoting", "Flush", "SetAllocation"]
+__all__ = [
+    "Call",
+    "ChangeRecord",
+    "ClearVotingExclusions",
+    "Exclude",
+    "ExcludeFromVoting",
+    "Flush",
+    "RecordChanges",
+    "SetAllocation",
+]
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from searchkeeper.opensearch.view import Allocation
+
+RecordChanges: TypeAlias = tuple[tuple[str, str | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +30,7 @@ class SetAllocation:
     """Sets `cluster.routing.allocation.enable`. None removes the setting; the default is `all`."""
 
     value: Allocation | None
+    record: RecordChanges = ()
 
     def __str__(self) -> str:
         if self.value is None:
@@ -27,6 +43,7 @@ class Exclude:
     """Sets `cluster.routing.allocation.exclude._name` to these nodes, whose shards OpenSearch moves."""
 
     names: frozenset[str]
+    record: RecordChanges = ()
 
     def __str__(self) -> str:
         if not self.names:
@@ -44,9 +61,13 @@ class Flush:
 
 @dataclass(frozen=True, slots=True)
 class ExcludeFromVoting:
-    """Adds a voting exclusion. `name` is a node name, or ABSENT and the node id of a node that has left."""
+    """Adds a voting exclusion. `name` is a node name, or ABSENT and the node id of a node that has left.
+
+    The record is changed first: no request changes both.
+    """
 
     name: str
+    record: RecordChanges = ()
 
     def __str__(self) -> str:
         return f"exclude {self.name} from voting"
@@ -54,10 +75,22 @@ class ExcludeFromVoting:
 
 @dataclass(frozen=True, slots=True)
 class ClearVotingExclusions:
-    """Removes every voting exclusion."""
+    """Removes every voting exclusion. The record is changed first: no request changes both."""
+
+    record: RecordChanges = ()
 
     def __str__(self) -> str:
         return "clear voting exclusions"
 
 
-Call: TypeAlias = SetAllocation | Exclude | Flush | ExcludeFromVoting | ClearVotingExclusions
+@dataclass(frozen=True, slots=True)
+class ChangeRecord:
+    """Changes only the record."""
+
+    record: RecordChanges
+
+    def __str__(self) -> str:
+        return f"change the record of {', '.join(sorted(name for name, _ in self.record))}"
+
+
+Call: TypeAlias = SetAllocation | Exclude | Flush | ExcludeFromVoting | ClearVotingExclusions | ChangeRecord

@@ -6,6 +6,7 @@ __all__ = [
     "ENABLE_SETTING",
     "EXCLUDE_SETTING",
     "NODES_FILTER",
+    "RECORD_PREFIX",
     "STATE_FILTER",
     "InvalidResponse",
     "JsonObject",
@@ -15,6 +16,7 @@ __all__ = [
     "blocking_deciders",
     "engine_view",
     "exclusion_setting",
+    "recorded_settings",
 ]
 
 from collections.abc import Iterator, Mapping
@@ -37,6 +39,8 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 ENABLE_SETTING: Final = "cluster.routing.allocation.enable"
 EXCLUDE_SETTING: Final = "cluster.routing.allocation.exclude._name"
+# OpenSearch accepts any setting below `cluster.metadata.` and does not use it.
+RECORD_PREFIX: Final = "cluster.metadata.searchkeeper."
 # Values of `filter_path`, so that the responses contain neither mappings nor statistics.
 NODES_FILTER: Final = "_nodes.failed,nodes.*.name,nodes.*.version,nodes.*.roles"
 STATE_FILTER: Final = ",".join(
@@ -105,6 +109,7 @@ def engine_view(health: JsonObject, nodes: JsonObject, state: JsonObject, settin
             ),
             delayed=int(health["delayed_unassigned_shards"]),
             fetching=int(health["number_of_in_flight_fetch"]),
+            record=recorded_settings(settings),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidResponse(f"cannot parse the responses: {error!r}") from error
@@ -172,6 +177,16 @@ def exclusion_setting(settings: JsonObject) -> frozenset[str]:
     value = _setting_in_force(settings, EXCLUDE_SETTING) or ""
     parts = value if isinstance(value, list) else str(value).split(",")
     return frozenset(filter(None, (part.strip() for part in parts)))
+
+
+def recorded_settings(settings: JsonObject) -> tuple[tuple[str, str], ...]:
+    """The operator's record of its own settings: the persistent settings below RECORD_PREFIX, sorted."""
+    persistent: JsonObject = settings.get("persistent") or {}
+    return tuple(
+        (name.removeprefix(RECORD_PREFIX), str(text))
+        for name, text in sorted(persistent.items())
+        if name.startswith(RECORD_PREFIX) and text is not None
+    )
 
 
 def _setting_in_force(settings: JsonObject, name: str) -> Any:

@@ -117,7 +117,8 @@ class EngineView:
     """The state of a reachable cluster. `allocation` and `excluded` are the settings in force.
 
     `voters` and `voting_exclusions` hold node names, or ABSENT and the id of a node that has left. `delayed`
-    counts unassigned shards with delayed allocation, `fetching` the shard fetches in flight.
+    counts unassigned shards with delayed allocation, `fetching` the shard fetches in flight. `record` is what
+    the operator has recorded in the engine about its own settings: names and texts, sorted.
     """
 
     color: Color
@@ -130,6 +131,7 @@ class EngineView:
     voting_exclusions: frozenset[str] = frozenset()
     delayed: int = 0
     fetching: int = 0
+    record: tuple[tuple[str, str], ...] = ()
 
     @property
     def elected(self) -> Node | None:

@@ -25,6 +25,8 @@ from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.lost_status import recorded_version
+from searchkeeper.snapshot import ClusterView
 from searchkeeper.upgrade.gates import NO_DEADLINE
 
 _DELETION_DEADLINE: Final = 300
@@ -72,13 +74,28 @@ def delete_all(ctx: ReconcileContext, keys: Iterable[Key]) -> Result:
 
 @action()
 def finalizer_set(ctx: ReconcileContext) -> Result:
-    """True when the cluster cannot be deleted before the engine's settings are restored."""
+    """True when the cluster cannot be deleted before the engine's settings are restored.
+
+    Also records the engine version outside the status: a cluster that loses its status must not count as new.
+    """
     cluster = ctx.snapshot.cluster
     if names.FINALIZER in cluster.finalizers:
-        return done()
+        return _record_version(cluster) or done()
     changes = {"metadata": {"finalizers": [*cluster.finalizers, names.FINALIZER]}}
     patch = Patch(cluster.key, changes, cluster.resource_version)
     return in_progress(Reason.ADDING_FINALIZER, "engine settings are restored before a deletion", patch)
+
+
+def _record_version(cluster: ClusterView) -> Result | None:
+    version = cluster.engine_version
+    if version is None:
+        return None
+    recorded = recorded_version(cluster, version)
+    if dict(cluster.annotations).get(names.ENGINE_VERSION) == recorded:
+        return None
+    changes = {"metadata": {"annotations": {names.ENGINE_VERSION: recorded}}}
+    patch = Patch(cluster.key, changes, cluster.resource_version)
+    return in_progress(Reason.RECORDING_VERSION, f"every node has run {version}", patch)
 
 
 @action()

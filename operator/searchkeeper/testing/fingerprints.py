@@ -63,6 +63,7 @@ def fingerprint(state: FakeClusterState) -> Fingerprint:
             engine.voting_exclusions,
             engine.allocation,
             engine.excluded,
+            engine.record,
             state.faults,
         )
     )

@@ -54,7 +54,7 @@ class FakeEngine:
     """The cluster state of the engine.
 
     `disks` maps a node name to the newest version that wrote to its disk. `voters` is the committed voting
-    configuration.
+    configuration. `record` is what the operator has recorded about its own settings.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -65,6 +65,7 @@ class FakeEngine:
     voting_exclusions: frozenset[str] = frozenset()
     allocation: Allocation | None = None
     excluded: frozenset[str] = frozenset()
+    record: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
