@@ -6,11 +6,12 @@ cluster would count as new, a half upgrade as none, and engine settings of the o
 
 from __future__ import annotations
 
-__all__ = ["recorded_version", "recovered_engine_version", "recovered_ledger"]
+__all__ = ["record_version", "recovered_engine_version", "recovered_ledger"]
 
 from semver import Version
 
 from searchkeeper.desired import names
+from searchkeeper.kubernetes.operations import Patch
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.reconcilers.credentials import Credentials
 from searchkeeper.reconcilers.spec_lock import SpecLock, is_partly_deleted
@@ -21,9 +22,16 @@ from searchkeeper.upgrade.version_policy import version_refusal
 from searchkeeper.versions import is_newer, parse
 
 
-def recorded_version(cluster: ClusterView, version: str) -> str:
-    """The value of the annotation ENGINE_VERSION. With the UID: a copied resource is another cluster."""
-    return f"{cluster.uid}/{version}"
+def record_version(cluster: ClusterView) -> Patch | None:
+    """Return the patch that annotates the SearchCluster with its engine version; None if it is up to date.
+
+    The annotation has the UID, too: a copied resource is another cluster.
+    """
+    recorded = f"{cluster.uid}/{cluster.engine_version}"
+    if cluster.engine_version is None or dict(cluster.annotations).get(names.ENGINE_VERSION) == recorded:
+        return None
+    changes = {"metadata": {"annotations": {names.ENGINE_VERSION: recorded}}}
+    return Patch(cluster.key, changes, cluster.resource_version)
 
 
 def recovered_engine_version(snapshot: ClusterSnapshot) -> str | None:

@@ -25,8 +25,7 @@ from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
-from searchkeeper.reconcilers.lost_status import recorded_version
-from searchkeeper.snapshot import ClusterView
+from searchkeeper.reconcilers.lost_status import record_version
 from searchkeeper.upgrade.gates import NO_DEADLINE
 
 _DELETION_DEADLINE: Final = 300
@@ -80,22 +79,12 @@ def finalizer_set(ctx: ReconcileContext) -> Result:
     """
     cluster = ctx.snapshot.cluster
     if names.FINALIZER in cluster.finalizers:
-        return _record_version(cluster) or done()
+        annotation = record_version(cluster)
+        message = f"{cluster.engine_version} is recorded as the version of every node"
+        return done() if annotation is None else in_progress(Reason.RECORDING_VERSION, message, annotation)
     changes = {"metadata": {"finalizers": [*cluster.finalizers, names.FINALIZER]}}
     patch = Patch(cluster.key, changes, cluster.resource_version)
     return in_progress(Reason.ADDING_FINALIZER, "engine settings are restored before a deletion", patch)
-
-
-def _record_version(cluster: ClusterView) -> Result | None:
-    version = cluster.engine_version
-    if version is None:
-        return None
-    recorded = recorded_version(cluster, version)
-    if dict(cluster.annotations).get(names.ENGINE_VERSION) == recorded:
-        return None
-    changes = {"metadata": {"annotations": {names.ENGINE_VERSION: recorded}}}
-    patch = Patch(cluster.key, changes, cluster.resource_version)
-    return in_progress(Reason.RECORDING_VERSION, f"every node has run {version}", patch)
 
 
 @action()

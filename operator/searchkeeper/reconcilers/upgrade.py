@@ -9,6 +9,7 @@ from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import Color, Unreachable
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.lost_status import record_version
 from searchkeeper.reconcilers.pools import pools_converged
 from searchkeeper.reconcilers.spec_lock import is_partly_deleted
 from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE, yellow_blocker
@@ -149,6 +150,10 @@ def upgrade_finished(ctx: ReconcileContext) -> Result:
     if requested_rollback(ctx.snapshot) is not None:
         patch = remove_rollback_request(ctx.snapshot)
         return in_progress(Reason.REMOVING_ROLLBACK_ANNOTATION, "the upgrade is complete", patch)
+    if record_version(ctx.snapshot.cluster) is not None:
+        # FinalizerSet does that. Without it a status that is lost now would start the upgrade again.
+        message = f"that every node runs {ctx.target} is recorded first"
+        return wait(Reason.RECORDING_VERSION, message, deadline=deadline)
     if ctx.has_upgrade_ledger_changes:
         # Two actions must not change the same ledger line in one reconcile.
         message = "other actions change the ledger lines of the upgrade first"

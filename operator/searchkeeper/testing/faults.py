@@ -180,7 +180,8 @@ class FaultyPorts(PortsDecorator):
         self.past.append(self.state())
         is_denied = self._is_denied(number, str(write))
         if self._hits(number) and fault is Fault.STATUS_LOST:
-            self._world.state = lose_status(self._world.state)
+            lost = _statuses(self._world.state)
+            self._world.state = replace(lose_status(self._world.state), lost_statuses=lost)
         if not (self._hits(number) or is_denied) or fault in _EXECUTED:
             return execute()
         if fault in (Fault.CRASH_AFTER, Fault.LOST_RESPONSE):
@@ -216,12 +217,18 @@ class FaultyPorts(PortsDecorator):
 
 def lose_status(state: FakeClusterState) -> FakeClusterState:
     """Remove the status of every SearchCluster and SearchPool, as a restore from a backup does."""
-    cluster, lost = state.cluster, []
-    for key, manifest in state.cluster.objects.items():
-        if key.kind in ("SearchCluster", "SearchPool") and "status" in manifest:
-            lost.append((key, manifest["status"]))
-            cluster, _ = object_store.patch(cluster, Patch(key, {"status": None}, ""), status=True)
-    return replace(state, cluster=cluster, lost_statuses=tuple(lost))
+    cluster = state.cluster
+    for key, _ in _statuses(state):
+        cluster, _ = object_store.patch(cluster, Patch(key, {"status": None}, ""), status=True)
+    return replace(state, cluster=cluster)
+
+
+def _statuses(state: FakeClusterState) -> tuple[tuple[Key, Manifest], ...]:
+    return tuple(
+        (key, manifest["status"])
+        for key, manifest in state.cluster.objects.items()
+        if key.kind in ("SearchCluster", "SearchPool") and "status" in manifest
+    )
 
 
 def kill_pod(state: FakeClusterState, pod: Key) -> FakeClusterState:
