@@ -21,6 +21,7 @@ __all__ = [
     "GATES",
     "INVALID_SPECS",
     "LEAVING",
+    "LOST",
     "MIGRATIONS",
     "NAME_CONFLICTS",
     "OPERATOR_CONDITION",
@@ -89,6 +90,7 @@ REFUSED_VERSIONS: Final = "stories/test_refused_versions.py::"
 ROLLBACK_BLOCKERS: Final = "upgrade/test_rollback_blockers.py::"
 ROLLOUT: Final = "upgrade/test_rollout.py::"
 SCALING: Final = "stories/test_scaling.py::"
+LOST: Final = "faults/test_lost_status.py::"
 SINGLE: Final = "faults/test_single_faults.py::"
 FAILED_PODS_RUNS: Final = "upgrade/test_failed_pods_runs.py::"
 EVENTS: Final = "scenarios/test_events.py::"
