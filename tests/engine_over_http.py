@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 from opensearch_replayed import Request
 from searchkeeper.opensearch.calls import (
     Call,
+    ChangeRecord,
     ClearVotingExclusions,
     Exclude,
     ExcludeFromVoting,
@@ -26,6 +27,7 @@ from searchkeeper.opensearch.http_client import exclusion_value
 from searchkeeper.opensearch.responses import (
     ENABLE_SETTING,
     EXCLUDE_SETTING,
+    RECORD_PREFIX,
     allocation_setting,
     exclusion_setting,
 )
@@ -122,13 +124,18 @@ def _details(engine: FakeEngine, path: str) -> tuple[int, Any]:
 
 
 def _settings_calls(persistent: Mapping[str, Any]) -> list[Call]:
-    calls: list[Call] = []
+    record = tuple(
+        (name.removeprefix(RECORD_PREFIX), text)
+        for name, text in persistent.items()
+        if name.startswith(RECORD_PREFIX)
+    )
     if ENABLE_SETTING in persistent:
         is_set = persistent[ENABLE_SETTING] is not None
-        calls.append(SetAllocation(allocation_setting({"persistent": persistent}) if is_set else None))
+        value = allocation_setting({"persistent": persistent}) if is_set else None
+        return [SetAllocation(value, record)]
     if EXCLUDE_SETTING in persistent:
-        calls.append(Exclude(exclusion_setting({"persistent": persistent})))
-    return calls
+        return [Exclude(exclusion_setting({"persistent": persistent}), record)]
+    return [ChangeRecord(record)] if record else []
 
 
 def _explanation(view: EngineView, index: str, shard: int, primary: bool) -> Any:
@@ -202,7 +209,12 @@ def _index(index: Index) -> Any:
 
 
 def _settings(view: EngineView) -> Any:
-    persistent = {ENABLE_SETTING: str(view.allocation), EXCLUDE_SETTING: exclusion_value(view.excluded)}
+    record = {RECORD_PREFIX + name: text for name, text in view.record}
+    persistent = {
+        ENABLE_SETTING: str(view.allocation),
+        EXCLUDE_SETTING: exclusion_value(view.excluded),
+        **record,
+    }
     return {"persistent": {name: text for name, text in persistent.items() if text}, "transient": {}}
 
 

@@ -20,7 +20,7 @@ from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_opensearch import create_index
-from searchkeeper.testing.faults import Crashed, FaultInjection, FaultyPorts
+from searchkeeper.testing.faults import Crashed, Fault, FaultInjection, FaultyPorts
 from searchkeeper.testing.fingerprints import Fingerprint, fingerprint
 from searchkeeper.testing.invariants.checks import leftovers
 from searchkeeper.testing.invariants.recorder import InvariantRecorder, shuffled
@@ -257,7 +257,7 @@ def disturbed(this: Score, *disturbances: FaultInjection) -> int:
     world = FakeCluster(beat.state)
     past = [step.before.state for step in this.steps[: beat.operations]]
     ports: Any = InvariantRecorder(world, CLUSTER, release(this.version))
-    for each in disturbances:
+    for each in sorted(disturbances, key=lambda each: each.fault is Fault.STATUS_LOST):
         ports = FaultyPorts(ports, lambda: world.state, each, beat.operations, list(past))
     return followed(world, this.version, this.known, ports)
 

@@ -27,8 +27,10 @@ from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.memoize import memoize_by_identity
 from searchkeeper.opensearch.client import EngineClient
-from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
+from searchkeeper.opensearch.details import DetailsRequest
 from searchkeeper.opensearch.view import EngineView
+from searchkeeper.planner import Ledger
+from searchkeeper.reconcilers.lost_status import recovered_engine_version, recovered_ledger
 from searchkeeper.snapshot import (
     ClusterSnapshot,
     ClusterView,
@@ -68,9 +70,13 @@ def observe(
     cluster = _cluster_view(key, raw)
     objects = {key: raw} | {Key.of(manifest): manifest for manifest in _list_objects(kube, cluster)}
     pools = tuple(_pool_views(cluster, objects))
-    view, request = engine.get_state(), _details_request(cluster, pools)
-    details = engine.get_details(request) if request and isinstance(view, EngineView) else EngineDetails()
-    return ClusterSnapshot(cluster, pools, objects, view, release, now, details=details)
+    snapshot = _with_recovered_status(
+        ClusterSnapshot(cluster, pools, objects, engine.get_state(), release, now), raw
+    )
+    request = _details_request(snapshot.cluster, snapshot.pools)
+    if not request or not isinstance(snapshot.engine, EngineView):
+        return snapshot
+    return replace(snapshot, details=engine.get_details(request))
 
 
 def _details_request(cluster: ClusterView, pools: tuple[PoolView, ...]) -> DetailsRequest:
@@ -82,6 +88,24 @@ def _details_request(cluster: ClusterView, pools: tuple[PoolView, ...]) -> Detai
     taken = ledger.snapshot
     name = taken.name if taken is not None and taken.repository == repository else None
     return DetailsRequest(disks, repository, name)
+
+
+def _with_recovered_status(snapshot: ClusterSnapshot, raw: Manifest) -> ClusterSnapshot:
+    """Add what a lost status contained, as far as it can be derived. It is stored with the next status."""
+    is_version_lost = snapshot.cluster.engine_version is None
+    if is_version_lost:
+        version = recovered_engine_version(snapshot)
+        snapshot = replace(snapshot, cluster=replace(snapshot.cluster, engine_version=version))
+    ledger = recovered_ledger(snapshot, is_version_lost=is_version_lost)
+    if ledger == UpgradeLedger.of(snapshot.cluster.records.ledger):
+        return snapshot
+    written, error = parse_cluster_spec(raw)
+    cluster = replace(
+        snapshot.cluster,
+        spec=_spec_in_force(raw, written, error, ledger),
+        records=replace(snapshot.cluster.records, ledger=Ledger.of(ledger)),
+    )
+    return replace(snapshot, cluster=cluster, pools=tuple(_pool_views(cluster, snapshot.objects)))
 
 
 def with_name_conflicts(
@@ -125,7 +149,7 @@ def _cluster_view(key: Key, raw: Manifest) -> ClusterView:
         uid=metadata["uid"],
         resource_version=metadata["resourceVersion"],
         generation=int(metadata.get("generation", 1)),
-        spec=_effective_spec(written, ledger.lock) if error is None else _locked_spec(raw, ledger),
+        spec=_spec_in_force(raw, written, error, ledger),
         raw_spec=json.dumps(raw.get("spec"), sort_keys=True, separators=(",", ":")),
         is_deleting="deletionTimestamp" in metadata,
         finalizers=tuple(metadata.get("finalizers") or ()),
@@ -137,9 +161,13 @@ def _cluster_view(key: Key, raw: Manifest) -> ClusterView:
     )
 
 
-def _effective_spec(written: ClusterSpec, lock: str | None) -> ClusterSpec:
+def _spec_in_force(
+    raw: Manifest, written: ClusterSpec, error: str | None, ledger: UpgradeLedger
+) -> ClusterSpec:
     """Return the spec that counts: during an upgrade the locked one, but for version and upgrade policy."""
-    locked = None if lock is None else _decode_lock(lock)
+    if error is not None:
+        return _locked_spec(raw, ledger)
+    locked = None if ledger.lock is None else _decode_lock(ledger.lock)
     return written if locked is None else replace(locked, version=written.version, upgrade=written.upgrade)
 
 

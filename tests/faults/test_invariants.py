@@ -24,7 +24,7 @@ from operators_at_work import (
 )
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Patch
-from searchkeeper.opensearch.calls import Exclude, Flush, SetAllocation
+from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
 from searchkeeper.opensearch.view import Allocation
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
@@ -140,8 +140,18 @@ def record_exclusions_of_every_data_node(ports: InvariantRecorder) -> None:
 def toggle_exclusions(ports: InvariantRecorder) -> None:
     with_ledger(ports.world, engine__excluded=["logs-data-0"])
     for _ in range(30):
-        ports.execute(Exclude(frozenset({"logs-data-0"})))
-        ports.execute(Exclude(frozenset()))
+        ports.execute(Exclude(frozenset({"logs-data-0"}), (("excluded", '["logs-data-0"]'),)))
+        ports.execute(Exclude(frozenset(), (("excluded", None),)))
+
+
+def exclude_without_record(ports: InvariantRecorder) -> None:
+    with_ledger(ports.world, engine__excluded=["logs-data-0"])
+    ports.execute(Exclude(frozenset({"logs-data-0"})))
+
+
+def exclude_from_voting_without_record(ports: InvariantRecorder) -> None:
+    with_ledger(ports.world, engine__voting="logs-managers-0")
+    ports.execute(ExcludeFromVoting("logs-managers-0"))
 
 
 def delete_voter_while_another_is_replaced(ports: InvariantRecorder) -> None:
@@ -289,6 +299,7 @@ VIOLATIONS = {
         delete_owned_pod_of_deleted_cluster,
     ],
     "settings_recorded_first": [change_setting_without_ledger_line],
+    "settings_recorded_in_engine": [exclude_without_record, exclude_from_voting_without_record],
     "refused_versions_touch_nothing": [emit_event_without_ledger_line, deploy_refused_version],
     "locked_spec_unchanged": [scale_locked_pool],
     "batches_grow_slowly": [exceed_batch_size],

@@ -20,6 +20,7 @@ from guards.guard import (
 )
 from guards.module_paths import (
     COMPLETE_RUN,
+    LOST_STATUS,
     MIGRATIONS,
     ROLLOUT,
     ROLLOUT_PREPARATIONS,
@@ -33,7 +34,7 @@ from searchkeeper.desired import apply
 from searchkeeper.desired.apply import merge_patch
 from searchkeeper.kubernetes import operations
 from searchkeeper.planner import LedgerChange, Result
-from searchkeeper.reconcilers import deletion, migrations, objects, scale_in, snapshots
+from searchkeeper.reconcilers import deletion, lost_status, migrations, objects, scale_in, snapshots, upgrade
 from searchkeeper.snapshot import Pod
 from searchkeeper.testing.faults import Fault
 from searchkeeper.upgrade import drain, engine_settings, ledger, pending_delete, rollout
@@ -206,5 +207,50 @@ GUARDS: Final = (
         "a setting that is set again is restored again",
         replace_attribute(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
         ROLLOUT_PREPARATIONS + "test_setting_that_is_made_again_is_restored_again",
+    ),
+    Guard(
+        "lost engine settings are recovered",
+        stub(lost_status, "recovered_settings", {}),
+        LOST_STATUS + "test_lost_status_at_any_write_does_not_change_the_result",
+        ("shrinking",),
+    ),
+    Guard(
+        "a late engine call is undone",
+        stub(lost_status, "recovered_settings", {}),
+        LOST_STATUS + "test_engine_call_that_arrives_after_the_end_is_undone",
+        (UPGRADE,),
+    ),
+    Guard(
+        "the record ends with its setting",
+        stub(engine_settings, "_recorded_names", frozenset()),
+        LOST_STATUS + "test_lost_status_at_any_write_does_not_change_the_result",
+        ("fewer_managers",),
+    ),
+    Guard(
+        "the engine version is recorded outside the status",
+        combine(stub(objects, "record_version"), stub(upgrade, "record_version")),
+        LOST_STATUS + "test_unhealthy_cluster_without_status_is_not_new",
+        ("3.4.0",),
+    ),
+    Guard(
+        "the version is recorded before an upgrade ends",
+        stub(upgrade, "record_version"),
+        "reconcilers/test_upgrade_actions.py::test_upgrade_finishes_after_its_version_is_recorded",
+    ),
+    Guard(
+        "a half upgrade is recovered",
+        stub(lost_status, "_upgrade_target"),
+        LOST_STATUS + "test_lost_status_at_any_write_does_not_change_the_result",
+        (UPGRADE,),
+    ),
+    Guard(
+        "a lost lock is taken again",
+        stub(lost_status, "is_partly_deleted", result=True),
+        LOST_STATUS + "test_edits_wait_for_a_recovered_upgrade",
+    ),
+    Guard(
+        "a recovered lock has every pool",
+        stub(lost_status, "is_partly_deleted", result=False),
+        LOST_STATUS + "test_lock_waits_for_a_missing_search_pool",
     ),
 )

@@ -21,6 +21,7 @@ __all__ = [
     "GATES",
     "HAND_EDITS",
     "INVALID_SPECS",
+    "LOST_STATUS",
     "MIGRATIONS",
     "NAME_CONFLICTS",
     "OPERATOR_CONDITION",
@@ -90,6 +91,7 @@ REFUSED_VERSIONS: Final = "stories/test_refused_versions.py::"
 ROLLBACK_BLOCKERS: Final = "upgrade/test_rollback_blockers.py::"
 ROLLOUT: Final = "upgrade/test_rollout.py::"
 SCALING: Final = "stories/test_scaling.py::"
+LOST_STATUS: Final = "faults/test_lost_status.py::"
 SINGLE_FAULTS: Final = "faults/test_single_faults.py::"
 FAILED_PODS_RUNS: Final = "upgrade/test_failed_pods_runs.py::"
 EVENTS: Final = "scenarios/test_events.py::"

@@ -19,7 +19,7 @@ from managers import (
     wait_until,
 )
 from operators_at_work import CLUSTER, asked_for, edited, status
-from searchkeeper.desired.names import FINALIZER
+from searchkeeper.desired.names import ENGINE_VERSION, FINALIZER
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
@@ -74,7 +74,7 @@ def test_watches_leave_nothing_on_resources() -> None:
         metadata = (access.kube.get(CLUSTER) or {})["metadata"]
 
     assert metadata["finalizers"] == [FINALIZER]
-    assert not metadata.get("annotations")
+    assert set(metadata["annotations"]) <= {ENGINE_VERSION}
 
 
 def test_converged_cluster_is_not_written_to() -> None:

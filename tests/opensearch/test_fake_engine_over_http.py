@@ -11,6 +11,7 @@ from engine_over_http import EngineHttpApi
 from opensearch_replayed import serve
 from searchkeeper.opensearch.calls import (
     Call,
+    ChangeRecord,
     ClearVotingExclusions,
     Exclude,
     ExcludeFromVoting,
@@ -116,10 +117,24 @@ def test_engine_without_quorum_is_unreachable(host: EngineInTest, client: OpenSe
         Flush(),
         ExcludeFromVoting("a"),
         ClearVotingExclusions(),
+        SetAllocation(Allocation.PRIMARIES, (("allocation", '"all"'),)),
+        Exclude(frozenset({"a"}), (("excluded", '["a"]'), ("leaving", None))),
+        ChangeRecord((("excluded", '["a"]'), ("voting", None))),
     ],
     ids=str,
 )
 def test_engine_receives_the_call(host: EngineInTest, client: OpenSearchClient, call: Call) -> None:
     client.execute(call)
     assert host.calls == [call]
+    assert client.get_state() == expected_view(host)
+
+
+@pytest.mark.parametrize("call", [ExcludeFromVoting("a"), ClearVotingExclusions()], ids=str)
+def test_voting_exclusions_are_recorded_before_the_call(
+    host: EngineInTest, client: OpenSearchClient, call: ExcludeFromVoting | ClearVotingExclusions
+) -> None:
+    record = (("others-votes", '["b"]'),)
+    client.execute(replace(call, record=record))
+    assert host.calls == [ChangeRecord(record), call]
+    assert host.engine.record == record
     assert client.get_state() == expected_view(host)

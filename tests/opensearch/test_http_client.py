@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from opensearch_replayed import RecordedEngine, load_recording, replay
 from searchkeeper.opensearch.calls import (
     Call,
+    ChangeRecord,
     ClearVotingExclusions,
     Exclude,
     ExcludeFromVoting,
@@ -26,6 +27,7 @@ from searchkeeper.opensearch.responses import exclusion_setting
 from searchkeeper.opensearch.view import Allocation
 
 ENABLE, EXCLUDE = "cluster.routing.allocation.enable", "cluster.routing.allocation.exclude._name"
+RECORD = "cluster.metadata.searchkeeper."
 VOTING = "/_cluster/voting_config_exclusions"
 
 
@@ -51,6 +53,7 @@ def execute(engine: RecordedEngine, call: Call) -> list[object]:
         (Flush(), "flush all indices"),
         (ExcludeFromVoting("logs-data-2"), "exclude logs-data-2 from voting"),
         (ClearVotingExclusions(), "clear voting exclusions"),
+        (ChangeRecord((("voting", None), ("leaving", '["a"]'))), "change the record of leaving, voting"),
     ],
 )
 def test_text_of_a_call_says_what_it_does(call: Call, text: str) -> None:
@@ -67,6 +70,11 @@ def test_text_of_a_call_says_what_it_does(call: Call, text: str) -> None:
             {"persistent": {EXCLUDE: "logs-data-1,logs-data-2"}},
         ),
         (Exclude(frozenset()), {"persistent": {EXCLUDE: None}}),
+        (
+            Exclude(frozenset({"a"}), (("excluded", '["a"]'), ("leaving", None))),
+            {"persistent": {f"{RECORD}excluded": '["a"]', f"{RECORD}leaving": None, EXCLUDE: "a"}},
+        ),
+        (ChangeRecord((("voting", None),)), {"persistent": {f"{RECORD}voting": None}}),
     ],
 )
 def test_settings_are_persistent(engine: RecordedEngine, call: Call, body: object) -> None:

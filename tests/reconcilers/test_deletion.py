@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from action_contexts import context, manifest, with_objects
-from rollouts import ledger_changes
+from rollouts import engine_calls, ledger_changes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
-from searchkeeper.kubernetes.operations import Delete, EmitEvent, EngineCall, Key, Patch
+from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Patch
 from searchkeeper.opensearch.calls import Exclude
 from searchkeeper.opensearch.view import Unreachable
 from searchkeeper.planner import Result
@@ -44,7 +44,7 @@ def test_start_of_the_restore_is_recorded_first() -> None:
     """A time in the future was recorded by another clock."""
     assert ledger_changes(restored(snapshot_with(), **SET)) == {DELETING: 1000}
     assert ledger_changes(restored(snapshot_with(), **SET, deleting=1001)) == {DELETING: 1000}
-    assert restored(snapshot_with(), **SET, deleting=1000).operations == (EngineCall(Exclude(frozenset())),)
+    assert engine_calls(restored(snapshot_with(), **SET, deleting=1000)) == [Exclude(frozenset())]
 
 
 def test_unreachable_engine_delays_deletion_only_until_the_deadline() -> None:

@@ -11,6 +11,7 @@ from action_contexts import context
 from rollouts import ledger_changes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.api.spec import Rollback
+from searchkeeper.desired.names import ENGINE_VERSION
 from searchkeeper.kubernetes.operations import EmitEvent, Patch
 from searchkeeper.opensearch.view import Allocation, Color, EngineView, Unreachable
 from searchkeeper.planner import Result
@@ -225,6 +226,9 @@ CURRENT = tuple(pod(f"data-{n}", template="new", engine_version=NEW) for n in ra
 
 
 def finish(snapshot: ClusterSnapshot, runs: str = NEW, version: str = NEW, **lines: Any) -> Result:
+    cluster = snapshot.cluster
+    annotations = (*cluster.annotations, (ENGINE_VERSION, f"{cluster.uid}/{runs}"))
+    snapshot = replace(snapshot, cluster=replace(cluster, annotations=annotations))
     return upgrade_finished.run(context(snapshot, version=version, runs=runs, **{**UPGRADING, **lines}))
 
 
@@ -233,6 +237,13 @@ def test_upgrade_finishes_when_every_node_runs_the_target() -> None:
     assert ledger_changes(found) == dict.fromkeys((UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES, SNAPSHOT))
     assert finish(snapshot_with(), OLD).reason == Reason.WAITING_FOR_NODES
     assert upgrade_finished.run(context(snapshot_with())).is_true
+
+
+def test_upgrade_finishes_after_its_version_is_recorded() -> None:
+    """A status that is lost then does not start the upgrade again."""
+    found = upgrade_finished.run(context(snapshot_with(), version=NEW, runs=NEW, **UPGRADING))
+    assert found.reason == Reason.RECORDING_VERSION
+    assert not found.ledger_changes
 
 
 def test_rollback_annotation_is_removed_before_the_end() -> None:

@@ -7,14 +7,27 @@ from typing import Any
 
 import pytest
 
+from rollouts import engine_calls
 from searchkeeper.kubernetes.operations import EngineCall
-from searchkeeper.opensearch.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
-from searchkeeper.opensearch.view import Allocation, Unreachable
+from searchkeeper.opensearch.calls import (
+    ClearVotingExclusions,
+    Exclude,
+    ExcludeFromVoting,
+    Flush,
+    SetAllocation,
+)
+from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.planner import Result
 from searchkeeper.planner.ledger import Entry
 from searchkeeper.snapshot import ClusterSnapshot
-from searchkeeper.upgrade.engine_settings import clear_exclusions, restore_all, restore_settings
-from searchkeeper.upgrade.ledger import UpgradeLedger
+from searchkeeper.upgrade.engine_settings import (
+    clear_exclusions,
+    exclusion_call,
+    recovered_settings,
+    restore_all,
+    restore_settings,
+)
+from searchkeeper.upgrade.ledger import EXCLUDED, UpgradeLedger
 from snapshots import cluster_snapshot, engine, pool
 
 POOLS = (pool("data", 3), pool("managers", 3, roles="cluster_manager"))
@@ -34,11 +47,10 @@ def ledger_with(**entries: Entry) -> UpgradeLedger:
 
 
 def engine_call(result: Result | None) -> object:
-    """Return the only call to the engine."""
+    """Return the only call to the engine, without its changes of the engine's record."""
     assert result is not None
-    [operation] = result.operations
-    assert isinstance(operation, EngineCall)
-    return operation.call
+    [call] = engine_calls(result)
+    return call
 
 
 def engine_ledger_changes(result: Result | None) -> dict[str, Entry | None]:
@@ -218,3 +230,109 @@ def test_voting_exclusion_of_an_absent_voter_is_kept_while_its_vote_counts() -> 
         engine_call(clear_exclusions(observed_cluster(votes=["@one"]), ledger_with(**entries), []))
         == ClearVotingExclusions()
     )
+
+
+def records(result: Result | None) -> dict[str, str | None]:
+    """Return how the only call to the engine changes its record."""
+    assert result is not None
+    [operation] = result.operations
+    assert isinstance(operation, EngineCall)
+    assert not isinstance(operation.call, Flush)
+    return dict(operation.call.record)
+
+
+def test_restore_removes_the_record_with_the_setting() -> None:
+    allocation = observed_cluster(allocation=Allocation.PRIMARIES, record=(("allocation", '"all"'),))
+    assert records(restore_settings(allocation, ledger_with(allocation="all"))) == {"allocation": None}
+    excluded = observed_cluster("data-0", "data-1", record=(("excluded", '["data-0","data-1"]'),))
+    ledger = ledger_with(excluded=("data-0", "data-1"), leaving=("data-1", "data-2"))
+    assert records(restore_settings(excluded, ledger, ["data-1"])) == {
+        "excluded": '["data-1"]',
+        "leaving": '["data-1"]',
+    }
+
+
+def test_exclusion_call_records_the_nodes_of_rollout_and_scale_in() -> None:
+    """A call that arrives late excludes both again. Names of the ledger that it does not exclude are not."""
+    ledger = ledger_with(excluded=("data-0",), leaving=("data-1", "data-2"))
+    call = exclusion_call(
+        ledger, EXCLUDED, frozenset({"data-0", "data-3"}), frozenset({"data-0", "data-1", "data-3", "user-0"})
+    )
+    assert isinstance(call.call, Exclude)
+    assert dict(call.call.record) == {"excluded": '["data-0","data-3"]', "leaving": '["data-1"]'}
+
+
+@pytest.mark.parametrize(
+    ("entries", "record"),
+    [
+        (
+            {"allocation": "all"},
+            ("allocation", '"all"'),
+        ),
+        (
+            {"excluded": ("data-0",)},
+            ("excluded", '["data-0"]'),
+        ),
+        (
+            {"leaving": ("data-0",)},
+            ("leaving", '["data-0"]'),
+        ),
+        (
+            {"voting": "managers-0"},
+            ("voting", '"managers-0"'),
+        ),
+        (
+            {"leaving-votes": ("managers-0",)},
+            ("leaving-votes", '["managers-0"]'),
+        ),
+    ],
+    ids=str,
+)
+def test_entry_stays_in_the_ledger_until_the_record_has_lost_it(
+    entries: dict[str, Entry], record: tuple[str, str]
+) -> None:
+    """A lost status would otherwise bring the entry back."""
+    [key] = entries
+    ledger = ledger_with(**entries, **{f"{key}__taken_back": True})
+    recorded = restore_all(observed_cluster(record=(record,)), ledger)
+    assert records(recorded).items() >= {key: None}.items()
+    assert key not in engine_ledger_changes(recorded)
+    assert engine_ledger_changes(restore_all(observed_cluster(), ledger))[key] is None
+
+
+def recovered(ledger: UpgradeLedger, *record: tuple[str, str]) -> dict[str, Entry | None]:
+    view = observed_cluster(record=record).engine
+    assert isinstance(view, EngineView)
+    return recovered_settings(view, ledger)
+
+
+def test_entries_of_the_record_are_recovered() -> None:
+    record = ("allocation", '"none"'), ("leaving", '["data-1"]')
+    assert recovered(ledger_with(), *record) == {"engine/allocation": "none", "engine/leaving": ("data-1",)}
+    assert recovered(ledger_with(allocation="all", leaving=("data-0", "data-1")), *record) == {}
+
+
+def test_names_that_only_the_record_has_are_added() -> None:
+    """A late call has excluded data-1 again; its undo counts no more."""
+    ledger = ledger_with(excluded=("data-0",), excluded__taken_back=True)
+    assert recovered(ledger, ("excluded", '["data-1"]')) == {
+        EXCLUDED: ("data-0", "data-1"),
+        f"{EXCLUDED}/taken-back": None,
+    }
+
+
+@pytest.mark.parametrize("text", ["", "none", "{}", "7", '{"a": 1}', "[" * 100_000])
+def test_malformed_record_is_ignored(text: str) -> None:
+    assert recovered(ledger_with(), ("allocation", text), ("of-a-newer-release", '"x"')) == {}
+
+
+def test_voting_exclusions_of_users_are_set_again_after_a_late_call() -> None:
+    """The late call has cleared all voting exclusions, and its record says which were not the operator's."""
+    record = (("others-votes", '["managers-2"]'),)
+    ledger = ledger_with(others_votes=("managers-2",))
+    cleared = clear_exclusions(observed_cluster(record=record), ledger, ())
+    assert engine_call(cleared) == ExcludeFromVoting("managers-2")
+    set_again = clear_exclusions(observed_cluster(votes=["managers-2"], record=record), ledger, ())
+    assert records(set_again) == {"others-votes": None}
+    done = clear_exclusions(observed_cluster(votes=["managers-2"]), ledger, ())
+    assert engine_ledger_changes(done) == {"others-votes": None}

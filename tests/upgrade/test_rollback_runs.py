@@ -39,6 +39,7 @@ from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
+from searchkeeper.upgrade.rollback import ROLLBACK_ANNOTATION
 from tales import pods, unfolding
 
 RELEASE = "0.4.0"
@@ -145,7 +146,7 @@ def test_rollback_request_is_followed_and_removed() -> None:
     assert set(running(world).values()) == {OLD}
     manifest = world.get(CLUSTER)
     assert manifest is not None
-    assert not manifest["metadata"]["annotations"]
+    assert ROLLBACK_ANNOTATION not in manifest["metadata"]["annotations"]
 
 
 def test_old_rollback_request_does_not_roll_back_the_next_upgrade() -> None:

@@ -33,6 +33,7 @@ class Reason(StrEnum):
     LABELLING_POD = "LabellingPod"
     NAME_CONFLICT = "NameConflict"
     ORPHANING_PODS = "OrphaningPods"
+    RECORDING_VERSION = "RecordingVersion"
     REMOVING_FINALIZER = "RemovingFinalizer"
     STORAGE_IMMUTABLE = "StorageImmutable"
     WAITING_FOR_DELETION = "WaitingForDeletion"

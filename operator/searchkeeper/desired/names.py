@@ -7,6 +7,7 @@ __all__ = [
     "CONFIGURATION",
     "COORDINATING_SETTINGS_FILE",
     "CREDENTIALS",
+    "ENGINE_VERSION",
     "FINALIZER",
     "GROUP",
     "HTTP_PORT",
@@ -34,6 +35,8 @@ from typing import Final
 
 GROUP: Final = "search.everpath.dev"
 FINALIZER: Final = f"{GROUP}/searchkeeper"
+# Annotation of the SearchCluster: its UID and the engine version in its status, in case that is lost.
+ENGINE_VERSION: Final = f"{GROUP}/engine-version"
 # Annotations: the configuration version of an object, the digest of a pod template and that of the settings.
 CONFIGURATION: Final = f"{GROUP}/configuration"
 TEMPLATE: Final = f"{GROUP}/template"

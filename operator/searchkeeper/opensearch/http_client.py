@@ -4,15 +4,18 @@ from __future__ import annotations
 
 __all__ = ["OpenSearchClient", "exclusion_value"]
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from searchkeeper.opensearch.calls import (
     Call,
+    ChangeRecord,
     ClearVotingExclusions,
     Exclude,
     ExcludeFromVoting,
     Flush,
+    RecordChanges,
     SetAllocation,
     TakeSnapshot,
 )
@@ -32,6 +35,7 @@ from searchkeeper.opensearch.responses import (
     ENABLE_SETTING,
     EXCLUDE_SETTING,
     NODES_FILTER,
+    RECORD_PREFIX,
     SETTINGS_FILTER,
     STATE_FILTER,
     InvalidResponse,
@@ -87,19 +91,23 @@ class OpenSearchClient:
         http = HttpConnection(self._access, timeout=self._timeout)
         try:
             match call:
-                case SetAllocation(value):
-                    _update_setting(http, ENABLE_SETTING, None if value is None else str(value))
-                case Exclude(names):
-                    _update_setting(http, EXCLUDE_SETTING, exclusion_value(names))
+                case SetAllocation(value, record):
+                    _update_settings(http, record, {ENABLE_SETTING: None if value is None else str(value)})
+                case Exclude(names, record):
+                    _update_settings(http, record, {EXCLUDE_SETTING: exclusion_value(names)})
+                case ChangeRecord(record):
+                    _update_settings(http, record)
                 case Flush():
                     http.call("POST", "/_flush", timeout=_SLOW_CALL_TIMEOUT)
-                case ExcludeFromVoting(name):
+                case ExcludeFromVoting(name, record):
+                    _update_settings(http, record)
                     # By name, the exclusion of a node that has left would not remove its vote.
                     is_absent = name.startswith(ABSENT)
                     node = {"node_ids": name.removeprefix(ABSENT)} if is_absent else {"node_names": name}
                     query = {**node, "timeout": "30s"}
                     http.call("POST", _VOTING_EXCLUSIONS, query, timeout=_SLOW_CALL_TIMEOUT)
-                case ClearVotingExclusions():
+                case ClearVotingExclusions(record):
+                    _update_settings(http, record)
                     query = {"wait_for_removal": "false"}
                     http.call("DELETE", _VOTING_EXCLUSIONS, query, timeout=_SLOW_CALL_TIMEOUT)
                 case TakeSnapshot(repository, name):
@@ -216,18 +224,23 @@ def exclusion_value(names: frozenset[str]) -> str | None:
     return ",".join(sorted(parts - {""})) or None
 
 
-def _update_setting(http: HttpConnection, name: str, value: str | None) -> None:
-    """Set a persistent setting; None removes it. Transient ones are lost when all managers restart.
+def _update_settings(
+    http: HttpConnection, record: RecordChanges, settings: Mapping[str, str | None] | None = None
+) -> None:
+    """Set persistent settings and the record in one request; None removes one.
 
-    Also removes a transient setting of the same name, which would take precedence; the ledger has its value.
-    Removes archived settings, too: OpenSearch rejects every settings update while one exists.
+    Transient settings are lost when all managers restart. A transient setting of the same name is removed, as
+    it would take precedence; the ledger has its value. Archived settings are removed, too: OpenSearch rejects
+    every settings update while one exists.
     """
+    changes = {**{RECORD_PREFIX + name: text for name, text in record}, **(settings or {})}
+    if not changes:
+        return
     current = _get_settings(http)
     persistent: dict[str, Any] = dict.fromkeys(archived_settings(current, "persistent"))
     transient: dict[str, Any] = dict.fromkeys(archived_settings(current, "transient"))
-    if name in (current.get("transient") or {}):
-        transient[name] = None
-    body = {"persistent": {**persistent, name: value}, **({"transient": transient} if transient else {})}
+    transient |= dict.fromkeys(name for name in changes if name in (current.get("transient") or {}))
+    body = {"persistent": {**persistent, **changes}, **({"transient": transient} if transient else {})}
     response = http.call("PUT", "/_cluster/settings", _MANAGER_TIMEOUT, body)
     if not as_object(response).get("acknowledged"):
-        raise NoResponse(f"PUT /_cluster/settings: not every node acknowledged {name}")
+        raise NoResponse(f"PUT /_cluster/settings: not every node acknowledged {', '.join(changes)}")

@@ -6,6 +6,7 @@ __all__ = [
     "ENABLE_SETTING",
     "EXCLUDE_SETTING",
     "NODES_FILTER",
+    "RECORD_PREFIX",
     "SETTINGS_FILTER",
     "STATE_FILTER",
     "InvalidResponse",
@@ -16,6 +17,7 @@ __all__ = [
     "blocking_deciders",
     "engine_view",
     "exclusion_setting",
+    "recorded_settings",
     "watermark_setting",
 ]
 
@@ -39,6 +41,8 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 ENABLE_SETTING: Final = "cluster.routing.allocation.enable"
 EXCLUDE_SETTING: Final = "cluster.routing.allocation.exclude._name"
+# OpenSearch accepts any setting below `cluster.metadata.` and does not use it.
+RECORD_PREFIX: Final = "cluster.metadata.searchkeeper."
 _DISK_SETTINGS: Final = "cluster.routing.allocation.disk."
 # Values of `filter_path`, so that the responses contain neither mappings nor statistics.
 NODES_FILTER: Final = "_nodes.failed,nodes.*.name,nodes.*.version,nodes.*.roles"
@@ -111,6 +115,7 @@ def engine_view(health: JsonObject, nodes: JsonObject, state: JsonObject, settin
             delayed=int(health["delayed_unassigned_shards"]),
             fetching=int(health["number_of_in_flight_fetch"]),
             low_watermark=watermark_setting(settings),
+            record=recorded_settings(settings),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidResponse(f"cannot parse the responses: {error!r}") from error
@@ -190,6 +195,16 @@ def watermark_setting(settings: JsonObject) -> str | None:
 
     is_enabled = in_force("threshold_enabled", "true").lower() != "false"
     return in_force("watermark.low", "85%") if is_enabled else None
+
+
+def recorded_settings(settings: JsonObject) -> tuple[tuple[str, str], ...]:
+    """The operator's record of its own settings: the persistent settings below RECORD_PREFIX, sorted."""
+    persistent: JsonObject = settings.get("persistent") or {}
+    return tuple(
+        (name.removeprefix(RECORD_PREFIX), str(text))
+        for name, text in sorted(persistent.items())
+        if name.startswith(RECORD_PREFIX) and text is not None
+    )
 
 
 def _setting_in_force(settings: JsonObject, name: str) -> Any:

@@ -119,6 +119,7 @@ class EngineView:
     `voters` and `voting_exclusions` hold node names, or ABSENT and the id of a node that has left. `delayed`
     counts unassigned shards with delayed allocation, `fetching` the shard fetches in flight. `low_watermark`
     is the disk usage from which a node gets no more shards: 85%, 0.85 or 50gb (free); None if disabled.
+    `record` is what the operator has recorded in the engine about its own settings: names and texts, sorted.
     """
 
     color: Color
@@ -132,6 +133,7 @@ class EngineView:
     delayed: int = 0
     fetching: int = 0
     low_watermark: str | None = "85%"
+    record: tuple[tuple[str, str], ...] = ()
 
     @property
     def elected(self) -> Node | None:

@@ -25,6 +25,7 @@ from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.lost_status import record_version
 from searchkeeper.upgrade.gates import NO_DEADLINE
 
 _DELETION_DEADLINE: Final = 300
@@ -72,10 +73,15 @@ def delete_all(ctx: ReconcileContext, keys: Iterable[Key]) -> Result:
 
 @action()
 def finalizer_set(ctx: ReconcileContext) -> Result:
-    """True when the cluster cannot be deleted before the engine's settings are restored."""
+    """True when the cluster cannot be deleted before the engine's settings are restored.
+
+    Also records the engine version outside the status: a cluster that loses its status must not count as new.
+    """
     cluster = ctx.snapshot.cluster
     if names.FINALIZER in cluster.finalizers:
-        return done()
+        annotation = record_version(cluster)
+        message = f"{cluster.engine_version} is recorded as the version of every node"
+        return done() if annotation is None else in_progress(Reason.RECORDING_VERSION, message, annotation)
     changes = {"metadata": {"finalizers": [*cluster.finalizers, names.FINALIZER]}}
     patch = Patch(cluster.key, changes, cluster.resource_version)
     return in_progress(Reason.ADDING_FINALIZER, "engine settings are restored before a deletion", patch)

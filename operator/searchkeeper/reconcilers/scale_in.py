@@ -12,7 +12,7 @@ from searchkeeper.desired import names
 from searchkeeper.desired.apply import apply
 from searchkeeper.desired.manifests import search_pool
 from searchkeeper.kubernetes.operations import EngineCall, Patch
-from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting
+from searchkeeper.opensearch.calls import ExcludeFromVoting
 from searchkeeper.opensearch.view import Color, EngineView, Unreachable
 from searchkeeper.planner import Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
@@ -21,7 +21,12 @@ from searchkeeper.reconcilers.pools import pools_converged
 from searchkeeper.snapshot import Pod, PoolView
 from searchkeeper.upgrade.capacity import disk_shortage
 from searchkeeper.upgrade.drain import temporary_shard_hosts
-from searchkeeper.upgrade.engine_settings import clear_exclusions, record_setting
+from searchkeeper.upgrade.engine_settings import (
+    clear_exclusions,
+    exclusion_call,
+    record_changes,
+    record_setting,
+)
 from searchkeeper.upgrade.gates import NO_DEADLINE, Candidate, first_blocking_gate, has_failed
 from searchkeeper.upgrade.ledger import SCALE_IN_EXCLUDED, SCALE_IN_VOTING
 from searchkeeper.upgrade.rollback import was_abandoned
@@ -150,7 +155,7 @@ def _drain(scale_in: _ScaleIn) -> Result | None:
         return in_progress(
             Reason.DRAINING,
             f"shards are moved off {shown}",
-            EngineCall(Exclude(engine.excluded | ours)),
+            exclusion_call(ctx.ledger, SCALE_IN_EXCLUDED, ours, engine.excluded | ours),
             ledger_changes=record_setting(SCALE_IN_EXCLUDED, tuple(sorted(ours))),
         )
     for name in sorted(holders):
@@ -186,12 +191,12 @@ def _move_vote(scale_in: _ScaleIn, pod: Pod) -> Result | None:
 def _exclude_from_voting(scale_in: _ScaleIn, pod: Pod, voter: str) -> Result | None:
     """The next step until `voter` has no vote; None when it has none."""
     if voter not in scale_in.engine.voting_exclusions:
-        excluded = scale_in.ctx.ledger.scale_in_voting_excluded | {voter}
+        excluded = tuple(sorted(scale_in.ctx.ledger.scale_in_voting_excluded | {voter}))
         return in_progress(
             Reason.MOVING_VOTE,
             f"the vote of {pod.name} is moved to another manager",
-            EngineCall(ExcludeFromVoting(voter)),
-            ledger_changes=record_setting(SCALE_IN_VOTING, tuple(sorted(excluded))),
+            EngineCall(ExcludeFromVoting(voter, record_changes(SCALE_IN_VOTING, excluded))),
+            ledger_changes=record_setting(SCALE_IN_VOTING, excluded),
         )
     if voter in scale_in.engine.voters:
         return wait(Reason.WAITING_FOR_VOTE, f"{pod.name} still has a vote", deadline=scale_in.deadline)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["SpecLock"]
+__all__ = ["SpecLock", "is_partly_deleted"]
 
 import json
 from dataclasses import dataclass, replace
@@ -88,6 +88,14 @@ class SpecLock:
             return None
         spec = decode_pool_spec(pool.spec.name, search_pool["spec"])
         return spec if pool.stateful_set is None else replace(spec, replicas=pool.stateful_set.replicas)
+
+
+def is_partly_deleted(pool: PoolView) -> bool:
+    """Whether a lock, which is made of what is deployed, would miss nodes of the pool."""
+    deployed = pool.stateful_set
+    if pool.allotted_replicas is None:
+        return deployed is not None or bool(pool.pods)
+    return deployed is not None and deployed.replicas < pool.allotted_replicas
 
 
 def _canonical_json(content: Any) -> str:

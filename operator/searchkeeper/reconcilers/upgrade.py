@@ -11,9 +11,10 @@ from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import Color, Unreachable
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.lost_status import record_version
 from searchkeeper.reconcilers.pools import pools_converged
 from searchkeeper.reconcilers.snapshots import take_snapshot
-from searchkeeper.snapshot import PoolView
+from searchkeeper.reconcilers.spec_lock import is_partly_deleted
 from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE, yellow_blocker
 from searchkeeper.upgrade.ledger import (
     ABANDONED,
@@ -149,7 +150,7 @@ def _health_problem(ctx: ReconcileContext) -> str | None:
         deployed = pool.stateful_set
         if deployed is not None and len(pool.pods) < deployed.replicas:
             return f"pool {pool.spec.name} has {len(pool.pods)} of {deployed.replicas} pods"
-        if _is_partly_deleted(pool):
+        if is_partly_deleted(pool):
             return f"the SearchPool or a part of the StatefulSet of pool {pool.spec.name} is missing"
         for pod in pool.pods:
             is_repairable = (
@@ -158,14 +159,6 @@ def _health_problem(ctx: ReconcileContext) -> str | None:
             if pod.is_terminating or not (pod.is_ready or is_repairable):
                 return f"{pod.name} is not ready"
     return yellow_blocker(engine, ctx.ledger) if engine.color is Color.YELLOW else None
-
-
-def _is_partly_deleted(pool: PoolView) -> bool:
-    """Whether the lock, which is made of what is deployed, would miss nodes of the pool."""
-    deployed = pool.stateful_set
-    if pool.allotted_replicas is None:
-        return deployed is not None or bool(pool.pods)
-    return deployed is not None and deployed.replicas < pool.allotted_replicas
 
 
 @action(requires=[pools_converged, engine_healthy])
@@ -184,6 +177,10 @@ def upgrade_finished(ctx: ReconcileContext) -> Result:
     if requested_rollback(ctx.snapshot) is not None:
         patch = remove_rollback_request(ctx.snapshot)
         return in_progress(Reason.REMOVING_ROLLBACK_ANNOTATION, "the upgrade is complete", patch)
+    if record_version(ctx.snapshot.cluster) is not None:
+        # FinalizerSet does that. Without it a status that is lost now would start the upgrade again.
+        message = f"that every node runs {ctx.target} is recorded first"
+        return wait(Reason.RECORDING_VERSION, message, deadline=deadline)
     if ctx.has_upgrade_ledger_changes:
         # Two actions must not change the same ledger line in one reconcile.
         message = "other actions change the ledger lines of the upgrade first"

@@ -37,7 +37,7 @@ class FakeClusterState:
     """Objects, the engine in their pods, the time in seconds, and pod faults by pod name or image.
 
     `volumes` has the UID of every volume claim at the last tick. A claim with another UID is a new, empty
-    disk.
+    disk. `lost_statuses` has the statuses that were removed during the present reconcile, by resource.
     """
 
     cluster: ObjectStore = field(default_factory=ObjectStore)
@@ -46,6 +46,7 @@ class FakeClusterState:
     faults: tuple[tuple[str, PodFault], ...] = ()
     volumes: tuple[tuple[str, str], ...] = ()
     events: tuple[EmitEvent, ...] = ()
+    lost_statuses: tuple[tuple[Key, Manifest], ...] = ()
 
 
 def tick(state: FakeClusterState, seconds: int = 10) -> FakeClusterState:

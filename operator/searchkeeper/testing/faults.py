@@ -11,6 +11,7 @@ __all__ = [
     "FaultyPorts",
     "kill_pod",
     "kill_pod_and_volume",
+    "lose_status",
 ]
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,16 +20,16 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from searchkeeper.kubernetes.api import Conflict, Rejected, Unavailable
-from searchkeeper.kubernetes.operations import Delete, EngineCall, Key, Manifest
+from searchkeeper.kubernetes.operations import Delete, EngineCall, Key, Manifest, Patch
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import CallFailed, CallRejected
 from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Operation
-from searchkeeper.testing.fake_cluster import FakeClusterState
+from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
 from searchkeeper.testing.fake_kubernetes import object_store
 from searchkeeper.testing.fake_opensearch import get_details, get_state
-from searchkeeper.testing.ports import PortsDecorator
+from searchkeeper.testing.ports import Ports, PortsDecorator
 
 T = TypeVar("T")
 
@@ -52,10 +53,11 @@ class Fault(StrEnum):
     DELAYED_CALL = "call executed late"
     STALE_READS = "stale reads"
     ENGINE_SILENT = "engine unreachable"
+    STATUS_LOST = "status lost"
 
 
 _ON_READS: Final = frozenset({Fault.STALE_READS, Fault.ENGINE_SILENT})
-_ON_CALLS: Final = frozenset({Fault.REPEATED_CALL, Fault.DELAYED_CALL})
+_EXECUTED: Final = _ON_READS | frozenset({Fault.REPEATED_CALL, Fault.DELAYED_CALL, Fault.STATUS_LOST})
 # How many writes in a row conflict, and how often the same write is denied.
 _REPETITIONS: Final = 10
 # Values of FaultInjection.kind besides the kinds of objects.
@@ -81,7 +83,7 @@ class FaultInjection:
 class FaultyPorts(PortsDecorator):
     """Both ports with one fault. `past` has the state before each write, for stale reads.
 
-    Faults are combined by nesting: `ports` may be a FaultyPorts too.
+    Faults are combined by nesting: `ports` may be a FaultyPorts too. A lost status is the outermost one.
     """
 
     state: Callable[[], FakeClusterState]
@@ -118,6 +120,8 @@ class FaultyPorts(PortsDecorator):
 
     def get_state(self) -> EngineView | Unreachable:
         """Read the engine, which a reconcile reads last."""
+        if self.injection.fault is Fault.STATUS_LOST and not self._has_delayed_calls:
+            self._world.state = replace(self._world.state, lost_statuses=())
         is_silent, is_stale = self._affects_reads(Fault.ENGINE_SILENT), self._is_stale(ENGINE)
         self._reconciles += self.operations > self.injection.at
         self._is_engine_stale = is_stale
@@ -154,6 +158,19 @@ class FaultyPorts(PortsDecorator):
             self.ports.execute(self._delayed.pop(0))
 
     @property
+    def _has_delayed_calls(self) -> bool:
+        return bool(self._delayed) or (isinstance(self.ports, FaultyPorts) and self.ports._has_delayed_calls)
+
+    @property
+    def _world(self) -> FakeCluster:
+        """The fake cluster behind all decorators."""
+        ports: Ports = self
+        while isinstance(ports, PortsDecorator):
+            ports = ports.ports
+        assert isinstance(ports, FakeCluster)
+        return ports
+
+    @property
     def _past_state(self) -> FakeClusterState:
         return self.past[max(0, len(self.past) - self.injection.back)]
 
@@ -171,7 +188,10 @@ class FaultyPorts(PortsDecorator):
         self.operations += 1
         self.past.append(self.state())
         is_denied = self._is_denied(number, str(write))
-        if not (self._hits(number) or is_denied) or fault in _ON_READS | _ON_CALLS:
+        if self._hits(number) and fault is Fault.STATUS_LOST:
+            lost = _statuses(self._world.state)
+            self._world.state = replace(lose_status(self._world.state), lost_statuses=lost)
+        if not (self._hits(number) or is_denied) or fault in _EXECUTED:
             return execute()
         if fault in (Fault.CRASH_AFTER, Fault.LOST_RESPONSE):
             execute()
@@ -202,6 +222,22 @@ class FaultyPorts(PortsDecorator):
     def _hits(self, number: int) -> bool:
         length = _REPETITIONS if self.injection.fault is Fault.CONFLICT_STORM else 1
         return 0 <= number - self.injection.at < length
+
+
+def lose_status(state: FakeClusterState) -> FakeClusterState:
+    """Remove the status of every SearchCluster and SearchPool, as a restore from a backup does."""
+    cluster = state.cluster
+    for key, _ in _statuses(state):
+        cluster, _ = object_store.patch(cluster, Patch(key, {"status": None}, ""), status=True)
+    return replace(state, cluster=cluster)
+
+
+def _statuses(state: FakeClusterState) -> tuple[tuple[Key, Manifest], ...]:
+    return tuple(
+        (key, manifest["status"])
+        for key, manifest in state.cluster.objects.items()
+        if key.kind in ("SearchCluster", "SearchPool") and "status" in manifest
+    )
 
 
 def kill_pod(state: FakeClusterState, pod: Key) -> FakeClusterState:

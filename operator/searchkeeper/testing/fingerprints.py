@@ -64,6 +64,7 @@ def fingerprint(state: FakeClusterState) -> Fingerprint:
             engine.allocation,
             engine.excluded,
             engine.snapshots,
+            engine.record,
             state.faults,
         )
     )

@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from searchkeeper.api.reasons import Reason
-from searchkeeper.kubernetes.operations import Delete, EngineCall
-from searchkeeper.opensearch.calls import Exclude
+from searchkeeper.kubernetes.operations import Delete
 from searchkeeper.opensearch.view import EngineView, ShardCopy, ShardState, Unreachable
 from searchkeeper.planner import LedgerChange, Result, in_progress, wait, waiting_without_change
 from searchkeeper.snapshot import ClusterSnapshot, Pod
-from searchkeeper.upgrade.engine_settings import record_setting, restore_settings
+from searchkeeper.upgrade.engine_settings import exclusion_call, record_setting, restore_settings
 from searchkeeper.upgrade.gates import Candidate, Gate, GateResult, first_blocking_gate, is_not_in_cluster
 from searchkeeper.upgrade.ledger import EXCLUDED, PODS_CURRENT, WIPED_VOLUME, UpgradeLedger
 from searchkeeper.upgrade.shards import allocation_targets, is_unmovable, last_copies_on, unmovable_shard
@@ -112,7 +111,7 @@ def drain_steps(
         yield in_progress(
             Reason.DRAINING,
             f"draining {node}: excluding it from allocation",
-            EngineCall(Exclude(engine.excluded | nodes)),
+            exclusion_call(ledger, EXCLUDED, nodes, engine.excluded | nodes),
             ledger_changes=record_setting(EXCLUDED, tuple(sorted(nodes))),
             deadline=deadline,
         )

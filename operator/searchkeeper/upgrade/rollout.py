@@ -37,7 +37,12 @@ from searchkeeper.upgrade.drain import (
     needs_full_drain,
     wait_at_gate,
 )
-from searchkeeper.upgrade.engine_settings import record_setting, restore_for_other_pods, restore_settings
+from searchkeeper.upgrade.engine_settings import (
+    record_changes,
+    record_setting,
+    restore_for_other_pods,
+    restore_settings,
+)
 from searchkeeper.upgrade.failed_pods import abandon_lost_pods, needs_early_replacement
 from searchkeeper.upgrade.gates import Candidate, first_blocking_gate, is_not_in_cluster, recent_restarts
 from searchkeeper.upgrade.ledger import (
@@ -370,7 +375,7 @@ def _disable_replica_allocation(rollout: Rollout, pod: Pod, before: str) -> Resu
     return in_progress(
         Reason.DISABLING_REPLICA_ALLOCATION,
         f"disabling replica allocation before {pod.name} restarts",
-        EngineCall(SetAllocation(Allocation.PRIMARIES)),
+        EngineCall(SetAllocation(Allocation.PRIMARIES, record_changes(ALLOCATION, before))),
         ledger_changes=record_setting(ALLOCATION, before),
         deadline=rollout.deadline,
     )

@@ -10,7 +10,7 @@ from searchkeeper.opensearch.calls import ExcludeFromVoting
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Result, in_progress, wait
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
-from searchkeeper.upgrade.engine_settings import record_setting
+from searchkeeper.upgrade.engine_settings import record_changes, record_setting
 from searchkeeper.upgrade.ledger import VOTING, UpgradeLedger
 from searchkeeper.upgrade.shards import has_other_manager
 
@@ -48,7 +48,7 @@ def move_vote(snapshot: ClusterSnapshot, ledger: UpgradeLedger, name: str, pool:
     return in_progress(
         Reason.MOVING_VOTE,
         f"excluding {name} from voting: another manager takes its vote",
-        EngineCall(ExcludeFromVoting(name)),
+        EngineCall(ExcludeFromVoting(name, record_changes(VOTING, name))),
         ledger_changes=record_setting(VOTING, name),
         deadline=deadline,
     )

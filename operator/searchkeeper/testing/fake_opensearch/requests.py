@@ -10,6 +10,7 @@ from semver import Version
 
 from searchkeeper.opensearch.calls import (
     Call,
+    ChangeRecord,
     ClearVotingExclusions,
     Exclude,
     ExcludeFromVoting,
@@ -58,6 +59,7 @@ def get_state(engine: FakeEngine) -> EngineView | Unreachable:
         engine.excluded,
         frozenset(name if name in engine.names else ABSENT + name for name in engine.voters),
         engine.voting_exclusions,
+        record=engine.record,
     )
 
 
@@ -88,6 +90,10 @@ def execute(engine: FakeEngine, call: Call) -> FakeEngine:
     """Apply an API call. Raises CallFailed without an elected manager."""
     if engine.elected is None:
         raise CallFailed("no cluster manager")
+    if not isinstance(call, Flush):
+        changed = {**dict(engine.record), **dict(call.record)}
+        record = tuple(sorted((name, text) for name, text in changed.items() if text is not None))
+        engine = replace(engine, record=record)
     match call:
         case SetAllocation(value):
             return replace(engine, allocation=value)
@@ -97,7 +103,7 @@ def execute(engine: FakeEngine, call: Call) -> FakeEngine:
             return replace(engine, voting_exclusions=engine.voting_exclusions | {name})
         case ClearVotingExclusions():
             return replace(engine, voting_exclusions=frozenset())
-        case Flush():
+        case Flush() | ChangeRecord():
             return engine
         case TakeSnapshot(repository, name):
             return _take_snapshot(engine, repository, name)

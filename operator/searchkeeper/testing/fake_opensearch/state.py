@@ -76,7 +76,8 @@ class FakeEngine:
 
     `disks` maps a node name to the newest version that wrote to its disk. `voters` is the committed voting
     configuration. `disk_totals` has the disks that are not large, by node; `shard_sizes` the size of each
-    shard copy that is not empty, by index. Snapshots end with `snapshot_result`.
+    shard copy that is not empty, by index. Snapshots end with `snapshot_result`. `record` is what the
+    operator has recorded about its own settings.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -92,6 +93,7 @@ class FakeEngine:
     repositories: frozenset[str] = frozenset()
     snapshots: tuple[FakeSnapshot, ...] = ()
     snapshot_result: SnapshotState = SnapshotState.SUCCESS
+    record: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> frozenset[str]:

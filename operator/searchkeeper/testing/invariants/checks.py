@@ -20,6 +20,7 @@ from searchkeeper.api.status import SummaryType
 from searchkeeper.desired import names
 from searchkeeper.kubernetes.operations import EngineCall, Key
 from searchkeeper.opensearch.calls import (
+    ChangeRecord,
     ClearVotingExclusions,
     Exclude,
     ExcludeFromVoting,
@@ -55,6 +56,7 @@ from searchkeeper.testing.ports import StatusPatch
 from searchkeeper.upgrade.ledger import (
     ALLOCATION,
     EXCLUDED,
+    FOREIGN_VOTING,
     SCALE_IN_EXCLUDED,
     SCALE_IN_VOTING,
     SNAPSHOT,
@@ -68,6 +70,7 @@ _LINES: Final[Mapping[type, tuple[str, ...]]] = {
     ExcludeFromVoting: (VOTING, SCALE_IN_VOTING),
     ClearVotingExclusions: (VOTING, SCALE_IN_VOTING),
     TakeSnapshot: (SNAPSHOT,),
+    ChangeRecord: (VOTING, SCALE_IN_VOTING, FOREIGN_VOTING),
 }
 _SUMMARY_TYPES: Final = frozenset(SummaryType)
 Invariant: TypeAlias = Callable[[Transition], str | None]
@@ -103,9 +106,23 @@ def settings_recorded_first(step: Transition) -> str | None:
     if not isinstance(step.write, EngineCall):
         return None
     lines = _LINES.get(type(step.write.call), ())
-    if not lines or any(line in step.before.ledger for line in lines):
+    if not lines or any(line in step.before.recorded for line in lines):
         return None
     return f"the ledger has no line {' or '.join(lines)}"
+
+
+def settings_recorded_in_engine(step: Transition) -> str | None:
+    """I9: the engine has a record of every exclusion that a call adds and that is in the ledger."""
+    if not isinstance(step.write, EngineCall):
+        return None
+    before, after, ledger = step.before.engine, step.after.engine, step.before.recorded
+    own = ledger.excluded | ledger.scale_in_excluded
+    own_votes = ledger.scale_in_voting_excluded | {ledger.voting_excluded}
+    added = (after.excluded - before.excluded) & own
+    added |= (after.voting_exclusions - before.voting_exclusions) & own_votes
+    texts = [text for _, text in after.record]
+    missing = sorted(name for name in added if not any(json.dumps(name) in text for text in texts))
+    return f"the engine has no record of {', '.join(missing)}" if missing else None
 
 
 def locked_spec_unchanged(step: Transition) -> str | None:
@@ -195,6 +212,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     deletes_have_preconditions,
     deletes_recorded_first,
     settings_recorded_first,
+    settings_recorded_in_engine,
     refused_versions_touch_nothing,
     locked_spec_unchanged,
     batches_grow_slowly,
@@ -212,4 +230,6 @@ def leftovers(state: FakeClusterState, key: Key) -> str | None:
         return f"the ledger still has {', '.join(lines)}"
     if state.engine.allocation is not None or state.engine.voting_exclusions:
         return "the engine still has settings of the operator"
+    if state.engine.record:
+        return f"the engine still has the record {dict(state.engine.record)}"
     return "the lock is held" if observed.ledger.lock is not None else None

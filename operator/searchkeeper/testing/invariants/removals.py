@@ -64,7 +64,7 @@ def one_voter_at_a_time(step: Transition) -> str | None:
     name, voters = step.replaced_pod, step.before.engine.voters
     if name is None or name not in voters or name not in step.before.engine.names:
         return None
-    others = [other for other in step.before.ledger.replaced_pods if other != name and other in voters]
+    others = [other for other in step.before.recorded.replaced_pods if other != name and other in voters]
     return f"{name} is deleted while {', '.join(others)} is being replaced" if others else None
 
 
@@ -168,9 +168,9 @@ def deletes_recorded_first(step: Transition) -> str | None:
     if name is not None and step.before.is_deleting:
         pod = step.before.pod(name)
         return f"{name} belongs to a StatefulSet" if pod is not None and owner_uids(pod) else None
-    if name is not None and step.before.ledger.replaced_pods.get(name) != step.write.uid:
+    if name is not None and step.before.recorded.replaced_pods.get(name) != step.write.uid:
         return f"{REPLACED_PODS} does not have {name}"
-    if claim is not None and step.before.ledger.get(WIPED_VOLUME) != (f"data-{claim}", step.write.uid):
+    if claim is not None and step.before.recorded.get(WIPED_VOLUME) != (f"data-{claim}", step.write.uid):
         return f"{WIPED_VOLUME} does not have the volume of {claim}"
     return None
 
@@ -182,11 +182,11 @@ def batches_grow_slowly(step: Transition) -> str | None:
         return None
     others = [
         other
-        for other, uid in step.before.ledger.replaced_pods.items()
+        for other, uid in step.before.recorded.replaced_pods.items()
         if other != name and not _is_replaced(step.before, other, uid)
     ]
     pool = name.rpartition("-")[0].removeprefix(f"{step.before.key.name}-")
-    allowed = max(1, min(step.before.spec.upgrade.max_batch, step.before.ledger.batch_size(pool)))
+    allowed = max(1, min(step.before.spec.upgrade.max_batch, step.before.recorded.batch_size(pool)))
     count = len(others) + 1
     return f"{count} pods are being replaced; the batch size is {allowed}" if count > allowed else None
 

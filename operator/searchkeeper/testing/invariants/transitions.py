@@ -51,6 +51,12 @@ class ObservedState:
         return UpgradeLedger.of(decode_records(self.status).ledger)
 
     @cached_property
+    def recorded(self) -> UpgradeLedger:
+        """The ledger; for the rest of a reconcile in which the status was lost, the one before the loss."""
+        lost = dict(self.state.lost_statuses).get(self.key)
+        return self.ledger if lost is None else UpgradeLedger.of(decode_records(lost).ledger)
+
+    @cached_property
     def is_deleting(self) -> bool:
         """Whether the SearchCluster is being deleted."""
         return self.resource is not None and is_terminating(self.resource)

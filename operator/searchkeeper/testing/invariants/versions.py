@@ -133,9 +133,9 @@ def refused_versions_touch_nothing(step: Transition) -> str | None:
 def _is_recorded(before: ObservedState, event: EmitEvent) -> bool:
     """Whether the ledger has an event. Entries of an upgrade end with it; its events may arrive later."""
     generation = (before.resource or {}).get("metadata", {}).get("generation")
-    recorded = {entry.partition("/")[0] for entry in before.ledger.events_emitted}
+    recorded = {entry.partition("/")[0] for entry in before.recorded.events_emitted}
     return (
-        before.ledger.refused_generation == generation
+        before.recorded.refused_generation == generation
         or event.reason in recorded
         or (event.reason in _UPGRADE_EVENTS and Reason.UPGRADE_STARTED not in recorded)
     )

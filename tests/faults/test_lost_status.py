@@ -1,0 +1,275 @@
+"""The status is lost at any moment: the cluster converges to the same state, and nothing is left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from random import Random
+from typing import Any
+
+import pytest
+
+import runs
+from operators_at_work import (
+    CLUSTER,
+    SMALL,
+    Ports,
+    Score,
+    asked_for,
+    cycled,
+    disturbed,
+    edited,
+    followed,
+    looked,
+    pool,
+    score,
+    settled,
+    status,
+    told,
+    with_faults,
+    with_index,
+    worked,
+)
+from operators_at_work import running as versions
+from runs import NEW, OLD, RELEASE, ROLLBACK, RUNS, UPGRADE, deployed_by
+from scale_in_clusters import cluster_before_scale_in
+from searchkeeper.desired.names import ENGINE_VERSION
+from searchkeeper.kubernetes.operations import Delete, EngineCall, Key, Patch
+from searchkeeper.opensearch.calls import Call, Exclude, ExcludeFromVoting, Flush
+from searchkeeper.opensearch.client import CallRejected
+from searchkeeper.releases import release
+from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.faults import Fault, FaultInjection, kill_pod, lose_status
+from searchkeeper.testing.invariants.checks import leftovers
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
+from tales import at_work, pods, running, unfolding, until
+
+
+@dataclass
+class RejectingPorts(Ports):
+    """The engine answers, but rejects every call."""
+
+    def execute(self, call: Call) -> None:
+        raise CallRejected(f"rejected: {call}")
+
+
+MANAGERS = pool("managers", 3, "cluster_manager")
+
+
+def new_cluster() -> FakeCluster:
+    return asked_for()
+
+
+def fewer_managers() -> FakeCluster:
+    """Five managers, of which two lose their votes."""
+    world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
+    return edited(world, pools=list(SMALL))
+
+
+def fewer_pools() -> FakeCluster:
+    world = running(pool("data", 2, "data"), pool("more", 2, "data"), MANAGERS)
+    return edited(with_index(with_index(world, "films"), "songs"), pools=list(SMALL))
+
+
+def drained_upgrade() -> FakeCluster:
+    """An index without replicas, whose node is drained; a user excludes another node."""
+    world = with_index(running(pool("data", 3, "data"), MANAGERS), "single", replicas=0)
+    world.execute(Exclude(frozenset({"of-a-user"})))
+    return edited(world, version=NEW)
+
+
+def single_voter_upgrade() -> FakeCluster:
+    """Two managers, of which one has the only vote."""
+    return edited(running(pool("both", 2, "data", "cluster_manager")), version=NEW)
+
+
+OTHER_RUNS: dict[str, Callable[[], FakeCluster]] = {
+    each.__name__: each
+    for each in (
+        new_cluster,
+        cluster_before_scale_in,
+        fewer_managers,
+        fewer_pools,
+        drained_upgrade,
+        single_voter_upgrade,
+    )
+}
+EVERY_RUN = (*RUNS, *OTHER_RUNS)
+
+
+@cache
+def run(name: str) -> Score:
+    return runs.run(name) if name in RUNS else score(OTHER_RUNS[name](), RELEASE)
+
+
+def losing_status(state: FakeClusterState) -> FakeCluster:
+    return FakeCluster(lose_status(state))
+
+
+@pytest.mark.parametrize("name", EVERY_RUN)
+def test_lost_status_at_any_write_does_not_change_the_result(name: str) -> None:
+    for at in range(len(run(name).steps)):
+        disturbed(run(name), FaultInjection(at, Fault.STATUS_LOST))
+
+
+@pytest.mark.parametrize("name", [UPGRADE, ROLLBACK, "cluster_before_scale_in", "fewer_managers"])
+def test_lost_status_and_another_fault_do_not_change_the_result(name: str) -> None:
+    random, last = Random(name), len(run(name).steps) - 1
+    for _ in range(25):
+        at = random.randrange(last)
+        other = FaultInjection(min(at + random.randrange(1, 12), last), random.choice(list(Fault)), "Pod", 2)
+        disturbed(run(name), FaultInjection(at, Fault.STATUS_LOST), other)
+
+
+@pytest.mark.parametrize("name", [UPGRADE, ROLLBACK])
+def test_cluster_of_an_earlier_release_converges_too(name: str) -> None:
+    """It has no annotation with its engine version."""
+    for beat in run(name).beats:
+        world = losing_status(beat.state)
+        world.patch(Patch(CLUSTER, {"metadata": {"annotations": {ENGINE_VERSION: None}}}, ""))
+        followed(world, RELEASE, run(name).known)
+
+
+@pytest.mark.parametrize(
+    "name", [UPGRADE, ROLLBACK, "cluster_before_scale_in", "fewer_managers", "drained_upgrade"]
+)
+def test_engine_call_that_arrives_after_the_end_is_undone(name: str) -> None:
+    calls = {step.write.call for step in run(name).steps if isinstance(step.write, EngineCall)}
+    assert len(calls) >= 2
+    for call in sorted(calls - {Flush()}, key=str):
+        world = FakeCluster(run(name).beats[-1].state)
+        world.execute(call)
+        followed(world, RELEASE, run(name).known)
+
+
+@pytest.mark.parametrize("name", [UPGRADE, ROLLBACK, "drained_upgrade"])
+def test_deletion_after_a_lost_status_leaves_no_setting(name: str) -> None:
+    for step in run(name).steps[::2]:
+        world = losing_status(step.before.state)
+        world.delete(Delete(CLUSTER, "", ""))
+        ports = InvariantRecorder(world, CLUSTER, release(RELEASE))
+        for _ in range(60):
+            looked(ports, world, RELEASE)
+            world.tick()
+            if world.get(CLUSTER) is None:
+                break
+        engine = world.state.engine
+        assert world.get(CLUSTER) is None
+        assert (engine.allocation, engine.excluded - {"of-a-user"}, engine.record) == (None, frozenset(), ())
+
+
+def test_deletion_ends_when_the_engine_rejects_the_restore() -> None:
+    """The record in the engine does not start the restore again and again."""
+    world = until(lambda w: bool(w.state.engine.record), edited(running(), version=NEW))
+    world.delete(Delete(CLUSTER, "", ""))
+    ports = RejectingPorts(world)
+    for _ in range(1000):
+        looked(ports, world, RELEASE)
+        world.tick()
+        if world.get(CLUSTER) is None:
+            break
+    assert world.get(CLUSTER) is None
+    assert [event.reason for event in world.state.events][-1] == "EngineSettingsNotRestored"
+
+
+def failing_upgrade() -> Iterator[FakeClusterState]:
+    """Yield the states of an upgrade that fails and is rolled back by itself."""
+    world = asked_for(upgrade={"healthDeadlineSeconds": 600, "rollback": "Automatic"})
+    settled(world, RELEASE)
+    settled(with_index(world), RELEASE)
+    with_faults(edited(world, version=NEW), v3_4_0=PodFault.CRASH)
+    for _ in range(400):
+        yield world.state
+        if "VersionAbandoned" in told(world):
+            return
+        if not cycled(world, world, RELEASE).wrote:
+            world.tick()
+    raise AssertionError(told(world))
+
+
+def test_failed_upgrade_is_rolled_back_again() -> None:
+    """That the version has failed is lost: it is tried once more."""
+    states = list(failing_upgrade())
+    for state in (*states[::20], states[-1]):
+        world = worked(losing_status(state), RELEASE, ticks=120)
+        assert set(versions(world).values()) == {OLD}
+        assert len(versions(world)) == len(runs.PODS)
+        assert "VersionAbandoned" in told(world)
+        assert leftovers(world.state, CLUSTER) is None
+
+
+def with_missing_manager() -> FakeCluster:
+    """A cluster whose second manager is gone and does not come back."""
+    world = with_faults(FakeCluster(deployed_by(RELEASE).state), logs_managers_1=PodFault.NEVER_READY)
+    world.state = kill_pod(world.state, Key("v1", "Pod", CLUSTER.namespace, "logs-managers-1"))
+    world.tick()
+    return world
+
+
+def deployed_versions(world: FakeCluster) -> set[str]:
+    pools = world.list(CLUSTER.api, "SearchPool", CLUSTER.namespace, {})
+    return {each["spec"]["engineVersion"] for each in pools}
+
+
+@pytest.mark.parametrize("version", [NEW, "1.3.0"])
+def test_unhealthy_cluster_without_status_is_not_new(version: str) -> None:
+    """A new cluster would get the version at once: without lock, and without a check of the version."""
+    world = losing_status(edited(with_missing_manager(), version=version).state)
+    at_work(world, ticks=10)
+    assert deployed_versions(world) == {OLD}
+
+
+def test_copied_resource_is_a_new_cluster() -> None:
+    """Its annotation has the UID of the original."""
+    world = asked_for(version=NEW)
+    world.patch(Patch(CLUSTER, {"metadata": {"annotations": {ENGINE_VERSION: "uid-of-another/1.3.0"}}}, ""))
+    settled(world, RELEASE)
+    assert set(versions(world).values()) == {NEW}
+    assert [event.reason for event in world.state.events] == []
+
+
+def is_mixed(world: FakeCluster) -> bool:
+    return {OLD, NEW} <= set(versions(world).values())
+
+
+def test_edits_wait_for_a_recovered_upgrade() -> None:
+    """The lock is what is deployed, not what the spec wants meanwhile."""
+    beats = [beat for beat in run(UPGRADE).beats if is_mixed(FakeCluster(beat.state))]
+    for beat in beats[::7]:
+        world = edited(losing_status(beat.state), pools=[pool("data", 3, "data"), MANAGERS])
+        for each in unfolding(world):
+            assert len(pods(each)) == len(runs.PODS) or not is_mixed(each)
+        assert versions(world)["data-2"] == NEW
+
+
+def test_lock_waits_for_a_missing_search_pool() -> None:
+    """Without it the lock would lack a pool, and scale-in would remove its nodes."""
+    world = until(lambda w: NEW in versions(w).values(), edited(running(), version=NEW))
+    world.delete(Delete(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, "logs-managers"), "", ""))
+    settled(losing_status(world.state), RELEASE)
+
+
+def test_user_exclusions_survive() -> None:
+    world = until(lambda w: bool(w.state.engine.excluded), cluster_before_scale_in())
+    world.execute(Exclude(world.state.engine.excluded | {"of-a-user"}))
+    world.execute(ExcludeFromVoting("vote-of-a-user"))
+    world = losing_status(world.state)
+    settled(world, RELEASE)
+    assert world.state.engine.excluded == {"of-a-user"}
+    assert world.state.engine.voting_exclusions == {"vote-of-a-user"}
+    assert not world.state.engine.record
+
+
+def test_invalid_spec_keeps_no_setting() -> None:
+    world = until(lambda w: bool(w.state.engine.record), edited(running(), version=NEW))
+    state = lose_status(world.state)
+    resource: Any = state.cluster.objects[CLUSTER]
+    invalid = {**resource, "spec": {**resource["spec"], "pools": "none"}}
+    objects = {**state.cluster.objects, CLUSTER: invalid}
+    world = FakeCluster(replace(state, cluster=replace(state.cluster, objects=objects)))
+    at_work(world, ticks=5)
+    assert world.state.engine.allocation is None
+    assert not world.state.engine.record
+    assert "InvalidSpec" in str(status(world)["conditions"])
