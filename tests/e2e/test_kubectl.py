@@ -85,7 +85,11 @@ def test_kubectl_shows_what_the_docs_show(sandbox: OperatorSandbox, kubectl: Cal
         command, lines = next(documented)
         assert command == line
         shown = kubectl(line)
-        assert missing_lines(lines, shown) == [], shown
+        if line.startswith("events"):
+            # kubectl sorts by whole seconds: events of the same second come in any order.
+            assert sorted(map(masked, lines)) == sorted(map(masked, shown.splitlines())), shown
+        else:
+            assert missing_lines(lines, shown) == [], shown
 
     sandbox.create_cluster()
     with sandbox.run_operator():

@@ -218,7 +218,7 @@ GUARDS: Final = (
         "a late engine call is undone",
         stub(lost_status, "recovered_settings", {}),
         LOST_STATUS + "test_engine_call_that_arrives_after_the_end_is_undone",
-        (UPGRADE,),
+        (runs.UPGRADE,),
     ),
     Guard(
         "the record ends with its setting",
@@ -241,7 +241,7 @@ GUARDS: Final = (
         "a half upgrade is recovered",
         stub(lost_status, "_upgrade_target"),
         LOST_STATUS + "test_lost_status_at_any_write_does_not_change_the_result",
-        (UPGRADE,),
+        (runs.UPGRADE,),
     ),
     Guard(
         "a lost lock is taken again",
