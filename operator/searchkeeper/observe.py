@@ -400,10 +400,12 @@ def _restarts(status: Mapping[str, Any]) -> Iterator[ContainerRestarts]:
 
 def _problem(status: Mapping[str, Any]) -> str | None:
     """Return the reason of the kubelet or of the scheduler why the pod does not run."""
-    for container in status.get("containerStatuses") or ():
-        waiting = (container.get("state") or {}).get("waiting")
-        if waiting:
-            return str(waiting.get("reason", "Waiting"))
+    containers = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
+    waits = [(each.get("state") or {}).get("waiting") for each in containers]
+    reasons = [str(wait.get("reason", "Waiting")) for wait in waits if wait]
+    if reasons:
+        # Containers that come after the one that fails wait with the reason PodInitializing.
+        return next((reason for reason in reasons if reason != "PodInitializing"), reasons[0])
     for condition in status.get("conditions") or ():
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             return str(condition.get("reason", "Unschedulable"))

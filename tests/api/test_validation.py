@@ -108,10 +108,6 @@ def with_pool(**changes: Any) -> dict[str, Any]:
             ),
         ),
         (
-            cluster(upgrade={"maxBatch": 101}),
-            "spec.upgrade.maxBatch: Invalid value: 101: should be less than or equal to 100",
-        ),
-        (
             cluster(upgrade={"snapshotRepository": "../etc"}),
             'spec.upgrade.snapshotRepository: Invalid value: "../etc": must be like nightly',
         ),

@@ -89,6 +89,13 @@ def test_rollback_hint_is_given_if_a_user_has_to_request_the_rollback() -> None:
     assert rollback_hint(observed_cluster(rollback=Rollback.AUTOMATIC), TIMED_OUT, OLD) is None
 
 
+def test_no_rollback_hint_is_given_if_the_annotation_has_no_effect() -> None:
+    blocked = observed_cluster(NEW, upgraded_pod(), BLOCKING, rollback=Rollback.MANUAL)
+    assert rollback_hint(blocked, TIMED_OUT, OLD) is None
+    going_back = TIMED_OUT.with_changes({ROLLBACK_TO: OLD})
+    assert rollback_hint(observed_cluster(rollback=Rollback.MANUAL), going_back, OLD) is None
+
+
 def test_forward_hint_says_how_to_continue_when_the_rollback_is_blocked() -> None:
     assert (
         forward_hint(observed_cluster(OLD), ledger_with())

@@ -99,8 +99,8 @@ _TOLERATED: Final[Mapping[str, Mapping[str, Any]]] = {
         "pattern": r"^(?=.*[1-9])\d*\.?\d*([KMGTPE]i|[mkMGTPE]|[eE]\d+)?$",
     },
     "spec.dashboards.replicas": {"maximum": None},
-    # The codec raises smaller values to the minimum, and a larger batch counts as the maximum.
-    "spec.upgrade.maxBatch": {"minimum": None, "maximum": None},
+    # The codec raises smaller values to the minimum.
+    "spec.upgrade.maxBatch": {"minimum": None},
     "spec.upgrade.healthDeadlineSeconds": {"minimum": None},
 }
 _TOLERATED_FIELDS: Final = ("spec.version", "status")

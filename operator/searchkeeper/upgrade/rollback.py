@@ -71,8 +71,13 @@ def requested_rollback(snapshot: ClusterSnapshot) -> str | None:
 
 
 def rollback_hint(snapshot: ClusterSnapshot, ledger: UpgradeLedger, before: str) -> str | None:
-    """Say how a user rolls back an upgrade that has failed and does not roll back by itself."""
+    """Say how a user rolls back an upgrade that has failed and does not roll back by itself.
+
+    None while a rollback is in progress or blocked: the annotation would have no effect.
+    """
     if snapshot.cluster.spec.upgrade.rollback is not Rollback.MANUAL or failure(snapshot, ledger) is None:
+        return None
+    if ledger.rollback_to is not None or rollback_blockers(snapshot, ledger, before):
         return None
     return _how_to_roll_back(before)
 
