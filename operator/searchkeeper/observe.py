@@ -1,4 +1,4 @@
-"""Reads the snapshot of a reconcile through the Kubernetes port and the engine port, each object once."""
+"""Reads the snapshot of a reconcile through the Kubernetes port and the engine port."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ _OWNED_KINDS: Final = (
 )
 # The SearchCluster does not own pods and claims. They have the labels of the configuration that created them.
 _LABELLED_KINDS: Final = (("v1", "Pod"), ("v1", "PersistentVolumeClaim"))
+# The configuration versions that introduced a set of labels.
 _LABEL_SCHEMES: Final = (1, 4)
 
 
@@ -62,7 +63,8 @@ def observe(
 ) -> ClusterSnapshot | None:
     """Return the snapshot of one SearchCluster, or None when it does not exist. Raises ApiError.
 
-    Costs one list for each kind, whatever the number of pools and pods, and a get for each Secret.
+    Costs one list for each kind, two for pods and claims, whatever the number of pools, and a get for each
+    Secret.
     """
     raw = kube.get(key)
     if raw is None:

@@ -16,7 +16,7 @@ from searchkeeper.upgrade import failed_pods, rollout
 GUARDS: Final = (
     Guard(
         "failed pods are replaced at once",
-        stub(rollout, "_replace_failed_pod"),
+        stub(rollout, "_replace_pod_outside_cluster"),
         FAILED_PODS_RUNS + "test_cluster_that_never_started_starts_after_its_version_is_corrected",
         (kubelet.PodFault.IMAGE,),
     ),

@@ -151,7 +151,7 @@ GUARDS: Final = (
     ),
     Guard(
         "a pod that cannot start gets an empty volume",
-        stub(rollout, "_give_failed_pod_an_empty_volume"),
+        stub(rollout, "_recreate_with_empty_volume"),
         FAILED_PODS_RUNS + "test_node_that_cannot_start_on_its_disk_gets_an_empty_volume_after_the_deadline",
     ),
     Guard(

@@ -26,8 +26,8 @@ from searchkeeper.api.schema import FieldSchema, Rule
 
 ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
 
-# The codec brings values that an older CRD may have accepted within these. MAX_BATCH is not in the CRD: OLM v1
-# refuses a new maximum, and a stored value above it could not be written any more.
+# The codec brings values that an older CRD may have accepted within these. MAX_BATCH is not in the CRD: OLM
+# v1 refuses a new maximum, and a stored value above it could not be written any more.
 MIN_BATCH: Final = 1
 MAX_BATCH: Final = 100
 MIN_DEADLINE: Final = 30
@@ -154,8 +154,8 @@ class UpgradePolicy:
         int,
         FieldSchema(
             "Maximum number of nodes that restart together. Nodes with a vote always restart one at a time, "
-            f"and nodes that hold copies of the same shard never restart together. More than {MAX_BATCH} counts "
-            f"as {MAX_BATCH}.",
+            "and nodes that hold copies of the same shard never restart together. "
+            f"More than {MAX_BATCH} counts as {MAX_BATCH}.",
             minimum=MIN_BATCH,
         ),
     ] = 1

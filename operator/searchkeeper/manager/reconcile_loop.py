@@ -26,7 +26,7 @@ from searchkeeper.reconcile import OSCILLATION_LIMIT, ReconcileOutcome
 
 # Consecutive reconciles with changes after which the loop slows down: no cluster needs so many in a row.
 _CHANGE_LIMIT: Final = 200
-# Seconds without a reconcile after which deadlines start again.
+# Seconds without a successful reconcile after which deadlines start again.
 _OBSERVATION_GAP: Final = 120
 # Doublings of the backoff that are computed at all; the upper bound is reached long before.
 _MAX_DOUBLINGS: Final = 30
@@ -120,7 +120,7 @@ class ReconcileLoop:
         while not (self._is_stopped or host.is_stopping):
             self._wake.clear()
             self._event_versions.clear()
-            # A loop that waits for a worker does not hang; one that has a worker sends heartbeats.
+            # Not monitored until a worker has it, which sends heartbeats.
             host.health.remove(self._name)
             if host.lease.is_leader:
                 delay = await self._reconcile()
@@ -143,9 +143,9 @@ class ReconcileLoop:
             await asyncio.wait_for(self._wake.wait(), delay)
 
     async def _reconcile(self) -> float:
-        """Reconcile once; return the seconds until the next reconcile, 0 for none."""
+        """Reconcile once; return the seconds until the next reconcile, 0 for at once."""
         host, start = self._host, time.monotonic()
-        now = self._start_observation()
+        now = self._observation_time()
         try:
             outcome = await host.reconcile_cluster(self._key, self._api, self._observing_since)
         except Exception as error:  # noqa: BLE001 - the next reconcile starts from fresh objects
@@ -159,8 +159,8 @@ class ReconcileLoop:
         host.metrics.last_reconcile.labels(*labels).set(time.time())
         return delay
 
-    def _start_observation(self) -> int:
-        """The current time. Deadlines start again for a new leader and after a gap in the observation.
+    def _observation_time(self) -> int:
+        """Return the current time. Restarts all deadlines for a new leader or after a gap in the observation.
 
         The ledger's times may come from another clock, and a wait may have ended during the gap.
         """
@@ -177,7 +177,7 @@ class ReconcileLoop:
         self._failures = self._failures + 1 if is_denied else 0
         self._report_denied(outcome.denied)
         if has_changed and not outcome.is_cosmetic:
-            return ReconcileResult.CHANGED, self._oscillation_delay()
+            return ReconcileResult.CHANGED, self._delay_after_change()
         if is_denied:
             return ReconcileResult.DENIED, min(intervals.backoff(self._failures), intervals.resync)
         if outcome.converged:
@@ -186,7 +186,7 @@ class ReconcileLoop:
         wait = intervals.waiting if outcome.wake_at is None else outcome.wake_at - self._host.clock()
         return result, min(max(wait, intervals.min_backoff), intervals.waiting)
 
-    def _oscillation_delay(self) -> float:
+    def _delay_after_change(self) -> float:
         """0, or the interval of waiting clusters when changes seem to have no end.
 
         Another client reverts them, the API server does not keep them, or the engine's state flaps.
@@ -206,7 +206,7 @@ class ReconcileLoop:
             self._log.warning(message, action=denial.action, attempt=self._failures, error=str(denial))
 
     def _handle_error(self, error: Exception) -> float:
-        """Log an error; return the seconds until the retry. A conflict is no failure of this operator."""
+        """Log an error; return the seconds until the retry. A conflict is logged as info."""
         host, log = self._host, self._log
         self._count_error(error)
         if isinstance(error, ShuttingDown | NotLeader):

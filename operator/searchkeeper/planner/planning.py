@@ -39,7 +39,7 @@ Order: TypeAlias = Callable[[Sequence[Action[Any]]], Sequence[Action[Any]]]
 STALLED_ACTIONS: Final = "stalled"
 # The reason of an action whose destructive operation is deferred to a later reconcile.
 WAITING_FOR_OTHER_ACTION: Final = "WaitingForOtherAction"
-# In seconds. The action that goes first has a deadline of its own, which counts.
+# In seconds. Long: the action that goes first stalls by its own deadline.
 _OTHER_ACTION_DEADLINE: Final = 24 * 3600
 
 
@@ -64,7 +64,8 @@ class Plan:
     """What a reconcile does to one resource: persist conditions and ledger, then execute the operations.
 
     `converged` means that nothing is left to do, not even a change of the ledger. `wake_at` is when the next
-    wait stalls. `made_progress` is False when everything in the plan was done before and undone since.
+    wait stalls. `made_progress` is False when the plan changes nothing, or only what was done and undone
+    before.
     """
 
     conditions: tuple[Condition, ...]
@@ -127,8 +128,9 @@ def plan(
 def limit_destructive(results: Mapping[str, Result]) -> dict[str, Result]:
     """Return the results with at most one destructive operation.
 
-    The first action by name goes first; the others wait, with all their operations. An action whose operation
-    was denied goes last: it may stay denied, and no other action may wait for that.
+    The first action by name goes first, which is arbitrary but the same in every reconcile; the others wait,
+    with all their operations. An action whose operation was denied goes last: it may stay denied, and no
+    other action may wait for that.
     """
     destructive = [name for name, result in results.items() if result.is_destructive]
     if len(destructive) < 2:
@@ -152,9 +154,10 @@ def reject_key_conflicts(actions: Sequence[Action[C]], results: dict[str, Result
     errors: dict[str, Result] = {}
     for name, result in results.items():
         for change in result.ledger_changes:
-            is_planner_key = change.key.startswith((WAIT_PREFIX, DENIED_PREFIX, STALLED_ACTIONS))
-            if is_planner_key or authors.setdefault(change.key, name) != name:
-                errors[name] = action_error(f"ledger key {change.key} belongs to another action")
+            key = change.key
+            is_planner_key = key == STALLED_ACTIONS or key.startswith((WAIT_PREFIX, DENIED_PREFIX))
+            if is_planner_key or authors.setdefault(key, name) != name:
+                errors[name] = action_error(f"ledger key {key} belongs to another action")
     if not errors:
         return results
     checked: dict[str, Result] = {}
@@ -167,7 +170,7 @@ def reject_key_conflicts(actions: Sequence[Action[C]], results: dict[str, Result
 def _stalled_actions(waits: Mapping[str, Wait], records: Records, now: int) -> set[str]:
     """Return the actions that wait longer than their deadline.
 
-    An action that alternates between reasons stays stalled, also by the reason with the longer deadline.
+    An action that alternates between reasons stays stalled when it switches to one with a longer deadline.
     """
     late = {name for name, each in waits.items() if each.expires_at is not None and each.expires_at <= now}
     before = {condition.type for condition in records.conditions if condition.is_stalled}

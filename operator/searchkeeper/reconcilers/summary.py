@@ -67,8 +67,7 @@ class Summary:
 
     def condition(self, before: Condition | None, *, now: int, generation: int) -> Condition:
         """With the time of its last transition: it changes only with the status."""
-        is_same = before is not None and before.status is self.status
-        since = before.last_transition if is_same and before is not None else now
+        since = now if before is None or before.status is not self.status else before.last_transition
         return Condition(self.type, self.status, self.reason, shorten(self.message), since, generation)
 
 

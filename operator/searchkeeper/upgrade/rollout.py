@@ -63,16 +63,16 @@ from searchkeeper.upgrade.statefulset_rollout import advance_partition, uses_sta
 from searchkeeper.upgrade.volumes import claim_of, needs_empty_disk
 from searchkeeper.upgrade.voting import move_vote
 
-# Ledger entries that end with a batch, and with the rollout.
-_OF_A_BATCH: Final = (REPLACED_PODS, PENDING_DELETE, FLUSHED, BATCH_FAILED, WIPED_VOLUME)
-_OF_THE_ROLLOUT: Final = (BATCH_SIZE, PARTITION, FLUSHED, BATCH_FAILED, WIPED_VOLUME, PENDING_DELETE)
+# Ledger entries that end with a batch. The rollout also removes those that an abandoned batch left.
+_BATCH_KEYS: Final = (REPLACED_PODS, PENDING_DELETE, FLUSHED, BATCH_FAILED, WIPED_VOLUME)
+_ROLLOUT_KEYS: Final = (*_BATCH_KEYS[1:], BATCH_SIZE, PARTITION)
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
     """The snapshot, the ledger, and the pools in the order of their replacement.
 
-    Of the pools in `pending_pools`, whose turn has not come, only failed pods that cannot wait are replaced.
+    A pool in `pending_pools` is not rolled out yet; only its failed pods that cannot wait are replaced.
     """
 
     snapshot: ClusterSnapshot
@@ -122,8 +122,8 @@ def roll_out(rollout: Rollout) -> Result:
         _retry_pending_delete(rollout)
         or cancel_pending_delete(rollout.snapshot, rollout.ledger)
         or abandon_lost_pods(rollout.snapshot, rollout.ledger)
-        or _give_failed_pod_an_empty_volume(rollout)
-        or _replace_failed_pod(rollout)
+        or _recreate_with_empty_volume(rollout)
+        or _replace_pod_outside_cluster(rollout)
     )
     if unfinished is not None:
         return unfinished
@@ -134,7 +134,7 @@ def roll_out(rollout: Rollout) -> Result:
     if rollout.ledger.replaced_pods:
         return _finish_batch(rollout)
     if pool is None:
-        changes = tuple(LedgerChange(key, None) for key in _OF_THE_ROLLOUT if key in rollout.ledger)
+        changes = tuple(LedgerChange(key, None) for key in _ROLLOUT_KEYS if key in rollout.ledger)
         return restore_settings(rollout.snapshot, rollout.ledger) or done(
             "every pod has the current template", ledger_changes=changes
         )
@@ -144,9 +144,9 @@ def roll_out(rollout: Rollout) -> Result:
 
 
 def _retry_pending_delete(rollout: Rollout) -> Result | None:
-    """Retry a recorded delete if the rollout would decide the same again.
+    """Forget the recorded delete, decide again, and retry it if the decision is the same.
 
-    A delete that is denied for days is so retried without another write to the pod or the ledger.
+    So a delete that is denied for days is retried without another write to the pod or the ledger.
     """
     pod = pending_delete(rollout.snapshot, rollout.ledger)
     if pod is None:
@@ -158,7 +158,7 @@ def _retry_pending_delete(rollout: Rollout) -> Result | None:
     return step if is_same else None
 
 
-def _give_failed_pod_an_empty_volume(rollout: Rollout) -> Result | None:
+def _recreate_with_empty_volume(rollout: Rollout) -> Result | None:
     """In a rollback: delete the volume, then the pod, of a node that cannot start on what it wrote.
 
     It first has its time to start, unless its pool has neither data nor votes.
@@ -178,7 +178,7 @@ def _give_failed_pod_an_empty_volume(rollout: Rollout) -> Result | None:
     return None
 
 
-def _replace_failed_pod(rollout: Rollout) -> Result | None:
+def _replace_pod_outside_cluster(rollout: Rollout) -> Result | None:
     """Replace an outdated pod that is not in the cluster although the batch is not complete.
 
     Without this the batch never completes.
@@ -186,10 +186,12 @@ def _replace_failed_pod(rollout: Rollout) -> Result | None:
     if not rollout.ledger.replaced_pods:
         return None
     for pool in rollout.pools:
-        for pod in () if uses_statefulset_rollout(pool) else rollout.candidates(pool):
+        if uses_statefulset_rollout(pool):
+            continue
+        for pod in rollout.candidates(pool):
             candidate = Candidate(pod, pool)
-            is_lost = is_not_in_cluster(candidate, rollout.snapshot) and not pod.is_terminating
-            if is_lost and first_blocking_gate(candidate, rollout.snapshot) is None:
+            is_outside = is_not_in_cluster(candidate, rollout.snapshot) and not pod.is_terminating
+            if is_outside and first_blocking_gate(candidate, rollout.snapshot) is None:
                 changes = record_batch_failure(rollout.ledger, pool.spec.name)
                 return _delete_pod(rollout, candidate, *changes)
     return None
@@ -207,10 +209,10 @@ def _unready_pods_of_batch(rollout: Rollout) -> list[str]:
 
 
 def _pods_outdated_again(rollout: Rollout) -> set[str]:
-    """Return the pods that were replaced from a template that is no longer wanted."""
+    """Return the pods that were recreated in this batch and are outdated again: the template has changed."""
     batch = rollout.ledger.replaced_pods
     outdated = (pod for pool in rollout.pools for pod in pool.outdated_pods if not pod.is_terminating)
-    return {pod.name for pod in outdated if batch.get(pod.name, pod.uid) != pod.uid}
+    return {pod.name for pod in outdated if pod.name in batch and batch[pod.name] != pod.uid}
 
 
 def _is_replaced(pod: Pod, pool: PoolView, deleted_uid: str, snapshot: ClusterSnapshot) -> bool:
@@ -278,7 +280,7 @@ def _finish_batch(rollout: Rollout) -> Result:
     return in_progress(
         Reason.BATCH_REPLACED,
         f"{', '.join(ledger.replaced_pods)} replaced",
-        ledger_changes=(*(LedgerChange(key, None) for key in _OF_A_BATCH), *size),
+        ledger_changes=(*(LedgerChange(key, None) for key in _BATCH_KEYS), *size),
     )
 
 
