@@ -213,7 +213,7 @@ GUARDS: Final = (
     ),
     Guard(
         "only volumes of the newer version are deleted",
-        stub(drain, "is_writable_by", False),
+        stub(volumes, "is_writable_by", False),
         ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("small", "data-0"),
     ),

@@ -41,6 +41,7 @@ def test_ephemeral_node_is_drained_when_its_shards_fit() -> None:
 
 
 def test_ephemeral_node_is_not_drained_while_its_shards_do_not_fit() -> None:
+    """S09: OpenSearch moves what fits, and the drain never ends."""
     world = with_index(running(BRIEF, MANAGERS), "logs", replicas=2)
     with_sizes(with_copies_on(world, "books", "data-0", "data-1"), 100, books=30, logs=60)
     before = versions(world)

@@ -102,10 +102,15 @@ def test_missing_repository_stalls_until_it_is_registered() -> None:
 
 
 def test_upgrade_without_the_field_takes_no_snapshot_although_there_was_one() -> None:
-    """The field is removed while the repository is missing."""
+    """The field is removed after the snapshot has failed."""
     world = with_repository(result=SnapshotState.FAILED)
     at_work(edited(world, version="3.4.0"), ticks=5)
-    settled(edited(world, upgrade={"snapshotRepository": None}), NEWEST)
+    until(
+        lambda world: "steps" in status(world).get("upgrade", {}),
+        edited(world, upgrade={"snapshotRepository": None}),
+    )
+    assert "snapshot" not in status(world)["upgrade"]
+    settled(world, NEWEST)
     assert set(versions(world).values()) == {"3.4.0"}
     assert "snapshot" not in status(world)["upgrade"]["history"][0]
     assert not status(world)["ledger"]

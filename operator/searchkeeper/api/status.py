@@ -92,8 +92,9 @@ class UpgradeStatus:
     steps: Annotated[
         tuple[StepStatus, ...], FieldSchema("One for each pool, in the order of the rollout.")
     ] = ()
+    # Not declared: `snapshot`, the snapshot from before it. Released CRDs take any value of it here, and a
+    # type would be a stricter validation of the same version.
     history: Annotated[tuple[PastUpgrade, ...], FieldSchema("The last upgrades, oldest first.")] = ()
-    snapshot: Annotated[str | None, FieldSchema("The snapshot from before it: repository/name.")] = None
 
 
 _Conditions = Annotated[

@@ -158,8 +158,9 @@ def _upgrade(ctx: ReconcileContext, plan: Plan, before: Mapping[str, Any]) -> di
         "steps": list(_steps(ctx, before, now)),
         "history": history,
     }
-    if ctx.ledger.snapshot is not None:
-        upgrade["snapshot"] = str(ctx.ledger.snapshot)
+    taken = UpgradeLedger.of(plan.ledger).snapshot
+    if taken is not None:
+        upgrade["snapshot"] = str(taken)
     if previous is not None and ctx.active_pool is not None:
         upgrade["pool"] = ctx.active_pool
     return upgrade
