@@ -21,6 +21,7 @@ from searchkeeper.api.spec import ClusterSpec, PoolSpec, Security, Storage
 from searchkeeper.api.validation import parse_cluster_spec, spec_errors
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import last_applied
+from searchkeeper.desired.cluster import digest
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key, Manifest
@@ -58,7 +59,15 @@ def observe(
     cluster = _cluster_view(key, raw)
     objects = {key: raw} | {Key.of(manifest): manifest for manifest in _list_objects(kube, cluster)}
     pools = tuple(_pool_views(cluster, objects))
-    return ClusterSnapshot(cluster, pools, objects, engine.get_state(), release, now)
+    return ClusterSnapshot(
+        cluster,
+        pools,
+        objects,
+        engine.get_state(),
+        release,
+        now,
+        secret_digests=_secret_digests(kube, cluster),
+    )
 
 
 def with_name_conflicts(
@@ -170,6 +179,16 @@ def _list_objects(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifes
         secret = kube.get(Key("v1", "Secret", namespace, credentials))
         if secret is not None:
             yield secret
+
+
+def _secret_digests(kube: KubernetesApi, cluster: ClusterView) -> dict[str, dict[str, str]]:
+    """Return digests of the entries of Secrets that pods mount: a changed entry makes the pods outdated."""
+    found = {}
+    for name in filter(None, (cluster.spec.security.tls_secret,)):
+        secret = kube.get(Key("v1", "Secret", cluster.key.namespace, name))
+        if secret is not None:
+            found[name] = {entry: digest(text) for entry, text in (secret.get("data") or {}).items()}
+    return found
 
 
 def _is_owned(cluster: ClusterView, manifest: Manifest) -> bool:

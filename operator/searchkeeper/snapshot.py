@@ -151,7 +151,8 @@ class ClusterSnapshot:
 
     `observing_since` is when this operator first observed the cluster, by the clock of `now`.
     `foreign_objects` have a name that an object of this cluster needs, and another owner. `images` are the
-    repositories of the images.
+    repositories of the images. `secret_digests` are digests of the entries of existing Secrets that pods
+    mount, by name of the Secret; their contents are not kept.
     """
 
     cluster: ClusterView
@@ -163,6 +164,7 @@ class ClusterSnapshot:
     observing_since: int = 0
     foreign_objects: Mapping[Key, Manifest] = field(default_factory=dict)
     images: Images = PUBLISHED
+    secret_digests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def pool(self, name: str) -> PoolView | None:
         return next((pool for pool in self.pools if pool.spec.name == name), None)

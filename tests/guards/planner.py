@@ -54,7 +54,7 @@ GUARDS: Final = (
         "pools converge before the cluster",
         gone(status, "_has_converged", True),
         "paths/test_every_catalog_path.py::test_cluster_is_migrated_along_every_upgrade_path",
-        (("0.1.1", "0.2.0", "0.3.1", "0.4.0"),),
+        (("0.1.1", "0.2.0", "0.3.1", "0.4.0", "0.5.0"),),
     ),
     Guard(
         "moments in the future are ignored",
@@ -119,7 +119,7 @@ GUARDS: Final = (
         "an unsupported configuration is left unchanged",
         instead(reconcile, "choose_reconciler", lambda known, _: max(known, key=lambda each: each.version)),
         REFUSED_VERSIONS + "test_downgraded_operator_changes_nothing",
-        ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
+        ("0.4.0", "1 to 3, 3 to 4", "0.5.0"),
     ),
     Guard(
         "a reconcile ends with the first resource that has operations",

@@ -70,7 +70,7 @@ GUARDS: Final = (
         "credentials before nodes",
         instead(credentials.Credentials, "missing_secret", None),
         CREDENTIALS + "test_cluster_is_not_created_while_credentials_are_missing",
-        ("0.4.0",),
+        ("0.5.0",),
     ),
     Guard(
         "no credentials in annotations",
@@ -105,6 +105,6 @@ GUARDS: Final = (
             instead(credentials.Credentials, "own_secrets", ()),
         ),
         CREDENTIALS + "test_missing_secret_keeps_deployed_credentials",
-        ("0.4.0",),
+        ("0.5.0",),
     ),
 )

@@ -52,7 +52,7 @@ def test_another_refused_version_emits_another_event() -> None:
 
 def test_accepted_version_ends_the_refusal() -> None:
     world = at_work(edited(running(), version="9.0.0"), ticks=5)
-    settled(edited(world, version="2.19.4"), "0.4.0")
+    settled(edited(world, version="2.19.4"), "0.5.0")
     assert status(world)["phase"] == "Running"
     assert not status(world)["ledger"]
 
@@ -101,7 +101,7 @@ def test_new_cluster_without_joined_nodes_accepts_an_older_version() -> None:
     """S17: no node has written data that the older version cannot read."""
     world = broken(asked_for(version="2.19.9"), engine_image("2.19.9"), PodFault.IMAGE)
     at_work(world, ticks=5)
-    settled(edited(world, version="2.19.4"), "0.4.0")
+    settled(edited(world, version="2.19.4"), "0.5.0")
     assert set(versions(world).values()) == {"2.19.4"}
 
 
@@ -132,8 +132,8 @@ def test_managers_on_ephemeral_storage_are_not_upgraded() -> None:
 @pytest.mark.parametrize(
     ("older", "supported", "releases"),
     [
-        ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
-        ("0.2.2", "0 to 1, 1 to 2", "0.4.0-rc.1, 0.4.0"),
+        ("0.4.0", "1 to 3, 3 to 4", "0.5.0"),
+        ("0.2.2", "0 to 1, 1 to 2", "0.5.0"),
     ],
 )
 def test_downgraded_operator_changes_nothing(older: str, supported: str, releases: str) -> None:
@@ -145,11 +145,11 @@ def test_downgraded_operator_changes_nothing(older: str, supported: str, release
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == objects
     assert status(world)["phase"] == "Refused"
     assert condition(world, "ConfigurationSupported") == (
-        f"False UnsupportedConfiguration: configuration 4 is deployed; this operator supports {supported}; "
+        f"False UnsupportedConfiguration: configuration 5 is deployed; this operator supports {supported}; "
         f"these releases of the operator support it: {releases}"
     )
     assert ports.operations == 1
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert status(world)["phase"] == "Running"
     assert status(world)["engineVersion"] == "3.4.0"
 

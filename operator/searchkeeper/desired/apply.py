@@ -19,7 +19,7 @@ _MERGE_KEYS: Final = ("mountPath", "uid", "name")
 # Items of other lists are replaced: the API server rejects an env variable with both a value and a source.
 _MERGED_ITEMS: Final = frozenset({"containers"})
 # Unions: the API server rejects an object with two members set, so these are replaced as a whole.
-_UNIONS: Final = frozenset({"readinessProbe", "updateStrategy"})
+_UNIONS: Final = frozenset({"livenessProbe", "readinessProbe", "startupProbe", "updateStrategy"})
 # The API server normalises quantities in these and then rejects the change back.
 _IMMUTABLE: Final = frozenset({"volumeClaimTemplates"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "CERTIFICATES_DIGEST",
     "CERTIFICATES_VOLUME",
     "CONFIGURATION",
     "COORDINATING_SETTINGS_FILE",
@@ -34,10 +35,12 @@ from typing import Final
 
 GROUP: Final = "search.everpath.dev"
 FINALIZER: Final = f"{GROUP}/searchkeeper"
-# Annotations: the configuration version of an object, the digest of a pod template and that of the settings.
+# Annotations: the configuration version of an object, and digests of a pod template, of the settings and of
+# the TLS Secret.
 CONFIGURATION: Final = f"{GROUP}/configuration"
 TEMPLATE: Final = f"{GROUP}/template"
 SETTINGS_DIGEST: Final = f"{GROUP}/settings"
+CERTIFICATES_DIGEST: Final = f"{GROUP}/certificates"
 # The settings file of a node, and the one for coordinating-only nodes, which is mounted in its place.
 SETTINGS_FILE: Final = "opensearch.yml"
 COORDINATING_SETTINGS_FILE: Final = "coordinating.yml"

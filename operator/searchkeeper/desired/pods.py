@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CONTAINER_SECURITY_CONTEXT", "POD_SECURITY_CONTEXT", "pod_template"]
+__all__ = ["CONTAINER_SECURITY_CONTEXT", "pod_security_context", "pod_template", "probes"]
 
 from typing import Any, Final
 
@@ -12,14 +12,10 @@ from searchkeeper.desired.cluster import DesiredCluster, digest
 from searchkeeper.desired.settings import CERTIFICATES_FOLDER, settings_digest
 from searchkeeper.images import engine_image
 
+_SECURITY_CONTEXT: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 # Both images run as user 1000. The fsGroup makes volumes and Secrets accessible to it.
-POD_SECURITY_CONTEXT: Final = {
-    "runAsUser": 1000,
-    "runAsGroup": 1000,
-    "runAsNonRoot": True,
-    "fsGroup": 1000,
-    "seccompProfile": {"type": "RuntimeDefault"},
-}
+_FS_GROUP: Final = {"fsGroup": 1000}
+_FIXED_USER: Final = {"runAsUser": 1000, "runAsGroup": 1000}
 CONTAINER_SECURITY_CONTEXT: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 _HOME: Final = "/usr/share/opensearch"
@@ -34,18 +30,50 @@ bash {_HOME}/plugins/opensearch-security/tools/hash.sh -env PASSWORD | tail -n 1
   printf '"%s": {{"hash": "%s", "backend_roles": ["admin"]}}\\n' "$USERNAME" "$hash"
 }} > {_USERS_FOLDER}/{_USERS_FILE}
 """
+_ANSWERS_OVER_TLS: Final = (
+    "curl --silent --insecure --max-time 8 --output /dev/null --write-out '%{http_code}'"
+    f" https://localhost:{names.HTTP_PORT}/ | grep --quiet --extended-regexp '^(200|401)$'"
+)
+
+
+def pod_security_context(cluster: DesiredCluster) -> dict[str, Any]:
+    """The security context of a pod. Before version 5 it repeats the user of the image.
+
+    Security context constraints of OpenShift may assign another user to an image that can run as any.
+    """
+    return {**({} if cluster.has_portable_pods else _FIXED_USER), **_FS_GROUP, **_SECURITY_CONTEXT}
+
+
+def probes(cluster: DesiredCluster, port: int, readiness: dict[str, Any]) -> dict[str, Any]:
+    """The probes of a container that serves `port`; before version 5 only the readiness probe.
+
+    Startup and liveness only open a connection: a node that waits for a manager, or recovers for long, is
+    alive. A start may take half an hour.
+    """
+    ready = {"readinessProbe": {**readiness, "periodSeconds": 10, "failureThreshold": 3}}
+    if not cluster.has_portable_pods:
+        return ready
+    open_port = {"tcpSocket": {"port": port}, "timeoutSeconds": 5}
+    ready["readinessProbe"]["timeoutSeconds"] = 10
+    return {
+        "startupProbe": {**open_port, "periodSeconds": 10, "failureThreshold": 180},
+        "livenessProbe": {**open_port, "periodSeconds": 20, "failureThreshold": 6},
+        **ready,
+    }
 
 
 def pod_template(cluster: DesiredCluster, pool: PoolSpec, engine_version: str) -> dict[str, Any]:
     """The pod template of a pool, annotated with its digest: a pod with another digest is outdated."""
     image = engine_image(engine_version, cluster.images)
-    annotations, labels = settings_digest(cluster), cluster.labels(pool.name)
+    annotations = {**settings_digest(cluster), **_certificates_digest(cluster)}
+    labels = cluster.labels(pool.name)
     volumes, mounts = _volumes_and_mounts(cluster, pool)
     template: dict[str, Any] = {
         "metadata": {"labels": labels, "annotations": annotations},
         "spec": {
             "terminationGracePeriodSeconds": 120,
-            "securityContext": POD_SECURITY_CONTEXT,
+            "securityContext": pod_security_context(cluster),
+            **({"affinity": _spread_over_hosts(labels)} if cluster.has_portable_pods else {}),
             **({"initContainers": [_users_container(cluster, image)]} if cluster.has_authentication else {}),
             "containers": [_node_container(cluster, pool, image, mounts)],
             "volumes": volumes,
@@ -55,14 +83,37 @@ def pod_template(cluster: DesiredCluster, pool: PoolSpec, engine_version: str) -
     return {**template, "metadata": {"labels": labels, "annotations": annotations}}
 
 
+def _certificates_digest(cluster: DesiredCluster) -> dict[str, str]:
+    """The annotation that makes pods outdated when the TLS Secret changes: nodes read it only at start."""
+    if not cluster.has_portable_pods or cluster.certificates is None:
+        return {}
+    return {names.CERTIFICATES_DIGEST: cluster.certificates}
+
+
+def _spread_over_hosts(labels: dict[str, str]) -> dict[str, Any]:
+    """The affinity by which nodes of a pool prefer different hosts: one host then costs one node."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}}
+    preferred = [{"weight": 100, "podAffinityTerm": term}]
+    return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+
+
+def _readiness(cluster: DesiredCluster) -> dict[str, Any]:
+    """How readiness is checked: the node, not the cluster, since nodes must be ready to elect a manager.
+
+    With TLS, curl in the container accepts a missing login, which the kubelet does not: 401 means that TLS,
+    HTTP and the security plugin work. The certificate is not verified: it is for the name of the Service, and
+    an expired one must not make every node unready at once. Before version 5 the port need only be open.
+    """
+    if cluster.tls_secret is None:
+        return {"httpGet": {"path": "/_cluster/health?local=true", "port": names.HTTP_PORT}}
+    if not cluster.has_portable_pods:
+        return {"tcpSocket": {"port": names.HTTP_PORT}}
+    return {"exec": {"command": ["bash", "-c", _ANSWERS_OVER_TLS]}}
+
+
 def _node_container(
     cluster: DesiredCluster, pool: PoolSpec, image: str, mounts: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    # The probe checks the node, not the cluster: nodes must become ready before a manager is elected. With
-    # TLS it only opens a connection, because a request may need a login.
-    probe: dict[str, Any] = {"httpGet": {"path": "/_cluster/health?local=true", "port": names.HTTP_PORT}}
-    if cluster.tls_secret is not None:
-        probe = {"tcpSocket": {"port": names.HTTP_PORT}}
     return {
         "name": "opensearch",
         "image": image,
@@ -71,7 +122,7 @@ def _node_container(
             {"name": "http", "containerPort": names.HTTP_PORT},
             {"name": "transport", "containerPort": names.TRANSPORT_PORT},
         ],
-        "readinessProbe": {**probe, "periodSeconds": 10, "failureThreshold": 3},
+        **probes(cluster, names.HTTP_PORT, _readiness(cluster)),
         "securityContext": CONTAINER_SECURITY_CONTEXT,
         "volumeMounts": mounts,
     }
