@@ -158,7 +158,7 @@ def defaults(live: dict[str, Any]) -> None:
         volume["configMap"]["defaultMode"] = 420
     for container in inner["containers"]:
         container |= {"imagePullPolicy": "IfNotPresent", "resources": {}, "terminationMessagePolicy": "File"}
-        container["readinessProbe"] |= {"timeoutSeconds": 1, "successThreshold": 1}
+        container["readinessProbe"]["successThreshold"] = 1
         container["readinessProbe"]["httpGet"]["scheme"] = "HTTP"
         container["ports"] = [{**port, "protocol": "TCP"} for port in container["ports"]]
         container["env"][0]["valueFrom"]["fieldRef"]["apiVersion"] = "v1"

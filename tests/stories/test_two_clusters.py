@@ -53,8 +53,8 @@ def test_two_clusters_migrate_and_upgrade_independently() -> None:
         assert [both.summary(key) for key in both.engines] == [expected, expected]
     both.world.patch(Patch(OTHER, {"spec": {"version": "3.4.0"}}, ""))
     both.run("0.5.0", ticks=80)
-    assert both.summary(CLUSTER) == ("Running", 4, "2.19.4", "5/5")
-    assert both.summary(OTHER) == ("Running", 4, "3.4.0", "5/5")
+    assert both.summary(CLUSTER) == ("Running", 5, "2.19.4", "5/5")
+    assert both.summary(OTHER) == ("Running", 5, "3.4.0", "5/5")
 
 
 def test_deletion_keeps_the_objects_of_the_other_cluster() -> None:

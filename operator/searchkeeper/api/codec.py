@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
+from searchkeeper.api.schema import JsonObject
 from searchkeeper.api.spec import (
     MIN_BATCH,
     MIN_DEADLINE,
@@ -50,7 +51,11 @@ def decode_cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
     return ClusterSpec(
         version=str(raw.get("version") or ""),
         pools=tuple(decode_pool_spec(pool["name"], pool) for pool in raw.get("pools") or ()),
-        dashboards=Dashboards(bool(dashboards.get("enabled", False)), int(dashboards.get("replicas", 1))),
+        dashboards=Dashboards(
+            bool(dashboards.get("enabled", False)),
+            int(dashboards.get("replicas", 1)),
+            _decode_object(dashboards.get("podTemplate")),
+        ),
         upgrade=decode_upgrade_policy(raw),
         security=decode_security(raw),
     )
@@ -73,7 +78,23 @@ def decode_pool_spec(name: str, raw: Mapping[str, Any]) -> PoolSpec:
             storage.get("storageClass"),
             bool(storage.get("ephemeral", False)),
         ),
+        _decode_object(raw.get("podTemplate")),
     )
+
+
+def _decode_object(raw: Mapping[str, Any] | None) -> JsonObject | None:
+    """Decode an object to its canonical JSON, without nulls at any depth; None if it is empty."""
+    if not raw:
+        return None
+    return JsonObject(json.dumps(_without_deep_nulls(raw), sort_keys=True, separators=(",", ":")))
+
+
+def _without_deep_nulls(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_deep_nulls(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, list | tuple):
+        return [_without_deep_nulls(item) for item in value if item is not None]
+    return value
 
 
 def encode_pools(pools: Iterable[PoolSpec]) -> list[dict[str, Any]]:
@@ -88,6 +109,7 @@ def encode_pools(pools: Iterable[PoolSpec]) -> list[dict[str, Any]]:
                 "ephemeral": pool.storage.ephemeral,
                 "storageClass": pool.storage.storage_class,
             },
+            **({} if pool.pod_template is None else {"podTemplate": json.loads(pool.pod_template)}),
         }
         for pool in pools
     ]

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Final
 
-from searchkeeper.api.schema import FieldSchema, Rule
+from searchkeeper.api.pod_template import POD_TEMPLATE_SCHEMA
+from searchkeeper.api.schema import FieldSchema, JsonObject, Rule
 
 ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
 
@@ -95,6 +96,11 @@ _ROLES_DESCRIPTION: Final = (
 )
 _STORAGE_DESCRIPTION: Final = "Storage of the nodes in this pool."
 _REPLICAS_DESCRIPTION: Final = "Number of nodes in this pool."
+_POD_TEMPLATE_DESCRIPTION: Final = (
+    "Parts of a pod template that are merged over that of the operator, lists of named items by name: "
+    "labels, annotations, resources and environment of the container {container}, scheduling, "
+    "security context, volumes, further containers. What the operator sets itself is refused."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,13 @@ class PoolSpec:
     storage: Annotated[
         Storage, FieldSchema(f"{_STORAGE_DESCRIPTION} Immutable.", rules=(_STORAGE_IMMUTABLE_RULE,))
     ] = field(default_factory=Storage)
+    pod_template: Annotated[
+        JsonObject | None,
+        FieldSchema(
+            _POD_TEMPLATE_DESCRIPTION.format(container="opensearch") + " A change restarts the nodes.",
+            content=POD_TEMPLATE_SCHEMA,
+        ),
+    ] = None
 
     @property
     def votes(self) -> bool:
@@ -139,6 +152,10 @@ class Dashboards:
 
     enabled: Annotated[bool, FieldSchema("Whether to deploy OpenSearch Dashboards.")] = False
     replicas: Annotated[int, FieldSchema("Number of Dashboards pods.", minimum=0, maximum=200)] = 1
+    pod_template: Annotated[
+        JsonObject | None,
+        FieldSchema(_POD_TEMPLATE_DESCRIPTION.format(container="dashboards"), content=POD_TEMPLATE_SCHEMA),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,3 +271,6 @@ class SearchPoolSpec:
         FieldSchema("OpenSearch version that the pods may run now. The operator raises it in an upgrade."),
     ] = None
     storage: Annotated[Storage, FieldSchema(_STORAGE_DESCRIPTION)] = field(default_factory=Storage)
+    pod_template: Annotated[
+        JsonObject | None, FieldSchema("The podTemplate of the pool in the SearchCluster.", is_open=True)
+    ] = None

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.crds import CLUSTERS, NAME_LENGTH_RULE, NAME_RULE, SECRET_NAME_RULE, crds
+from searchkeeper.api.pod_template import DASHBOARDS, NODES, ManagedPod, pod_template_errors
 from searchkeeper.api.schema import Rule, Schema
 from searchkeeper.api.spec import HAS_MANAGERS_RULE, ClusterSpec
 
@@ -164,7 +165,25 @@ def _tolerant_cluster_schema() -> Schema:
 
 def _errors(schema: Schema, manifest: Mapping[str, Any]) -> list[FieldError]:
     """Like the API server, evaluate rules only if nothing else is wrong."""
-    return [*_value_errors(schema, manifest, "")] or [*_rule_errors(schema, manifest, "")]
+    return (
+        [*_value_errors(schema, manifest, "")]
+        or [*_rule_errors(schema, manifest, "")]
+        or [*_managed_field_errors(manifest)]
+    )
+
+
+def _managed_field_errors(manifest: Mapping[str, Any]) -> Iterator[FieldError]:
+    """What would change a field that the operator sets. The API server accepts it: it has no such rules."""
+    spec = manifest["spec"]
+    templates: list[tuple[str, Any, ManagedPod]] = [
+        (f"spec.pools[{number}].podTemplate", pool.get("podTemplate"), NODES)
+        for number, pool in enumerate(spec.get("pools") or ())
+    ]
+    dashboards = spec.get("dashboards") or {}
+    templates.append(("spec.dashboards.podTemplate", dashboards.get("podTemplate"), DASHBOARDS))
+    for path, template, managed in templates:
+        for error in pod_template_errors(template or {}, path, managed):
+            yield FieldError(*error)
 
 
 def _value_errors(schema: Schema, value: Any, path: str) -> Iterator[FieldError]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import DesiredCluster, memoize_manifest
+from searchkeeper.desired.pod_overrides import with_pod_template
 from searchkeeper.desired.pods import CONTAINER_SECURITY_CONTEXT, pod_security_context, probes
 from searchkeeper.desired.settings import settings_digest
 from searchkeeper.images import dashboards_image
@@ -48,13 +49,16 @@ def dashboards_deployment(cluster: DesiredCluster, engine_version: str) -> Manif
         items = [{"key": _CA_CERTIFICATE, "path": _CA_CERTIFICATE}]
         secret = {"secretName": cluster.tls_secret, "items": items}
         pod["volumes"] = [{"name": "certificates", "secret": secret}]
+    template: dict[str, Any] = {
+        "metadata": {"labels": labels, **({"annotations": annotations} if annotations else {})},
+        "spec": pod,
+    }
+    if cluster.has_portable_pods:
+        template = with_pod_template(template, cluster.spec.dashboards.pod_template)
     spec = {
         "replicas": cluster.spec.dashboards.replicas,
         "selector": {"matchLabels": {"app": name}},
-        "template": {
-            "metadata": {"labels": labels, **({"annotations": annotations} if annotations else {})},
-            "spec": pod,
-        },
+        "template": template,
     }
     return cluster.manifest("apps/v1", "Deployment", name, spec=spec)
 

@@ -9,6 +9,8 @@ from typing import Any, Final
 from searchkeeper.api.spec import PoolSpec
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import DesiredCluster, digest
+from searchkeeper.desired.pod_overrides import with_pod_template
+from searchkeeper.desired.quantities import parse_quantity
 from searchkeeper.desired.settings import CERTIFICATES_FOLDER, settings_digest
 from searchkeeper.images import engine_image
 
@@ -19,6 +21,8 @@ _FIXED_USER: Final = {"runAsUser": 1000, "runAsGroup": 1000}
 CONTAINER_SECURITY_CONTEXT: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 _HOME: Final = "/usr/share/opensearch"
+_JAVA_OPTIONS: Final = "OPENSEARCH_JAVA_OPTS"
+_LARGEST_HEAP: Final = 31 * 2**30
 _USERS_FILE: Final = "internal_users.yml"
 _USERS_FOLDER: Final = "/users"
 # No $(...): Kubernetes expands it in a command as a variable reference.
@@ -79,8 +83,27 @@ def pod_template(cluster: DesiredCluster, pool: PoolSpec, engine_version: str) -
             "volumes": volumes,
         },
     }
-    annotations = {**annotations, names.TEMPLATE: digest(template)}
-    return {**template, "metadata": {"labels": labels, "annotations": annotations}}
+    if cluster.has_portable_pods:
+        template = _with_heap(with_pod_template(template, pool.pod_template))
+    metadata = template["metadata"]
+    annotations = {**metadata["annotations"], names.TEMPLATE: digest(template)}
+    return {**template, "metadata": {**metadata, "annotations": annotations}}
+
+
+def _with_heap(template: dict[str, Any]) -> dict[str, Any]:
+    """Set the heap to half of the memory limit of the node's container, unless a user sets Java options.
+
+    The other half is for the file cache. Above 31 GiB Java needs longer pointers, and has less use of more.
+    Without a limit the image has its default.
+    """
+    node, *others = template["spec"]["containers"]
+    limit = parse_quantity(((node.get("resources") or {}).get("limits") or {}).get("memory"))
+    if limit is None or any(variable["name"] == _JAVA_OPTIONS for variable in node["env"]):
+        return template
+    mebibytes = max(1, min(int(limit / 2), _LARGEST_HEAP) // 2**20)
+    options = {"name": _JAVA_OPTIONS, "value": f"-Xms{mebibytes}m -Xmx{mebibytes}m"}
+    node = {**node, "env": [*node["env"], options]}
+    return {**template, "spec": {**template["spec"], "containers": [node, *others]}}
 
 
 def _certificates_digest(cluster: DesiredCluster) -> dict[str, str]:

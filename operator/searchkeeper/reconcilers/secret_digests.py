@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["SecretDigests"]
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,27 +29,31 @@ class SecretDigests:
     @property
     def certificates(self) -> str | None:
         """The digest of the TLS Secret; None if none was ever seen."""
-        entries = self._entries(self.snapshot.cluster.spec.security.tls_secret)
-        return self._in_force("StatefulSet", names.CERTIFICATES_DIGEST, entries and digest(entries))
+        entries = self._tls_entries
+        return self._in_force("StatefulSet", None if entries is None else digest(entries))
 
     @property
     def ca_certificate(self) -> str | None:
         """The digest of the CA certificate, which is all that Dashboards mount."""
-        entries = self._entries(self.snapshot.cluster.spec.security.tls_secret) or {}
-        return self._in_force("Deployment", names.CERTIFICATES_DIGEST, entries.get(_CA_CERTIFICATE))
+        return self._in_force("Deployment", (self._tls_entries or {}).get(_CA_CERTIFICATE))
 
-    def _entries(self, secret: str | None) -> Mapping[str, str] | None:
+    @property
+    def _tls_entries(self) -> Mapping[str, str] | None:
+        secret = self.snapshot.cluster.spec.security.tls_secret
         return None if secret is None else self.snapshot.secret_digests.get(secret)
 
-    def _in_force(self, kind: str, annotation: str, current: str | None) -> str | None:
-        deployed = self._deployed(kind, annotation)
-        keeps_deployed = current is None or (self.is_locked and len(deployed) == 1)
-        return min(deployed, default=current) if keeps_deployed else current
-
-    def _deployed(self, kind: str, annotation: str) -> set[str]:
-        objects: Iterable[Mapping[str, str]] = (
-            manifest["spec"]["template"]["metadata"].get("annotations") or {}
+    def _in_force(self, kind: str, current: str | None) -> str | None:
+        """The digest of the Secret as it is, or the one in the deployed templates."""
+        if self.snapshot.cluster.spec.security.tls_secret is None:
+            return None
+        templates = (
+            manifest["spec"]["template"]
             for key, manifest in self.snapshot.objects.items()
             if key.kind == kind
         )
-        return {annotations[annotation] for annotations in objects if annotation in annotations}
+        annotations = (template["metadata"].get("annotations") or {} for template in templates)
+        deployed = {
+            each[names.CERTIFICATES_DIGEST] for each in annotations if names.CERTIFICATES_DIGEST in each
+        }
+        keeps_deployed = current is None or (self.is_locked and len(deployed) == 1)
+        return min(deployed, default=current) if keeps_deployed else current
