@@ -94,3 +94,33 @@ def test_template_that_the_api_server_rejects_is_reported_with_its_message() -> 
     assert told.startswith("False OperationDenied: ")
     assert 'tolerations[0].operator: Unsupported value: "Is"' in told
     assert uids(world) == before
+
+
+def settings_of(world: FakeCluster, pod: str) -> dict[str, str]:
+    [container] = pods(world)[pod]["spec"]["containers"]
+    return {each["name"]: each.get("value", "") for each in container["env"]}
+
+
+def test_changed_setting_of_the_cluster_replaces_every_pod() -> None:
+    world = running(MANAGERS, DATA)
+    before = uids(world)
+    settled(edited(world, config={"cluster.x": "y"}), NEWEST)
+    assert not before.items() & uids(world).items()
+    assert settings_of(world, "data-0")["cluster.x"] == "y"
+
+
+def test_changed_setting_of_a_pool_replaces_its_pods_only() -> None:
+    world = running(MANAGERS, DATA)
+    before = uids(world)
+    settled(with_data(world, config={"node.attr.disk": "ssd"}), NEWEST)
+    after = uids(world)
+    assert {name for name in before if before[name] != after[name]} == {"data-0", "data-1"}
+
+
+def test_upgrade_keeps_the_settings_that_nodes_have() -> None:
+    """I11: settings of the cluster that come with the version are applied after the upgrade."""
+    world = running(MANAGERS, DATA, config={"cluster.x": "old"})
+    for current in unfolding(edited(world, version="3.4.0", config={"cluster.x": "new"})):
+        if status(current)["engineVersion"] != "3.4.0":
+            assert {settings_of(current, pod)["cluster.x"] for pod in pods(current)} == {"old"}
+    assert {settings_of(world, pod)["cluster.x"] for pod in pods(world)} == {"new"}

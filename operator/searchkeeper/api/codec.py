@@ -58,6 +58,7 @@ def decode_cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
         ),
         upgrade=decode_upgrade_policy(raw),
         security=decode_security(raw),
+        config=_decode_object(raw.get("config")),
     )
 
 
@@ -79,6 +80,7 @@ def decode_pool_spec(name: str, raw: Mapping[str, Any]) -> PoolSpec:
             bool(storage.get("ephemeral", False)),
         ),
         _decode_object(raw.get("podTemplate")),
+        _decode_object(raw.get("config")),
     )
 
 
@@ -110,6 +112,7 @@ def encode_pools(pools: Iterable[PoolSpec]) -> list[dict[str, Any]]:
                 "storageClass": pool.storage.storage_class,
             },
             **({} if pool.pod_template is None else {"podTemplate": json.loads(pool.pod_template)}),
+            **({} if pool.config is None else {"config": json.loads(pool.config)}),
         }
         for pool in pools
     ]

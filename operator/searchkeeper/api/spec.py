@@ -23,6 +23,7 @@ from typing import Annotated, Final
 
 from searchkeeper.api.pod_template import POD_TEMPLATE_SCHEMA
 from searchkeeper.api.schema import FieldSchema, JsonObject, Rule
+from searchkeeper.api.settings import SETTINGS_SCHEMA
 
 ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
 
@@ -134,6 +135,14 @@ class PoolSpec:
         FieldSchema(
             _POD_TEMPLATE_DESCRIPTION.format(container="opensearch") + " A change restarts the nodes.",
             content=POD_TEMPLATE_SCHEMA,
+        ),
+    ] = None
+    config: Annotated[
+        JsonObject | None,
+        FieldSchema(
+            "Settings of opensearch.yml for the nodes of this pool, over those of spec.config. A change "
+            "restarts the nodes.",
+            content=SETTINGS_SCHEMA,
         ),
     ] = None
 
@@ -257,6 +266,14 @@ class ClusterSpec:
         Security,
         FieldSchema("Secrets with certificates and credentials. Without them the cluster is not secured."),
     ] = field(default_factory=Security)
+    config: Annotated[
+        JsonObject | None,
+        FieldSchema(
+            "Settings of opensearch.yml for all nodes, by their whole names. Settings that the operator sets "
+            "are refused. A change restarts the nodes.",
+            content=SETTINGS_SCHEMA,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,4 +290,8 @@ class SearchPoolSpec:
     storage: Annotated[Storage, FieldSchema(_STORAGE_DESCRIPTION)] = field(default_factory=Storage)
     pod_template: Annotated[
         JsonObject | None, FieldSchema("The podTemplate of the pool in the SearchCluster.", is_open=True)
+    ] = None
+    config: Annotated[
+        JsonObject | None,
+        FieldSchema("Settings of the pool, and those of the SearchCluster.", is_open=True),
     ] = None

@@ -20,6 +20,7 @@ from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.crds import CLUSTERS, NAME_LENGTH_RULE, NAME_RULE, SECRET_NAME_RULE, crds
 from searchkeeper.api.pod_template import DASHBOARDS, NODES, ManagedPod, pod_template_errors
 from searchkeeper.api.schema import Rule, Schema
+from searchkeeper.api.settings import setting_errors
 from searchkeeper.api.spec import HAS_MANAGERS_RULE, ClusterSpec
 
 _TYPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {
@@ -175,18 +176,25 @@ def _errors(schema: Schema, manifest: Mapping[str, Any]) -> list[FieldError]:
 def _managed_field_errors(manifest: Mapping[str, Any]) -> Iterator[FieldError]:
     """What would change a field that the operator sets. The API server accepts it: it has no such rules."""
     spec = manifest["spec"]
+    pools = spec.get("pools") or ()
     templates: list[tuple[str, Any, ManagedPod]] = [
         (f"spec.pools[{number}].podTemplate", pool.get("podTemplate"), NODES)
-        for number, pool in enumerate(spec.get("pools") or ())
+        for number, pool in enumerate(pools)
     ]
     dashboards = spec.get("dashboards") or {}
     templates.append(("spec.dashboards.podTemplate", dashboards.get("podTemplate"), DASHBOARDS))
     for path, template, managed in templates:
         for error in pod_template_errors(template or {}, path, managed):
             yield FieldError(*error)
+    configs = {f"spec.pools[{number}].config": pool.get("config") for number, pool in enumerate(pools)}
+    for path, settings in {"spec.config": spec.get("config"), **configs}.items():
+        for error in setting_errors(settings or {}, path):
+            yield FieldError(*error)
 
 
 def _value_errors(schema: Schema, value: Any, path: str) -> Iterator[FieldError]:
+    if "type" not in schema:
+        return
     expected, type_name = _TYPES[schema["type"]]
     if schema["type"] == "integer" and isinstance(value, float) and value.is_integer():
         # The API server accepts 2.0 as an integer.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from searchkeeper.api.spec import ClusterSpec
+from searchkeeper.api.spec import ClusterSpec, PoolSpec
 from searchkeeper.desired import names
 from searchkeeper.images import Images
 
@@ -77,6 +77,12 @@ class DesiredCluster:
         """An environment variable with an entry of the credentials."""
         source = {"name": self.credentials_secret, "key": key}
         return {"name": variable, "valueFrom": {"secretKeyRef": source}}
+
+    def config(self, pool: PoolSpec) -> dict[str, Any]:
+        """The settings of users for the nodes of a pool: those of the pool over those of the cluster."""
+        if not self.has_portable_pods:
+            return {}
+        return {**json.loads(self.spec.config or "{}"), **json.loads(pool.config or "{}")}
 
     def labels(self, pool: str | None = None) -> dict[str, str]:
         return names.labels(self.name, pool, self.version)

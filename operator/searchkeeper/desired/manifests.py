@@ -90,6 +90,9 @@ def search_pool(cluster: DesiredCluster, pool: PoolSpec, permitted_version: str)
     }
     if cluster.has_portable_pods and pool.pod_template is not None:
         spec["podTemplate"] = json.loads(pool.pod_template)
+    if config := cluster.config(pool):
+        # Those of the cluster too: an upgrade locks the settings that its nodes have.
+        spec["config"] = config
     return cluster.manifest(
         f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(cluster.name, pool.name), spec=spec
     )

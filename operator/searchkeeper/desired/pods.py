@@ -6,6 +6,7 @@ __all__ = ["CONTAINER_SECURITY_CONTEXT", "pod_security_context", "pod_template",
 
 from typing import Any, Final
 
+from searchkeeper.api.settings import setting_text
 from searchkeeper.api.spec import PoolSpec
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import DesiredCluster, digest
@@ -164,6 +165,8 @@ def _environment(cluster: DesiredCluster, pool: PoolSpec) -> list[dict[str, Any]
         # The demo configuration has public certificates and needs an initial admin password.
         "DISABLE_INSTALL_DEMO_CONFIG": "true",
         **({} if cluster.tls_secret else {"DISABLE_SECURITY_PLUGIN": "true"}),
+        # In the template, not in the ConfigMap: a pod of a pool whose turn has not come keeps its settings.
+        **_user_settings(cluster, pool),
     }
     node_name = {"name": "node.name", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     # The API server drops an empty `value`. With one, every apply would see a difference.
@@ -171,6 +174,12 @@ def _environment(cluster: DesiredCluster, pool: PoolSpec) -> list[dict[str, Any]
         node_name,
         *({"name": name, **({"value": value} if value else {})} for name, value in values.items()),
     ]
+
+
+def _user_settings(cluster: DesiredCluster, pool: PoolSpec) -> dict[str, str]:
+    """Settings of users as variables. Kubernetes would expand $(NAME) in a value; $$ stands for $."""
+    texts = ((name, setting_text(value)) for name, value in sorted(cluster.config(pool).items()))
+    return {name: text.replace("$", "$$") for name, text in texts if text is not None}
 
 
 def _node_roles(pool: PoolSpec) -> list[str]:
