@@ -95,6 +95,17 @@ def with_pool(**changes: Any) -> Object:
         (with_pool(roles=[]), "should have at least 1 items"),
         (with_pool(roles=["data", "data"]), "Duplicate value"),
         (with_pool(roles=["master"]), "Unsupported value"),
+        (with_pool(roles=["warm"]), "the role warm exists since OpenSearch 3.0"),
+        (
+            cluster("bad", version="3.4.0", pools=[MANAGERS, {**DATA, "roles": ["search", "data"]}]),
+            "the role search cannot be combined",
+        ),
+        (with_pool(podTemplate={"spec": {"nodeSelector": {"a": 1}}}), "nodeSelector.a: Invalid value"),
+        (
+            with_pool(podTemplate={"spec": {"containers": [{"image": "x"}]}}),
+            "containers[0].name: Required value",
+        ),
+        (cluster("bad", config="x"), "spec.config in body must be of type object"),
         (with_pool(replicas=-1), "greater than or equal to 0"),
         (with_pool(replicas=201), "less than or equal to 200"),
         (with_pool(storage={"size": "much"}), "storage.size in body should match"),
@@ -157,7 +168,9 @@ def test_neither_shards_nor_votes_are_taken_from_a_pool_by_its_roles(api: Api) -
         changed(mixed, "cluster_manager"),
         changed(mixed, "data", "ingest"),
     ):
-        with pytest.raises(RefusedError, match="the roles data and cluster_manager cannot be removed"):
+        with pytest.raises(
+            RefusedError, match="the roles data, search, warm and cluster_manager cannot be removed"
+        ):
             api.merge(path, edit)
     api.merge(path, changed(DATA, "data", "ingest"))
     api.merge(path, changed(DATA, "data", "cluster_manager"))
@@ -203,13 +216,13 @@ def test_a_status_is_stored_whole_and_by_itself(api: Api) -> None:
     assert struck["status"]["ledger"] == {"engine/allocation": '"all"'}
 
 
-def test_a_pool_can_be_asked_for_its_scale(api: Api) -> None:
+def test_a_pool_cannot_be_scaled_behind_the_back_of_its_cluster(api: Api) -> None:
     pool = next(deepcopy(each) for each in SAMPLES if each["kind"] == "SearchPool")
     pool["metadata"]["name"] = "scaled"
     api.create(f"{GROUP}/searchpools", pool)
-    api.merge(f"{GROUP}/searchpools/scaled/status", {"status": {"replicas": 3, "readyReplicas": 2}})
-    scale = api.get(f"{GROUP}/searchpools/scaled/scale")
-    assert (scale["spec"]["replicas"], scale["status"]["replicas"]) == (4, 3)
+    with pytest.raises(RefusedError) as refused:
+        api.get(f"{GROUP}/searchpools/scaled/scale")
+    assert refused.value.code == 404
 
 
 def test_people_see_version_target_phase_readiness_and_age(api: Api) -> None:

@@ -7,6 +7,8 @@ __all__ = [
     "MIN_BATCH",
     "MIN_DEADLINE",
     "ROLES",
+    "SEARCH_RULE",
+    "WARM_RULE",
     "ClusterSpec",
     "Dashboards",
     "PoolSpec",
@@ -19,13 +21,24 @@ __all__ = [
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from searchkeeper.api.pod_template import POD_TEMPLATE_SCHEMA
 from searchkeeper.api.schema import FieldSchema, JsonObject, Rule
 from searchkeeper.api.settings import SETTINGS_SCHEMA
 
-ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
+ROLES: Final = (
+    "cluster_manager",
+    "data",
+    "ingest",
+    "ml",
+    "coordinating",
+    "remote_cluster_client",
+    "search",
+    "warm",
+)
+# Nodes with one of these have shards on their disks.
+_DATA_ROLES: Final = frozenset({"data", "search", "warm"})
 
 # The codec raises smaller values, which an older CRD may have accepted, to these.
 MIN_BATCH: Final = 1
@@ -39,12 +52,24 @@ _STORAGE_IMMUTABLE_RULE: Final = Rule(
     "self == oldSelf",
     "storage is immutable: add a pool with the new storage, then remove this pool",
 )
-# A node that loses the role data does not start while it has shards on its disk. The vote of a node that
-# loses the role cluster_manager remains in the voting configuration.
+# A node that loses the role data, search or warm does not start while it has shards on its disk. The vote of
+# a node that loses the role cluster_manager remains in the voting configuration.
 _KEEP_ROLES_RULE: Final = Rule(
-    "oldSelf.all(role, role in self || !(role in ['data', 'cluster_manager']))",
-    "the roles data and cluster_manager cannot be removed from a pool: add a pool without them, then remove "
-    "this pool; the operator drains its shards and votes first",
+    "oldSelf.all(role, role in self || !(role in ['data', 'search', 'warm', 'cluster_manager']))",
+    "the roles data, search, warm and cluster_manager cannot be removed from a pool: add a pool without "
+    "them, then remove this pool; the operator drains its shards and votes first",
+)
+# OpenSearch 2 takes an unknown role for a label, and allocates nothing to it.
+WARM_RULE: Final = Rule(
+    "!self.version.matches('^[0-2][.]') || !self.pools.exists(pool, 'warm' in pool.roles)",
+    "the role warm exists since OpenSearch 3.0: use search for searchable snapshots in OpenSearch 2",
+)
+# Such a node does not start: "search role cannot be combined with any other role on a node".
+SEARCH_RULE: Final = Rule(
+    "self.version.matches('^[0-2][.]') || "
+    "self.pools.all(pool, !('search' in pool.roles) || size(pool.roles) == 1)",
+    "the role search cannot be combined with other roles since OpenSearch 3.0: add a pool for it, or use the "
+    "role warm for searchable snapshots",
 )
 # Without a manager the cluster cannot elect one, and scaling to zero managers loses the cluster state.
 HAS_MANAGERS_RULE: Final = Rule(
@@ -119,10 +144,10 @@ class PoolSpec:
     roles: Annotated[
         frozenset[str],
         FieldSchema(
-            f"{_ROLES_DESCRIPTION} The roles data and cluster_manager cannot be removed.",
+            f"{_ROLES_DESCRIPTION} The roles data, search, warm and cluster_manager cannot be removed.",
             enum=ROLES,
             min_items=1,
-            max_items=5,
+            max_items=len(ROLES),
             rules=(_KEEP_ROLES_RULE,),
         ),
     ]
@@ -152,7 +177,7 @@ class PoolSpec:
 
     @property
     def holds_data(self) -> bool:
-        return "data" in self.roles
+        return bool(_DATA_ROLES & self.roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +263,8 @@ class Security:
 class ClusterSpec:
     """Desired state of a cluster."""
 
+    RULES: ClassVar[tuple[Rule, ...]] = (WARM_RULE, SEARCH_RULE)
+
     version: Annotated[
         str,
         FieldSchema(
@@ -281,7 +308,9 @@ class SearchPoolSpec:
     """Desired state of a pool. The operator writes it into a SearchPool."""
 
     cluster: Annotated[str, FieldSchema("Name of the SearchCluster that this pool belongs to.")]
-    roles: Annotated[frozenset[str], FieldSchema(_ROLES_DESCRIPTION, enum=ROLES, min_items=1, max_items=5)]
+    roles: Annotated[
+        frozenset[str], FieldSchema(_ROLES_DESCRIPTION, enum=ROLES, min_items=1, max_items=len(ROLES))
+    ]
     replicas: Annotated[int, FieldSchema(_REPLICAS_DESCRIPTION, minimum=0)]
     engine_version: Annotated[
         str | None,

@@ -21,7 +21,7 @@ from searchkeeper.api.crds import CLUSTERS, NAME_LENGTH_RULE, NAME_RULE, SECRET_
 from searchkeeper.api.pod_template import DASHBOARDS, NODES, ManagedPod, pod_template_errors
 from searchkeeper.api.schema import Rule, Schema
 from searchkeeper.api.settings import setting_errors
-from searchkeeper.api.spec import HAS_MANAGERS_RULE, ClusterSpec
+from searchkeeper.api.spec import HAS_MANAGERS_RULE, SEARCH_RULE, WARM_RULE, ClusterSpec
 
 _TYPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {
     "object": (Mapping, "an object"),
@@ -62,6 +62,20 @@ def _has_managers(pools: Any) -> bool:
     return any("cluster_manager" in pool["roles"] and pool["replicas"] > 0 for pool in pools)
 
 
+def _has_known_roles(spec: Any) -> bool:
+    return not _is_before_3(spec) or not any("warm" in pool["roles"] for pool in spec["pools"])
+
+
+def _has_search_alone(spec: Any) -> bool:
+    return _is_before_3(spec) or not any(
+        "search" in pool["roles"] and len(pool["roles"]) > 1 for pool in spec["pools"]
+    )
+
+
+def _is_before_3(spec: Any) -> bool:
+    return re.match("[0-2][.]", str(spec.get("version"))) is not None
+
+
 def _has_service_name(cluster: Any) -> bool:
     return re.fullmatch("[a-z]([-a-z0-9]*[a-z0-9])?", cluster["metadata"]["name"]) is not None
 
@@ -79,6 +93,8 @@ def _has_unreserved_secret(cluster: Any) -> bool:
 # The CEL rules of the CRDs as Python functions.
 RULES: Final[Mapping[Rule, Callable[[Any], bool]]] = {
     HAS_MANAGERS_RULE: _has_managers,
+    WARM_RULE: _has_known_roles,
+    SEARCH_RULE: _has_search_alone,
     NAME_RULE: _has_service_name,
     NAME_LENGTH_RULE: _has_short_names,
     SECRET_NAME_RULE: _has_unreserved_secret,
@@ -176,7 +192,10 @@ def _errors(schema: Schema, manifest: Mapping[str, Any]) -> list[FieldError]:
 def _managed_field_errors(manifest: Mapping[str, Any]) -> Iterator[FieldError]:
     """What would change a field that the operator sets. The API server accepts it: it has no such rules."""
     spec = manifest["spec"]
-    pools = spec.get("pools") or ()
+    if "pools" not in spec:
+        # A SearchPool has what the operator wrote.
+        return
+    pools = spec["pools"]
     templates: list[tuple[str, Any, ManagedPod]] = [
         (f"spec.pools[{number}].podTemplate", pool.get("podTemplate"), NODES)
         for number, pool in enumerate(pools)
