@@ -184,7 +184,7 @@ def _list_objects(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifes
 def _secret_digests(kube: KubernetesApi, cluster: ClusterView) -> dict[str, dict[str, str]]:
     """Return digests of the entries of Secrets that pods mount: a changed entry makes the pods outdated."""
     found = {}
-    for name in filter(None, (cluster.spec.security.tls_secret,)):
+    for name in filter(None, (cluster.spec.security.tls_secret, cluster.spec.keystore_secret)):
         secret = kube.get(Key("v1", "Secret", cluster.key.namespace, name))
         if secret is not None:
             found[name] = {entry: digest(text) for entry, text in (secret.get("data") or {}).items()}

@@ -230,3 +230,11 @@ def test_roles_of_a_version_that_is_none_are_not_judged() -> None:
     """The version policy refuses it."""
     manifest = with_pool(roles=["data"])
     assert spec_errors({**manifest, "spec": {**manifest["spec"], "version": "newest"}}) == []
+
+
+@pytest.mark.parametrize("plugin", ["", "-v", "a b", "a\n", " a"])
+def test_plugin_is_one_word(plugin: str) -> None:
+    [error] = spec_errors(cluster(plugins=["analysis-icu", plugin]))
+    assert error.path == "spec.plugins[1]"
+    assert error.message.endswith("must be like analysis-icu, without spaces")
+    assert schema_errors(cluster(plugins=["analysis-icu"], keystoreSecret="logs-keystore")) == []

@@ -263,3 +263,86 @@ def test_dashboards_are_rolled_by_another_ca_certificate_only() -> None:
         certificates="two", ca_certificate="ca"
     )
     assert template(ca_certificate="ca") != template(ca_certificate="other")
+
+
+ENTRIES = {"s3.client.default.access_key": "id", "s3.client.default.secret_key": "se cret"}
+
+
+def with_tools(folder: Path) -> Path:
+    """Stands for the image: its tools write down how they are called, and make a file."""
+    for name in ("bin", "config", "plugins/opensearch-security", "copied", "entries", "keystore"):
+        (folder / name).mkdir(parents=True)
+    record = 'cd "${0%/*}"/..; printf "%s|" "$@" >> calls; echo >> calls'
+    for name, made in (("keystore", "config/opensearch.keystore"), ("plugin", "plugins/new")):
+        tool = folder / f"bin/opensearch-{name}"
+        tool.write_text(f"#!/bin/bash\n{record}\ntouch {made}\n")
+        tool.chmod(0o755)
+    return folder
+
+
+def run_in(folder: Path, container: dict[str, Any]) -> list[str]:
+    """Run an init container in a folder with the tools of the image; return how they were called."""
+    bash, option, script, *arguments = container["command"]
+    moved = {HOME: str(folder), " /plugins/": f" {folder}/copied/"}
+    moved |= {"/keystore-entries/": f"{folder}/entries/", " /keystore/": f" {folder}/keystore/"}
+    for before, after in moved.items():
+        script = script.replace(before, after)
+    arguments = [each.replace("$$", "$") for each in arguments]
+    subprocess.run([bash, option, script, *arguments], check=True, timeout=20)
+    return (folder / "calls").read_text().splitlines()
+
+
+def prepared(**parts: Any) -> DesiredCluster:
+    spec = decode_cluster_spec({"version": "2.19.4", "pools": POOLS, **parts})
+    return DesiredCluster("logs", "search", "uid", spec, 5)
+
+
+def test_plugins_are_installed_beside_those_of_the_image(tmp_path: Path) -> None:
+    pod = pod_spec(prepared(plugins=["analysis-icu", "file:/x-{version}.zip", "a$(b)"]))
+    [container] = pod["initContainers"]
+    folder = with_tools(tmp_path)
+    assert run_in(folder, container) == [
+        "install|--batch|analysis-icu|",
+        "install|--batch|file:/x-2.19.4.zip|",
+        "install|--batch|a$(b)|",
+    ]
+    assert {each.name for each in (folder / "copied").iterdir()} == {"opensearch-security", "new"}
+    assert container["image"] == pod["containers"][0]["image"]
+    assert mounts(pod)[f"{HOME}/plugins"]["emptyDir"] == {}
+
+
+def test_entries_of_a_secret_become_those_of_the_keystore(tmp_path: Path) -> None:
+    pod = pod_spec(prepared(keystoreSecret="secure"))
+    [container] = pod["initContainers"]
+    folder = with_tools(tmp_path)
+    for name, text in ENTRIES.items():
+        (folder / "entries" / name).write_text(text)
+    assert run_in(folder, container) == [
+        "create|",
+        "|".join(["add-file", *(f"{name}|{folder}/entries/{name}" for name in sorted(ENTRIES)), ""]),
+    ]
+    assert (folder / "keystore/opensearch.keystore").exists()
+    keystore = mounts(pod)[f"{HOME}/config/opensearch.keystore"]
+    assert (keystore["emptyDir"], keystore["subPath"]) == ({}, "opensearch.keystore")
+    [entries] = [each for each in pod["volumes"] if each["name"] == "keystore-entries"]
+    assert entries["secret"] == {"secretName": "secure"}
+
+
+def test_tool_that_fails_keeps_the_node_from_starting(tmp_path: Path) -> None:
+    folder = with_tools(tmp_path)
+    for name in ("keystore", "plugin"):
+        (folder / f"bin/opensearch-{name}").write_text("#!/bin/bash\nexit 1\n")
+    for container in pod_spec(prepared(plugins=["x"], keystoreSecret="secure"))["initContainers"]:
+        with pytest.raises(subprocess.CalledProcessError):
+            run_in(folder, container)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_earlier_versions_have_neither_plugins_nor_keystore(version: int) -> None:
+    cluster = replace(prepared(plugins=["x"], keystoreSecret="secure"), version=version, keystore="digest")
+    assert template_digest(cluster) == template_digest(replace(prepared(), version=version))
+
+
+def test_secret_without_entries_gives_an_empty_keystore(tmp_path: Path) -> None:
+    [container] = pod_spec(prepared(keystoreSecret="secure"))["initContainers"]
+    assert run_in(with_tools(tmp_path), container) == ["create|"]

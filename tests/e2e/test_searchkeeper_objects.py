@@ -55,6 +55,7 @@ def made(version: int, security: dict[str, str]) -> Iterator[Manifest]:
     ]
     dashboards = {"enabled": True, "podTemplate": pod_template("dashboards")}
     raw = {"version": "3.4.0", "pools": pools, "security": security, "dashboards": dashboards}
+    raw |= {"plugins": ["analysis-icu"], "keystoreSecret": "secure", "config": {"cluster.x": [1, "$"]}}
     assert not spec_errors({"metadata": {"name": "logs"}, "spec": raw})
     spec, digests = decode_cluster_spec(raw), {"certificates": "a", "ca_certificate": "b"}
     this = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),), **digests)

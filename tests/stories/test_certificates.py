@@ -91,3 +91,21 @@ def test_snapshot_has_no_private_key() -> None:
     assert SECRET not in snapshot.objects
     assert FIRST["tls.key"] not in json.dumps([*snapshot.objects.values(), snapshot.secret_digests])
     assert snapshot.secret_digests["tls"].keys() == FIRST.keys()
+
+
+@pytest.mark.parametrize("is_missing", [False, True], ids=["changed", "missing"])
+def test_changed_entry_of_the_keystore_replaces_every_pod(is_missing: bool) -> None:
+    key = Key("v1", "Secret", "search", "secure")
+    world = asked_for(keystoreSecret="secure")
+    metadata = {"name": key.name, "namespace": key.namespace}
+    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"a.b": "b25l"}})
+    settled(world, NEWEST)
+    before = uids(world)
+    if is_missing:
+        world.delete(Delete(key, "", ""))
+        at_work(world, ticks=20)
+        assert uids(world) == before
+        return
+    world.patch(Patch(key, {"data": {"a.b": "dHdv"}}, ""))
+    settled(world, NEWEST)
+    assert not before.items() & uids(world).items()

@@ -59,6 +59,8 @@ def decode_cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
         upgrade=decode_upgrade_policy(raw),
         security=decode_security(raw),
         config=_decode_object(raw.get("config")),
+        plugins=tuple(map(str, raw.get("plugins") or ())),
+        keystore_secret=raw.get("keystoreSecret"),
     )
 
 

@@ -301,6 +301,25 @@ class ClusterSpec:
             content=SETTINGS_SCHEMA,
         ),
     ] = None
+    plugins: Annotated[
+        tuple[str, ...],
+        FieldSchema(
+            "Plugins to install beside those of the image, by name, Maven coordinates or URL, as "
+            "opensearch-plugin takes them; {version} stands for the OpenSearch version. A change restarts "
+            "the nodes.",
+            max_items=32,
+        ),
+    ] = ()
+    keystore_secret: Annotated[
+        str | None,
+        FieldSchema(
+            "Name of the Secret whose entries are secure settings for the keystore of the nodes. A change of "
+            "its content restarts the nodes.",
+            min_length=1,
+            max_length=253,
+            pattern=_OBJECT_NAME_PATTERN,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

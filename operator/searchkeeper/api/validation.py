@@ -40,6 +40,7 @@ EXAMPLES: Final = {
     "name": "data-hot",
     "tlsSecret": "logs-tls",
     "credentialsSecret": "logs-admin",
+    "keystoreSecret": "logs-keystore",
 }
 _OBJECT_NAMES: Final = frozenset(EXAMPLES) - {"version", "size"}
 # Unquoted words that YAML 1.1 reads as true or false.
@@ -205,6 +206,10 @@ def _managed_field_errors(manifest: Mapping[str, Any]) -> Iterator[FieldError]:
     for path, template, managed in templates:
         for error in pod_template_errors(template or {}, path, managed):
             yield FieldError(*error)
+    for number, plugin in enumerate(spec.get("plugins") or ()):
+        if re.fullmatch(r"[^-\s]\S*", plugin) is None:
+            message = f"Invalid value: {_literal(plugin)}: must be like analysis-icu, without spaces"
+            yield FieldError(f"spec.plugins[{number}]", message)
     configs = {f"spec.pools[{number}].config": pool.get("config") for number, pool in enumerate(pools)}
     for path, settings in {"spec.config": spec.get("config"), **configs}.items():
         for error in setting_errors(settings or {}, path):

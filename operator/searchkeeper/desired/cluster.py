@@ -26,7 +26,7 @@ class DesiredCluster:
 
     `credentials` are base64-encoded entries of the user's Secret. `bootstrap_manager` is the node that
     bootstrapped a cluster that exists already. `certificates` and `ca_certificate` are digests of the TLS
-    Secret and of its CA certificate.
+    Secret and of its CA certificate, `keystore` is that of the keystore Secret.
     """
 
     name: str
@@ -39,6 +39,7 @@ class DesiredCluster:
     images: Images = field(default_factory=Images)
     certificates: str | None = None
     ca_certificate: str | None = None
+    keystore: str | None = None
 
     @property
     def has_separate_credentials(self) -> bool:
@@ -77,6 +78,16 @@ class DesiredCluster:
         """An environment variable with an entry of the credentials."""
         source = {"name": self.credentials_secret, "key": key}
         return {"name": variable, "valueFrom": {"secretKeyRef": source}}
+
+    @property
+    def plugins(self) -> tuple[str, ...]:
+        """Plugins that are installed before a node starts."""
+        return self.spec.plugins if self.has_portable_pods else ()
+
+    @property
+    def keystore_secret(self) -> str | None:
+        """The Secret with entries of the keystore; None if the image creates an empty one."""
+        return self.spec.keystore_secret if self.has_portable_pods else None
 
     def config(self, pool: PoolSpec) -> dict[str, Any]:
         """The settings of users for the nodes of a pool: those of the pool over those of the cluster."""

@@ -12,6 +12,7 @@ __all__ = [
     "GROUP",
     "HTTP_PORT",
     "INITIAL_MANAGERS",
+    "KEYSTORE_DIGEST",
     "ROLES",
     "SETTINGS_DIGEST",
     "SETTINGS_FILE",
@@ -35,12 +36,13 @@ from typing import Final
 
 GROUP: Final = "search.everpath.dev"
 FINALIZER: Final = f"{GROUP}/searchkeeper"
-# Annotations: the configuration version of an object, and digests of a pod template, of the settings and of
-# the TLS Secret.
+# Annotations: the configuration version of an object, and digests of a pod template, of the settings, of the
+# TLS Secret and of the keystore Secret.
 CONFIGURATION: Final = f"{GROUP}/configuration"
 TEMPLATE: Final = f"{GROUP}/template"
 SETTINGS_DIGEST: Final = f"{GROUP}/settings"
 CERTIFICATES_DIGEST: Final = f"{GROUP}/certificates"
+KEYSTORE_DIGEST: Final = f"{GROUP}/keystore"
 # The settings file of a node, and the one for coordinating-only nodes, which is mounted in its place.
 SETTINGS_FILE: Final = "opensearch.yml"
 COORDINATING_SETTINGS_FILE: Final = "coordinating.yml"

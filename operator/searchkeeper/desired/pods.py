@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["CONTAINER_SECURITY_CONTEXT", "pod_security_context", "pod_template", "probes"]
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from searchkeeper.api.settings import setting_text
@@ -34,6 +35,33 @@ bash {_HOME}/plugins/opensearch-security/tools/hash.sh -env PASSWORD | tail -n 1
   printf '"_meta": {{"type": "internalusers", "config_version": 2}}\\n'
   printf '"%s": {{"hash": "%s", "backend_roles": ["admin"]}}\\n' "$USERNAME" "$hash"
 }} > {_USERS_FOLDER}/{_USERS_FILE}
+"""
+_PLUGINS_FOLDER: Final = "/plugins"
+# The tool installs in the file system of this container, beside the plugins of the image. All are copied.
+_INSTALL_PLUGINS: Final = f"""\
+set -eu
+for plugin in "$@"; do
+  {_HOME}/bin/opensearch-plugin install --batch "$plugin"
+done
+cp -a {_HOME}/plugins/. {_PLUGINS_FOLDER}/
+"""
+_KEYSTORE_FILE: Final = "opensearch.keystore"
+_KEYSTORE_FOLDER: Final = "/keystore"
+_KEYSTORE_ENTRIES_FOLDER: Final = "/keystore-entries"
+# A file entry serves as a text too. The names of entries are those of secure settings.
+_CREATE_KEYSTORE: Final = f"""\
+set -eu
+shopt -s nullglob
+entries=()
+for file in {_KEYSTORE_ENTRIES_FOLDER}/*; do
+  entries+=("${{file##*/}}" "$file")
+done
+rm -f {_HOME}/config/{_KEYSTORE_FILE}
+{_HOME}/bin/opensearch-keystore create
+if test "${{#entries[@]}}" -gt 0; then
+  {_HOME}/bin/opensearch-keystore add-file "${{entries[@]}}"
+fi
+cp {_HOME}/config/{_KEYSTORE_FILE} {_KEYSTORE_FOLDER}/
 """
 _ANSWERS_OVER_TLS: Final = (
     "curl --silent --insecure --max-time 8 --output /dev/null --write-out '%{http_code}'"
@@ -70,16 +98,17 @@ def probes(cluster: DesiredCluster, port: int, readiness: dict[str, Any]) -> dic
 def pod_template(cluster: DesiredCluster, pool: PoolSpec, engine_version: str) -> dict[str, Any]:
     """The pod template of a pool, annotated with its digest: a pod with another digest is outdated."""
     image = engine_image(engine_version, cluster.images)
-    annotations = {**settings_digest(cluster), **_certificates_digest(cluster)}
+    annotations = {**settings_digest(cluster), **_secret_digests(cluster)}
     labels = cluster.labels(pool.name)
     volumes, mounts = _volumes_and_mounts(cluster, pool)
+    init_containers = [*_init_containers(cluster, image, engine_version)]
     template: dict[str, Any] = {
         "metadata": {"labels": labels, "annotations": annotations},
         "spec": {
             "terminationGracePeriodSeconds": 120,
             "securityContext": pod_security_context(cluster),
             **({"affinity": _spread_over_hosts(labels)} if cluster.has_portable_pods else {}),
-            **({"initContainers": [_users_container(cluster, image)]} if cluster.has_authentication else {}),
+            **({"initContainers": init_containers} if init_containers else {}),
             "containers": [_node_container(cluster, pool, image, mounts)],
             "volumes": volumes,
         },
@@ -107,11 +136,12 @@ def _with_heap(template: dict[str, Any]) -> dict[str, Any]:
     return {**template, "spec": {**template["spec"], "containers": [node, *others]}}
 
 
-def _certificates_digest(cluster: DesiredCluster) -> dict[str, str]:
-    """The annotation that makes pods outdated when the TLS Secret changes: nodes read it only at start."""
-    if not cluster.has_portable_pods or cluster.certificates is None:
+def _secret_digests(cluster: DesiredCluster) -> dict[str, str]:
+    """Annotations that make pods outdated when a Secret changes that nodes read only at start."""
+    if not cluster.has_portable_pods:
         return {}
-    return {names.CERTIFICATES_DIGEST: cluster.certificates}
+    digests = {names.CERTIFICATES_DIGEST: cluster.certificates, names.KEYSTORE_DIGEST: cluster.keystore}
+    return {annotation: digest for annotation, digest in digests.items() if digest is not None}
 
 
 def _spread_over_hosts(labels: dict[str, str]) -> dict[str, Any]:
@@ -209,10 +239,42 @@ def _volumes_and_mounts(
         path = f"{_HOME}/config/opensearch-security/{_USERS_FILE}"
         volumes.append({"name": "users", "emptyDir": {}})
         mounts.append({"name": "users", "mountPath": path, "subPath": _USERS_FILE, "readOnly": True})
+    if cluster.plugins:
+        volumes.append({"name": "plugins", "emptyDir": {}})
+        mounts.append({"name": "plugins", "mountPath": f"{_HOME}/plugins", "readOnly": True})
+    if cluster.keystore_secret is not None:
+        volumes.append({"name": "keystore-entries", "secret": {"secretName": cluster.keystore_secret}})
+        volumes.append({"name": "keystore", "emptyDir": {}})
+        path = f"{_HOME}/config/{_KEYSTORE_FILE}"
+        mounts.append({"name": "keystore", "mountPath": path, "subPath": _KEYSTORE_FILE, "readOnly": True})
     if pool.storage.ephemeral:
         volumes.append({"name": "data", "emptyDir": {}})
     mounts.append({"name": "data", "mountPath": f"{_HOME}/data"})
     return volumes, mounts
+
+
+def _init_containers(cluster: DesiredCluster, image: str, engine_version: str) -> Iterator[dict[str, Any]]:
+    """The containers that prepare files with the tools of the image, before the node starts."""
+    common = {"image": image, "securityContext": CONTAINER_SECURITY_CONTEXT}
+    if cluster.has_authentication:
+        yield _users_container(cluster, image)
+    if cluster.plugins:
+        # Kubernetes would expand $(NAME) in a command; $$ stands for $.
+        plugins = [each.replace("{version}", engine_version).replace("$", "$$") for each in cluster.plugins]
+        yield {
+            "name": "plugins",
+            "command": ["bash", "-c", _INSTALL_PLUGINS, "plugins", *plugins],
+            "volumeMounts": [{"name": "plugins", "mountPath": _PLUGINS_FOLDER}],
+            **common,
+        }
+    if cluster.keystore_secret is not None:
+        entries = {"name": "keystore-entries", "mountPath": _KEYSTORE_ENTRIES_FOLDER, "readOnly": True}
+        yield {
+            "name": "keystore",
+            "command": ["bash", "-c", _CREATE_KEYSTORE],
+            "volumeMounts": [entries, {"name": "keystore", "mountPath": _KEYSTORE_FOLDER}],
+            **common,
+        }
 
 
 def _users_container(cluster: DesiredCluster, image: str) -> dict[str, Any]:

@@ -75,6 +75,7 @@ class ReconcileContext:
             self.snapshot.images,
             digests.certificates,
             digests.ca_certificate,
+            digests.keystore,
         )
 
     @cached_property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["SecretDigests"]
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,22 +28,29 @@ class SecretDigests:
     @property
     def certificates(self) -> str | None:
         """The digest of the TLS Secret; None if none was ever seen."""
-        entries = self._tls_entries
-        return self._in_force("StatefulSet", None if entries is None else digest(entries))
+        secret = self.snapshot.cluster.spec.security.tls_secret
+        return self._in_force("StatefulSet", names.CERTIFICATES_DIGEST, secret, self._whole(secret))
 
     @property
     def ca_certificate(self) -> str | None:
         """The digest of the CA certificate, which is all that Dashboards mount."""
-        return self._in_force("Deployment", (self._tls_entries or {}).get(_CA_CERTIFICATE))
+        secret = self.snapshot.cluster.spec.security.tls_secret
+        entries = self.snapshot.secret_digests.get(secret or "", {})
+        return self._in_force("Deployment", names.CERTIFICATES_DIGEST, secret, entries.get(_CA_CERTIFICATE))
 
     @property
-    def _tls_entries(self) -> Mapping[str, str] | None:
-        secret = self.snapshot.cluster.spec.security.tls_secret
-        return None if secret is None else self.snapshot.secret_digests.get(secret)
+    def keystore(self) -> str | None:
+        """The digest of the Secret with entries of the keystore."""
+        secret = self.snapshot.cluster.spec.keystore_secret
+        return self._in_force("StatefulSet", names.KEYSTORE_DIGEST, secret, self._whole(secret))
 
-    def _in_force(self, kind: str, current: str | None) -> str | None:
+    def _whole(self, secret: str | None) -> str | None:
+        entries = self.snapshot.secret_digests.get(secret or "")
+        return None if entries is None else digest(entries)
+
+    def _in_force(self, kind: str, annotation: str, secret: str | None, current: str | None) -> str | None:
         """The digest of the Secret as it is, or the one in the deployed templates."""
-        if self.snapshot.cluster.spec.security.tls_secret is None:
+        if secret is None:
             return None
         templates = (
             manifest["spec"]["template"]
@@ -52,8 +58,6 @@ class SecretDigests:
             if key.kind == kind
         )
         annotations = (template["metadata"].get("annotations") or {} for template in templates)
-        deployed = {
-            each[names.CERTIFICATES_DIGEST] for each in annotations if names.CERTIFICATES_DIGEST in each
-        }
+        deployed = {each[annotation] for each in annotations if annotation in each}
         keeps_deployed = current is None or (self.is_locked and len(deployed) == 1)
         return min(deployed, default=current) if keeps_deployed else current

@@ -45,6 +45,8 @@ _SAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     "configured": {
         "config": {"indices.query.bool.max_clause_count": 2048},
+        "keystoreSecret": "admin",
+        "plugins": ["analysis-icu"],
         "pools": [
             {
                 "name": "data",
