@@ -197,7 +197,7 @@ def run_manager(
     access: ApiServerAccess,
     name: str = "one",
     *,
-    version: str = "0.4.0",
+    version: str = "0.5.0",
     kube: KubernetesApi | None = None,
     operator_condition: Key | None = None,
     lease: float = 60,

@@ -20,12 +20,12 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 
 OLD: Final = "2.19.4"
 NEW: Final = "3.4.0"
-RELEASE: Final = "0.4.0"
+RELEASE: Final = "0.5.0"
 PODS: Final = tuple(f"logs-{name}" for name in ("data-0", "data-1", "managers-0", "managers-1", "managers-2"))
-# The migrations from configuration 1 to 2, 3 and 4, an engine upgrade, and a rollback.
+# The migrations from configuration 1 to 2, 3, 4 and 5, an engine upgrade, and a rollback.
 UPGRADE: Final = f"{OLD} → {NEW}"
 ROLLBACK: Final = f"{NEW} → {OLD}"
-RUNS: Final = ("0.1.1 → 0.2.0", "0.2.0 → 0.3.1", "0.3.1 → 0.4.0", UPGRADE, ROLLBACK)
+RUNS: Final = ("0.1.1 → 0.2.0", "0.2.0 → 0.3.1", "0.3.1 → 0.4.0", "0.4.0 → 0.5.0", UPGRADE, ROLLBACK)
 
 
 @cache

@@ -49,6 +49,8 @@ def refused(schema: Mapping[str, Any], thing: Any, path: str = "") -> Iterator[s
 
 
 def _fits(schema: Mapping[str, Any], thing: Any) -> bool:
+    if "type" not in schema:
+        return bool(schema["x-kubernetes-preserve-unknown-fields"])
     kind = schema["type"]
     if not _is_a(kind, thing) or thing not in schema.get("enum", [thing]):
         return False

@@ -18,7 +18,7 @@ from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_kubernetes.manifests import is_ready, is_terminating
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
 
-NEWEST: Final = "0.4.0"
+NEWEST: Final = "0.5.0"
 _LIMIT: Final = 3000
 
 

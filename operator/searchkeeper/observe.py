@@ -22,6 +22,7 @@ from searchkeeper.api.spec import ClusterSpec, PoolSpec, Security, Storage
 from searchkeeper.api.validation import parse_cluster_spec, spec_errors
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import last_applied
+from searchkeeper.desired.cluster import digest
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key, Manifest
@@ -72,9 +73,10 @@ def observe(
     cluster = _cluster_view(key, raw)
     objects = {key: raw} | {Key.of(manifest): manifest for manifest in _list_objects(kube, cluster)}
     pools = tuple(_pool_views(cluster, objects))
-    snapshot = _with_recovered_status(
-        ClusterSnapshot(cluster, pools, objects, engine.get_state(), release, now), raw
-    )
+    digests = _secret_digests(kube, cluster)
+    view = engine.get_state()
+    observed = ClusterSnapshot(cluster, pools, objects, view, release, now, secret_digests=digests)
+    snapshot = _with_recovered_status(observed, raw)
     request = _details_request(snapshot.cluster, snapshot.pools)
     if not request or not isinstance(snapshot.engine, EngineView):
         return snapshot
@@ -223,6 +225,16 @@ def _list_objects(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifes
         secret = kube.get(Key("v1", "Secret", namespace, credentials))
         if secret is not None:
             yield secret
+
+
+def _secret_digests(kube: KubernetesApi, cluster: ClusterView) -> dict[str, dict[str, str]]:
+    """Return digests of the entries of Secrets that pods mount: a changed entry makes the pods outdated."""
+    found = {}
+    for name in filter(None, (cluster.spec.security.tls_secret, cluster.spec.keystore_secret)):
+        secret = kube.get(Key("v1", "Secret", cluster.key.namespace, name))
+        if secret is not None:
+            found[name] = {entry: digest(text) for entry, text in (secret.get("data") or {}).items()}
+    return found
 
 
 def _is_owned(cluster: ClusterView, manifest: Manifest) -> bool:

@@ -169,6 +169,8 @@ class ClusterSnapshot:
     `observing_since` is when this operator first observed the cluster, by the clock of `now`.
     `foreign_objects` have a name that an object of this cluster needs, and another owner. `images` are the
     repositories of the images. `details` of the engine are those that `observe` has requested.
+    `secret_digests` are digests of the entries of existing Secrets that pods mount, by name of the Secret;
+    their contents are not kept.
     """
 
     cluster: ClusterView
@@ -181,6 +183,7 @@ class ClusterSnapshot:
     foreign_objects: Mapping[Key, Manifest] = field(default_factory=dict)
     images: Images = PUBLISHED
     details: EngineDetails = field(default_factory=EngineDetails)
+    secret_digests: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def pool(self, name: str) -> PoolView | None:
         return next((pool for pool in self.pools if pool.spec.name == name), None)

@@ -88,7 +88,7 @@ class RecordingPorts(Ports):
         self.verbs.setdefault(resource(key.api, key.kind) + subresource, set()).add(verb)
 
 
-CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.4.0")
+CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.5.0")
 
 
 def reconcile_until_idle(world: FakeCluster, version: str, verbs: Verbs, *, ticks: int = 120) -> None:

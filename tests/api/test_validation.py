@@ -12,8 +12,9 @@ import yaml
 from commandline import ROOT
 from operators_at_work import asked_for, settled
 from searchkeeper.api.crds import NAME_LENGTH_RULE, NAME_RULE, SECRET_NAME_RULE, crds
-from searchkeeper.api.spec import HAS_MANAGERS_RULE
-from searchkeeper.api.validation import EXAMPLES, RULES, FieldError, schema_errors
+from searchkeeper.api.schema import Rule
+from searchkeeper.api.spec import HAS_MANAGERS_RULE, SEARCH_RULE, WARM_RULE
+from searchkeeper.api.validation import EXAMPLES, RULES, FieldError, schema_errors, spec_errors
 from searchkeeper.releases import newest
 
 MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
@@ -68,7 +69,8 @@ def with_pool(**changes: Any) -> dict[str, Any]:
             with_pool(roles=["wizard"]),
             (
                 'spec.pools[1].roles[0]: Unsupported value: "wizard": supported values: '
-                '"cluster_manager", "data", "ingest", "ml", "coordinating"'
+                '"cluster_manager", "data", "ingest", "ml", "coordinating", '
+                '"remote_cluster_client", "search", "warm"'
             ),
         ),
         (
@@ -210,3 +212,36 @@ def test_every_rule_without_old_self_has_a_python_function() -> None:
     without_old_self = {rule for rule in rules(crds()) if "oldSelf" not in rule}
 
     assert {rule.expression for rule in RULES} == without_old_self
+
+
+@pytest.mark.parametrize(
+    ("version", "roles", "rule"),
+    [
+        ("2.19.4", ["warm"], WARM_RULE),
+        ("2.19.4", ["data", "search"], None),
+        ("3.4.0", ["data", "search"], SEARCH_RULE),
+        ("3.4.0", ["search"], None),
+        ("3.4.0", ["warm", "data"], None),
+        ("10.0.0", ["warm"], None),
+        ("2.19.4", ["remote_cluster_client", "data"], None),
+    ],
+)
+def test_roles_depend_on_the_version(version: str, roles: list[str], rule: Rule | None) -> None:
+    manifest = {**with_pool(roles=roles)}
+    manifest["spec"] = {**manifest["spec"], "version": version}
+    expected = [] if rule is None else [FieldError("spec", f"Invalid value: {rule.message}")]
+    assert schema_errors(manifest) == spec_errors(manifest) == expected
+
+
+def test_roles_of_a_version_that_is_none_are_not_judged() -> None:
+    """The version policy refuses it."""
+    manifest = with_pool(roles=["data"])
+    assert spec_errors({**manifest, "spec": {**manifest["spec"], "version": "newest"}}) == []
+
+
+@pytest.mark.parametrize("plugin", ["", "-v", "a b", "a\n", " a"])
+def test_plugin_is_one_word(plugin: str) -> None:
+    [error] = spec_errors(cluster(plugins=["analysis-icu", plugin]))
+    assert error.path == "spec.plugins[1]"
+    assert error.message.endswith("must be like analysis-icu, without spaces")
+    assert schema_errors(cluster(plugins=["analysis-icu"], keystoreSecret="logs-keystore")) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -281,3 +282,41 @@ def test_one_patch_reaches_the_desired_state(before: dict[str, Any], desired: di
         _, live = patch(cluster, operation)
     assert apply(service(**desired), live) is None
     assert set(desired) == set(live["spec"])
+
+
+def with_container(**parts: Any) -> dict[str, Any]:
+    metadata = {"name": "logs-data", "namespace": "search"}
+    spec = {"template": {"spec": {"containers": [{"name": "opensearch", **parts}]}}}
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec}
+
+
+def stored(created: Any, **parts: Any) -> dict[str, Any]:
+    """What the API server stores of a created object, with other values in its container."""
+    live: dict[str, Any] = deepcopy(created.manifest)
+    live["metadata"]["resourceVersion"] = "1"
+    live["spec"]["template"]["spec"]["containers"][0] |= parts
+    return live
+
+
+def test_normalised_quantities_are_no_difference() -> None:
+    desired = with_container(
+        resources={"limits": {"cpu": "1000m", "memory": "1024Mi"}, "requests": {"cpu": 2}}
+    )
+    normalised = {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "2"}}
+    assert apply(desired, stored(apply(desired, None), resources=normalised)) is None
+
+
+@pytest.mark.parametrize(
+    "limits", [{"cpu": "2"}, {"cpu": "1", "memory": "1Gi"}, {"memory": "1"}, {"cpu": "?"}, None]
+)
+def test_other_quantities_are_a_difference(limits: Any) -> None:
+    desired = with_container(resources={"limits": {"cpu": "1"}})
+    other = with_container(resources={"limits": limits})
+    assert apply(other, stored(apply(desired, None))) is not None
+
+
+def test_empty_value_that_the_api_server_drops_is_applied_once() -> None:
+    desired = with_container(env=[{"name": "A", "value": ""}], args=[])
+    live = stored(apply(desired, None), env=[{"name": "A"}])
+    del live["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert apply(desired, live) is None

@@ -13,12 +13,14 @@ import yaml
 
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.desired.cluster import DesiredCluster
+from searchkeeper.desired.dashboards import dashboards_deployment
 from searchkeeper.desired.manifests import client_service, discovery_service, stateful_set
+from searchkeeper.desired.names import TEMPLATE
 from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.images import Images
 from stock_image import HOME, mounts, settings, variables
 
-VERSIONS = (1, 2, 3, 4)
+VERSIONS = (1, 2, 3, 4, 5)
 TLS = {"tlsSecret": "certificates"}
 USERS = {**TLS, "credentialsSecret": "admin"}
 POOLS = [
@@ -111,7 +113,9 @@ def test_tls_secret_enables_encryption_for_clients_and_nodes(version: int) -> No
         assert node[f"plugins.security.ssl.{layer}.pemtrustedcas_filepath"] == "certificates/ca.crt"
     assert node["plugins.security.ssl.http.enabled"] is True
     assert node["plugins.security.ssl_only"] is True
-    assert pod["containers"][0]["readinessProbe"]["tcpSocket"] == {"port": 9200}
+    probe = pod["containers"][0]["readinessProbe"]
+    assert probe.get("tcpSocket") == ({"port": 9200} if version < 5 else None)
+    assert ("exec" in probe) == (version >= 5)
 
 
 @every_version
@@ -160,9 +164,9 @@ def test_init_container_fails_without_a_hash(tmp_path: Path) -> None:
 @every_version
 def test_pods_are_unprivileged_and_their_volumes_are_writable(version: int) -> None:
     pod = pod_spec(desired_cluster(version, USERS))
+    fixed_user = {"runAsUser": 1000, "runAsGroup": 1000} if version < 5 else {}
     assert pod["securityContext"] == {
-        "runAsUser": 1000,
-        "runAsGroup": 1000,
+        **fixed_user,
         "runAsNonRoot": True,
         "fsGroup": 1000,
         "seccompProfile": {"type": "RuntimeDefault"},
@@ -189,3 +193,156 @@ def test_images_come_from_the_configured_registry() -> None:
     assert {each["image"] for each in (*pod["initContainers"], *pod["containers"])} == {
         "mirror.example.com/engine:2.19.4"
     }
+
+
+@pytest.mark.parametrize(
+    ("status", "is_ready"), [("200", True), ("401", True), ("503", False), ("000", False)]
+)
+def test_node_with_tls_is_ready_when_it_answers_whether_or_not_a_login_is_needed(
+    status: str, is_ready: bool, tmp_path: Path
+) -> None:
+    """503 is a security plugin that has not loaded its users yet, 000 is no answer."""
+    curl = tmp_path / "curl"
+    curl.write_text(f"#!/bin/sh\nprintf {status}\n")
+    curl.chmod(0o755)
+    command = pod_spec(desired_cluster(5, TLS))["containers"][0]["readinessProbe"]["exec"]["command"]
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    result = subprocess.run(command, check=False, env={**os.environ, "PATH": path}, timeout=20)
+    assert (result.returncode == 0) == is_ready
+
+
+@pytest.mark.parametrize("security", [{}, TLS, USERS], ids=["open", "tls", "users"])
+def test_node_that_listens_is_alive_and_may_take_half_an_hour_to_start(security: dict[str, str]) -> None:
+    """A node that waits for a manager does not answer requests, but must not be restarted."""
+    container = pod_spec(desired_cluster(5, security))["containers"][0]
+    startup, liveness = container["startupProbe"], container["livenessProbe"]
+    assert startup["tcpSocket"] == liveness["tcpSocket"] == {"port": 9200}
+    assert startup["periodSeconds"] * startup["failureThreshold"] == 1800
+
+
+def test_nodes_of_a_pool_prefer_different_hosts() -> None:
+    cluster = desired_cluster(5)
+    [term] = pod_spec(cluster)["affinity"]["podAntiAffinity"][
+        "preferredDuringSchedulingIgnoredDuringExecution"
+    ]
+    assert term["podAffinityTerm"] == {
+        "topologyKey": "kubernetes.io/hostname",
+        "labelSelector": {"matchLabels": cluster.labels("nodes")},
+    }
+    assert "affinity" not in pod_spec(desired_cluster(4))
+
+
+def template_digest(cluster: DesiredCluster) -> str:
+    manifest = stateful_set(cluster, cluster.spec.pools[0], "2.19.4", None)
+    return str(manifest["metadata"]["annotations"][TEMPLATE])
+
+
+def test_another_certificate_makes_pods_outdated_from_version_5_on() -> None:
+    for version in VERSIONS:
+        cluster = replace(desired_cluster(version, TLS), certificates="one")
+        renewed = replace(cluster, certificates="other")
+        assert (template_digest(cluster) != template_digest(renewed)) == (version >= 5)
+
+
+@pytest.mark.parametrize(
+    ("security", "path"), [({}, "/api/status"), (TLS, "/api/status"), (USERS, "/app/login")]
+)
+def test_dashboards_are_ready_when_a_page_without_login_answers(security: dict[str, str], path: str) -> None:
+    manifest = dashboards_deployment(desired_cluster(5, security), "2.19.4")
+    [container] = manifest["spec"]["template"]["spec"]["containers"]
+    assert container["readinessProbe"]["httpGet"] == {"path": path, "port": 5601}
+    assert container["livenessProbe"]["tcpSocket"] == {"port": 5601}
+
+
+def test_dashboards_are_rolled_by_another_ca_certificate_only() -> None:
+    def template(**digests: str) -> Any:
+        cluster = replace(desired_cluster(5, TLS), **digests)
+        return dashboards_deployment(cluster, "2.19.4")["spec"]["template"]
+
+    assert template(certificates="one", ca_certificate="ca") == template(
+        certificates="two", ca_certificate="ca"
+    )
+    assert template(ca_certificate="ca") != template(ca_certificate="other")
+
+
+ENTRIES = {"s3.client.default.access_key": "id", "s3.client.default.secret_key": "se cret"}
+
+
+def with_tools(folder: Path) -> Path:
+    """Stands for the image: its tools write down how they are called, and make a file."""
+    for name in ("bin", "config", "plugins/opensearch-security", "copied", "entries", "keystore"):
+        (folder / name).mkdir(parents=True)
+    record = 'cd "${0%/*}"/..; printf "%s|" "$@" >> calls; echo >> calls'
+    for name, made in (("keystore", "config/opensearch.keystore"), ("plugin", "plugins/new")):
+        tool = folder / f"bin/opensearch-{name}"
+        tool.write_text(f"#!/bin/bash\n{record}\ntouch {made}\n")
+        tool.chmod(0o755)
+    return folder
+
+
+def run_in(folder: Path, container: dict[str, Any]) -> list[str]:
+    """Run an init container in a folder with the tools of the image; return how they were called."""
+    bash, option, script, *arguments = container["command"]
+    moved = {HOME: str(folder), " /plugins/": f" {folder}/copied/"}
+    moved |= {"/keystore-entries/": f"{folder}/entries/", " /keystore/": f" {folder}/keystore/"}
+    for before, after in moved.items():
+        script = script.replace(before, after)
+    arguments = [each.replace("$$", "$") for each in arguments]
+    subprocess.run([bash, option, script, *arguments], check=True, timeout=20)
+    return (folder / "calls").read_text().splitlines()
+
+
+def prepared(**parts: Any) -> DesiredCluster:
+    spec = decode_cluster_spec({"version": "2.19.4", "pools": POOLS, **parts})
+    return DesiredCluster("logs", "search", "uid", spec, 5)
+
+
+def test_plugins_are_installed_beside_those_of_the_image(tmp_path: Path) -> None:
+    pod = pod_spec(prepared(plugins=["analysis-icu", "file:/x-{version}.zip", "a$(b)"]))
+    [container] = pod["initContainers"]
+    folder = with_tools(tmp_path)
+    assert run_in(folder, container) == [
+        "install|--batch|analysis-icu|",
+        "install|--batch|file:/x-2.19.4.zip|",
+        "install|--batch|a$(b)|",
+    ]
+    assert {each.name for each in (folder / "copied").iterdir()} == {"opensearch-security", "new"}
+    assert container["image"] == pod["containers"][0]["image"]
+    assert mounts(pod)[f"{HOME}/plugins"]["emptyDir"] == {}
+
+
+def test_entries_of_a_secret_become_those_of_the_keystore(tmp_path: Path) -> None:
+    pod = pod_spec(prepared(keystoreSecret="secure"))
+    [container] = pod["initContainers"]
+    folder = with_tools(tmp_path)
+    for name, text in ENTRIES.items():
+        (folder / "entries" / name).write_text(text)
+    assert run_in(folder, container) == [
+        "create|",
+        "|".join(["add-file", *(f"{name}|{folder}/entries/{name}" for name in sorted(ENTRIES)), ""]),
+    ]
+    assert (folder / "keystore/opensearch.keystore").exists()
+    keystore = mounts(pod)[f"{HOME}/config/opensearch.keystore"]
+    assert (keystore["emptyDir"], keystore["subPath"]) == ({}, "opensearch.keystore")
+    [entries] = [each for each in pod["volumes"] if each["name"] == "keystore-entries"]
+    assert entries["secret"] == {"secretName": "secure"}
+
+
+def test_tool_that_fails_keeps_the_node_from_starting(tmp_path: Path) -> None:
+    folder = with_tools(tmp_path)
+    for name in ("keystore", "plugin"):
+        (folder / f"bin/opensearch-{name}").write_text("#!/bin/bash\nexit 1\n")
+    for container in pod_spec(prepared(plugins=["x"], keystoreSecret="secure"))["initContainers"]:
+        with pytest.raises(subprocess.CalledProcessError):
+            run_in(folder, container)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_earlier_versions_have_neither_plugins_nor_keystore(version: int) -> None:
+    cluster = replace(prepared(plugins=["x"], keystoreSecret="secure"), version=version, keystore="digest")
+    assert template_digest(cluster) == template_digest(replace(prepared(), version=version))
+
+
+def test_secret_without_entries_gives_an_empty_keystore(tmp_path: Path) -> None:
+    [container] = pod_spec(prepared(keystoreSecret="secure"))["initContainers"]
+    assert run_in(with_tools(tmp_path), container) == ["create|"]

@@ -97,6 +97,17 @@ def with_pool(**changes: Any) -> Object:
         (with_pool(roles=[]), "should have at least 1 items"),
         (with_pool(roles=["data", "data"]), "Duplicate value"),
         (with_pool(roles=["master"]), "Unsupported value"),
+        (with_pool(roles=["warm"]), "the role warm exists since OpenSearch 3.0"),
+        (
+            cluster("bad", version="3.4.0", pools=[MANAGERS, {**DATA, "roles": ["search", "data"]}]),
+            "the role search cannot be combined",
+        ),
+        (with_pool(podTemplate={"spec": {"nodeSelector": {"a": 1}}}), "nodeSelector.a: Invalid value"),
+        (
+            with_pool(podTemplate={"spec": {"containers": [{"image": "x"}]}}),
+            "containers[0].name: Required value",
+        ),
+        (cluster("bad", config="x"), "spec.config in body must be of type object"),
         (with_pool(replicas=-1), "greater than or equal to 0"),
         (with_pool(replicas=201), "less than or equal to 200"),
         (with_pool(storage={"size": "much"}), "storage.size in body should match"),
@@ -161,7 +172,9 @@ def test_roles_data_and_cluster_manager_cannot_be_removed_from_a_pool(api: Api) 
         with_roles(mixed, "cluster_manager"),
         with_roles(mixed, "data", "ingest"),
     ):
-        with pytest.raises(RefusedError, match="the roles data and cluster_manager cannot be removed"):
+        with pytest.raises(
+            RefusedError, match="the roles data, search, warm and cluster_manager cannot be removed"
+        ):
             api.merge(path, edit)
     api.merge(path, with_roles(DATA, "data", "ingest"))
     api.merge(path, with_roles(DATA, "data", "cluster_manager"))
@@ -207,13 +220,13 @@ def test_status_is_stored_completely_and_separately_from_the_spec(api: Api) -> N
     assert removed["status"]["ledger"] == {"engine/allocation": '"all"'}
 
 
-def test_pool_has_a_scale_subresource(api: Api) -> None:
+def test_pool_has_no_scale_subresource(api: Api) -> None:
     pool = next(deepcopy(each) for each in SAMPLES if each["kind"] == "SearchPool")
     pool["metadata"]["name"] = "scaled"
     api.create(f"{GROUP}/searchpools", pool)
-    api.merge(f"{GROUP}/searchpools/scaled/status", {"status": {"replicas": 3, "readyReplicas": 2}})
-    scale = api.get(f"{GROUP}/searchpools/scaled/scale")
-    assert (scale["spec"]["replicas"], scale["status"]["replicas"]) == (4, 3)
+    with pytest.raises(RefusedError) as refused:
+        api.get(f"{GROUP}/searchpools/scaled/scale")
+    assert refused.value.code == 404
 
 
 def test_printer_columns_show_version_target_phase_readiness_and_age(api: Api) -> None:

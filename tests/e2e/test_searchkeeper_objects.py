@@ -13,6 +13,7 @@ from e2e.stand.api import Object, RefusedError
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
 from searchkeeper.api.codec import decode_cluster_spec
+from searchkeeper.api.validation import spec_errors
 from searchkeeper.desired.apply import apply
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.desired.dashboards import dashboards_deployment, dashboards_service
@@ -28,11 +29,12 @@ SECURITY: Final = {
     "certificates": {"tlsSecret": "tls"},
     "users": {"tlsSecret": "tls", "credentialsSecret": "admin"},
 }
+HOST_IP: Final = {"fieldRef": {"fieldPath": "status.hostIP"}}
 ZONES: Final = [{"name": f"zone-{n}", "roles": ["cluster_manager"], "replicas": 1} for n in range(3)]
 
 
 @pytest.mark.parametrize("security", SECURITY.values(), ids=SECURITY)
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 def test_defaults_of_the_api_server_cause_no_patch(
     plane: ControlPlane, version: int, security: dict[str, str]
 ) -> None:
@@ -49,9 +51,14 @@ def desired_manifests(version: int, security: dict[str, str]) -> Iterator[Manife
     pools = [
         *ZONES,
         {"name": "front", "roles": ["coordinating"], "replicas": 1, "storage": {"ephemeral": True}},
+        {"name": "rich", "roles": ["data"], "replicas": 1, "podTemplate": pod_template("opensearch")},
     ]
-    spec = decode_cluster_spec({"version": "3.4.0", "pools": pools, "security": security})
-    cluster = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),))
+    dashboards = {"enabled": True, "podTemplate": pod_template("dashboards")}
+    raw = {"version": "3.4.0", "pools": pools, "security": security, "dashboards": dashboards}
+    raw |= {"plugins": ["analysis-icu"], "keystoreSecret": "secure", "config": {"cluster.x": [1, "$"]}}
+    assert not spec_errors({"metadata": {"name": "logs"}, "spec": raw})
+    spec, digests = decode_cluster_spec(raw), {"certificates": "a", "ca_certificate": "b"}
+    cluster = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),), **digests)
     yield from settings_manifests(cluster)
     yield from (
         discovery_service(cluster),
@@ -61,6 +68,40 @@ def desired_manifests(version: int, security: dict[str, str]) -> Iterator[Manife
     )
     yield from (stateful_set(cluster, pool, "3.4.0", None) for pool in spec.pools)
     yield from disruption_budgets(cluster, spec.pools)
+
+
+def pod_template(container: str) -> Object:
+    """With quantities, empty values and nulls that an API server does not keep as they are."""
+    toleration = {"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}
+    spread = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    own = {
+        "name": container,
+        "resources": {"limits": {"cpu": "1500m", "memory": "2048Mi"}, "requests": {"cpu": 0.5}},
+        "env": [{"name": "LANG", "value": ""}, {"name": "POD", "valueFrom": HOST_IP}],
+        "volumeMounts": [{"name": "words", "mountPath": "/words", "readOnly": False}],
+        "livenessProbe": {"httpGet": {"path": "/", "port": 9200}, "initialDelaySeconds": 0},
+        "securityContext": {"readOnlyRootFilesystem": False},
+    }
+    return {
+        "metadata": {"labels": {"team": "search"}, "annotations": {"note": "mine"}},
+        "spec": {
+            "affinity": {"nodeAffinity": {}},
+            "automountServiceAccountToken": False,
+            "containers": [own, {"name": "shipper", "image": "shipper:1", "args": []}],
+            "dnsConfig": {"options": [{"name": "ndots", "value": "2"}]},
+            "hostAliases": [{"ip": "10.0.0.1", "hostnames": ["old"]}],
+            "imagePullSecrets": [{"name": "registry"}],
+            "initContainers": [{"name": "first", "image": "busybox", "restartPolicy": "Always"}],
+            "nodeSelector": {"disk": "ssd"},
+            "priorityClassName": "",
+            "securityContext": {"fsGroup": 2000, "supplementalGroups": []},
+            "serviceAccountName": "search",
+            "terminationGracePeriodSeconds": 300,
+            "tolerations": [toleration],
+            "topologySpreadConstraints": [spread],
+            "volumes": [{"name": "words", "emptyDir": {}}, {"name": "none", "configMap": None}],
+        },
+    }
 
 
 def list_revisions(sandbox: OperatorSandbox) -> dict[str, Object]:

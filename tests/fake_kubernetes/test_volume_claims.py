@@ -14,7 +14,7 @@ POD = Key("v1", "Pod", CLUSTER.namespace, "logs-data-0")
 
 def deployed() -> FakeCluster:
     world = asked_for()
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     return with_index(world)
 
 
@@ -46,7 +46,7 @@ def test_pod_without_claim_gets_a_new_claim() -> None:
     world = deployed()
     before = claims(world)
     delete(delete(world, CLAIM), POD)
-    worked(world, "0.4.0", ticks=8)
+    worked(world, "0.5.0", ticks=8)
     after = claims(world)
     assert [name for name in before if before[name] != after.get(name)] == [CLAIM.name]
     assert running(world)["data-0"] == "2.19.4"
@@ -61,13 +61,13 @@ def with_disk_of_newer_version(world: FakeCluster) -> FakeCluster:
 
 def test_new_claim_is_an_empty_disk() -> None:
     world = delete(delete(with_disk_of_newer_version(deployed()), CLAIM), POD)
-    worked(world, "0.4.0", ticks=8)
+    worked(world, "0.5.0", ticks=8)
     assert running(world)["data-0"] == "2.19.4"
 
 
 def test_older_version_does_not_start_on_the_same_disk() -> None:
     world = delete(with_disk_of_newer_version(deployed()), POD)
-    worked(world, "0.4.0", ticks=8)
+    worked(world, "0.5.0", ticks=8)
     assert "data-0" not in running(world)
 
 
@@ -77,5 +77,5 @@ def test_recreated_pod_uses_its_old_claim() -> None:
     delete(world, POD)
     world.tick()
     assert dict(world.state.engine.disks)["logs-data-0"] == "2.19.4"
-    worked(world, "0.4.0", ticks=8)
+    worked(world, "0.5.0", ticks=8)
     assert claims(world) == before

@@ -36,7 +36,7 @@ from searchkeeper.testing.invariants.recorder import InvariantRecorder, Invarian
 from searchkeeper.testing.invariants.transitions import ObservedState
 from tales import broken
 
-RELEASE = "0.4.0"
+RELEASE = "0.5.0"
 
 
 @cache

@@ -40,7 +40,7 @@ GUARDS: Final = (
         "a pod whose delete is denied does not block OLM",
         stub(operator_condition, "denied_operations", ()),
         OPERATOR_CONDITION + "test_denied_deletion_does_not_block_olm",
-        ("0.4.0", "delete Pod"),
+        ("0.5.0", "delete Pod"),
     ),
     Guard(
         "orphaned pods block OLM",

@@ -62,7 +62,7 @@ GUARDS: Final = (
         "pools converge before the cluster",
         stub(status, "_has_converged", True),
         "paths/test_every_catalog_path.py::test_cluster_is_migrated_along_every_upgrade_path",
-        (("0.1.1", "0.2.0", "0.3.1", "0.4.0"),),
+        (("0.1.1", "0.2.0", "0.3.1", "0.4.0", "0.5.0"),),
     ),
     Guard(
         "moments in the future are ignored",
@@ -129,7 +129,7 @@ GUARDS: Final = (
             reconcile, "choose_reconciler", lambda known, _: max(known, key=lambda each: each.version)
         ),
         REFUSED_VERSIONS + "test_downgraded_operator_changes_nothing",
-        ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
+        ("0.4.0", "1 to 3, 3 to 4", "0.5.0"),
     ),
     Guard(
         "a reconcile ends with the first resource that has operations",

@@ -70,7 +70,7 @@ GUARDS: Final = (
         "credentials before nodes",
         replace_attribute(credentials.Credentials, "missing_secret", None),
         CREDENTIALS + "test_cluster_is_not_created_while_credentials_are_missing",
-        ("0.4.0",),
+        ("0.5.0",),
     ),
     Guard(
         "no credentials in annotations",
@@ -120,6 +120,6 @@ GUARDS: Final = (
             replace_attribute(credentials.Credentials, "own_secrets", ()),
         ),
         CREDENTIALS + "test_missing_secret_keeps_deployed_credentials",
-        ("0.4.0",),
+        ("0.5.0",),
     ),
 )

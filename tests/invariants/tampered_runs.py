@@ -23,7 +23,7 @@ from searchkeeper.testing.fake_opensearch.state import FakeShardCopy
 from searchkeeper.testing.run_history import EngineObservation, RunHistory, StoreChange
 
 KEY: Final = Key("search.everpath.dev/v1alpha1", "SearchCluster", "search", "logs")
-RELEASE: Final = release("0.4.0")
+RELEASE: Final = release("0.5.0")
 # The revisions of the first read of the engine, and of the one after the new pod was ready. In between: the
 # ledger line at 1145, the deletion at 1146.
 FIRST, LAST = 1144, 1168

@@ -50,7 +50,7 @@ def test_upgrade_keeps_trusting_the_certificates_that_nodes_have(
     world = asked_for(security={"tlsSecret": "tls"})
     create_secret(world, "tls", ca_crt="PEM")
     create_secret(world, "other", ca_crt="other PEM")
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     until(lambda world: "upgrade/lock" in status(world)["ledger"], edited(world, version="3.4.0"))
     edited(world, security={"tlsSecret": wanted})
 
@@ -115,7 +115,7 @@ def test_explicit_url_is_used_for_all_clusters() -> None:
 def running() -> FakeCluster:
     """A fake cluster with running pods."""
     world = asked_for()
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert status(world)["phase"] == "Running"
     return world
 

@@ -148,16 +148,16 @@ def test_next_release_can_take_over_a_migration_between_any_two_operations(
     replace_before_each_operation(score(copied(deployed_by(first)), second), third, known_to(third))
 
 
-@pytest.mark.parametrize("hop", [("0.1.1", "0.2.0"), ("0.3.1", "0.4.0")], ids=" → ".join)
+@pytest.mark.parametrize("hop", [("0.1.1", "0.2.0"), ("0.3.1", "0.4.0"), ("0.4.0", "0.5.0")], ids=" → ".join)
 def test_operator_can_crash_between_any_two_operations_of_a_migration(hop: tuple[str, str]) -> None:
     before, after = hop
     replace_before_each_operation(score(copied(deployed_by(before)), after), after, known_to(after))
 
 
 def test_operator_can_crash_between_any_two_operations_of_an_engine_upgrade() -> None:
-    world = edited(copied(deployed_by("0.4.0")), version="3.4.0")
-    complete = score(world, "0.4.0")
-    replace_before_each_operation(complete, "0.4.0", complete.known)
+    world = edited(copied(deployed_by("0.5.0")), version="3.4.0")
+    complete = score(world, "0.5.0")
+    replace_before_each_operation(complete, "0.5.0", complete.known)
     assert status(world)["engineVersion"] == "3.4.0"
     assert not status(world)["ledger"]
     assert {node.version for node in world.state.engine.nodes} == {"3.4.0"}
@@ -174,7 +174,7 @@ def with_pool_removed(version: str) -> FakeCluster:
     return edited(world, pools=list(SMALL))
 
 
-@pytest.mark.parametrize("hop", [("0.2.2", "0.3.1"), ("0.3.1", "0.4.0")], ids=" → ".join)
+@pytest.mark.parametrize("hop", [("0.2.2", "0.3.1"), ("0.3.1", "0.4.0"), ("0.4.0", "0.5.0")], ids=" → ".join)
 def test_operator_can_be_replaced_at_any_operation_of_a_scale_in(
     hop: tuple[str, str],
 ) -> None:

@@ -85,7 +85,7 @@ def test_cluster_is_planned_first_then_its_pools_by_name() -> None:
     ]
 
 
-@pytest.mark.parametrize("version", ["0.4.0", "0.1.0"], ids=["current operator", "older operator"])
+@pytest.mark.parametrize("version", ["0.5.0", "0.1.0"], ids=["current operator", "older operator"])
 def test_deleted_cluster_is_planned_without_its_pools(version: str) -> None:
     [only] = resource_plans(snapshot_of(deleted(running()), version))
     assert "FinalizerRemoved" in {each.type for each in only.plan.conditions}
@@ -120,7 +120,7 @@ def test_cluster_is_at_its_version_when_every_pool_has_converged() -> None:
     snapshot = without_current_version(snapshot_of(running()))
     [cluster, *_] = resource_plans(snapshot)
     assert cluster.plan.converged
-    assert cluster.status["currentVersion"] == 4
+    assert cluster.status["currentVersion"] == 5
 
 
 @pytest.mark.parametrize("pool", [0, 1])

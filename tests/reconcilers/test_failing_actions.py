@@ -11,7 +11,7 @@ from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 
-RELEASE = "0.4.0"
+RELEASE = "0.5.0"
 
 
 @pytest.fixture

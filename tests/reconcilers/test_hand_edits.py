@@ -158,7 +158,7 @@ def defaults(live: dict[str, Any]) -> None:
         volume["configMap"]["defaultMode"] = 420
     for container in inner["containers"]:
         container |= {"imagePullPolicy": "IfNotPresent", "resources": {}, "terminationMessagePolicy": "File"}
-        container["readinessProbe"] |= {"timeoutSeconds": 1, "successThreshold": 1}
+        container["readinessProbe"]["successThreshold"] = 1
         container["readinessProbe"]["httpGet"]["scheme"] = "HTTP"
         container["ports"] = [{**port, "protocol": "TCP"} for port in container["ports"]]
         container["env"][0]["valueFrom"]["fieldRef"]["apiVersion"] = "v1"
@@ -270,8 +270,8 @@ def test_invalid_version_annotation_is_fixed_before_convergence(mark: str) -> No
     settled(world, NEWEST)
     found = world.get(SERVICE)
     assert found is not None
-    assert found["metadata"]["annotations"][CONFIGURATION] == "4"
-    assert status(world)["currentVersion"] == 4
+    assert found["metadata"]["annotations"][CONFIGURATION] == "5"
+    assert status(world)["currentVersion"] == 5
 
 
 @pytest.mark.parametrize("mark", ["x", "9" * 5000])
@@ -281,5 +281,5 @@ def test_invalid_version_annotation_of_a_stateful_set_is_fixed(mark: str) -> Non
     settled(world, NEWEST)
     found = stateful_set(world, "data")
     assert found is not None
-    assert found["metadata"]["annotations"][CONFIGURATION] == "4"
+    assert found["metadata"]["annotations"][CONFIGURATION] == "5"
     assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before

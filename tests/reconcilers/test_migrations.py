@@ -63,7 +63,7 @@ def test_scale_out_works_during_the_relabelling(grown: str) -> None:
     world = running(*(pool(name, 3, role) for name, role in roles.items()), version=BEFORE)
     edited(world, pools=[pool(name, 5 if name == grown else 3, role) for name, role in roles.items()])
     settled(world, NEWEST)
-    assert status(world)["currentVersion"] == 4
+    assert status(world)["currentVersion"] == 5
     assert status(world)["ready"] == "11/11"
 
 
@@ -79,7 +79,7 @@ def test_removed_pool_keeps_a_stateful_set_until_its_last_node_has_left() -> Non
     world = without_its_last_pool()
     settled(world, NEWEST)
     assert sorted(pods(world)) == ["data-0", "data-1", "managers-0", "managers-1", "managers-2"]
-    assert status(world)["currentVersion"] == 4
+    assert status(world)["currentVersion"] == 5
     assert color(world) is Color.GREEN
 
 

@@ -46,7 +46,7 @@ def deployed_password(world: FakeCluster, name: str) -> str:
     return base64.b64decode(secret["data"]["password"]).decode()
 
 
-@pytest.mark.parametrize("version", ["0.2.2", "0.3.1", "0.4.0"])
+@pytest.mark.parametrize("version", ["0.2.2", "0.3.1", "0.4.0", "0.5.0"])
 def test_changed_secret_replaces_every_pod(version: str) -> None:
     world = with_credentials(version)
     before = uids(world)
@@ -65,7 +65,7 @@ def test_release_0_1_0_has_no_hash_and_replaces_no_pod() -> None:
     assert uids(world) == before
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
+@pytest.mark.parametrize("version", ["0.1.0", "0.4.0", "0.5.0"])
 def test_missing_secret_keeps_deployed_credentials(version: str) -> None:
     world = with_credentials(version)
     before = uids(world)
@@ -77,7 +77,7 @@ def test_missing_secret_keeps_deployed_credentials(version: str) -> None:
 
 def test_secret_changed_during_an_upgrade_is_applied_after_it() -> None:
     """I11: the upgrade replaces every pod with the credentials that it started with."""
-    world = edited(with_credentials("0.4.0"), version="3.4.0")
+    world = edited(with_credentials("0.5.0"), version="3.4.0")
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
     world.patch(Patch(SECRET, {"data": encoded("two")}, ""))
     for current in unfolding(world):
@@ -86,7 +86,7 @@ def test_secret_changed_during_an_upgrade_is_applied_after_it() -> None:
     assert deployed_password(world, "logs-credentials") == "two"
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0"])
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0", "0.5.0"])
 @pytest.mark.parametrize("name", ["logs-config", "logs-credentials"])
 def test_secret_of_a_user_with_a_managed_name_is_left_unchanged(version: str, name: str) -> None:
     """The operator does not adopt a Secret that existed before."""
@@ -105,7 +105,7 @@ def test_secret_of_a_user_with_a_managed_name_is_left_unchanged(version: str, na
     assert not pods(world)
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
+@pytest.mark.parametrize("version", ["0.1.0", "0.4.0", "0.5.0"])
 def test_cluster_is_not_created_while_credentials_are_missing(version: str) -> None:
     world = asked_for(security={"credentialsSecret": "admin"})
     at_work(world, version=version, ticks=20)
@@ -119,13 +119,13 @@ def test_cluster_is_not_created_while_credentials_are_missing(version: str) -> N
 def test_nodes_are_created_once_after_the_secret_is_added() -> None:
     world = at_work(asked_for(security={"credentialsSecret": "admin"}), ticks=20)
     with_secret(world, encoded("one"))
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert deployed_password(world, "logs-credentials") == "one"
     assert {each["metadata"]["generation"] for each in stateful_sets(world)} == {1}
 
 
 def test_missing_secret_is_reported_although_nodes_have_a_copy() -> None:
-    world = with_credentials("0.4.0")
+    world = with_credentials("0.5.0")
     world.delete(Delete(SECRET, "", ""))
     at_work(world, ticks=10)
     assert condition(world, "ConfigurationApplied").startswith("False CredentialsMissing: stalled: ")
@@ -137,13 +137,13 @@ def test_secret_may_have_binary_entries() -> None:
     world = with_secret(
         asked_for(security={"credentialsSecret": "admin"}), {**encoded("one"), "jks": keystore}
     )
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     secret = world.get(Key("v1", "Secret", "search", "logs-credentials"))
     assert secret is not None
     assert secret["data"] == encoded("one")
     before = uids(world)
     world.patch(Patch(SECRET, {"data": {"jks": "AAAA"}}, ""))
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert uids(world) == before
 
 
@@ -156,14 +156,14 @@ def test_no_node_is_created_with_incomplete_credentials() -> None:
         " has no text in username: add it"
     )
     world.patch(Patch(SECRET, {"data": {"username": "cm9vdA=="}}, ""))
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     world.patch(Patch(SECRET, {"data": {"password": None}}, ""))
     at_work(world, ticks=10)
     assert condition(world, "ConfigurationApplied").endswith("has no text in password: add it")
     assert deployed_password(world, "logs-credentials") == "one"
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
+@pytest.mark.parametrize("version", ["0.1.0", "0.4.0", "0.5.0"])
 def test_credentials_appear_only_in_secrets(version: str) -> None:
     """They are not in annotations, conditions, ledgers or events."""
     world = with_credentials(version)

@@ -57,7 +57,7 @@ def test_failed_dashboards_do_not_hold_the_spec_lock() -> None:
 
 def test_disabled_dashboards_are_deleted() -> None:
     world = edited(running(dashboards=ENABLED), dashboards={"enabled": False})
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     world.tick()
     world.tick()
     assert not [key for key in world.state.cluster.objects if "dashboards" in key.name]

@@ -13,7 +13,7 @@ from tales import Silent, at_work, deleted, kinds, pods, running, unfolding, unt
 KEPT = {"PersistentVolumeClaim"}
 
 
-def delete_cluster(world: FakeCluster, version: str = "0.4.0") -> FakeCluster:
+def delete_cluster(world: FakeCluster, version: str = "0.5.0") -> FakeCluster:
     return at_work(deleted(world), version=version, ticks=12)
 
 
@@ -28,7 +28,7 @@ def states_after_each_write(start: FakeCluster, version: str) -> list[FakeCluste
     return states
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0"])
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0", "0.5.0"])
 def test_deletion_keeps_only_volume_claims(version: str) -> None:
     world = running(version=version, dashboards={"enabled": True})
     volumes = {key for key in world.state.cluster.objects if key.kind == "PersistentVolumeClaim"}
@@ -50,7 +50,7 @@ def test_cluster_with_another_finalizer_is_deleting_and_not_upgraded() -> None:
 
 def test_deletion_during_an_upgrade_restores_engine_settings() -> None:
     start = edited(running(upgrade={"maxBatch": 2}), version="3.4.0")
-    for world in states_after_each_write(start, "0.4.0"):
+    for world in states_after_each_write(start, "0.5.0"):
         world.execute(Exclude(world.state.engine.excluded | {"a-users-own"}))
         ledger = status(world).get("ledger", {})
         engine = None
@@ -68,7 +68,7 @@ def test_deletion_during_an_upgrade_restores_engine_settings() -> None:
 def test_deletion_removes_orphaned_pods() -> None:
     """Orphaned pods have no owner, so the garbage collector does not delete them."""
     start = running(version="0.3.1")
-    for world in states_after_each_write(start, "0.4.0"):
+    for world in states_after_each_write(start, "0.5.0"):
         delete_cluster(world)
         assert kinds(world) <= {*KEPT, "ControllerRevision"}
 

@@ -19,7 +19,7 @@ def with_ledger(world: FakeCluster, **lines: str) -> FakeCluster:
 @pytest.mark.parametrize("text", ["{", "nonsense", '"garbage"', "[" * 100_000])
 def test_invalid_ledger_value_is_ignored(text: str) -> None:
     world = with_ledger(running(), unknown=text)
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert status(world)["phase"] == "Running"
 
 
@@ -27,17 +27,17 @@ def test_invalid_ledger_value_is_ignored(text: str) -> None:
 def test_invalid_spec_lock_is_ignored(text: str) -> None:
     """No node counts as surplus because of it."""
     world = with_ledger(running(), upgrade__lock=text)
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert status(world)["ready"] == "5/5"
 
 
 def test_invalid_configuration_annotation_is_replaced() -> None:
     world = asked_for()
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     key = Key("apps/v1", "StatefulSet", CLUSTER.namespace, "logs-data")
     annotation = "search.everpath.dev/configuration"
     world.patch(Patch(key, {"metadata": {"annotations": {annotation: "four"}}}, ""))
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     stateful_set = world.get(key)
     assert stateful_set is not None
     assert stateful_set["metadata"]["annotations"][annotation] == "4"

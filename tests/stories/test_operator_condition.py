@@ -18,7 +18,7 @@ from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import Telling, away, deleted, running, unfolding
 
-CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.4.0")
+CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.5.0")
 PODS = {"data-0", "data-1", "managers-0", "managers-1", "managers-2"}
 
 
@@ -40,7 +40,7 @@ def upgradeable(world: FakeCluster) -> str | None:
     return next((each["status"] for each in conditions if each["type"] == "Upgradeable"), None)
 
 
-def reconciles(world: FakeCluster, version: str = "0.4.0") -> Iterator[FakeCluster]:
+def reconciles(world: FakeCluster, version: str = "0.5.0") -> Iterator[FakeCluster]:
     return unfolding(world, version, operator_condition=CONDITION)
 
 
@@ -121,7 +121,7 @@ def test_transition_time_changes_only_with_the_status() -> None:
 def test_nothing_is_written_without_an_operator_condition() -> None:
     world = running()
     ports = Ports(world)
-    reconcile(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
+    reconcile(ports, ports, CLUSTER, release("0.5.0"), world.state.now, operator_condition=CONDITION)
     assert ports.operations == 0
 
 
@@ -130,7 +130,7 @@ def test_converged_cluster_does_not_write_the_operator_condition() -> None:
     for _ in reconciles(world):
         pass
     ports = Ports(world)
-    reconcile(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
+    reconcile(ports, ports, CLUSTER, release("0.5.0"), world.state.now, operator_condition=CONDITION)
     assert ports.operations == 0
 
 
@@ -163,7 +163,7 @@ def test_stale_read_does_not_remove_the_blocker_of_another_cluster() -> None:
             return before if key == CONDITION else super().get(key)
 
     with pytest.raises(Conflict):
-        cycled(StalePorts(world), world, "0.4.0", operator_condition=CONDITION)
+        cycled(StalePorts(world), world, "0.5.0", operator_condition=CONDITION)
     assert upgradeable(world) == "False"
 
 
@@ -199,7 +199,7 @@ def test_deleted_cluster_does_not_block_olm() -> None:
 def test_operator_replaced_while_blocking_finishes_the_upgrade() -> None:
     world = edited(with_operator_condition(running()), version="3.4.0")
     next(each for each in reconciles(world) if upgradeable(each) == "False")
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert status(world)["engineVersion"] == "3.4.0"
     for _ in reconciles(world):
         pass
@@ -222,12 +222,12 @@ def failing_ports(world: FakeCluster, write: str, error: ApiError) -> Telling:
                 raise error
             super().delete(delete)
 
-    return FailingPorts(InvariantRecorder(world, CLUSTER, release("0.4.0")))
+    return FailingPorts(InvariantRecorder(world, CLUSTER, release("0.5.0")))
 
 
 @pytest.mark.parametrize(
     ("version", "write"),
-    [("0.4.0", "delete Pod"), ("0.3.1", "delete StatefulSet")],
+    [("0.5.0", "delete Pod"), ("0.3.1", "delete StatefulSet")],
     ids=["pod", "StatefulSet"],
 )
 def test_denied_deletion_does_not_block_olm(version: str, write: str) -> None:
@@ -236,7 +236,7 @@ def test_denied_deletion_does_not_block_olm(version: str, write: str) -> None:
     edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
     ports = failing_ports(world, write, Rejected("forbidden"))
     for _ in range(60):
-        if not cycled(ports, world, "0.4.0", operator_condition=CONDITION).wrote:
+        if not cycled(ports, world, "0.5.0", operator_condition=CONDITION).wrote:
             world.tick()
     assert f"cannot {write}" in str(status(world)["conditions"])
     assert upgradeable(world) == "True"
@@ -250,7 +250,7 @@ def test_invalid_spec_does_not_block_olm() -> None:
     assert upgradeable(world) == "False"
     edited(world, upgrade={"rollback": "Sometimes"})
     for _ in range(10):
-        cycled(world, world, "0.4.0", operator_condition=CONDITION)
+        cycled(world, world, "0.5.0", operator_condition=CONDITION)
         world.tick()
     assert upgradeable(world) == "True"
 
@@ -260,7 +260,7 @@ def test_repeated_failure_does_not_rewrite_the_operator_condition() -> None:
     world = with_operator_condition(running(version="0.3.1"))
     ports = failing_ports(world, "delete StatefulSet", Unavailable("failed calling webhook"))
     for _ in range(60):
-        outcome = looked(ports, world, "0.4.0", operator_condition=CONDITION)
+        outcome = looked(ports, world, "0.5.0", operator_condition=CONDITION)
         if outcome is None or not outcome.wrote:
             world.tick()
     assert upgradeable(world) == "False"

@@ -41,7 +41,7 @@ def test_refused_version_emits_one_event_and_changes_nothing(version: str, reaso
 def test_version_below_the_floor_of_the_next_major_is_refused() -> None:
     world = running(version="0.2.2")
     world.patch_status(Patch(CLUSTER, {"status": {"engineVersion": "2.18.0"}}, ""))
-    at_work(edited(world, version="3.4.0"), ticks=5)
+    at_work(edited(world, version="3.4.0"), version="0.4.0", ticks=5)
     assert [each.reason for each in world.state.events] == ["VersionRefused"]
     assert condition(world, "VersionAccepted").startswith("False BelowFloor: ")
 
@@ -55,7 +55,7 @@ def test_another_refused_version_emits_another_event() -> None:
 
 def test_accepted_version_ends_the_refusal() -> None:
     world = at_work(edited(running(), version="9.0.0"), ticks=5)
-    settled(edited(world, version="2.19.4"), "0.4.0")
+    settled(edited(world, version="2.19.4"), "0.5.0")
     assert status(world)["phase"] == "Running"
     assert not status(world)["ledger"]
 
@@ -104,7 +104,7 @@ def test_new_cluster_without_joined_nodes_accepts_an_older_version() -> None:
     """S17: no node has written data that the older version cannot read."""
     world = broken(asked_for(version="2.19.9"), engine_image("2.19.9"), PodFault.IMAGE)
     at_work(world, ticks=5)
-    settled(edited(world, version="2.19.4"), "0.4.0")
+    settled(edited(world, version="2.19.4"), "0.5.0")
     assert set(versions(world).values()) == {"2.19.4"}
 
 
@@ -199,8 +199,8 @@ def test_target_does_not_change_to_a_version_that_cannot_open_an_index() -> None
 @pytest.mark.parametrize(
     ("older", "supported", "releases"),
     [
-        ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
-        ("0.2.2", "0 to 1, 1 to 2", "0.4.0-rc.1, 0.4.0"),
+        ("0.4.0", "1 to 3, 3 to 4", "0.5.0"),
+        ("0.2.2", "0 to 1, 1 to 2", "0.5.0"),
     ],
 )
 def test_downgraded_operator_changes_nothing(older: str, supported: str, releases: str) -> None:
@@ -212,11 +212,11 @@ def test_downgraded_operator_changes_nothing(older: str, supported: str, release
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == objects
     assert status(world)["phase"] == "Refused"
     assert condition(world, "ConfigurationSupported") == (
-        f"False UnsupportedConfiguration: configuration 4 is deployed; this operator supports {supported}; "
+        f"False UnsupportedConfiguration: configuration 5 is deployed; this operator supports {supported}; "
         f"these releases of the operator support it: {releases}"
     )
     assert ports.operations == 1
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert status(world)["phase"] == "Running"
     assert status(world)["engineVersion"] == "3.4.0"
 

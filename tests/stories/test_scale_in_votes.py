@@ -62,11 +62,11 @@ def test_voting_exclusions_of_users_survive_a_scale_in() -> None:
             pool("more", 2, "cluster_manager"),
         ],
     )
-    for cut in range(settled(copied(start), "0.4.0")):
+    for cut in range(settled(copied(start), "0.5.0")):
         world = copied(start)
         with pytest.raises(CutOff):
-            settled(world, "0.4.0", allowed=cut)
-        settled(world, "0.4.0")
+            settled(world, "0.5.0", allowed=cut)
+        settled(world, "0.5.0")
         assert world.state.engine.voting_exclusions == {"logs-more-1"}
         assert not status(world)["ledger"]
 
@@ -77,7 +77,7 @@ def test_voting_exclusions_of_users_survive_a_rollout() -> None:
         world.execute(ExcludeFromVoting(name))
     world.tick()
     assert len(world.state.engine.voters) == 1
-    settled(edited(world, version="3.4.0"), "0.4.0")
+    settled(edited(world, version="3.4.0"), "0.5.0")
     assert world.state.engine.voting_exclusions == {"logs-managers-1", "logs-absent"}
 
 
@@ -92,7 +92,7 @@ def test_no_vote_moves_before_a_remaining_manager_has_joined() -> None:
     """The new managers are ready, but have not joined the engine."""
     world = running(*data(2))
     leaders = [pool("leaders", 3, "cluster_manager")]
-    settled(edited(world, pools=[*data(2), *leaders]), "0.4.0")
+    settled(edited(world, pools=[*data(2), *leaders]), "0.5.0")
 
     class NotJoined(Ports):
         def get_state(self) -> EngineView | Unreachable:
@@ -110,7 +110,7 @@ def test_no_vote_moves_before_a_remaining_manager_has_joined() -> None:
 def test_manager_pool_can_be_replaced_by_another() -> None:
     world = running()
     edited(world, pools=[pool("data", 2, "data"), MANAGERS, pool("leaders", 3, "cluster_manager")])
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager")])
     for current in unfolding(world):
         assert has_quorum(current)
@@ -127,7 +127,7 @@ def test_only_vote_moves_before_its_pool_loses_the_manager_role(before: list[str
     others = [pool("data", 2, "data"), pool("zone-1", 1, "cluster_manager")]
     world = running(pool("zone-0", 1, *before), *others)
     assert world.state.engine.voters == {"logs-zone-0-0"}
-    settled(edited(world, pools=[pool("zone-0", 1, *after), *others]), "0.4.0")
+    settled(edited(world, pools=[pool("zone-0", 1, *after), *others]), "0.5.0")
     assert world.state.engine.voters == {"logs-zone-1-0"}
     assert not world.state.engine.voting_exclusions
     assert not status(world)["ledger"]
@@ -142,7 +142,7 @@ def test_only_voter_keeps_its_vote_until_another_manager_has_joined() -> None:
     leaders = pool("leaders", 1, "cluster_manager")
     at_work(edited(world, pools=[*data(2)[:1], {**zone, "roles": ["ingest"]}, leaders]), ticks=20)
     assert world.state.engine.elected is not None
-    settled(with_faults(world), "0.4.0")
+    settled(with_faults(world), "0.5.0")
     assert world.state.engine.voters == {"logs-leaders-0"}
 
 

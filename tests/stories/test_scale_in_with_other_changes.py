@@ -64,7 +64,7 @@ def test_nodes_of_a_deleted_statefulset_are_restored_before_scale_in() -> None:
     world.delete(Delete(Key("apps/v1", "StatefulSet", "search", "logs-more"), "", ""))
     for _ in range(3):
         world.tick()
-    settled(edited(world, pools=data(2)), "0.4.0")
+    settled(edited(world, pools=data(2)), "0.5.0")
     assert color(world) is Color.GREEN
     assert not pod_names(world, "more")
 
@@ -145,7 +145,7 @@ def test_scale_in_waits_for_an_upgrade_that_is_about_to_start() -> None:
 def test_upgrade_and_removal_of_a_pool_in_one_edit_both_complete() -> None:
     world = running(*data(2), pool("more", 2, "data"))
     edited(world, version="3.4.0", pools=data(2))
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
     assert not pod_names(world, "more")
 
@@ -163,11 +163,11 @@ def test_scale_in_completes_after_a_crash_at_any_write() -> None:
     start = edited(
         cluster_before_scale_in(), pools=[pool("data", 2, "data"), pool("managers", 1, "cluster_manager")]
     )
-    for cut in range(settled(copied(start), "0.4.0")):
+    for cut in range(settled(copied(start), "0.5.0")):
         world = copied(start)
         with pytest.raises(CutOff):
-            settled(world, "0.4.0", allowed=cut)
-        settled(world, "0.4.0")
+            settled(world, "0.5.0", allowed=cut)
+        settled(world, "0.5.0")
         assert sorted(pods(world)) == ["data-0", "data-1", "managers-0"]
         assert not status(world)["ledger"]
         assert not world.state.engine.excluded

@@ -18,7 +18,7 @@ from tales import Silent, at_work, away, broken, pods, running, stateful_set, un
 
 def test_scale_out_adds_nodes_at_once() -> None:
     world = edited(running(), pools=data(4))
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert pod_names(world, "data") == ["data-0", "data-1", "data-2", "data-3"]
     assert status(world)["ready"] == "7/7"
 
@@ -38,14 +38,14 @@ def test_scaling_a_searchpool_has_no_effect(replicas: int) -> None:
 def test_scale_out_restarts_no_node() -> None:
     world = running()
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
-    settled(edited(world, pools=data(3)), "0.4.0")
+    settled(edited(world, pools=data(3)), "0.5.0")
     after = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
     assert before.items() <= after.items()
 
 
 def test_pool_can_be_added() -> None:
     world = edited(running(), pools=[*data(2), pool("routers", 2, "coordinating")])
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert pod_names(world, "routers") == ["routers-0", "routers-1"]
 
 
@@ -62,7 +62,7 @@ def test_surplus_node_is_drained_before_removal() -> None:
 
 def test_volume_of_a_removed_node_is_kept() -> None:
     world = cluster_before_scale_in()
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert Key("v1", "PersistentVolumeClaim", "search", "data-logs-data-2") in world.state.cluster.objects
 
 
@@ -103,7 +103,7 @@ def test_impossible_drain_stalls_and_names_the_shard() -> None:
 def test_retained_node_is_not_excluded_any_more() -> None:
     world = edited(running(), pools=data(1))
     until(lambda world: bool(world.state.engine.excluded), world)
-    settled(edited(world, pools=data(2)), "0.4.0")
+    settled(edited(world, pools=data(2)), "0.5.0")
     assert not world.state.engine.excluded
     assert pod_names(world, "data") == ["data-0", "data-1"]
 
@@ -154,7 +154,7 @@ def test_last_data_nodes_are_not_drained(pools: list[dict[str, object]]) -> None
         "keep one, or add a data pool"
     )
     assert status(world)["phase"] == "Stalled"
-    settled(edited(world, pools=data(2)), "0.4.0")
+    settled(edited(world, pools=data(2)), "0.5.0")
 
 
 @pytest.mark.parametrize("text", ["logs-data-0", "logs-*-0"])
@@ -171,7 +171,7 @@ def test_no_drain_while_users_exclude_all_remaining_data_nodes(text: str) -> Non
 
 def test_data_pool_is_removed_when_another_replaces_it() -> None:
     world = edited(running(), pools=[pool("hot", 2, "data"), MANAGERS])
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert sorted(pods(world)) == ["hot-0", "hot-1", "managers-0", "managers-1", "managers-2"]
 
 
@@ -181,7 +181,7 @@ def test_surplus_node_of_a_pool_that_loses_its_data_role_is_drained() -> None:
     world = edited(
         running(pool("data", 2, "data"), hot, MANAGERS), pools=[pool("data", 1, "ingest"), hot, MANAGERS]
     )
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert sorted(pods(world)) == ["data-0", "hot-0", "hot-1", "managers-0", "managers-1", "managers-2"]
     assert not copy_count(world, "data-1")
 
@@ -189,7 +189,7 @@ def test_surplus_node_of_a_pool_that_loses_its_data_role_is_drained() -> None:
 def test_removed_pool_leaves_only_its_volumes() -> None:
     world = running(*data(2), pool("more", 2, "data"))
     with_index(with_index(world, "films"), "songs")
-    settled(edited(world, pools=data(2)), "0.4.0")
+    settled(edited(world, pools=data(2)), "0.5.0")
     left = {key.kind for key in world.state.cluster.objects if key.name.startswith("logs-more")}
     assert left <= {"ControllerRevision"}
     assert Key("v1", "PersistentVolumeClaim", "search", "data-logs-more-1") in world.state.cluster.objects
@@ -202,5 +202,5 @@ def test_broken_node_can_be_removed() -> None:
     world = broken(running(*data(3)), "logs-data-2", PodFault.CRASH)
     at_work(world, ticks=10)
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager"), MANAGERS])
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert pod_names(world, "data") == ["data-0", "data-1"]

@@ -23,7 +23,7 @@ def with_security(**security: str) -> FakeCluster:
     entries = {name: base64.b64encode(b"x").decode() for name in ("username", "password")}
     metadata = {"name": "admin", "namespace": "search"}
     world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": entries})
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     return world
 
 
@@ -77,7 +77,7 @@ def test_credentials_added_with_an_upgrade_are_used_after_it() -> None:
 @pytest.mark.parametrize("before", [True, False])
 def test_dashboards_change_after_the_upgrade_of_the_same_edit(before: bool) -> None:
     world = asked_for(dashboards={"enabled": before, "replicas": 1})
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     edited(world, version=NEW, dashboards={"enabled": not before})
     for current in unfolding(world):
         if is_locked(current):
@@ -87,7 +87,7 @@ def test_dashboards_change_after_the_upgrade_of_the_same_edit(before: bool) -> N
 
 def test_dashboards_edit_during_an_upgrade_is_applied_after_it() -> None:
     world = asked_for(dashboards={"enabled": True, "replicas": 2})
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     until(is_locked, edited(world, version=NEW, dashboards={"replicas": 5}))
     for current in unfolding(world):
         deployment = current.get(Key("apps/v1", "Deployment", "search", "logs-dashboards"))

@@ -11,7 +11,7 @@ from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from tales import Telling, at_work, broken, running, unfolding, until
 
 
-@pytest.mark.parametrize("version", ["0.1.1", "0.2.2", "0.3.1", "0.4.0"])
+@pytest.mark.parametrize("version", ["0.1.1", "0.2.2", "0.3.1", "0.4.0", "0.5.0"])
 def test_converged_cluster_causes_no_writes(version: str) -> None:
     world = running(version=version, dashboards={"enabled": True})
     ports = Telling(world)
@@ -87,7 +87,7 @@ def test_upgrade_status_has_versions_and_current_pool() -> None:
 
 def test_finished_upgrade_is_in_the_history() -> None:
     world = edited(running(), version="3.4.0")
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     [past] = status(world)["upgrade"]["history"]
     assert (past["from"], past["target"], past["result"]) == ("2.19.4", "3.4.0", "Finished")
     assert past["startedAt"] < past["finishedAt"]
@@ -98,7 +98,7 @@ def test_upgrade_history_is_limited() -> None:
     world = edited(running(), version="3.4.0")
     old = [{"from": "1", "target": "2", "startedAt": str(n), "result": "Finished"} for n in range(10)]
     world.patch_status(Patch(CLUSTER, {"status": {"upgrade": {"history": old}}}, ""))
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     history = status(world)["upgrade"]["history"]
     assert len(history) == 10
     assert history[-1]["target"] == "3.4.0"

@@ -47,22 +47,22 @@ class TwoClusters:
 
 def test_two_clusters_migrate_and_upgrade_independently() -> None:
     both = TwoClusters()
-    for version, configuration in (("0.1.1", 1), ("0.2.2", 2), ("0.3.1", 3), ("0.4.0", 4)):
+    for version, configuration in (("0.1.1", 1), ("0.2.2", 2), ("0.3.1", 3), ("0.4.0", 4), ("0.5.0", 5)):
         both.run(version, ticks=60)
         expected = ("Running", configuration, "2.19.4", "5/5")
         assert [both.summary(key) for key in both.engines] == [expected, expected]
     both.world.patch(Patch(OTHER, {"spec": {"version": "3.4.0"}}, ""))
-    both.run("0.4.0", ticks=80)
-    assert both.summary(CLUSTER) == ("Running", 4, "2.19.4", "5/5")
-    assert both.summary(OTHER) == ("Running", 4, "3.4.0", "5/5")
+    both.run("0.5.0", ticks=80)
+    assert both.summary(CLUSTER) == ("Running", 5, "2.19.4", "5/5")
+    assert both.summary(OTHER) == ("Running", 5, "3.4.0", "5/5")
 
 
 def test_deletion_keeps_the_objects_of_the_other_cluster() -> None:
     both = TwoClusters()
-    both.run("0.4.0", ticks=40)
+    both.run("0.5.0", ticks=40)
     before = {key: each["metadata"]["uid"] for key, each in both.world.state.cluster.objects.items()}
     both.world.delete(Delete(CLUSTER, "", ""))
-    both.run("0.4.0", ticks=10)
+    both.run("0.5.0", ticks=10)
     after = {key: each["metadata"]["uid"] for key, each in both.world.state.cluster.objects.items()}
     volumes = {key for key in before if key.kind == "PersistentVolumeClaim"}
     others = {key for key in before if key.name.startswith(OTHER.name)}

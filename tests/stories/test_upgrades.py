@@ -43,7 +43,7 @@ def test_no_pool_gets_a_target_that_is_being_replaced() -> None:
     """I5: operations of the reconcile that changes the target are for the old target."""
     world = edited(running(), version="3.2.0")
     until(lambda world: "upgrade" in status(world)["ledger"], world)
-    settled(edited(world, version="3.4.0"), "0.4.0")
+    settled(edited(world, version="3.4.0"), "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
@@ -78,7 +78,7 @@ def test_evicted_pod_of_a_later_pool_keeps_its_version(turn: str) -> None:
     world.tick()
     world.tick()
     assert versions(world)[later] == "2.19.4"
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
@@ -135,7 +135,7 @@ def test_pause_takes_effect_during_an_upgrade() -> None:
     assert versions(world) == before
     assert condition(world, "PoolsConverged") == "False UpgradePaused: spec.upgrade.paused is set"
     assert status(world)["phase"] == "Upgrading"
-    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    settled(edited(world, upgrade={"paused": False}), "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
@@ -145,7 +145,7 @@ def test_paused_upgrade_does_not_start() -> None:
     at_work(world, ticks=20)
     assert condition(world, "UpgradeStarted") == "False UpgradePaused: spec.upgrade.paused is set"
     assert not any(line.startswith("upgrade") for line in status(world)["ledger"])
-    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    settled(edited(world, upgrade={"paused": False}), "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
@@ -161,7 +161,7 @@ def test_evicted_pod_keeps_its_version_while_paused() -> None:
         at_work(world, ticks=10)
     assert {versions(world)[name] for name in managers} == {"2.19.4"}
     assert status(world)["phase"] == "Upgrading"
-    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    settled(edited(world, upgrade={"paused": False}), "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
@@ -197,7 +197,7 @@ def test_upgrade_does_not_finish_while_the_engine_is_unreachable() -> None:
     assert "upgrade" in status(world)["ledger"]
     at_work(world, Silent(world), ticks=10)
     assert "upgrade" in status(world)["ledger"]
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert "upgrade" not in status(world)["ledger"]
 
 
@@ -238,14 +238,14 @@ def test_target_changed_at_the_end_of_an_upgrade_is_reached() -> None:
     until(lambda world: status(world)["engineVersion"] == "2.19.4", world)
     ledger = {"wait/EngineHealthy": '["EngineRed",0]'}
     world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
-    settled(edited(world, version="3.4.0"), "0.4.0")
+    settled(edited(world, version="3.4.0"), "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
 def test_version_reachable_only_from_the_target_is_accepted_after_it() -> None:
     world = edited(running(engine="2.19.0"), version="2.19.4")
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
-    settled(edited(world, version="3.4.0"), "0.4.0")
+    settled(edited(world, version="3.4.0"), "0.5.0")
     assert status(world)["engineVersion"] == "3.4.0"
 
 
@@ -256,7 +256,7 @@ def test_order_of_a_major_upgrade_uses_deployed_roles(steps: int) -> None:
     world = running(both, pool("routers", 2, "coordinating"))
     edited(world, pools=[both, pool("routers", 2, "coordinating", "cluster_manager")])
     next(islice(unfolding(world), steps, None))
-    settled(edited(world, version="3.4.0"), "0.4.0")
+    settled(edited(world, version="3.4.0"), "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
@@ -337,7 +337,7 @@ def test_next_pool_starts_with_a_batch_of_one() -> None:
 
 def test_finished_rollout_leaves_the_ledger_empty() -> None:
     world = eight_data_nodes(maxBatch=4)
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert not status(world)["ledger"]
 
 
@@ -385,6 +385,6 @@ def test_statefulset_replaces_no_pod_before_the_gates_open() -> None:
     until(lambda world: "3.4.0" in str(templates(world)["logs-routers"]), world)
     at_work(edited(world, upgrade={"paused": True}), ticks=30)
     assert {versions(world)[f"routers-{n}"] for n in range(3)} == {"2.19.4"}
-    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    settled(edited(world, upgrade={"paused": False}), "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
     assert not status(world)["ledger"]

@@ -57,7 +57,7 @@ def upgrading_cluster(nodes: int, *replicas: int, ephemeral: bool = False) -> Fa
     """Return a cluster with one index for each of these replica counts, whose upgrade starts."""
     storage: dict[str, Any] = {"storage": {"ephemeral": ephemeral}}
     world = asked_for({**pool("data", nodes, "data"), **storage}, MANAGERS)
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     for number, count in enumerate(replicas):
         with_index(world, f"index{number}", replicas=count)
     return edited(world, version=NEW)
@@ -92,7 +92,7 @@ def test_drain_is_kept_while_another_pod_is_not_ready() -> None:
     world.state = kill_pod(world.state, Key("v1", "Pod", "search", "logs-managers-2"))
     at_work(world, ticks=1)
     assert world.state.engine.excluded == {name}
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert not world.state.engine.excluded
 
 
@@ -100,7 +100,7 @@ def test_drain_is_undone_during_a_pause() -> None:
     world = edited(until(is_drained, upgrading_cluster(2, 0)), upgrade={"paused": True})
     at_work(world)
     assert not world.state.engine.excluded
-    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    settled(edited(world, upgrade={"paused": False}), "0.5.0")
     assert set(versions(world).values()) == {NEW}
 
 
@@ -145,7 +145,7 @@ def test_only_data_node_on_ephemeral_storage_is_replaced_if_the_loss_is_accepted
     assert versions(world)["data-0"] == NEW
     assert condition(world, "PodsCurrent") == "False EngineRed: the cluster is red: index0[0] has no primary"
     world.state = replace(world.state, engine=replace(world.state.engine, indices=(), copies=()))
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     assert set(versions(world).values()) == {NEW}
 
 
@@ -167,7 +167,7 @@ def test_departing_node_takes_the_shards_of_the_last_remaining_node_during_its_r
     """S09: otherwise the rollout would wait for an excluded target, and the scale-in for the rollout."""
     data: dict[str, Any] = {**pool("data", 2, "data"), "storage": {"ephemeral": ephemeral}}
     world = asked_for(data, MANAGERS)
-    settled(world, "0.4.0")
+    settled(world, "0.5.0")
     with_index(with_index(world, "alone", replicas=0), "lonely", replicas=0)
     until(
         lambda world: bool(world.state.engine.excluded),

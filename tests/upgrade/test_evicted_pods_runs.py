@@ -25,7 +25,7 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.faults import kill_pod
 from tales import unfolding, until, versions
 
-RELEASE = "0.4.0"
+RELEASE = "0.5.0"
 OLD, MIDDLE, NEW = "2.19.4", "3.3.2", "3.4.0"
 MANAGERS = pool("managers", 3, "cluster_manager")
 

@@ -32,7 +32,7 @@ from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.faults import kill_pod
 from tales import unfolding
 
-RELEASE = "0.4.0"
+RELEASE = "0.5.0"
 OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
 FAULTS = (PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING)
 THREE = (pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))

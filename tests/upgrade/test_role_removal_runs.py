@@ -39,7 +39,7 @@ def test_only_data_pool_keeps_the_role_and_its_pods() -> None:
     at_work(edited(world, pools=[pool("mixed", 3, "cluster_manager")]))
     assert uids(world) == before
     assert "no other node keeps it" in condition(world, "PodsCurrent")
-    settled(edited(world, pools=[pool("mixed", 3, "cluster_manager", "data")]), "0.4.0")
+    settled(edited(world, pools=[pool("mixed", 3, "cluster_manager", "data")]), "0.5.0")
 
 
 @pytest.mark.parametrize("other", ["ingest", "cluster_manager"])

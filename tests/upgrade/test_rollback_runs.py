@@ -42,7 +42,7 @@ from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from searchkeeper.upgrade.rollback import ROLLBACK_ANNOTATION
 from tales import pods, unfolding
 
-RELEASE = "0.4.0"
+RELEASE = "0.5.0"
 OLD, NEW = "2.19.4", "3.4.0"
 THREE = (pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
 APART = (pool("hot", 1, "data"), pool("warm", 1, "data"), pool("managers", 3, "cluster_manager"))

@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
 
+from searchkeeper.api.schema import JsonObject
 from searchkeeper.api.spec import (
     MAX_BATCH,
     MIN_BATCH,
@@ -52,9 +53,16 @@ def decode_cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
     return ClusterSpec(
         version=str(raw.get("version") or ""),
         pools=tuple(decode_pool_spec(pool["name"], pool) for pool in raw.get("pools") or ()),
-        dashboards=Dashboards(bool(dashboards.get("enabled", False)), int(dashboards.get("replicas", 1))),
+        dashboards=Dashboards(
+            bool(dashboards.get("enabled", False)),
+            int(dashboards.get("replicas", 1)),
+            _decode_object(dashboards.get("podTemplate")),
+        ),
         upgrade=decode_upgrade_policy(raw),
         security=decode_security(raw),
+        config=_decode_object(raw.get("config")),
+        plugins=tuple(map(str, raw.get("plugins") or ())),
+        keystore_secret=raw.get("keystoreSecret"),
     )
 
 
@@ -75,7 +83,24 @@ def decode_pool_spec(name: str, raw: Mapping[str, Any]) -> PoolSpec:
             storage.get("storageClass"),
             bool(storage.get("ephemeral", False)),
         ),
+        _decode_object(raw.get("podTemplate")),
+        _decode_object(raw.get("config")),
     )
+
+
+def _decode_object(raw: Mapping[str, Any] | None) -> JsonObject | None:
+    """Decode an object to its canonical JSON, without nulls at any depth; None if it is empty."""
+    if not raw:
+        return None
+    return JsonObject(json.dumps(_without_deep_nulls(raw), sort_keys=True, separators=(",", ":")))
+
+
+def _without_deep_nulls(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_deep_nulls(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, list | tuple):
+        return [_without_deep_nulls(item) for item in value if item is not None]
+    return value
 
 
 def encode_pools(pools: Iterable[PoolSpec]) -> list[dict[str, Any]]:
@@ -90,6 +115,8 @@ def encode_pools(pools: Iterable[PoolSpec]) -> list[dict[str, Any]]:
                 "ephemeral": pool.storage.ephemeral,
                 "storageClass": pool.storage.storage_class,
             },
+            **({} if pool.pod_template is None else {"podTemplate": json.loads(pool.pod_template)}),
+            **({} if pool.config is None else {"config": json.loads(pool.config)}),
         }
         for pool in pools
     ]

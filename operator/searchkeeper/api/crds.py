@@ -54,7 +54,6 @@ class Crd:
     columns: tuple[tuple[str, str, str], ...]
     categories: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
-    is_scalable: bool = False
 
     @property
     def plural(self) -> str:
@@ -101,7 +100,6 @@ POOLS: Final = Crd(
         ("Ready", "integer", ".status.readyReplicas"),
         ("Age", "date", ".metadata.creationTimestamp"),
     ),
-    is_scalable=True,
 )
 
 
@@ -119,7 +117,6 @@ def _manifest(crd: Crd) -> Schema:
         "shortNames": [crd.short_name],
         **({"categories": [*crd.categories]} if crd.categories else {}),
     }
-    scale = {"scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}}
     schema = {
         "description": crd.description,
         "type": "object",
@@ -137,7 +134,8 @@ def _manifest(crd: Crd) -> Schema:
         "name": "v1alpha1",
         "served": True,
         "storage": True,
-        "subresources": {"status": {}, **(scale if crd.is_scalable else {})},
+        # No scale: the operator reverts edits of a SearchPool, since a scale-in drains nodes first.
+        "subresources": {"status": {}},
         "additionalPrinterColumns": [
             {"name": name, "type": column_type, "jsonPath": path} for name, column_type, path in crd.columns
         ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "FieldSchema",
     "Int64",
+    "JsonObject",
     "Rule",
     "Schema",
     "Timestamp",
@@ -14,7 +15,7 @@ __all__ = [
 ]
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, NewType, TypeAlias, Union, get_args, get_origin, get_type_hints
@@ -24,6 +25,8 @@ Schema: TypeAlias = dict[str, Any]
 # Types for the formats `int64` and `date-time`, which Python's types cannot express.
 Int64 = NewType("Int64", int)
 Timestamp = NewType("Timestamp", str)
+# An object as canonical JSON text: values of a spec are hashable.
+JsonObject = NewType("JsonObject", str)
 
 _SCALARS: Final[Mapping[object, Schema]] = {
     bool: {"type": "boolean"},
@@ -31,6 +34,7 @@ _SCALARS: Final[Mapping[object, Schema]] = {
     Int64: {"type": "integer", "format": "int64"},
     str: {"type": "string"},
     Timestamp: {"type": "string", "format": "date-time"},
+    JsonObject: {"type": "object"},
 }
 
 
@@ -46,7 +50,8 @@ class Rule:
 class FieldSchema:
     """The schema of a field beyond its type.
 
-    `name` overrides the JSON name, `key` is the map key of a list, and `is_open` preserves unknown fields.
+    `name` overrides the JSON name, `key` is the map key of a list, `is_open` preserves unknown fields, and
+    `content` is the schema of the fields of a JsonObject.
     """
 
     description: str
@@ -61,6 +66,7 @@ class FieldSchema:
     max_items: int | None = None
     key: str | None = None
     is_open: bool = False
+    content: Schema = field(default_factory=dict, hash=False)
     rules: tuple[Rule, ...] = ()
 
 
@@ -85,6 +91,7 @@ def openapi_schema(python_type: object, field_schema: FieldSchema | None = None)
     return {
         "description": field_schema.description,
         **_type_schema(python_type, field_schema),
+        **field_schema.content,
         **{name: limit for name, limit in limits.items() if limit is not None},
         **validations(field_schema.rules),
     }

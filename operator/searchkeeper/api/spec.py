@@ -8,6 +8,8 @@ __all__ = [
     "MIN_BATCH",
     "MIN_DEADLINE",
     "ROLES",
+    "SEARCH_RULE",
+    "WARM_RULE",
     "ClusterSpec",
     "Dashboards",
     "PoolSpec",
@@ -20,11 +22,24 @@ __all__ = [
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
-from searchkeeper.api.schema import FieldSchema, Rule
+from searchkeeper.api.pod_template import POD_TEMPLATE_SCHEMA
+from searchkeeper.api.schema import FieldSchema, JsonObject, Rule
+from searchkeeper.api.settings import SETTINGS_SCHEMA
 
-ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
+ROLES: Final = (
+    "cluster_manager",
+    "data",
+    "ingest",
+    "ml",
+    "coordinating",
+    "remote_cluster_client",
+    "search",
+    "warm",
+)
+# Nodes with one of these have shards on their disks.
+_DATA_ROLES: Final = frozenset({"data", "search", "warm"})
 
 # The codec brings values that an older CRD may have accepted within these. MAX_BATCH is not in the CRD: OLM
 # v1 refuses a new maximum, and a stored value above it could not be written any more.
@@ -42,12 +57,24 @@ _STORAGE_IMMUTABLE_RULE: Final = Rule(
     "self == oldSelf",
     "storage is immutable: add a pool with the new storage, then remove this pool",
 )
-# A node that loses the role data does not start while it has shards on its disk. The vote of a node that
-# loses the role cluster_manager remains in the voting configuration.
+# A node that loses the role data, search or warm does not start while it has shards on its disk. The vote of
+# a node that loses the role cluster_manager remains in the voting configuration.
 _KEEP_ROLES_RULE: Final = Rule(
-    "oldSelf.all(role, role in self || !(role in ['data', 'cluster_manager']))",
-    "the roles data and cluster_manager cannot be removed from a pool: add a pool without them, then remove "
-    "this pool; the operator drains its shards and votes first",
+    "oldSelf.all(role, role in self || !(role in ['data', 'search', 'warm', 'cluster_manager']))",
+    "the roles data, search, warm and cluster_manager cannot be removed from a pool: add a pool without "
+    "them, then remove this pool; the operator drains its shards and votes first",
+)
+# OpenSearch 2 takes an unknown role for a label, and allocates nothing to it.
+WARM_RULE: Final = Rule(
+    "!self.version.matches('^[0-2][.]') || !self.pools.exists(pool, 'warm' in pool.roles)",
+    "the role warm exists since OpenSearch 3.0: use search for searchable snapshots in OpenSearch 2",
+)
+# Such a node does not start: "search role cannot be combined with any other role on a node".
+SEARCH_RULE: Final = Rule(
+    "self.version.matches('^[0-2][.]') || "
+    "self.pools.all(pool, !('search' in pool.roles) || size(pool.roles) == 1)",
+    "the role search cannot be combined with other roles since OpenSearch 3.0: add a pool for it, or use the "
+    "role warm for searchable snapshots",
 )
 # Without a manager the cluster cannot elect one, and scaling to zero managers loses the cluster state.
 HAS_MANAGERS_RULE: Final = Rule(
@@ -100,6 +127,11 @@ _ROLES_DESCRIPTION: Final = (
 )
 _STORAGE_DESCRIPTION: Final = "Storage of the nodes in this pool."
 _REPLICAS_DESCRIPTION: Final = "Number of nodes in this pool."
+_POD_TEMPLATE_DESCRIPTION: Final = (
+    "Parts of a pod template that are merged over that of the operator, lists of named items by name: "
+    "labels, annotations, resources and environment of the container {container}, scheduling, "
+    "security context, volumes, further containers. What the operator sets itself is refused."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +149,10 @@ class PoolSpec:
     roles: Annotated[
         frozenset[str],
         FieldSchema(
-            f"{_ROLES_DESCRIPTION} The roles data and cluster_manager cannot be removed.",
+            f"{_ROLES_DESCRIPTION} The roles data, search, warm and cluster_manager cannot be removed.",
             enum=ROLES,
             min_items=1,
-            max_items=5,
+            max_items=len(ROLES),
             rules=(_KEEP_ROLES_RULE,),
         ),
     ]
@@ -128,6 +160,21 @@ class PoolSpec:
     storage: Annotated[
         Storage, FieldSchema(f"{_STORAGE_DESCRIPTION} Immutable.", rules=(_STORAGE_IMMUTABLE_RULE,))
     ] = field(default_factory=Storage)
+    pod_template: Annotated[
+        JsonObject | None,
+        FieldSchema(
+            _POD_TEMPLATE_DESCRIPTION.format(container="opensearch") + " A change restarts the nodes.",
+            content=POD_TEMPLATE_SCHEMA,
+        ),
+    ] = None
+    config: Annotated[
+        JsonObject | None,
+        FieldSchema(
+            "Settings of opensearch.yml for the nodes of this pool, over those of spec.config. A change "
+            "restarts the nodes.",
+            content=SETTINGS_SCHEMA,
+        ),
+    ] = None
 
     @property
     def votes(self) -> bool:
@@ -135,7 +182,7 @@ class PoolSpec:
 
     @property
     def holds_data(self) -> bool:
-        return "data" in self.roles
+        return bool(_DATA_ROLES & self.roles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +191,10 @@ class Dashboards:
 
     enabled: Annotated[bool, FieldSchema("Whether to deploy OpenSearch Dashboards.")] = False
     replicas: Annotated[int, FieldSchema("Number of Dashboards pods.", minimum=0, maximum=200)] = 1
+    pod_template: Annotated[
+        JsonObject | None,
+        FieldSchema(_POD_TEMPLATE_DESCRIPTION.format(container="dashboards"), content=POD_TEMPLATE_SCHEMA),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +279,8 @@ class Security:
 class ClusterSpec:
     """Desired state of a cluster."""
 
+    RULES: ClassVar[tuple[Rule, ...]] = (WARM_RULE, SEARCH_RULE)
+
     version: Annotated[
         str,
         FieldSchema(
@@ -256,6 +309,33 @@ class ClusterSpec:
         Security,
         FieldSchema("Secrets with certificates and credentials. Without them the cluster is not secured."),
     ] = field(default_factory=Security)
+    config: Annotated[
+        JsonObject | None,
+        FieldSchema(
+            "Settings of opensearch.yml for all nodes, by their whole names. Settings that the operator sets "
+            "are refused. A change restarts the nodes.",
+            content=SETTINGS_SCHEMA,
+        ),
+    ] = None
+    plugins: Annotated[
+        tuple[str, ...],
+        FieldSchema(
+            "Plugins to install beside those of the image, by name, Maven coordinates or URL, as "
+            "opensearch-plugin takes them; {version} stands for the OpenSearch version. A change restarts "
+            "the nodes.",
+            max_items=32,
+        ),
+    ] = ()
+    keystore_secret: Annotated[
+        str | None,
+        FieldSchema(
+            "Name of the Secret whose entries are secure settings for the keystore of the nodes. A change of "
+            "its content restarts the nodes.",
+            min_length=1,
+            max_length=253,
+            pattern=_OBJECT_NAME_PATTERN,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +343,19 @@ class SearchPoolSpec:
     """Desired state of a pool. The operator writes it into a SearchPool."""
 
     cluster: Annotated[str, FieldSchema("Name of the SearchCluster that this pool belongs to.")]
-    roles: Annotated[frozenset[str], FieldSchema(_ROLES_DESCRIPTION, enum=ROLES, min_items=1, max_items=5)]
+    roles: Annotated[
+        frozenset[str], FieldSchema(_ROLES_DESCRIPTION, enum=ROLES, min_items=1, max_items=len(ROLES))
+    ]
     replicas: Annotated[int, FieldSchema(_REPLICAS_DESCRIPTION, minimum=0)]
     engine_version: Annotated[
         str | None,
         FieldSchema("OpenSearch version that the pods may run now. The operator raises it in an upgrade."),
     ] = None
     storage: Annotated[Storage, FieldSchema(_STORAGE_DESCRIPTION)] = field(default_factory=Storage)
+    pod_template: Annotated[
+        JsonObject | None, FieldSchema("The podTemplate of the pool in the SearchCluster.", is_open=True)
+    ] = None
+    config: Annotated[
+        JsonObject | None,
+        FieldSchema("Settings of the pool, and those of the SearchCluster.", is_open=True),
+    ] = None

@@ -18,8 +18,10 @@ from typing import Any, Final
 
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.crds import CLUSTERS, NAME_LENGTH_RULE, NAME_RULE, SECRET_NAME_RULE, crds
+from searchkeeper.api.pod_template import DASHBOARDS, NODES, ManagedPod, pod_template_errors
 from searchkeeper.api.schema import Rule, Schema
-from searchkeeper.api.spec import HAS_MANAGERS_RULE, ClusterSpec
+from searchkeeper.api.settings import setting_errors
+from searchkeeper.api.spec import HAS_MANAGERS_RULE, SEARCH_RULE, WARM_RULE, ClusterSpec
 
 _TYPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {
     "object": (Mapping, "an object"),
@@ -39,6 +41,7 @@ EXAMPLES: Final = {
     "tlsSecret": "logs-tls",
     "credentialsSecret": "logs-admin",
     "snapshotRepository": "nightly",
+    "keystoreSecret": "logs-keystore",
 }
 _OBJECT_NAMES: Final = frozenset(EXAMPLES) - {"version", "size", "snapshotRepository"}
 # Unquoted words that YAML 1.1 reads as true or false.
@@ -61,6 +64,20 @@ def _has_managers(pools: Any) -> bool:
     return any("cluster_manager" in pool["roles"] and pool["replicas"] > 0 for pool in pools)
 
 
+def _has_known_roles(spec: Any) -> bool:
+    return not _is_before_3(spec) or not any("warm" in pool["roles"] for pool in spec["pools"])
+
+
+def _has_search_alone(spec: Any) -> bool:
+    return _is_before_3(spec) or not any(
+        "search" in pool["roles"] and len(pool["roles"]) > 1 for pool in spec["pools"]
+    )
+
+
+def _is_before_3(spec: Any) -> bool:
+    return re.match("[0-2][.]", str(spec.get("version"))) is not None
+
+
 def _has_service_name(cluster: Any) -> bool:
     return re.fullmatch("[a-z]([-a-z0-9]*[a-z0-9])?", cluster["metadata"]["name"]) is not None
 
@@ -78,6 +95,8 @@ def _has_unreserved_secret(cluster: Any) -> bool:
 # The CEL rules of the CRDs as Python functions.
 RULES: Final[Mapping[Rule, Callable[[Any], bool]]] = {
     HAS_MANAGERS_RULE: _has_managers,
+    WARM_RULE: _has_known_roles,
+    SEARCH_RULE: _has_search_alone,
     NAME_RULE: _has_service_name,
     NAME_LENGTH_RULE: _has_short_names,
     SECRET_NAME_RULE: _has_unreserved_secret,
@@ -165,10 +184,42 @@ def _tolerant_cluster_schema() -> Schema:
 
 def _errors(schema: Schema, manifest: Mapping[str, Any]) -> list[FieldError]:
     """Like the API server, evaluate rules only if nothing else is wrong."""
-    return [*_value_errors(schema, manifest, "")] or [*_rule_errors(schema, manifest, "")]
+    return (
+        [*_value_errors(schema, manifest, "")]
+        or [*_rule_errors(schema, manifest, "")]
+        or [*_managed_field_errors(manifest)]
+    )
+
+
+def _managed_field_errors(manifest: Mapping[str, Any]) -> Iterator[FieldError]:
+    """What would change a field that the operator sets. The API server accepts it: it has no such rules."""
+    spec = manifest["spec"]
+    if "pools" not in spec:
+        # A SearchPool has what the operator wrote.
+        return
+    pools = spec["pools"]
+    templates: list[tuple[str, Any, ManagedPod]] = [
+        (f"spec.pools[{number}].podTemplate", pool.get("podTemplate"), NODES)
+        for number, pool in enumerate(pools)
+    ]
+    dashboards = spec.get("dashboards") or {}
+    templates.append(("spec.dashboards.podTemplate", dashboards.get("podTemplate"), DASHBOARDS))
+    for path, template, managed in templates:
+        for error in pod_template_errors(template or {}, path, managed):
+            yield FieldError(*error)
+    for number, plugin in enumerate(spec.get("plugins") or ()):
+        if re.fullmatch(r"[^-\s]\S*", plugin) is None:
+            message = f"Invalid value: {_literal(plugin)}: must be like analysis-icu, without spaces"
+            yield FieldError(f"spec.plugins[{number}]", message)
+    configs = {f"spec.pools[{number}].config": pool.get("config") for number, pool in enumerate(pools)}
+    for path, settings in {"spec.config": spec.get("config"), **configs}.items():
+        for error in setting_errors(settings or {}, path):
+            yield FieldError(*error)
 
 
 def _value_errors(schema: Schema, value: Any, path: str) -> Iterator[FieldError]:
+    if "type" not in schema:
+        return
     expected, type_name = _TYPES[schema["type"]]
     if schema["type"] == "integer" and isinstance(value, float) and value.is_integer():
         # The API server accepts 2.0 as an integer.

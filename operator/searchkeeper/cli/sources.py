@@ -271,7 +271,8 @@ def _missing_secrets(manifests: Mapping[Key, Manifest]) -> Iterator[Key]:
     """Secrets that a SearchCluster refers to and that are not among the manifests."""
     for key, manifest in manifests.items():
         if key.kind == "SearchCluster":
-            for name in (manifest["spec"].get("security") or {}).values():
+            security = manifest["spec"].get("security") or {}
+            for name in (*security.values(), manifest["spec"].get("keystoreSecret")):
                 secret = Key("v1", "Secret", key.namespace, name or "")
                 if name and secret not in manifests:
                     yield secret

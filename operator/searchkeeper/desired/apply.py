@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from searchkeeper.desired.quantities import parse_quantity
 from searchkeeper.kubernetes.operations import Create, Key, Manifest, Patch
 from searchkeeper.memoize import memoize_by_identity
 
@@ -19,7 +20,9 @@ _MERGE_KEYS: Final = ("mountPath", "uid", "name")
 # Items of other lists are replaced: the API server rejects an env variable with both a value and a source.
 _MERGED_ITEMS: Final = frozenset({"containers"})
 # Unions: the API server rejects an object with two members set, so these are replaced as a whole.
-_UNIONS: Final = frozenset({"readinessProbe", "updateStrategy"})
+_UNIONS: Final = frozenset({"livenessProbe", "readinessProbe", "startupProbe", "updateStrategy"})
+# Quantities, which the API server normalises: 1000m of a CPU to 1, 1024Mi to 1Gi.
+_QUANTITIES: Final = frozenset({"limits", "requests"})
 # The API server normalises quantities in these and then rejects the change back.
 _IMMUTABLE: Final = frozenset({"volumeClaimTemplates"})
 
@@ -84,8 +87,8 @@ def _merge_fields(applied: Any, desired: Mapping[str, Any], live: Mapping[str, A
     applied = applied if isinstance(applied, Mapping) else {}
     merged = {name: old for name, old in live.items() if name not in applied}
     for name, new in desired.items():
-        # The API server may drop an empty object. Without this check it would be applied again and again.
-        if new == {} and name in applied and name not in live:
+        # The API server may drop an empty value. Without this check it would be applied again and again.
+        if not new and name in applied and name not in live:
             continue
         merged[name] = _merge_field(name, applied.get(name), new, live.get(name))
     return merged
@@ -94,12 +97,21 @@ def _merge_fields(applied: Any, desired: Mapping[str, Any], live: Mapping[str, A
 def _merge_field(name: str, applied: Any, desired: Any, live: Any) -> Any:
     if name in _IMMUTABLE and live is not None:
         return live
+    if name in _QUANTITIES and _is_same_quantities(live, desired):
+        return live
     if isinstance(desired, Mapping) and isinstance(live, Mapping) and name not in _UNIONS:
         return _merge_fields(applied, desired, live)
     key = _merge_key(desired, live)
     if key is not None:
         return _merge_items(name, key, applied, desired, live)
     return live if _contains(live, desired) else desired
+
+
+def _is_same_quantities(live: Any, desired: Any) -> bool:
+    if not isinstance(live, Mapping) or not isinstance(desired, Mapping) or live.keys() != desired.keys():
+        return False
+    quantities = ((parse_quantity(live[name]), parse_quantity(desired[name])) for name in desired)
+    return all(old is not None and old == new for old, new in quantities)
 
 
 def _merge_key(desired: Any, live: Any) -> str | None:
@@ -138,7 +150,7 @@ def _contains(live: Any, desired: Any) -> bool:
     """Whether `live` has every desired value. It may have more fields. Lists are compared by position."""
     if isinstance(desired, Mapping):
         return isinstance(live, Mapping) and all(
-            _contains(live.get(name), new) for name, new in desired.items()
+            _contains(live.get(name), new) or (not new and name not in live) for name, new in desired.items()
         )
     if isinstance(desired, list | tuple):
         if not isinstance(live, list | tuple) or len(desired) != len(live):

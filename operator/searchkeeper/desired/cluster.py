@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
-from searchkeeper.api.spec import ClusterSpec
+from searchkeeper.api.spec import ClusterSpec, PoolSpec
 from searchkeeper.desired import names
 from searchkeeper.images import Images
 
 _CREDENTIALS_SEPARATE_SINCE: Final = 2
+_PORTABLE_PODS_SINCE: Final = 5
 # Decorator of functions that return manifests. Callers must not change the results.
 memoize_manifest: Final = lru_cache(maxsize=1024)
 
@@ -24,7 +25,8 @@ class DesiredCluster:
     """A SearchCluster with its UID, the spec to deploy and the configuration version to deploy it in.
 
     `credentials` are base64-encoded entries of the user's Secret. `bootstrap_manager` is the node that
-    bootstrapped a cluster that exists already.
+    bootstrapped a cluster that exists already. `certificates` and `ca_certificate` are digests of the TLS
+    Secret and of its CA certificate, `keystore` is that of the keystore Secret.
     """
 
     name: str
@@ -35,6 +37,9 @@ class DesiredCluster:
     credentials: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     bootstrap_manager: str | None = None
     images: Images = field(default_factory=Images)
+    certificates: str | None = None
+    ca_certificate: str | None = None
+    keystore: str | None = None
 
     @property
     def has_separate_credentials(self) -> bool:
@@ -43,6 +48,14 @@ class DesiredCluster:
         Version 1 has one Secret for both, and no digest.
         """
         return self.version >= _CREDENTIALS_SEPARATE_SINCE
+
+    @property
+    def has_portable_pods(self) -> bool:
+        """Whether pods run as the user of their image, and have all probes, affinity and digests of Secrets.
+
+        Before version 5 they run as user 1000 and have a readiness probe only.
+        """
+        return self.version >= _PORTABLE_PODS_SINCE
 
     @property
     def tls_secret(self) -> str | None:
@@ -65,6 +78,22 @@ class DesiredCluster:
         """An environment variable with an entry of the credentials."""
         source = {"name": self.credentials_secret, "key": key}
         return {"name": variable, "valueFrom": {"secretKeyRef": source}}
+
+    @property
+    def plugins(self) -> tuple[str, ...]:
+        """Plugins that are installed before a node starts."""
+        return self.spec.plugins if self.has_portable_pods else ()
+
+    @property
+    def keystore_secret(self) -> str | None:
+        """The Secret with entries of the keystore; None if the image creates an empty one."""
+        return self.spec.keystore_secret if self.has_portable_pods else None
+
+    def config(self, pool: PoolSpec) -> dict[str, Any]:
+        """The settings of users for the nodes of a pool: those of the pool over those of the cluster."""
+        if not self.has_portable_pods:
+            return {}
+        return {**json.loads(self.spec.config or "{}"), **json.loads(pool.config or "{}")}
 
     def labels(self, pool: str | None = None) -> dict[str, str]:
         return names.labels(self.name, pool, self.version)

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import DesiredCluster, memoize_manifest
-from searchkeeper.desired.pods import CONTAINER_SECURITY_CONTEXT, POD_SECURITY_CONTEXT
+from searchkeeper.desired.pod_overrides import with_pod_template
+from searchkeeper.desired.pods import CONTAINER_SECURITY_CONTEXT, pod_security_context, probes
 from searchkeeper.desired.settings import settings_digest
 from searchkeeper.images import dashboards_image
 from searchkeeper.kubernetes.operations import Manifest
@@ -35,10 +36,12 @@ def dashboards_deployment(cluster: DesiredCluster, engine_version: str) -> Manif
         "app.kubernetes.io/name": "opensearch-dashboards",
         "app.kubernetes.io/instance": cluster.name,
     }
-    # Dashboards read the credentials only at start, so a change of them must roll the pods.
+    # Dashboards read credentials and CA certificate only at start, so a change of them must roll the pods.
     annotations = settings_digest(cluster) if cluster.has_authentication else {}
+    if cluster.has_portable_pods and cluster.ca_certificate is not None:
+        annotations = {**annotations, names.CERTIFICATES_DIGEST: cluster.ca_certificate}
     pod = {
-        "securityContext": POD_SECURITY_CONTEXT,
+        "securityContext": pod_security_context(cluster),
         "containers": [_container(cluster, dashboards_image(engine_version, cluster.images))],
     }
     if cluster.tls_secret is not None:
@@ -46,13 +49,16 @@ def dashboards_deployment(cluster: DesiredCluster, engine_version: str) -> Manif
         items = [{"key": _CA_CERTIFICATE, "path": _CA_CERTIFICATE}]
         secret = {"secretName": cluster.tls_secret, "items": items}
         pod["volumes"] = [{"name": "certificates", "secret": secret}]
+    template: dict[str, Any] = {
+        "metadata": {"labels": labels, **({"annotations": annotations} if annotations else {})},
+        "spec": pod,
+    }
+    if cluster.has_portable_pods:
+        template = with_pod_template(template, cluster.spec.dashboards.pod_template)
     spec = {
         "replicas": cluster.spec.dashboards.replicas,
         "selector": {"matchLabels": {"app": name}},
-        "template": {
-            "metadata": {"labels": labels, **({"annotations": annotations} if annotations else {})},
-            "spec": pod,
-        },
+        "template": template,
     }
     return cluster.manifest("apps/v1", "Deployment", name, spec=spec)
 
@@ -76,8 +82,15 @@ def _container(cluster: DesiredCluster, image: str) -> dict[str, Any]:
         "image": image,
         "env": variables,
         "ports": [{"name": "http", "containerPort": _PORT}],
-        # Not an HTTP probe, which would need a login.
-        "readinessProbe": {"tcpSocket": {"port": _PORT}, "periodSeconds": 10, "failureThreshold": 3},
+        **probes(cluster, _PORT, _readiness(cluster)),
         "securityContext": CONTAINER_SECURITY_CONTEXT,
         **({"volumeMounts": [mount]} if is_encrypted else {}),
     }
+
+
+def _readiness(cluster: DesiredCluster) -> dict[str, Any]:
+    """How readiness is checked: by a page that needs no login. Before version 5 an open port is enough."""
+    if not cluster.has_portable_pods:
+        return {"tcpSocket": {"port": _PORT}}
+    path = "/app/login" if cluster.has_authentication else "/api/status"
+    return {"httpGet": {"path": path, "port": _PORT}}

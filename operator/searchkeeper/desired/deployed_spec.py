@@ -41,7 +41,8 @@ def deployed_dashboards(deployment: Manifest | None, written: Mapping[str, Any])
     """`spec.dashboards` as deployed. `written` is the one in the spec."""
     if deployment is None:
         return {**written, "enabled": False}
-    return {"enabled": True, "replicas": deployment["spec"]["replicas"]}
+    # The pod template is the written one: an edit of it restarts only Dashboards.
+    return {**written, "enabled": True, "replicas": deployment["spec"]["replicas"]}
 
 
 def _tls_secret(stateful_set: Mapping[str, Any]) -> str | None:

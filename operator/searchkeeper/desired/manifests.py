@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["client_service", "discovery_service", "disruption_budgets", "search_pool", "stateful_set"]
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -76,7 +77,7 @@ def _disruption_budget(
 def search_pool(cluster: DesiredCluster, pool: PoolSpec, permitted_version: str) -> Manifest:
     """The SearchPool of a pool. `permitted_version` is the engine version that its pods may run now."""
     storage = pool.storage
-    spec = {
+    spec: dict[str, Any] = {
         "cluster": cluster.name,
         "roles": sorted(pool.roles),
         "replicas": pool.replicas,
@@ -87,6 +88,11 @@ def search_pool(cluster: DesiredCluster, pool: PoolSpec, permitted_version: str)
             **({"storageClass": storage.storage_class} if storage.storage_class else {}),
         },
     }
+    if cluster.has_portable_pods and pool.pod_template is not None:
+        spec["podTemplate"] = json.loads(pool.pod_template)
+    if config := cluster.config(pool):
+        # Those of the cluster too: an upgrade locks the settings that its nodes have.
+        spec["config"] = config
     return cluster.manifest(
         f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(cluster.name, pool.name), spec=spec
     )

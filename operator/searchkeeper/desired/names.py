@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "CERTIFICATES_DIGEST",
     "CERTIFICATES_VOLUME",
     "CONFIGURATION",
     "COORDINATING_SETTINGS_FILE",
@@ -12,6 +13,7 @@ __all__ = [
     "GROUP",
     "HTTP_PORT",
     "INITIAL_MANAGERS",
+    "KEYSTORE_DIGEST",
     "ROLES",
     "SETTINGS_DIGEST",
     "SETTINGS_FILE",
@@ -37,10 +39,13 @@ GROUP: Final = "search.everpath.dev"
 FINALIZER: Final = f"{GROUP}/searchkeeper"
 # Annotation of the SearchCluster: its UID and the engine version in its status, in case that is lost.
 ENGINE_VERSION: Final = f"{GROUP}/engine-version"
-# Annotations: the configuration version of an object, the digest of a pod template and that of the settings.
+# Annotations: the configuration version of an object, and digests of a pod template, of the settings, of the
+# TLS Secret and of the keystore Secret.
 CONFIGURATION: Final = f"{GROUP}/configuration"
 TEMPLATE: Final = f"{GROUP}/template"
 SETTINGS_DIGEST: Final = f"{GROUP}/settings"
+CERTIFICATES_DIGEST: Final = f"{GROUP}/certificates"
+KEYSTORE_DIGEST: Final = f"{GROUP}/keystore"
 # The settings file of a node, and the one for coordinating-only nodes, which is mounted in its place.
 SETTINGS_FILE: Final = "opensearch.yml"
 COORDINATING_SETTINGS_FILE: Final = "coordinating.yml"

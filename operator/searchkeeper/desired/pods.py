@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-__all__ = ["CONTAINER_SECURITY_CONTEXT", "POD_SECURITY_CONTEXT", "pod_template"]
+__all__ = ["CONTAINER_SECURITY_CONTEXT", "pod_security_context", "pod_template", "probes"]
 
+from collections.abc import Iterator
 from typing import Any, Final
 
+from searchkeeper.api.settings import setting_text
 from searchkeeper.api.spec import PoolSpec
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import DesiredCluster, digest
+from searchkeeper.desired.pod_overrides import with_pod_template
+from searchkeeper.desired.quantities import parse_quantity
 from searchkeeper.desired.settings import CERTIFICATES_FOLDER, settings_digest
 from searchkeeper.images import engine_image
 
+_SECURITY_CONTEXT: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 # Both images run as user 1000. The fsGroup makes volumes and Secrets accessible to it.
-POD_SECURITY_CONTEXT: Final = {
-    "runAsUser": 1000,
-    "runAsGroup": 1000,
-    "runAsNonRoot": True,
-    "fsGroup": 1000,
-    "seccompProfile": {"type": "RuntimeDefault"},
-}
+_FS_GROUP: Final = {"fsGroup": 1000}
+_FIXED_USER: Final = {"runAsUser": 1000, "runAsGroup": 1000}
 CONTAINER_SECURITY_CONTEXT: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 _HOME: Final = "/usr/share/opensearch"
+_JAVA_OPTIONS: Final = "OPENSEARCH_JAVA_OPTS"
+_LARGEST_HEAP: Final = 31 * 2**30
 _USERS_FILE: Final = "internal_users.yml"
 _USERS_FOLDER: Final = "/users"
 # No $(...): Kubernetes expands it in a command as a variable reference.
@@ -34,35 +36,138 @@ bash {_HOME}/plugins/opensearch-security/tools/hash.sh -env PASSWORD | tail -n 1
   printf '"%s": {{"hash": "%s", "backend_roles": ["admin"]}}\\n' "$USERNAME" "$hash"
 }} > {_USERS_FOLDER}/{_USERS_FILE}
 """
+_PLUGINS_FOLDER: Final = "/plugins"
+# The tool installs in the file system of this container, beside the plugins of the image. All are copied.
+_INSTALL_PLUGINS: Final = f"""\
+set -eu
+for plugin in "$@"; do
+  {_HOME}/bin/opensearch-plugin install --batch "$plugin"
+done
+cp -a {_HOME}/plugins/. {_PLUGINS_FOLDER}/
+"""
+_KEYSTORE_FILE: Final = "opensearch.keystore"
+_KEYSTORE_FOLDER: Final = "/keystore"
+_KEYSTORE_ENTRIES_FOLDER: Final = "/keystore-entries"
+# A file entry serves as a text too. The names of entries are those of secure settings.
+_CREATE_KEYSTORE: Final = f"""\
+set -eu
+shopt -s nullglob
+entries=()
+for file in {_KEYSTORE_ENTRIES_FOLDER}/*; do
+  entries+=("${{file##*/}}" "$file")
+done
+rm -f {_HOME}/config/{_KEYSTORE_FILE}
+{_HOME}/bin/opensearch-keystore create
+if test "${{#entries[@]}}" -gt 0; then
+  {_HOME}/bin/opensearch-keystore add-file "${{entries[@]}}"
+fi
+cp {_HOME}/config/{_KEYSTORE_FILE} {_KEYSTORE_FOLDER}/
+"""
+_ANSWERS_OVER_TLS: Final = (
+    "curl --silent --insecure --max-time 8 --output /dev/null --write-out '%{http_code}'"
+    f" https://localhost:{names.HTTP_PORT}/ | grep --quiet --extended-regexp '^(200|401)$'"
+)
+
+
+def pod_security_context(cluster: DesiredCluster) -> dict[str, Any]:
+    """The security context of a pod. Before version 5 it repeats the user of the image.
+
+    Security context constraints of OpenShift may assign another user to an image that can run as any.
+    """
+    return {**({} if cluster.has_portable_pods else _FIXED_USER), **_FS_GROUP, **_SECURITY_CONTEXT}
+
+
+def probes(cluster: DesiredCluster, port: int, readiness: dict[str, Any]) -> dict[str, Any]:
+    """The probes of a container that serves `port`; before version 5 only the readiness probe.
+
+    Startup and liveness only open a connection: a node that waits for a manager, or recovers for long, is
+    alive. A start may take half an hour.
+    """
+    ready = {"readinessProbe": {**readiness, "periodSeconds": 10, "failureThreshold": 3}}
+    if not cluster.has_portable_pods:
+        return ready
+    open_port = {"tcpSocket": {"port": port}, "timeoutSeconds": 5}
+    ready["readinessProbe"]["timeoutSeconds"] = 10
+    return {
+        "startupProbe": {**open_port, "periodSeconds": 10, "failureThreshold": 180},
+        "livenessProbe": {**open_port, "periodSeconds": 20, "failureThreshold": 6},
+        **ready,
+    }
 
 
 def pod_template(cluster: DesiredCluster, pool: PoolSpec, engine_version: str) -> dict[str, Any]:
     """The pod template of a pool, annotated with its digest: a pod with another digest is outdated."""
     image = engine_image(engine_version, cluster.images)
-    annotations, labels = settings_digest(cluster), cluster.labels(pool.name)
+    annotations = {**settings_digest(cluster), **_secret_digests(cluster)}
+    labels = cluster.labels(pool.name)
     volumes, mounts = _volumes_and_mounts(cluster, pool)
+    init_containers = [*_init_containers(cluster, image, engine_version)]
     template: dict[str, Any] = {
         "metadata": {"labels": labels, "annotations": annotations},
         "spec": {
             "terminationGracePeriodSeconds": 120,
-            "securityContext": POD_SECURITY_CONTEXT,
-            **({"initContainers": [_users_container(cluster, image)]} if cluster.has_authentication else {}),
+            "securityContext": pod_security_context(cluster),
+            **({"affinity": _spread_over_hosts(labels)} if cluster.has_portable_pods else {}),
+            **({"initContainers": init_containers} if init_containers else {}),
             "containers": [_node_container(cluster, pool, image, mounts)],
             "volumes": volumes,
         },
     }
-    annotations = {**annotations, names.TEMPLATE: digest(template)}
-    return {**template, "metadata": {"labels": labels, "annotations": annotations}}
+    if cluster.has_portable_pods:
+        template = _with_heap(with_pod_template(template, pool.pod_template))
+    metadata = template["metadata"]
+    annotations = {**metadata["annotations"], names.TEMPLATE: digest(template)}
+    return {**template, "metadata": {**metadata, "annotations": annotations}}
+
+
+def _with_heap(template: dict[str, Any]) -> dict[str, Any]:
+    """Set the heap to half of the memory limit of the node's container, unless a user sets Java options.
+
+    The other half is for the file cache. Above 31 GiB Java needs longer pointers, and has less use of more.
+    Without a limit the image has its default.
+    """
+    node, *others = template["spec"]["containers"]
+    limit = parse_quantity(((node.get("resources") or {}).get("limits") or {}).get("memory"))
+    if limit is None or any(variable["name"] == _JAVA_OPTIONS for variable in node["env"]):
+        return template
+    mebibytes = max(1, min(int(limit / 2), _LARGEST_HEAP) // 2**20)
+    options = {"name": _JAVA_OPTIONS, "value": f"-Xms{mebibytes}m -Xmx{mebibytes}m"}
+    node = {**node, "env": [*node["env"], options]}
+    return {**template, "spec": {**template["spec"], "containers": [node, *others]}}
+
+
+def _secret_digests(cluster: DesiredCluster) -> dict[str, str]:
+    """Annotations that make pods outdated when a Secret changes that nodes read only at start."""
+    if not cluster.has_portable_pods:
+        return {}
+    digests = {names.CERTIFICATES_DIGEST: cluster.certificates, names.KEYSTORE_DIGEST: cluster.keystore}
+    return {annotation: digest for annotation, digest in digests.items() if digest is not None}
+
+
+def _spread_over_hosts(labels: dict[str, str]) -> dict[str, Any]:
+    """The affinity by which nodes of a pool prefer different hosts: one host then costs one node."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}}
+    preferred = [{"weight": 100, "podAffinityTerm": term}]
+    return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+
+
+def _readiness(cluster: DesiredCluster) -> dict[str, Any]:
+    """How readiness is checked: the node, not the cluster, since nodes must be ready to elect a manager.
+
+    With TLS, curl in the container accepts a missing login, which the kubelet does not: 401 means that TLS,
+    HTTP and the security plugin work. The certificate is not verified: it is for the name of the Service, and
+    an expired one must not make every node unready at once. Before version 5 the port need only be open.
+    """
+    if cluster.tls_secret is None:
+        return {"httpGet": {"path": "/_cluster/health?local=true", "port": names.HTTP_PORT}}
+    if not cluster.has_portable_pods:
+        return {"tcpSocket": {"port": names.HTTP_PORT}}
+    return {"exec": {"command": ["bash", "-c", _ANSWERS_OVER_TLS]}}
 
 
 def _node_container(
     cluster: DesiredCluster, pool: PoolSpec, image: str, mounts: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    # The probe checks the node, not the cluster: nodes must become ready before a manager is elected. With
-    # TLS it only opens a connection, because a request may need a login.
-    probe: dict[str, Any] = {"httpGet": {"path": "/_cluster/health?local=true", "port": names.HTTP_PORT}}
-    if cluster.tls_secret is not None:
-        probe = {"tcpSocket": {"port": names.HTTP_PORT}}
     return {
         "name": "opensearch",
         "image": image,
@@ -71,7 +176,7 @@ def _node_container(
             {"name": "http", "containerPort": names.HTTP_PORT},
             {"name": "transport", "containerPort": names.TRANSPORT_PORT},
         ],
-        "readinessProbe": {**probe, "periodSeconds": 10, "failureThreshold": 3},
+        **probes(cluster, names.HTTP_PORT, _readiness(cluster)),
         "securityContext": CONTAINER_SECURITY_CONTEXT,
         "volumeMounts": mounts,
     }
@@ -90,6 +195,8 @@ def _environment(cluster: DesiredCluster, pool: PoolSpec) -> list[dict[str, Any]
         # The demo configuration has public certificates and needs an initial admin password.
         "DISABLE_INSTALL_DEMO_CONFIG": "true",
         **({} if cluster.tls_secret else {"DISABLE_SECURITY_PLUGIN": "true"}),
+        # In the template, not in the ConfigMap: a pod of a pool whose turn has not come keeps its settings.
+        **_user_settings(cluster, pool),
     }
     node_name = {"name": "node.name", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     # The API server drops an empty `value`. With one, every apply would see a difference.
@@ -97,6 +204,12 @@ def _environment(cluster: DesiredCluster, pool: PoolSpec) -> list[dict[str, Any]
         node_name,
         *({"name": name, **({"value": value} if value else {})} for name, value in values.items()),
     ]
+
+
+def _user_settings(cluster: DesiredCluster, pool: PoolSpec) -> dict[str, str]:
+    """Settings of users as variables. Kubernetes would expand $(NAME) in a value; $$ stands for $."""
+    texts = ((name, setting_text(value)) for name, value in sorted(cluster.config(pool).items()))
+    return {name: text.replace("$", "$$") for name, text in texts if text is not None}
 
 
 def _node_roles(pool: PoolSpec) -> list[str]:
@@ -126,10 +239,42 @@ def _volumes_and_mounts(
         path = f"{_HOME}/config/opensearch-security/{_USERS_FILE}"
         volumes.append({"name": "users", "emptyDir": {}})
         mounts.append({"name": "users", "mountPath": path, "subPath": _USERS_FILE, "readOnly": True})
+    if cluster.plugins:
+        volumes.append({"name": "plugins", "emptyDir": {}})
+        mounts.append({"name": "plugins", "mountPath": f"{_HOME}/plugins", "readOnly": True})
+    if cluster.keystore_secret is not None:
+        volumes.append({"name": "keystore-entries", "secret": {"secretName": cluster.keystore_secret}})
+        volumes.append({"name": "keystore", "emptyDir": {}})
+        path = f"{_HOME}/config/{_KEYSTORE_FILE}"
+        mounts.append({"name": "keystore", "mountPath": path, "subPath": _KEYSTORE_FILE, "readOnly": True})
     if pool.storage.ephemeral:
         volumes.append({"name": "data", "emptyDir": {}})
     mounts.append({"name": "data", "mountPath": f"{_HOME}/data"})
     return volumes, mounts
+
+
+def _init_containers(cluster: DesiredCluster, image: str, engine_version: str) -> Iterator[dict[str, Any]]:
+    """The containers that prepare files with the tools of the image, before the node starts."""
+    common = {"image": image, "securityContext": CONTAINER_SECURITY_CONTEXT}
+    if cluster.has_authentication:
+        yield _users_container(cluster, image)
+    if cluster.plugins:
+        # Kubernetes would expand $(NAME) in a command; $$ stands for $.
+        plugins = [each.replace("{version}", engine_version).replace("$", "$$") for each in cluster.plugins]
+        yield {
+            "name": "plugins",
+            "command": ["bash", "-c", _INSTALL_PLUGINS, "plugins", *plugins],
+            "volumeMounts": [{"name": "plugins", "mountPath": _PLUGINS_FOLDER}],
+            **common,
+        }
+    if cluster.keystore_secret is not None:
+        entries = {"name": "keystore-entries", "mountPath": _KEYSTORE_ENTRIES_FOLDER, "readOnly": True}
+        yield {
+            "name": "keystore",
+            "command": ["bash", "-c", _CREATE_KEYSTORE],
+            "volumeMounts": [entries, {"name": "keystore", "mountPath": _KEYSTORE_FOLDER}],
+            **common,
+        }
 
 
 def _users_container(cluster: DesiredCluster, image: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.planner import LedgerChange, Result
 from searchkeeper.reconcilers.credentials import Credentials
 from searchkeeper.reconcilers.refusal import spec_refusal
+from searchkeeper.reconcilers.secret_digests import SecretDigests
 from searchkeeper.reconcilers.spec_lock import SpecLock
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
 from searchkeeper.upgrade.failed_pods import is_unrelated_failure, needs_early_replacement
@@ -62,6 +63,7 @@ class ReconcileContext:
     def desired(self) -> DesiredCluster:
         """The input of every manifest."""
         cluster = self.snapshot.cluster
+        digests = SecretDigests(self.snapshot, is_locked=self.ledger.lock is not None)
         return DesiredCluster(
             cluster.key.name,
             cluster.key.namespace,
@@ -71,6 +73,9 @@ class ReconcileContext:
             tuple(sorted(self.credentials.data.items())),
             self._bootstrapper,
             self.snapshot.images,
+            digests.certificates,
+            digests.ca_certificate,
+            digests.keystore,
         )
 
     @cached_property

@@ -35,6 +35,8 @@ class SpecLock:
         An edit that arrives together with the new version is not part of it. It is applied after the upgrade.
         """
         raw_spec = json.loads(self.snapshot.cluster.raw_spec)
+        # The SearchPools have the deployed settings.
+        raw_spec.pop("config", None)
         pools = [spec for spec in map(self._deployed_pool, self.snapshot.pools) if spec is not None]
         objects = self.snapshot.objects
         stateful_sets = (objects[key] for key in sorted(objects) if key.kind == "StatefulSet")

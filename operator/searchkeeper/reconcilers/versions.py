@@ -44,24 +44,23 @@ _ENGINE: Final = (
 _SERVICES: Final = (objects.discovery_service_applied, objects.client_service_applied)
 _FIRST: Final = (objects.finalizer_set, objects.configuration_applied, *_SERVICES, *_ENGINE)
 
+_LABELLED_FIRST: Final = (
+    objects.finalizer_set,
+    objects.configuration_applied,
+    both_labels_set,
+    *(selecting.after(both_labels_set) for selecting in (*_SERVICES, disruption_budgets_applied)),
+    *_ENGINE,
+)
+
 CLUSTER_RECONCILERS: Final[Mapping[int, Reconciler[ReconcileContext]]] = {
     1: Reconciler(0, 1, _FIRST),
     2: Reconciler(1, 2, (*_FIRST, old_configuration_deleted)),
     # Version 2 changed in place: it migrates from 1 as before.
     3: Reconciler(1, 3, (*_FIRST, old_configuration_deleted, disruption_budgets_applied)),
     # Not from below 3: pods without a StatefulSet need the disruption budgets of 3.
-    4: Reconciler(
-        3,
-        4,
-        (
-            objects.finalizer_set,
-            objects.configuration_applied,
-            both_labels_set,
-            *(selecting.after(both_labels_set) for selecting in (*_SERVICES, disruption_budgets_applied)),
-            *_ENGINE,
-            old_revisions_deleted,
-        ),
-    ),
+    4: Reconciler(3, 4, (*_LABELLED_FIRST, old_revisions_deleted)),
+    # Not from below 4: only manifests change, and the StatefulSets of 4 have the labels already.
+    5: Reconciler(4, 5, _LABELLED_FIRST),
 }
 
 _relabelled_first: Final = pools.stateful_set_applied.after(stateful_set_relabelled)
@@ -73,6 +72,7 @@ POOL_RECONCILERS: Final[Mapping[int, Reconciler[PoolContext]]] = {
     4: Reconciler(
         3, 4, (stateful_set_relabelled, _relabelled_first, pools.pods_ready.after(_relabelled_first))
     ),
+    5: Reconciler(4, 5, (pools.stateful_set_applied, pools.pods_ready)),
 }
 
 

@@ -43,7 +43,33 @@ _SAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
         "dashboards": {"enabled": True, "replicas": 2},
         "security": {"tlsSecret": "tls", "credentialsSecret": "admin"},
     },
+    "configured": {
+        "config": {"indices.query.bool.max_clause_count": 2048},
+        "keystoreSecret": "admin",
+        "plugins": ["analysis-icu"],
+        "pools": [
+            {
+                "name": "data",
+                "roles": ["data"],
+                "replicas": 2,
+                "config": {"node.attr.disk": "ssd"},
+                "podTemplate": {
+                    "metadata": {"labels": {"team": "search"}},
+                    "spec": {
+                        "containers": [{"name": "opensearch", "resources": {"limits": {"memory": "4Gi"}}}],
+                        "nodeSelector": {"disk": "ssd"},
+                        "securityContext": {},
+                    },
+                },
+            },
+            _MANAGERS,
+        ],
+        "dashboards": {"enabled": True, "podTemplate": {"spec": {"nodeSelector": {"disk": "ssd"}}}},
+        "security": {"tlsSecret": "tls"},
+    },
 }
+# Samples with fields that take effect from this version on. Samples of released versions do not change.
+_SINCE: Final = {"configured": 5}
 _SECRETS: Final = {"admin": {"username": "YQ==", "password": "Yg=="}, "tls": {"ca.crt": "Yw=="}}
 _ACTIONS: Final = "its graph of actions"
 # Far more reconciles than a sample needs.
@@ -63,7 +89,7 @@ def digests(release: Release, version: int) -> ReconcilerDigests:
 @cache
 def _digests(version: int, oldest: str, newest: str) -> ReconcilerDigests:
     found = {_ACTIONS: _digest(_action_graph(version))}
-    for sample in _SAMPLES:
+    for sample in (name for name in _SAMPLES if _SINCE.get(name, 0) <= version):
         created = _object_digests(_deploy(sample, (version,), oldest, newest))
         found |= {f"{key} of a {sample} cluster": digest for key, digest in created.items()}
         for origin in range(max(1, CLUSTER_RECONCILERS[version].min_version), version):

@@ -86,7 +86,7 @@ def test_an_operator_is_installed_and_a_second_run_changes_nothing(install: Ever
         f"Created CatalogSource {PACKAGE}-catalog",
         f"Created Subscription {PACKAGE}",
     ]
-    assert lines[-1] == f'OLM has successfully installed "{PACKAGE}.v0.4.0"'
+    assert lines[-1] == f'OLM has successfully installed "{PACKAGE}.v0.5.0"'
     before = list(_ours(versions(olm_v0, "in-fresh")))
     again = install("in-fresh", "--channel", "stable")
     assert again.code == 0, again
@@ -142,7 +142,8 @@ def test_manual_approval_waits_and_upgrade_goes_the_predicted_road(
     assert road.code == 0, road
     made = json.loads(road.out)
     conforms("install", made)
-    assert made["road"] == [f"{PACKAGE}.v{version}" for version in ("0.1.1", "0.2.0", "0.3.1", "0.4.0")]
+    versions = ("0.1.1", "0.2.0", "0.3.1", "0.4.0", "0.5.0")
+    assert made["road"] == [f"{PACKAGE}.v{version}" for version in versions]
     assert made["running"] == f"{PACKAGE}.v0.3.1"
     assert [change["did"] for change in made["changes"]] == ["approved"] * 3
     past = everpath("upgrade", "in-manual", "--yes", "--to", "0.3.5", "--timeout", "6m")
