@@ -32,7 +32,8 @@ def test_every_release_but_the_newest_is_frozen() -> None:
 
 
 def test_no_rule_warns_of_the_catalog_and_of_any_step_in_it(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["validate-graph", str(CATALOG), "--bundles", str(BUNDLES), "--no-config"]
+    config = CATALOG / "everpath.yaml"
+    arguments = ["validate-graph", str(CATALOG), "--bundles", str(BUNDLES), "--config", str(config)]
     assert run([*arguments, "--fail-on", "warning"]) == 0, capsys.readouterr().out
 
 

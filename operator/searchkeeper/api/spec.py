@@ -205,8 +205,7 @@ class UpgradePolicy:
         int,
         FieldSchema(
             "Maximum number of nodes that restart together. Nodes with a vote always restart one at a time, "
-            "and nodes that hold copies of the same shard never restart together. "
-            f"More than {MAX_BATCH} counts as {MAX_BATCH}.",
+            "and nodes that hold copies of the same shard never restart together.",
             minimum=MIN_BATCH,
         ),
     ] = 1
