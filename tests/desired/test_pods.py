@@ -255,14 +255,12 @@ def test_dashboards_are_ready_when_a_page_without_login_answers(security: dict[s
 
 
 def test_dashboards_are_rolled_by_another_ca_certificate_only() -> None:
-    def template(**digests: str) -> Any:
-        cluster = replace(desired_cluster(5, TLS), **digests)
-        return dashboards_deployment(cluster, "2.19.4")["spec"]["template"]
+    def template(certificates: str, ca_certificate: str) -> Any:
+        cluster = desired_cluster(5, TLS)
+        digests = replace(cluster, certificates=certificates, ca_certificate=ca_certificate)
+        return dashboards_deployment(digests, "2.19.4")["spec"]["template"]
 
-    assert template(certificates="one", ca_certificate="ca") == template(
-        certificates="two", ca_certificate="ca"
-    )
-    assert template(ca_certificate="ca") != template(ca_certificate="other")
+    assert template("one", "ca") == template("two", "ca") != template("two", "other")
 
 
 ENTRIES = {"s3.client.default.access_key": "id", "s3.client.default.secret_key": "se cret"}

@@ -37,11 +37,16 @@ OLD, NEW, SECURED = "2.19.4", "3.4.0", "2.19.4-secured"
 POOLS = {"nodes": ("cluster_manager", "data"), "front": ("coordinating",)}
 # As in the middle of an upgrade: both versions read the same file, and find each other by it.
 NODES = {"logs-nodes-0": OLD, "logs-nodes-1": OLD, "logs-nodes-2": NEW, "logs-front-0": NEW}
+# Of users: a number and a list, which reach OpenSearch as variables.
+CONFIG = {
+    "indices.query.bool.max_clause_count": 2048,
+    "cluster.routing.allocation.awareness.attributes": ["zone", "rack"],
+}
 
 
 def deployed(**security: str) -> DesiredCluster:
     pools = [{"name": name, "roles": [*roles], "replicas": 3} for name, roles in POOLS.items()]
-    spec = decode_cluster_spec({"version": NEW, "pools": pools, "security": security})
+    spec = decode_cluster_spec({"version": NEW, "pools": pools, "security": security, "config": CONFIG})
     return DesiredCluster("logs", "search", "uid", spec, max(newest().configurations))
 
 
@@ -82,6 +87,8 @@ def test_nodes_start_with_what_is_deployed_and_find_each_other(opensearch: Fetch
         for name in NODES:
             until(f"{name} is ready", partial(is_ready, nodes, this, name), 60)
         assert roles(nodes) == {name: set(roles_of(name)) - {"coordinating"} for name in NODES}
+        for name, value in CONFIG.items():
+            assert in_force(nodes, name) == [value] * len(NODES)
 
 
 def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operator_enters(
@@ -109,6 +116,8 @@ def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operato
         stranger = OpenSearchClient(replace(access, username="", password="")).get_state()
         assert isinstance(stranger, Unreachable)
         assert "401" in stranger.cause
+        until("the probe succeeds", lambda: answers_over_tls(this, nodes), 60)
+    assert not answers_over_tls(this, nodes)
 
 
 def mount_certificates(folder: Path, certificate: Path, key: Path) -> None:
@@ -143,6 +152,23 @@ def is_ready(nodes: Nodes, this: DesiredCluster, name: str) -> bool:
     asked = pod_of(this, name)["containers"][0]["readinessProbe"]["httpGet"]
     [port] = [each.http for each in nodes.members if each.name == name]
     return answered(f"http://{HOST}:{port}{asked['path']}") is not None
+
+
+def in_force(nodes: Nodes, setting: str) -> list[Any]:
+    """The values of a setting that the nodes use, as numbers and lists."""
+    path = f"{nodes.url}/_nodes/settings?flat_settings"
+    found = json.loads(answered(path) or "{}")["nodes"].values()
+    values = [each["settings"][setting] for each in found]
+    parsed = [each.split(",") if isinstance(each, str) and "," in each else each for each in values]
+    return [int(each) if isinstance(each, str) else each for each in parsed]
+
+
+def answers_over_tls(this: DesiredCluster, nodes: Nodes) -> bool:
+    """By the command that the kubelet would run in the container, without a login."""
+    member = nodes.members[0]
+    *command, script = pod_of(this, member.name)["containers"][0]["readinessProbe"]["exec"]["command"]
+    script = script.replace("localhost:9200", f"{HOST}:{member.http}")
+    return subprocess.run([*command, script], check=False, timeout=60).returncode == 0
 
 
 def roles(nodes: Nodes) -> dict[str, set[str]]:

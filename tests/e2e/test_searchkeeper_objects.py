@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -57,8 +58,9 @@ def desired_manifests(version: int, security: dict[str, str]) -> Iterator[Manife
     raw = {"version": "3.4.0", "pools": pools, "security": security, "dashboards": dashboards}
     raw |= {"plugins": ["analysis-icu"], "keystoreSecret": "secure", "config": {"cluster.x": [1, "$"]}}
     assert not spec_errors({"metadata": {"name": "logs"}, "spec": raw})
-    spec, digests = decode_cluster_spec(raw), {"certificates": "a", "ca_certificate": "b"}
-    cluster = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),), **digests)
+    spec = decode_cluster_spec(raw)
+    cluster = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),))
+    cluster = replace(cluster, certificates="a", ca_certificate="b", keystore="c")
     yield from settings_manifests(cluster)
     yield from (
         discovery_service(cluster),
