@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from searchkeeper.kubernetes.operations import Delete, EngineCall, Key, Manifest
-from searchkeeper.opensearch.calls import Flush
+from searchkeeper.opensearch.calls import Flush, TakeSnapshot
 from searchkeeper.planner import Ledger, Records, Result
 from searchkeeper.planner.ledger import Entry
 from searchkeeper.snapshot import ClusterSnapshot
@@ -30,7 +30,7 @@ def deleted_object(result: Result) -> str | None:
 def engine_calls(result: Result) -> list[object]:
     """The calls without their changes of the engine's record."""
     calls = (operation.call for operation in result.operations if isinstance(operation, EngineCall))
-    return [call if isinstance(call, Flush) else replace(call, record=()) for call in calls]
+    return [call if isinstance(call, Flush | TakeSnapshot) else replace(call, record=()) for call in calls]
 
 
 def ledger_changes(result: Result) -> dict[str, Entry | None]:

@@ -15,6 +15,7 @@ from searchkeeper.opensearch.calls import (
     ExcludeFromVoting,
     Flush,
     SetAllocation,
+    TakeSnapshot,
 )
 from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.planner import Result
@@ -237,7 +238,7 @@ def records(result: Result | None) -> dict[str, str | None]:
     assert result is not None
     [operation] = result.operations
     assert isinstance(operation, EngineCall)
-    assert not isinstance(operation.call, Flush)
+    assert not isinstance(operation.call, Flush | TakeSnapshot)
     return dict(operation.call.record)
 
 

@@ -90,7 +90,7 @@ def execute(engine: FakeEngine, call: Call) -> FakeEngine:
     """Apply an API call. Raises CallFailed without an elected manager."""
     if engine.elected is None:
         raise CallFailed("no cluster manager")
-    if not isinstance(call, Flush):
+    if not isinstance(call, Flush | TakeSnapshot):
         changed = {**dict(engine.record), **dict(call.record)}
         record = tuple(sorted((name, text) for name, text in changed.items() if text is not None))
         engine = replace(engine, record=record)
