@@ -283,3 +283,44 @@ def test_invalid_version_annotation_of_a_stateful_set_is_fixed(mark: str) -> Non
     assert found is not None
     assert found["metadata"]["annotations"][CONFIGURATION] == "5"
     assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before
+
+
+def affinity(live: dict[str, Any]) -> None:
+    live["spec"]["template"]["spec"]["affinity"] = {"nodeAffinity": {}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        on_container(limits),
+        on_container(add_variable),
+        on_container(add_mount),
+        add_sidecar,
+        tolerations,
+        affinity,
+    ],
+    ids=["limits", "variable", "mount", "sidecar", "tolerations", "affinity"],
+)
+def test_additions_to_a_stateful_set_outlive_its_replacement(
+    change: Callable[[dict[str, Any]], None],
+) -> None:
+    """0.4.0 replaces every StatefulSet, because the labels that it selects by change."""
+    plain, world = running(version="0.3.1"), running(version="0.3.1")
+    before = stateful_set(edit(world, change), "data")
+    assert before is not None
+    settled(world, "0.4.0")
+    after = deepcopy(stateful_set(world, "data"))
+    assert isinstance(after, dict)
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    settled(plain, "0.4.0")
+    expected = deepcopy(stateful_set(plain, "data"))
+    assert isinstance(expected, dict)
+    change(expected)
+    for live in (after, expected):
+        live["spec"]["template"]["spec"]["containers"][0]["env"].sort(key=lambda variable: variable["name"])
+    for part in ("affinity", "containers", "tolerations", "volumes"):
+        assert after["spec"]["template"]["spec"].get(part) == expected["spec"]["template"]["spec"].get(part)
+    pool_status = world.get(Key("search.everpath.dev/v1alpha1", "SearchPool", CLUSTER.namespace, "logs-data"))
+    assert pool_status is not None
+    assert not pool_status["status"]["ledger"]
+    assert settled(world, "0.4.0") == 0

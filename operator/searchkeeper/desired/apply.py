@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LAST_APPLIED", "apply", "last_applied", "merge_patch"]
+__all__ = ["LAST_APPLIED", "added_pod_fields", "apply", "create_with", "last_applied", "merge_patch"]
 
 import json
 from collections.abc import Mapping, Sequence
@@ -39,6 +39,44 @@ def apply(desired: Manifest, live: Manifest | None) -> Create | Patch | None:
     if not changes:
         return None
     return Patch(Key.of(live), changes, live["metadata"]["resourceVersion"])
+
+
+def added_pod_fields(live: Manifest) -> Mapping[str, Any]:
+    """The fields that others added to the pod template's spec; none if the last applied manifest is lost."""
+    match last_applied(live):
+        case {"spec": {"template": {"spec": dict(applied)}}}:
+            return _added_fields(applied, live["spec"]["template"]["spec"])
+        case _:
+            return {}
+
+
+def _added_fields(applied: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
+    added: dict[str, Any] = {}
+    for name, new in live.items():
+        old = applied.get(name)
+        if name not in applied:
+            added[name] = new
+        elif isinstance(old, Mapping) and isinstance(new, Mapping) and name not in _UNIONS:
+            inner = _added_fields(old, new)
+            added |= {name: inner} if inner else {}
+        elif (key := _merge_key(old, new)) is not None:
+            before = {item[key]: item for item in old}
+            items = []
+            for item in new:
+                if item[key] not in before:
+                    items.append(item)
+                elif name in _MERGED_ITEMS and (inner := _added_fields(before[item[key]], item)):
+                    items.append({key: item[key], **inner})
+            added |= {name: items} if items else {}
+    return added
+
+
+def create_with(desired: Manifest, added: Mapping[str, Any]) -> Create:
+    """The operation that creates an object whose pod template has these fields of others, too."""
+    manifest = _with_last_applied(desired)
+    template = desired["spec"]["template"]
+    pod = _merge_fields({}, template["spec"], added)
+    return Create({**manifest, "spec": {**desired["spec"], "template": {**template, "spec": pod}}})
 
 
 @memoize_by_identity(4096)

@@ -11,15 +11,22 @@ __all__ = [
     "stateful_set_relabelled",
 ]
 
+import json
 from typing import Final
 
 from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
+from searchkeeper.desired.apply import added_pod_fields
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
-from searchkeeper.planner import Result, action, done, in_progress, wait
+from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.objects import delete_all
-from searchkeeper.reconcilers.pools import PoolContext, keep_last_applied, pools_converged
+from searchkeeper.reconcilers.pools import (
+    ADDED_POD_FIELDS,
+    PoolContext,
+    keep_last_applied,
+    pools_converged,
+)
 from searchkeeper.snapshot import PoolView
 
 _ORPHANING_DEADLINE: Final = 300
@@ -58,6 +65,7 @@ def stateful_set_relabelled(ctx: PoolContext) -> Result:
     """True when the StatefulSet selects by the labels of version 4.
 
     A selector is immutable: the StatefulSet is deleted with its pods orphaned, and the next one adopts them.
+    What others added to the pod template, such as limits, is in the ledger meanwhile.
     A pool that is not active yet still gets missing nodes, because earlier pools wait for those.
     """
     cluster, pool = ctx.cluster, ctx.pool
@@ -78,8 +86,12 @@ def stateful_set_relabelled(ctx: PoolContext) -> Result:
         return wait(Reason.WAITING_FOR_DISRUPTION_BUDGET, message, deadline=_ORPHANING_DEADLINE)
     metadata = live["metadata"]
     delete = Delete(Key.of(live), metadata["uid"], metadata["resourceVersion"], orphan=True)
+    added = added_pod_fields(live)
     return in_progress(
-        Reason.ORPHANING_PODS, f"{Key.of(live)} is replaced by one with the labels of version 4", delete
+        Reason.ORPHANING_PODS,
+        f"{Key.of(live)} is replaced by one with the labels of version 4",
+        delete,
+        ledger_changes=(LedgerChange(ADDED_POD_FIELDS, json.dumps(added)),) if added else (),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "ADDED_POD_FIELDS",
     "PoolContext",
     "keep_last_applied",
     "pods_current",
@@ -13,18 +14,28 @@ __all__ = [
     "storage_unchanged",
 ]
 
+import json
 from dataclasses import dataclass, replace
 from typing import Final
 
 from searchkeeper.api.reasons import Reason
 from searchkeeper.api.spec import PoolSpec
 from searchkeeper.desired import names
-from searchkeeper.desired.apply import apply, last_applied
+from searchkeeper.desired.apply import apply, create_with, last_applied
 from searchkeeper.desired.manifests import search_pool, stateful_set
 from searchkeeper.kubernetes.operations import Key, Manifest, Patch
 from searchkeeper.memoize import memoize_by_identity
 from searchkeeper.opensearch.view import Color, EngineView
-from searchkeeper.planner import ERROR_DEADLINE, NOT_COUNTED, Result, action, done, in_progress, wait
+from searchkeeper.planner import (
+    ERROR_DEADLINE,
+    NOT_COUNTED,
+    LedgerChange,
+    Result,
+    action,
+    done,
+    in_progress,
+    wait,
+)
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.objects import apply_all, name_conflict
 from searchkeeper.snapshot import PoolView
@@ -37,6 +48,8 @@ from searchkeeper.upgrade.statefulset_rollout import partition
 # Only a user can resolve it.
 _STORAGE_DEADLINE: Final = 60
 _SEARCH_POOL_DEADLINE: Final = 300
+# Ledger key of a SearchPool: what others added to the pod template of a StatefulSet that is being recreated.
+ADDED_POD_FIELDS: Final = "template/added"
 
 
 @dataclass(frozen=True)
@@ -182,8 +195,11 @@ def keep_last_applied(ctx: PoolContext, live: Manifest) -> Result:
 def _apply(ctx: PoolContext, manifest: Manifest, live: Manifest | None) -> Result:
     """Apply a StatefulSet; fewer replicas are a destructive operation."""
     deployed, operation = ctx.pool.stateful_set, apply(manifest, live)
+    added = ctx.pool.records.ledger.get(ADDED_POD_FIELDS)
+    if isinstance(added, str) and live is None:
+        operation = create_with(manifest, json.loads(added))
     if operation is None:
-        return done()
+        return done(ledger_changes=() if added is None else (LedgerChange(ADDED_POD_FIELDS, None),))
     if (
         isinstance(operation, Patch)
         and deployed is not None
