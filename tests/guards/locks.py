@@ -46,12 +46,12 @@ GUARDS: Final = (
     ),
     Guard(
         "complete pools at the start",
-        gone(upgrade, "_is_partly_deleted", False),
+        gone(upgrade, "is_partly_deleted", False),
         PEOPLE + "test_upgrade_does_not_start_without_a_search_pool",
     ),
     Guard(
         "spec lock",
-        instead(observe, "_effective_spec", lambda written, _: written),
+        instead(observe, "_spec_in_force", lambda _raw, written, *_: written),
         ROLLBACK_RUNS + "test_edit_during_a_rollback_is_applied_after_it",
     ),
     Guard(
