@@ -33,6 +33,7 @@ from searchkeeper import executor, observe, reconcile
 from searchkeeper.desired import apply
 from searchkeeper.desired.apply import merge_patch
 from searchkeeper.kubernetes import operations
+from searchkeeper.opensearch.view import Allocation
 from searchkeeper.planner import LedgerChange, Result
 from searchkeeper.reconcilers import deletion, lost_status, migrations, objects, scale_in, snapshots, upgrade
 from searchkeeper.snapshot import Pod
@@ -141,8 +142,8 @@ GUARDS: Final = (
     Guard(
         "settings are restored before their ledger entry is removed",
         stub(engine_settings, "_undo_sent", True),
-        SINGLE_FAULTS + "test_stale_engine_state_does_not_change_the_result",
-        (runs.UPGRADE,),
+        "upgrade/test_engine_settings.py::test_ledger_entry_is_removed_after_the_restore_was_sent_and_observed",
+        ({"allocation": Allocation.PRIMARIES}, {"allocation": "all"}),
     ),
     Guard(
         "a recorded pod that is still present may stay",

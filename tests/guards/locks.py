@@ -57,12 +57,12 @@ GUARDS: Final = (
     ),
     Guard(
         "complete pools at the start",
-        stub(upgrade, "_is_partly_deleted", False),
+        stub(upgrade, "is_partly_deleted", False),
         USER_EDITS + "test_upgrade_does_not_start_without_a_search_pool",
     ),
     Guard(
         "spec lock",
-        replace_attribute(observe, "_effective_spec", lambda written, _: written),
+        replace_attribute(observe, "_spec_in_force", lambda _raw, written, *_: written),
         ROLLBACK_RUNS + "test_edit_during_a_rollback_is_applied_after_it",
     ),
     Guard(

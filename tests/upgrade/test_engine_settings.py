@@ -50,8 +50,9 @@ def ledger_with(**entries: Entry) -> UpgradeLedger:
 def engine_call(result: Result | None) -> object:
     """Return the only call to the engine, without its changes of the engine's record."""
     assert result is not None
-    [call] = engine_calls(result)
-    return call
+    calls = engine_calls(result)
+    assert len(calls) == 1, result.reason
+    return calls[0]
 
 
 def engine_ledger_changes(result: Result | None) -> dict[str, Entry | None]:
