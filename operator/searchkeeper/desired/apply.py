@@ -60,7 +60,7 @@ def _added_fields(applied: Mapping[str, Any], live: Mapping[str, Any]) -> dict[s
             inner = _added_fields(old, new)
             added |= {name: inner} if inner else {}
         elif (key := _merge_key(old, new)) is not None:
-            before = {item[key]: item for item in old}
+            before = {item[key]: item for item in old or ()}
             items = []
             for item in new:
                 if item[key] not in before:
