@@ -40,7 +40,7 @@ NODES = {"logs-nodes-0": OLD, "logs-nodes-1": OLD, "logs-nodes-2": NEW, "logs-fr
 # Of users: a number and a list, which reach OpenSearch as variables.
 CONFIG = {
     "indices.query.bool.max_clause_count": 2048,
-    "cluster.routing.allocation.awareness.attributes": ["zone", "rack"],
+    "script.allowed_types": ["inline", "stored"],
 }
 
 
