@@ -41,7 +41,7 @@ def test_refused_version_emits_one_event_and_changes_nothing(version: str, reaso
 def test_version_below_the_floor_of_the_next_major_is_refused() -> None:
     world = running(version="0.2.2")
     world.patch_status(Patch(CLUSTER, {"status": {"engineVersion": "2.18.0"}}, ""))
-    at_work(edited(world, version="3.4.0"), version="0.4.0", ticks=5)
+    at_work(edited(world, version="3.4.0"), ticks=5)
     assert [each.reason for each in world.state.events] == ["VersionRefused"]
     assert condition(world, "VersionAccepted").startswith("False BelowFloor: ")
 
