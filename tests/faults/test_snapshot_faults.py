@@ -41,7 +41,7 @@ def start(injection: FaultInjection) -> tuple[FakeCluster, int]:
     ports = FaultyPorts(recorder, lambda: world.state, injection)
     for _ in range(_LIMIT):
         outcome = looked(ports, world, RELEASE)
-        if "upgrade/lock" in status(world)["ledger"]:
+        if "upgrade/lock" in status(world).get("ledger", {}):
             return world, ports.operations
         if outcome is None or not outcome.wrote:
             world.tick()

@@ -130,8 +130,8 @@ GUARDS: Final = (
     Guard(
         "resourceVersion of a status",
         patch_status_without_version,
-        SINGLE_FAULTS + "test_stale_reads_do_not_change_the_result",
-        (runs.UPGRADE, "SearchCluster"),
+        TWO_OPERATORS + "test_delayed_write_conflicts_or_does_not_change_the_result",
+        (runs.UPGRADE,),
     ),
     Guard(
         "settings are restored",
@@ -168,7 +168,7 @@ GUARDS: Final = (
     ),
     Guard(
         "ledger entries of a rollout end with it",
-        replace_attribute(rollout, "_OF_THE_ROLLOUT", ()),
+        replace_attribute(rollout, "_ROLLOUT_KEYS", ()),
         SINGLE_FAULTS + "test_ledger_line_of_a_volume_is_removed_after_the_rollout",
     ),
     Guard(
@@ -213,7 +213,7 @@ GUARDS: Final = (
         "lost engine settings are recovered",
         stub(lost_status, "recovered_settings", {}),
         LOST_STATUS + "test_lost_status_at_any_write_does_not_change_the_result",
-        ("shrinking",),
+        ("cluster_before_scale_in",),
     ),
     Guard(
         "a late engine call is undone",

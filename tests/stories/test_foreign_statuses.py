@@ -40,4 +40,4 @@ def test_invalid_configuration_annotation_is_replaced() -> None:
     settled(world, "0.5.0")
     stateful_set = world.get(key)
     assert stateful_set is not None
-    assert stateful_set["metadata"]["annotations"][annotation] == "4"
+    assert stateful_set["metadata"]["annotations"][annotation] == "5"

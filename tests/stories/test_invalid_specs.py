@@ -23,7 +23,7 @@ from operators_at_work import (
 )
 from operators_at_work import running as versions
 from searchkeeper.api.crds import NAME_LENGTH_RULE
-from searchkeeper.api.spec import HAS_MANAGERS_RULE
+from searchkeeper.api.spec import HAS_MANAGERS_RULE, ROLES
 from searchkeeper.kubernetes.operations import Delete, EventType, Key
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
@@ -87,7 +87,7 @@ INVALID: dict[str, tuple[dict[str, Any], str]] = {
         third_pool(roles=["wizard"]),
         (
             'spec.pools[2].roles[0]: Unsupported value: "wizard": supported values: '
-            '"cluster_manager", "data", "ingest", "ml", "coordinating"'
+            + ", ".join(f'"{role}"' for role in ROLES)
         ),
     ),
     "text for roles": (

@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, asked_for, condition, edited, settled, status, with_index
+from operators_at_work import (
+    CLUSTER,
+    Ports,
+    asked_for,
+    condition,
+    edited,
+    settled,
+    status,
+    with_faults,
+    with_index,
+)
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.operations import EventType, Patch
 from searchkeeper.reconcile import reconcile
@@ -109,7 +119,8 @@ def test_new_cluster_without_joined_nodes_accepts_an_older_version() -> None:
 
 
 def test_new_cluster_with_joined_nodes_refuses_an_older_version() -> None:
-    world = asked_for(version="3.4.0")
+    """A pod that never starts keeps the cluster new: its version is not recorded."""
+    world = with_faults(asked_for(version="3.4.0"), logs_data_1=PodFault.IMAGE)
     until(lambda world: len(world.state.engine.nodes) > 3, world)
     at_work(edited(world, version="2.19.4"), ticks=20)
     assert [each.reason for each in world.state.events] == ["VersionRefused"]
@@ -164,7 +175,7 @@ def test_upgrade_is_refused_while_an_index_is_too_old_for_the_target() -> None:
     )
     assert (templates(world), versions(world)) == before
     assert status(world)["phase"] == "Refused"
-    settled(without_index(world), "0.4.0")
+    settled(without_index(world), "0.5.0")
     assert status(world)["engineVersion"] == "3.4.0"
 
 
@@ -183,7 +194,7 @@ def test_old_index_that_appears_after_the_start_keeps_every_pod_until_it_is_dele
     at_work(with_old_index(world), ticks=20)
     assert set(versions(world).values()) == {"2.19.4"}
     assert condition(world, "PodsCurrent").startswith("False IncompatibleIndices: 3.4.0 cannot open")
-    settled(without_index(world), "0.4.0")
+    settled(without_index(world), "0.5.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
