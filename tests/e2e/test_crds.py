@@ -113,7 +113,6 @@ def with_pool(**changes: Any) -> Object:
         (with_pool(storage={"size": "much"}), "storage.size in body should match"),
         (with_pool(storage={"size": "0Gi"}), "storage.size in body should match"),
         (cluster("bad", upgrade={"maxBatch": 0}), "greater than or equal to 1"),
-        (cluster("bad", upgrade={"maxBatch": 101}), "less than or equal to 100"),
         (cluster("bad", upgrade={"snapshotRepository": "a/b"}), "snapshotRepository in body should match"),
         (cluster("bad", upgrade={"healthDeadlineSeconds": 5}), "greater than or equal to 30"),
         (cluster("bad", upgrade={"rollback": "Sometimes"}), "Unsupported value"),
