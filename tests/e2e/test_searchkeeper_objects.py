@@ -135,7 +135,7 @@ def test_quorum_survives_relabelling_and_evictions(sandbox: OperatorSandbox) -> 
     with sandbox.run_operator("--release", "0.3.1"):
         until("the cluster has configuration version 3", lambda: has_configuration(sandbox, 3), TIMEOUT)
     before = set(list_revisions(sandbox))
-    with sandbox.run_operator():
+    with sandbox.run_operator("--release", "0.4.0"):
         until("the cluster has configuration version 4", lambda: has_configuration(sandbox, 4), TIMEOUT)
         assert before
         assert not before & set(list_revisions(sandbox))
