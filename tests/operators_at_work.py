@@ -167,6 +167,15 @@ def worked_until(world: FakeCluster, version: str, reached: Callable[[FakeCluste
     raise AssertionError(f"it never came to that: {told(world)}")
 
 
+def reconcile_until_deleted(ports: Any, world: FakeCluster, version: str, *, ticks: int = 60) -> None:
+    """Reconcile once a tick until the SearchCluster is gone; the caller checks whether it is."""
+    for _ in range(ticks):
+        looked(ports, world, version)
+        world.tick()
+        if world.get(CLUSTER) is None:
+            return
+
+
 def with_faults(world: FakeCluster, **faults: PodFault) -> FakeCluster:
     """Images that fail, by engine version (`v3_4_0`), or pods, by name (`logs_data_0`); none mends all."""
     named = {

@@ -21,8 +21,8 @@ from operators_at_work import (
     disturbed,
     edited,
     followed,
-    looked,
     pool,
+    reconcile_until_deleted,
     score,
     settled,
     status,
@@ -150,11 +150,7 @@ def test_deletion_after_a_lost_status_leaves_no_setting(name: str) -> None:
         world = losing_status(step.before.state)
         world.delete(Delete(CLUSTER, "", ""))
         ports = InvariantRecorder(world, CLUSTER, release(RELEASE))
-        for _ in range(60):
-            looked(ports, world, RELEASE)
-            world.tick()
-            if world.get(CLUSTER) is None:
-                break
+        reconcile_until_deleted(ports, world, RELEASE)
         engine = world.state.engine
         assert world.get(CLUSTER) is None
         assert (engine.allocation, engine.excluded - {"of-a-user"}, engine.record) == (None, frozenset(), ())
@@ -165,11 +161,7 @@ def test_deletion_ends_when_the_engine_rejects_the_restore() -> None:
     world = until(lambda w: bool(w.state.engine.record), edited(running(), version=NEW))
     world.delete(Delete(CLUSTER, "", ""))
     ports = RejectingPorts(world)
-    for _ in range(1000):
-        looked(ports, world, RELEASE)
-        world.tick()
-        if world.get(CLUSTER) is None:
-            break
+    reconcile_until_deleted(ports, world, RELEASE, ticks=1000)
     assert world.get(CLUSTER) is None
     assert [event.reason for event in world.state.events][-1] == "EngineSettingsNotRestored"
 

@@ -14,8 +14,8 @@ from operators_at_work import (
     annotated,
     edited,
     followed,
-    looked,
     pool,
+    reconcile_until_deleted,
     running,
     told,
     worked,
@@ -142,11 +142,7 @@ def test_deletion_at_any_time_leaves_only_the_volumes(name: str) -> None:
         world = FakeCluster(beat.state)
         world.delete(Delete(CLUSTER, "", ""))
         ports = InvariantRecorder(world, CLUSTER, release(RELEASE))
-        for _ in range(60):
-            looked(ports, world, RELEASE)
-            world.tick()
-            if world.get(CLUSTER) is None:
-                break
+        reconcile_until_deleted(ports, world, RELEASE)
         world.tick()
         world.tick()
         assert {each.kind for each in world.state.cluster.objects} == {"PersistentVolumeClaim"}

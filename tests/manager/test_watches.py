@@ -206,7 +206,9 @@ class RunningWatches:
         watches = Watches(client, handlers, Log(), stop=self.stop, ready=self.ready)
         before = set(threading.enumerate())
         watches.start(namespaces, INTERVALS)
-        self._threads = set(threading.enumerate()) - before
+        # By name too: the server starts a thread for each request at the same time.
+        started = set(threading.enumerate()) - before
+        self._threads = [thread for thread in started if thread.name.startswith("watch-")]
 
     def __enter__(self) -> RunningWatches:
         return self

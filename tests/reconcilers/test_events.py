@@ -10,13 +10,13 @@ import pytest
 from action_contexts import context
 from operators_at_work import CLUSTER, Ports, annotated, asked_for, edited, pool, settled, with_faults, worked
 from rollouts import ledger_changes
+from searchkeeper.api.messages import MAX_MESSAGE
 from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Condition, Records, Result, Status
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.events import events_emitted
-from searchkeeper.reconcilers.messages import MAX_MESSAGE
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault

@@ -21,11 +21,11 @@ from operators_at_work import (
     with_faults,
     worked,
 )
+from searchkeeper.api.messages import MAX_MESSAGE
 from searchkeeper.api.status import SummaryType
 from searchkeeper.kubernetes.api import Rejected
 from searchkeeper.kubernetes.operations import Key, Manifest, Patch
 from searchkeeper.opensearch.view import EngineView, Unreachable
-from searchkeeper.reconcilers.messages import MAX_MESSAGE
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault

@@ -16,7 +16,6 @@ from searchkeeper.kubernetes.operations import Manifest
 
 _PORT: Final = 5601
 _CERTIFICATES_FOLDER: Final = "/usr/share/opensearch-dashboards/config/certificates"
-_CA_CERTIFICATE: Final = "ca.crt"
 
 
 @memoize_manifest
@@ -46,7 +45,7 @@ def dashboards_deployment(cluster: DesiredCluster, engine_version: str) -> Manif
     }
     if cluster.tls_secret is not None:
         # Only the CA certificate: the private key is for the nodes.
-        items = [{"key": _CA_CERTIFICATE, "path": _CA_CERTIFICATE}]
+        items = [{"key": names.CA_CERTIFICATE, "path": names.CA_CERTIFICATE}]
         secret = {"secretName": cluster.tls_secret, "items": items}
         pod["volumes"] = [{"name": "certificates", "secret": secret}]
     template: dict[str, Any] = {
@@ -68,7 +67,7 @@ def _container(cluster: DesiredCluster, image: str) -> dict[str, Any]:
     url = names.client_url(cluster.name, cluster.namespace, is_encrypted=is_encrypted)
     values = {"OPENSEARCH_HOSTS": url}
     if is_encrypted:
-        values["OPENSEARCH_SSL_CERTIFICATEAUTHORITIES"] = f"{_CERTIFICATES_FOLDER}/{_CA_CERTIFICATE}"
+        values["OPENSEARCH_SSL_CERTIFICATEAUTHORITIES"] = f"{_CERTIFICATES_FOLDER}/{names.CA_CERTIFICATE}"
         values["OPENSEARCH_SSL_VERIFICATIONMODE"] = "full"
     if not cluster.has_authentication:
         values["DISABLE_SECURITY_DASHBOARDS_PLUGIN"] = "true"

@@ -70,7 +70,7 @@ def _security_settings(cluster: DesiredCluster) -> dict[str, Any]:
     """Settings of the security plugin; none without TLS, where the plugin is disabled and rejects them."""
     if cluster.tls_secret is None:
         return {}
-    files = {"pemcert": "tls.crt", "pemkey": "tls.key", "pemtrustedcas": "ca.crt"}
+    files = {"pemcert": "tls.crt", "pemkey": "tls.key", "pemtrustedcas": names.CA_CERTIFICATE}
     settings: dict[str, Any] = {
         f"ssl.{layer}.{part}_filepath": f"{CERTIFICATES_FOLDER}/{file}"
         for layer in ("http", "transport")

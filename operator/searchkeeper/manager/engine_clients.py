@@ -7,7 +7,7 @@ __all__ = ["engine_clients"]
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from searchkeeper.desired.names import CREDENTIALS, client_url
+from searchkeeper.desired.names import CA_CERTIFICATE, CREDENTIALS, client_url
 from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.observe import security_in_force
@@ -66,7 +66,7 @@ def _access(kube: KubernetesApi, cluster: Key, url: str | None) -> Access:
     url = url or client_url(cluster.name, cluster.namespace, is_encrypted=is_encrypted)
     if security.tls_secret is None:
         return Access(url)
-    (authority,) = _secret_entries(kube, cluster.namespace, security.tls_secret, "ca.crt")
+    (authority,) = _secret_entries(kube, cluster.namespace, security.tls_secret, CA_CERTIFICATE)
     if security.credentials_secret is None:
         return Access(url, authority=authority)
     username, password = _secret_entries(kube, cluster.namespace, security.credentials_secret, *CREDENTIALS)

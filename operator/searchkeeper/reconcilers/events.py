@@ -7,12 +7,12 @@ __all__ = ["events_emitted"]
 from collections.abc import Iterator
 from typing import Final
 
+from searchkeeper.api.messages import join, shorten
 from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent, EventType
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress
 from searchkeeper.reconcilers.context import ReconcileContext
-from searchkeeper.reconcilers.messages import join, shorten
 from searchkeeper.reconcilers.snapshots import restore_hint
 from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.ledger import EVENTS_EMITTED

@@ -5,13 +5,10 @@ from __future__ import annotations
 __all__ = ["SecretDigests"]
 
 from dataclasses import dataclass
-from typing import Final
 
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import digest
 from searchkeeper.snapshot import ClusterSnapshot
-
-_CA_CERTIFICATE: Final = "ca.crt"
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,9 @@ class SecretDigests:
         """The digest of the CA certificate, which is all that Dashboards mount."""
         secret = self.snapshot.cluster.spec.security.tls_secret
         entries = self.snapshot.secret_digests.get(secret or "", {})
-        return self._in_force("Deployment", names.CERTIFICATES_DIGEST, secret, entries.get(_CA_CERTIFICATE))
+        return self._in_force(
+            "Deployment", names.CERTIFICATES_DIGEST, secret, entries.get(names.CA_CERTIFICATE)
+        )
 
     @property
     def keystore(self) -> str | None:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from searchkeeper.api.messages import join, shorten
 from searchkeeper.api.reasons import Reason
 from searchkeeper.api.status import Phase, SummaryType
 from searchkeeper.desired import names
@@ -25,7 +26,6 @@ from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import Color, EngineView, Unreachable
 from searchkeeper.planner import OPERATION_DENIED, Condition, Plan, Status
 from searchkeeper.reconcilers.context import ReconcileContext
-from searchkeeper.reconcilers.messages import join, shorten
 from searchkeeper.reconcilers.pools import PoolContext
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
 from searchkeeper.upgrade.ledger import UpgradeLedger

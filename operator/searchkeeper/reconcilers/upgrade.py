@@ -28,7 +28,7 @@ from searchkeeper.upgrade.ledger import (
 from searchkeeper.upgrade.rollback import remove_rollback_request, requested_rollback, was_abandoned
 
 # Ledger entries that end with the upgrade.
-_OF_THE_UPGRADE: Final = (UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES, SNAPSHOT)
+_UPGRADE_KEYS: Final = (UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES, SNAPSHOT)
 
 
 @action()
@@ -190,5 +190,5 @@ def upgrade_finished(ctx: ReconcileContext) -> Result:
     return in_progress(
         Reason.FINISHING_UPGRADE,
         f"every node runs {ctx.target}{but}",
-        ledger_changes=tuple(LedgerChange(key, None) for key in _OF_THE_UPGRADE),
+        ledger_changes=tuple(LedgerChange(key, None) for key in _UPGRADE_KEYS),
     )

@@ -10,6 +10,7 @@ from typing import Final
 
 from semver import Version
 
+from searchkeeper.api.messages import join
 from searchkeeper.opensearch.view import EngineView, ShardCopy, ShardState
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
 from searchkeeper.upgrade.ledger import UpgradeLedger
@@ -18,8 +19,6 @@ from searchkeeper.upgrade.volumes import needs_new_volume
 from searchkeeper.upgrade.voting import loses_role
 
 _UNITS: Final = {"": 1, "b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30, "tb": 2**40, "pb": 2**50}
-# How many nodes a message names.
-_SHOWN: Final = 5
 _HINT: Final = "add disk space or a data node, or delete documents"
 
 
@@ -75,12 +74,11 @@ def disk_shortage(
         return None
     total, largest = sum(size for size, _ in moves), max(size for size, _ in moves)
     useful = sorted({name for _, takers in moves for name in takers})
-    shown = ", ".join(f"{name} {_gibibytes(room[name])}" for name in useful[:_SHOWN])
-    more = f" and {len(useful) - _SHOWN} more" if len(useful) > _SHOWN else ""
+    free = join([f"{name} {_gibibytes(room[name])}" for name in useful])
     limit = f" below the low disk watermark ({engine.low_watermark})" if engine.low_watermark else ""
     return (
         f"{len(moves)} shards with {_gibibytes(total)}, the largest {_gibibytes(largest)}, have to leave "
-        f"{', '.join(sorted(draining))} and do not fit on other nodes: {shown}{more} are free{limit}; {_HINT}"
+        f"{', '.join(sorted(draining))} and do not fit on other nodes: {free} are free{limit}; {_HINT}"
     )
 
 

@@ -110,13 +110,17 @@ class _GateInput:
         return self.candidate.pod.name
 
     @property
+    def ledger(self) -> UpgradeLedger:
+        return UpgradeLedger.of(self.snapshot.cluster.records.ledger)
+
+    @property
     def pods_to_remove(self) -> frozenset[str]:
         """The candidate and the pods of its batch."""
         return self.candidate.batch | {self.name}
 
     def ignored_pods(self) -> frozenset[str]:
         """Return the failed pods that a rollback does not wait for. Without this it would never end."""
-        if UpgradeLedger.of(self.snapshot.cluster.records.ledger).rollback_to is None:
+        if self.ledger.rollback_to is None:
             return frozenset()
         pods = (Candidate(pod, pool) for pool in self.snapshot.pools for pod in pool.retained_pods)
         failed = frozenset(other.pod.name for other in pods if has_failed(other, self.snapshot))
@@ -198,8 +202,7 @@ def _check_pods_stable(given: _GateInput) -> _Blocker | None:
     order the StatefulSet controller chooses, and those of a rollback, which ends restarts of the new version.
     """
     candidate, snapshot = given.candidate, given.snapshot
-    is_rollback = UpgradeLedger.of(snapshot.cluster.records.ledger).rollback_to is not None
-    if is_rollback or recent_restarts(candidate.pod, snapshot) is not None:
+    if given.ledger.rollback_to is not None or recent_restarts(candidate.pod, snapshot) is not None:
         return None
     for pool in snapshot.pools:
         spec = pool.spec
@@ -270,7 +273,7 @@ def _check_engine_healthy(given: _GateInput) -> _Blocker | None:
         return _moving_shards_blocker(given.name, engine)
     if given.candidate.batch:
         return None
-    return _yellow_blocker(engine, UpgradeLedger.of(given.snapshot.cluster.records.ledger))
+    return _yellow_blocker(engine, given.ledger)
 
 
 def _moving_shards_blocker(node: str, engine: EngineView) -> _Blocker | None:
@@ -349,7 +352,7 @@ def _check_disk_space(given: _GateInput) -> _Blocker | None:
     Before LAST_COPY_SAFE: that gate starts a drain.
     """
     candidate, snapshot, name = given.candidate, given.snapshot, given.name
-    ledger = UpgradeLedger.of(snapshot.cluster.records.ledger)
+    ledger = given.ledger
     if name in ledger.excluded or given.engine.excludes(name):
         return None
     copies = copies_to_evacuate(snapshot, ledger, candidate.pod, candidate.pool, given.engine)

@@ -10,6 +10,7 @@ from typing import Final
 
 from semver import Version
 
+from searchkeeper.api.messages import join
 from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import Index
 from searchkeeper.releases import releases
@@ -20,8 +21,6 @@ _FLOORS: Final = {3: Version(2, 19, 0)}
 # By major version: the oldest index that a node can open (Version.minimumIndexCompatibilityVersion), where it
 # is not the first version of the major before. Indices of Elasticsearch X.Y count as created by 0.X.Y.
 _OLDEST_INDICES: Final = {1: Version(0, 6, 0), 2: Version(0, 7, 0)}
-# How many indices a message names.
-_SHOWN_INDICES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +72,9 @@ def index_refusal(indices: Sequence[Index], target: str) -> VersionRefusal | Non
     too_old = [index for index in indices if (parse(index.created_by) or oldest) < oldest]
     if not too_old:
         return None
-    names = ", ".join(f"{index.name} ({_creator(index.created_by)})" for index in too_old[:_SHOWN_INDICES])
-    more = f" and {len(too_old) - _SHOWN_INDICES} more" if len(too_old) > _SHOWN_INDICES else ""
+    names = join([f"{index.name} ({_creator(index.created_by)})" for index in too_old])
     message = f"{wanted} cannot open indices created by a version older than {_creator(str(oldest))}"
-    return VersionRefusal(Reason.INCOMPATIBLE_INDICES, f"{message}: {names}{more}; reindex or delete them")
+    return VersionRefusal(Reason.INCOMPATIBLE_INDICES, f"{message}: {names}; reindex or delete them")
 
 
 def _creator(version: str) -> str:
