@@ -1,14 +1,15 @@
-"""Actions that migrate objects of an earlier configuration version that cannot be patched."""
+"""Actions that replace or delete objects that cannot be patched."""
 
 from __future__ import annotations
 
 __all__ = [
     "both_labels_set",
-    "is_relabelled_next",
+    "is_replaced_next",
     "old_configuration_deleted",
     "old_revisions_deleted",
     "orphaned_revisions",
     "stateful_set_relabelled",
+    "stateful_set_resized",
 ]
 
 import json
@@ -26,8 +27,11 @@ from searchkeeper.reconcilers.pools import (
     PoolContext,
     keep_last_applied,
     pools_converged,
+    stateful_set_applied,
 )
+from searchkeeper.reconcilers.volumes import resize_volumes
 from searchkeeper.snapshot import PoolView
+from searchkeeper.upgrade.gates import NO_DEADLINE
 
 _ORPHANING_DEADLINE: Final = 300
 _POOL_DEADLINE: Final = 24 * 3600
@@ -64,8 +68,7 @@ def both_labels_set(ctx: ReconcileContext) -> Result:
 def stateful_set_relabelled(ctx: PoolContext) -> Result:
     """True when the StatefulSet selects by the labels of version 4.
 
-    A selector is immutable: the StatefulSet is deleted with its pods orphaned, and the next one adopts them.
-    What others added to the pod template, such as limits, is in the ledger meanwhile.
+    A selector is immutable, so the StatefulSet is replaced.
     A pool that is not active yet still gets missing nodes, because earlier pools wait for those.
     """
     cluster, pool = ctx.cluster, ctx.pool
@@ -78,10 +81,37 @@ def stateful_set_relabelled(ctx: PoolContext) -> Result:
             return restored
         message = f"pool {cluster.active_pool} is relabelled first"
         return wait(Reason.WAITING_FOR_POOL, message, deadline=_POOL_DEADLINE)
+    return _replace(ctx, live, "the labels of version 4")
+
+
+@action(requires=[stateful_set_applied])
+def stateful_set_resized(ctx: PoolContext) -> Result:
+    """True when the StatefulSet gives new pods volumes of the size that the spec names.
+
+    Claim templates are immutable, so the StatefulSet is replaced: after the volumes that exist are enlarged,
+    while no pool is being changed, and one pool after the other.
+    """
+    cluster, pool = ctx.cluster, ctx.pool
+    if not cluster.has_small_claim_templates(pool):
+        return done()
+    live = _stateful_set(cluster, pool)
+    if live is not None and is_replaced_next(cluster, pool):
+        return _replace(ctx, live, f"volumes of {cluster.wanted_storage(pool).size}")
+    if cluster.spec.upgrade.paused:
+        return wait(Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", deadline=NO_DEADLINE)
+    message = "other changes come first, and the volumes that exist are enlarged"
+    return wait(Reason.WAITING_FOR_POOL, message, deadline=_POOL_DEADLINE)
+
+
+def _replace(ctx: PoolContext, live: Manifest, new: str) -> Result:
+    """Delete a StatefulSet with its pods orphaned. StatefulSetApplied creates the next one, which adopts them.
+
+    What others added to the pod template, such as limits, is in the ledger meanwhile.
+    """
     if "deletionTimestamp" in live["metadata"]:
         message = f"{Key.of(live)} is orphaning its pods"
         return wait(Reason.ORPHANING_PODS, message, deadline=_ORPHANING_DEADLINE)
-    if pool.spec.votes and not _budget_counts_orphans(cluster):
+    if ctx.pool.spec.votes and not _budget_counts_orphans(ctx.cluster):
         message = "the PodDisruptionBudget of the voters does not count pods without a StatefulSet yet"
         return wait(Reason.WAITING_FOR_DISRUPTION_BUDGET, message, deadline=_ORPHANING_DEADLINE)
     metadata = live["metadata"]
@@ -89,23 +119,40 @@ def stateful_set_relabelled(ctx: PoolContext) -> Result:
     added = added_pod_fields(live)
     return in_progress(
         Reason.ORPHANING_PODS,
-        f"{Key.of(live)} is replaced by one with the labels of version 4",
+        f"{Key.of(live)} is replaced by one with {new}",
         delete,
-        ledger_changes=(LedgerChange(ADDED_POD_FIELDS, json.dumps(added)),) if added else (),
+        ledger_changes=(LedgerChange(ADDED_POD_FIELDS, json.dumps(added) if added else None),),
     )
 
 
-def is_relabelled_next(ctx: ReconcileContext, pool: PoolView) -> bool:
-    """Whether the pool is active and its StatefulSet has the old labels."""
-    return ctx.active_pool == pool.spec.name and _stateful_set_with_old_labels(ctx, pool) is not None
+def is_replaced_next(ctx: ReconcileContext, pool: PoolView) -> bool:
+    """Whether the StatefulSet of this pool is the one that is replaced now."""
+    if _stateful_set_with_old_labels(ctx, pool) is not None:
+        return ctx.active_pool == pool.spec.name
+    live = _stateful_set(ctx, pool)
+    if live is None or not ctx.has_small_claim_templates(pool):
+        return False
+    if "deletionTimestamp" in live["metadata"]:
+        return True
+    ready = (
+        each.spec.name
+        for each in ctx.pools
+        if ctx.has_small_claim_templates(each) and resize_volumes(ctx, each) is None
+    )
+    may_start = ctx.active_pool is None and not ctx.spec.upgrade.paused
+    return may_start and next(ready, None) == pool.spec.name
 
 
 def _stateful_set_with_old_labels(ctx: ReconcileContext, pool: PoolView) -> Manifest | None:
-    name = names.pool_name(ctx.desired.name, pool.spec.name)
-    live = ctx.snapshot.objects.get(ctx.key("apps/v1", "StatefulSet", name))
+    live = _stateful_set(ctx, pool)
     if live is None or live["spec"]["selector"]["matchLabels"] == ctx.desired.labels(pool.spec.name):
         return None
     return live
+
+
+def _stateful_set(ctx: ReconcileContext, pool: PoolView) -> Manifest | None:
+    name = names.pool_name(ctx.desired.name, pool.spec.name)
+    return ctx.snapshot.objects.get(ctx.key("apps/v1", "StatefulSet", name))
 
 
 def _budget_counts_orphans(ctx: ReconcileContext) -> bool:
