@@ -305,6 +305,7 @@ def _pool_view(
         stateful_set=None if stateful_set is None else _stateful_set_view(stateful_set),
         pods=pods,
         allotted_replicas=(search_pool.get("spec") or {}).get("replicas"),
+        allotted_size=((search_pool.get("spec") or {}).get("storage") or {}).get("size"),
     )
 
 

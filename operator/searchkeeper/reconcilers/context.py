@@ -179,12 +179,12 @@ class ReconcileContext:
         return written if self.desired.has_expandable_volumes and not is_other else deployed
 
     def may_resize(self, pool: PoolView) -> bool:
-        """Whether volumes of the pool may grow now: not during an upgrade, whose rollback may replace them."""
+        """Whether volumes of the pool may grow now: not during an upgrade, as a rollback may replace them."""
         is_persistent = pool.is_wanted and not pool.spec.storage.ephemeral
         return is_persistent and self.desired.has_expandable_volumes and self.ledger.upgrade is None
 
     def has_small_claim_templates(self, pool: PoolView) -> bool:
-        """Whether the StatefulSet gives new pods smaller volumes than the spec names, and is to be replaced."""
+        """Whether the StatefulSet gives new pods smaller volumes than the spec names; it is replaced."""
         is_deployed = pool.stateful_set is not None and self.may_resize(pool)
         return is_deployed and is_less(pool.spec.storage.size, self.wanted_storage(pool).size)
 

@@ -18,6 +18,7 @@ from typing import Final
 from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import added_pod_fields
+from searchkeeper.desired.quantities import is_less
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
@@ -104,7 +105,7 @@ def stateful_set_resized(ctx: PoolContext) -> Result:
 
 
 def _replace(ctx: PoolContext, live: Manifest, new: str) -> Result:
-    """Delete a StatefulSet with its pods orphaned. StatefulSetApplied creates the next one, which adopts them.
+    """Delete a StatefulSet with its pods orphaned. The next one, of StatefulSetApplied, adopts them.
 
     What others added to the pod template, such as limits, is in the ledger meanwhile.
     """
@@ -134,13 +135,18 @@ def is_replaced_next(ctx: ReconcileContext, pool: PoolView) -> bool:
         return False
     if "deletionTimestamp" in live["metadata"]:
         return True
-    ready = (
-        each.spec.name
-        for each in ctx.pools
-        if ctx.has_small_claim_templates(each) and resize_volumes(ctx, each) is None
-    )
     may_start = ctx.active_pool is None and not ctx.spec.upgrade.paused
+    ready = (each.spec.name for each in ctx.pools if _has_larger_volumes(ctx, each))
     return may_start and next(ready, None) == pool.spec.name
+
+
+def _has_larger_volumes(ctx: ReconcileContext, pool: PoolView) -> bool:
+    """Whether all volumes are larger than the claim templates, and the SearchPool has their size.
+
+    The next StatefulSet is made from the SearchPool. With the old size there it would be replaced again.
+    """
+    is_allotted = not is_less(pool.allotted_size, ctx.wanted_storage(pool).size)
+    return ctx.has_small_claim_templates(pool) and is_allotted and resize_volumes(ctx, pool) is None
 
 
 def _stateful_set_with_old_labels(ctx: ReconcileContext, pool: PoolView) -> Manifest | None:

@@ -12,6 +12,7 @@ from searchkeeper.desired.quantities import is_less
 from searchkeeper.kubernetes.operations import Key, Manifest, Patch
 from searchkeeper.planner import Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.messages import join
 from searchkeeper.reconcilers.pools import PoolContext, pool_error
 from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.gates import NO_DEADLINE
@@ -50,7 +51,7 @@ def pools_resized(ctx: ReconcileContext) -> Result:
 def resize_volumes(ctx: ReconcileContext, pool: PoolView) -> Result | None:
     """Patch the first volume claim of the pool that is too small, then wait for Kubernetes; None if all fit.
 
-    A claim that a node of an earlier scale-out left behind may be smaller than all others.
+    Claims outlive pods: one that a scale-in left may be smaller than the others when its node returns.
     """
     size = ctx.wanted_storage(pool).size
     claims = _claims(ctx, pool) if ctx.may_resize(pool) else []
@@ -69,7 +70,7 @@ def resize_volumes(ctx: ReconcileContext, pool: PoolView) -> Result | None:
             return in_progress(Reason.RESIZING_VOLUMES, message, patch)
     waiting = [claim["metadata"]["name"] for claim in (small or resizing)]
     problem = "cannot be enlarged before they are bound" if small else f"are enlarged to {size}"
-    message = f"volumes of pool {pool.spec.name} {problem}: {', '.join(waiting)}"
+    message = f"volumes of pool {pool.spec.name} {problem}: {join(waiting)}"
     mounted = [
         str(claim["metadata"]["name"]).removeprefix("data-")
         for claim in resizing
@@ -77,7 +78,7 @@ def resize_volumes(ctx: ReconcileContext, pool: PoolView) -> Result | None:
     ]
     if mounted:
         message += (
-            f"; the file system of {', '.join(mounted)} is not resized yet: if the driver cannot do that "
+            f"; the file system of {join(mounted)} is not resized yet: if the driver cannot do that "
             "while the volume is in use, delete the pod, one at a time"
         )
     return wait(Reason.RESIZING_VOLUMES, message, deadline=_RESIZE_DEADLINE)
