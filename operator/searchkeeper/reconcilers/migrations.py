@@ -30,9 +30,8 @@ from searchkeeper.reconcilers.pools import (
     pools_converged,
     stateful_set_applied,
 )
-from searchkeeper.reconcilers.volumes import resize_volumes
+from searchkeeper.reconcilers.volumes import paused, resize_volumes
 from searchkeeper.snapshot import PoolView
-from searchkeeper.upgrade.gates import NO_DEADLINE
 
 _ORPHANING_DEADLINE: Final = 300
 _POOL_DEADLINE: Final = 24 * 3600
@@ -98,10 +97,8 @@ def stateful_set_resized(ctx: PoolContext) -> Result:
     live = _stateful_set(cluster, pool)
     if live is not None and is_replaced_next(cluster, pool):
         return _replace(ctx, live, f"volumes of {cluster.wanted_storage(pool).size}")
-    if cluster.spec.upgrade.paused:
-        return wait(Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", deadline=NO_DEADLINE)
     message = "other changes come first, and the volumes that exist are enlarged"
-    return wait(Reason.WAITING_FOR_POOL, message, deadline=_POOL_DEADLINE)
+    return paused(cluster) or wait(Reason.WAITING_FOR_POOL, message, deadline=_POOL_DEADLINE)
 
 
 def _replace(ctx: PoolContext, live: Manifest, new: str) -> Result:
@@ -135,7 +132,7 @@ def is_replaced_next(ctx: ReconcileContext, pool: PoolView) -> bool:
         return False
     if "deletionTimestamp" in live["metadata"]:
         return True
-    may_start = ctx.active_pool is None and not ctx.spec.upgrade.paused
+    may_start = ctx.active_pool is None and paused(ctx) is None
     ready = (each.spec.name for each in ctx.pools if _has_larger_volumes(ctx, each))
     return may_start and next(ready, None) == pool.spec.name
 

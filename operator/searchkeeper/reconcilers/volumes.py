@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["pools_resized", "resize_volumes", "volumes_resized"]
+__all__ = ["paused", "pools_resized", "resize_volumes", "volumes_resized"]
 
 from typing import Any, Final
 
@@ -44,7 +44,7 @@ def pools_resized(ctx: ReconcileContext) -> Result:
             return wait(resizing.reason, resizing.message, deadline=deadline)
         if ctx.has_small_claim_templates(pool):
             message = f"the StatefulSet of pool {pool.spec.name} is replaced by one with larger volumes"
-            return _paused(ctx) or wait(Reason.RESIZING_VOLUMES, message, deadline=_RESIZE_DEADLINE)
+            return paused(ctx) or wait(Reason.RESIZING_VOLUMES, message, deadline=_RESIZE_DEADLINE)
     return done()
 
 
@@ -59,8 +59,8 @@ def resize_volumes(ctx: ReconcileContext, pool: PoolView) -> Result | None:
     resizing = [claim for claim in claims if is_less(_capacity(claim), size)]
     if not small and not resizing:
         return None
-    if (paused := _paused(ctx)) is not None:
-        return paused
+    if (pause := paused(ctx)) is not None:
+        return pause
     for claim in small:
         # The API server refuses to change a claim that is not bound.
         if (claim.get("status") or {}).get("phase") == "Bound":
@@ -84,7 +84,8 @@ def resize_volumes(ctx: ReconcileContext, pool: PoolView) -> Result | None:
     return wait(Reason.RESIZING_VOLUMES, message, deadline=_RESIZE_DEADLINE)
 
 
-def _paused(ctx: ReconcileContext) -> Result | None:
+def paused(ctx: ReconcileContext) -> Result | None:
+    """Wait while `spec.upgrade.paused` is set: volumes cannot shrink again."""
     if not ctx.spec.upgrade.paused:
         return None
     return wait(Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", deadline=NO_DEADLINE)
