@@ -19,6 +19,8 @@ from searchkeeper.upgrade.gates import NO_DEADLINE
 
 # Some clouds take many minutes for a volume.
 _RESIZE_DEADLINE: Final = 3600
+# Other changes of any pool come first.
+_REPLACEMENT_DEADLINE: Final = 24 * 3600
 
 
 @action()
@@ -44,7 +46,7 @@ def pools_resized(ctx: ReconcileContext) -> Result:
             return wait(resizing.reason, resizing.message, deadline=deadline)
         if ctx.has_small_claim_templates(pool):
             message = f"the StatefulSet of pool {pool.spec.name} is replaced by one with larger volumes"
-            return paused(ctx) or wait(Reason.RESIZING_VOLUMES, message, deadline=_RESIZE_DEADLINE)
+            return paused(ctx) or wait(Reason.RESIZING_VOLUMES, message, deadline=_REPLACEMENT_DEADLINE)
     return done()
 
 

@@ -29,14 +29,17 @@ def claim_templates_follow_volumes(step: Transition) -> str | None:
     """I16: a StatefulSet is replaced by one with larger volumes only after the volumes of its pods."""
     if not isinstance(step.write, Delete) or not step.write.orphan:
         return None
-    name, stateful_set = step.write.key.name, step.before.state.cluster.objects[step.write.key]
-    version = names.configuration_version(stateful_set["metadata"].get("annotations") or {})
+    name = step.write.key.name
+    stateful_set = step.before.all_of("StatefulSet").get(name)
     search_pool = step.before.all_of("SearchPool").get(name)
-    if (version or 0) < _RESIZED_SINCE or search_pool is None:
+    if stateful_set is None or search_pool is None:
+        return None
+    version = names.configuration_version(stateful_set["metadata"].get("annotations") or {})
+    if (version or 0) < _RESIZED_SINCE:
         return None
     size = get_value(search_pool, "spec", "storage", "size")
-    [template] = stateful_set["spec"]["volumeClaimTemplates"]
-    if not is_less(_request(template), size):
+    templates = get_value(stateful_set, "spec", "volumeClaimTemplates", default=())
+    if not any(is_less(_request(template), size) for template in templates):
         return f"{name} is replaced, and the next one has no larger volumes"
     claims = step.before.all_of("PersistentVolumeClaim")
     own = (f"data-{name}-{ordinal}" for ordinal in range(stateful_set["spec"]["replicas"]))
