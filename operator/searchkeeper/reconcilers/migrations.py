@@ -81,7 +81,7 @@ def stateful_set_relabelled(ctx: PoolContext) -> Result:
             return restored
         message = f"pool {cluster.active_pool} is relabelled first"
         return wait(Reason.WAITING_FOR_POOL, message, deadline=_POOL_DEADLINE)
-    return _replace(ctx, live, "the labels of version 4")
+    return _replace_stateful_set(ctx, live, "the labels of version 4")
 
 
 @action(requires=[stateful_set_applied])
@@ -96,12 +96,12 @@ def stateful_set_resized(ctx: PoolContext) -> Result:
         return done()
     live = _stateful_set(cluster, pool)
     if live is not None and is_replaced_next(cluster, pool):
-        return _replace(ctx, live, f"volumes of {cluster.wanted_storage(pool).size}")
+        return _replace_stateful_set(ctx, live, f"volumes of {cluster.wanted_storage(pool).size}")
     message = "other changes come first, and the volumes that exist are enlarged"
     return paused(cluster) or wait(Reason.WAITING_FOR_POOL, message, deadline=_POOL_DEADLINE)
 
 
-def _replace(ctx: PoolContext, live: Manifest, new: str) -> Result:
+def _replace_stateful_set(ctx: PoolContext, live: Manifest, new: str) -> Result:
     """Delete a StatefulSet with its pods orphaned. The next one, of StatefulSetApplied, adopts them.
 
     What others added to the pod template, such as limits, is in the ledger meanwhile.
@@ -124,13 +124,14 @@ def _replace(ctx: PoolContext, live: Manifest, new: str) -> Result:
 
 
 def is_replaced_next(ctx: ReconcileContext, pool: PoolView) -> bool:
-    """Whether the StatefulSet of this pool is the one that is replaced now."""
+    """Whether the StatefulSet of this pool is the one that is replaced now.
+
+    One that is being deleted has pods without an owner soon, whatever comes in between.
+    """
     if _stateful_set_with_old_labels(ctx, pool) is not None:
         return ctx.active_pool == pool.spec.name
     live = _stateful_set(ctx, pool)
-    if live is None or not ctx.has_small_claim_templates(pool):
-        return False
-    if "deletionTimestamp" in live["metadata"]:
+    if live is not None and "deletionTimestamp" in live["metadata"]:
         return True
     may_start = ctx.active_pool is None and paused(ctx) is None
     ready = (each.spec.name for each in ctx.pools if _has_larger_volumes(ctx, each))
@@ -142,8 +143,9 @@ def _has_larger_volumes(ctx: ReconcileContext, pool: PoolView) -> bool:
 
     The next StatefulSet is made from the SearchPool. With the old size there it would be replaced again.
     """
-    is_allotted = not is_less(pool.allotted_size, ctx.wanted_storage(pool).size)
-    return ctx.has_small_claim_templates(pool) and is_allotted and resize_volumes(ctx, pool) is None
+    if not ctx.has_small_claim_templates(pool) or is_less(pool.allotted_size, ctx.wanted_storage(pool).size):
+        return False
+    return resize_volumes(ctx, pool) is None
 
 
 def _stateful_set_with_old_labels(ctx: ReconcileContext, pool: PoolView) -> Manifest | None:
