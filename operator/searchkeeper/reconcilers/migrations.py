@@ -22,6 +22,7 @@ from searchkeeper.desired.quantities import is_less
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.messages import join
 from searchkeeper.reconcilers.objects import delete_all
 from searchkeeper.reconcilers.pools import (
     ADDED_POD_FIELDS,
@@ -86,14 +87,14 @@ def stateful_set_relabelled(ctx: PoolContext) -> Result:
 
 @action(requires=[stateful_set_applied])
 def stateful_set_resized(ctx: PoolContext) -> Result:
-    """True when the StatefulSet gives new pods volumes of the size that the spec names.
+    """True when the StatefulSet gives new pods volumes of the size that the spec names, and owns all pods.
 
     Claim templates are immutable, so the StatefulSet is replaced: after the volumes that exist are enlarged,
     while no pool is being changed, and one pool after the other.
     """
     cluster, pool = ctx.cluster, ctx.pool
     if not cluster.has_small_claim_templates(pool):
-        return done()
+        return _wait_for_adoption(ctx) or done()
     live = _stateful_set(cluster, pool)
     if live is not None and is_replaced_next(cluster, pool):
         return _replace_stateful_set(ctx, live, f"volumes of {cluster.wanted_storage(pool).size}")
@@ -121,6 +122,16 @@ def _replace_stateful_set(ctx: PoolContext, live: Manifest, new: str) -> Result:
         delete,
         ledger_changes=(LedgerChange(ADDED_POD_FIELDS, json.dumps(added) if added else None),),
     )
+
+
+def _wait_for_adoption(ctx: PoolContext) -> Result | None:
+    """Wait until the pods of the pool have an owner: until then Kubernetes replaces none that is lost."""
+    pods = (ctx.cluster.snapshot.objects[ctx.cluster.key("v1", "Pod", pod.name)] for pod in ctx.pool.pods)
+    orphans = [pod["metadata"]["name"] for pod in pods if not pod["metadata"].get("ownerReferences")]
+    if not orphans:
+        return None
+    message = f"the StatefulSet has not adopted {join(orphans)} yet"
+    return wait(Reason.WAITING_FOR_STATEFUL_SET, message, deadline=_ORPHANING_DEADLINE)
 
 
 def is_replaced_next(ctx: ReconcileContext, pool: PoolView) -> bool:
