@@ -14,6 +14,7 @@ from guards.module_paths import (
     NAME_CONFLICTS,
     QUORUM,
     SCALE_IN_VOTES,
+    SINGLE_FAULTS,
     STORAGE,
 )
 from searchkeeper import observe, snapshot
@@ -70,6 +71,11 @@ def replace_first_stateful_set(ctx: context.ReconcileContext, pool: snapshot.Poo
     """Replace the StatefulSet of the first pool with larger volumes at any time."""
     ready = (each.spec.name for each in ctx.pools if migrations._has_larger_volumes(ctx, each))
     return next(ready, None) == pool.spec.name
+
+
+def is_next_in_order(ctx: context.ReconcileContext, pool: snapshot.PoolView) -> bool:
+    """Ignore that a StatefulSet is being deleted."""
+    return ctx.active_pool is None and replace_first_stateful_set(ctx, pool)
 
 
 def may_always_resize(ctx: context.ReconcileContext, pool: snapshot.PoolView) -> bool:
@@ -185,6 +191,17 @@ GUARDS: Final = (
         "no replacement during a rollout",
         replace_attribute(migrations, "is_replaced_next", replace_first_stateful_set),
         STORAGE + "test_other_template_is_rolled_out_before_the_stateful_set_is_replaced",
+    ),
+    Guard(
+        "pods of a deleted StatefulSet are counted",
+        replace_attribute(disruption_budgets, "is_replaced_next", is_next_in_order),
+        STORAGE + "test_voters_are_counted_if_an_upgrade_starts_while_they_are_orphaned",
+    ),
+    Guard(
+        "a replaced StatefulSet owns its pods",
+        stub(migrations, "_wait_for_adoption"),
+        SINGLE_FAULTS + "test_converged_operator_writes_nothing",
+        ("10Gi → 20Gi",),
     ),
     Guard(
         "additions outlive an expansion",

@@ -196,11 +196,35 @@ def test_stateful_sets_are_replaced_one_after_the_other() -> None:
         assert len(gone) < 2
         missing |= {*gone}
         if "managers" in gone:
-            budget = current.get(Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, "logs.voters"))
-            assert budget is not None
-            assert budget["spec"]["minAvailable"] == 2
+            assert voters_budget(current)["minAvailable"] == 2
     assert missing == {"data", "hot", "managers"}
     assert template_size(world, "managers") == "20Gi"
+
+
+def voters_budget(world: FakeCluster) -> Manifest:
+    budget = world.get(Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, "logs.voters"))
+    assert budget is not None
+    spec: Manifest = budget["spec"]
+    return spec
+
+
+def is_terminating(world: FakeCluster, name: str) -> bool:
+    live = stateful_set(world, name)
+    return live is not None and "deletionTimestamp" in live["metadata"]
+
+
+def test_voters_are_counted_if_an_upgrade_starts_while_they_are_orphaned() -> None:
+    # Guard: pods of a deleted StatefulSet are counted.
+    world = growing(REST[0], {**REST[1], "storage": LARGER})
+    until(lambda world: is_terminating(world, "managers"), world)
+    for current in unfolding(edited(world, version="3.4.0")):
+        if stateful_set(current, "managers") is None:
+            break
+        assert voters_budget(current).get("minAvailable") == 2
+    assert "upgrade" in status(world)["ledger"]
+    settled(world, NEWEST)
+    assert set(versions(world).values()) == {"3.4.0"}
+    assert voters_budget(world)["maxUnavailable"] == 1
 
 
 def test_evicted_pod_comes_back_between_two_stateful_sets() -> None:
@@ -326,9 +350,7 @@ def test_upgrade_during_an_expansion_finishes_first(moment: str) -> None:
     world = growing()
     reached = {
         "claims": lambda world: "are enlarged" in condition(world, "PoolsResized"),
-        "StatefulSet": lambda world: (
-            "deletionTimestamp" in (stateful_set(world, "data") or FIXED)["metadata"]
-        ),
+        "StatefulSet": lambda world: is_terminating(world, "data"),
         "no StatefulSet": lambda world: stateful_set(world, "data") is None,
     }
     until(reached[moment], world)
