@@ -52,16 +52,19 @@ _VERSION_PATTERN: Final = r"^\d+\.\d+\.\d+$"
 _OBJECT_NAME_PATTERN: Final = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 # A part of what OpenSearch allows. It excludes what would change the path of a request.
 _REPOSITORY_PATTERN: Final = "^[A-Za-z0-9_]([-A-Za-z0-9_.]*[A-Za-z0-9_])?$"
-# A volume keeps its StorageClass, and what is on ephemeral storage is lost with the pod.
+# A volume keeps its StorageClass, and what is on ephemeral storage is lost with the pod. The comparison of the
+# whole comes first, because an API server tries a rule with the default of the field, which is empty.
 _KEEP_STORAGE_RULE: Final = Rule(
-    "self.ephemeral == oldSelf.ephemeral && has(self.storageClass) == has(oldSelf.storageClass) && "
+    "self == oldSelf || self.ephemeral == oldSelf.ephemeral && "
+    "has(self.storageClass) == has(oldSelf.storageClass) && "
     "(!has(self.storageClass) || self.storageClass == oldSelf.storageClass)",
     "storageClass and ephemeral are immutable: add a pool with the new storage, then remove this pool",
 )
 # Kubernetes enlarges volumes and never makes them smaller. An older CRD may have accepted a size that is no
 # quantity; it stays valid while it does not change.
 _GROWING_SIZE_RULE: Final = Rule(
-    "self.size == oldSelf.size || quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",
+    "self == oldSelf || self.size == oldSelf.size || "
+    "quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",
     "size can only grow: add a pool with smaller volumes, then remove this pool",
 )
 # A node that loses the role data, search or warm does not start while it has shards on its disk. The vote of
