@@ -52,8 +52,8 @@ _VERSION_PATTERN: Final = r"^\d+\.\d+\.\d+$"
 _OBJECT_NAME_PATTERN: Final = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 # A part of what OpenSearch allows. It excludes what would change the path of a request.
 _REPOSITORY_PATTERN: Final = "^[A-Za-z0-9_]([-A-Za-z0-9_.]*[A-Za-z0-9_])?$"
-# A volume keeps its StorageClass, and what is on ephemeral storage is lost with the pod. The whole is compared
-# first, because an API server tries a rule with the default of the field, which is empty.
+# A volume keeps its StorageClass, and what is on ephemeral storage is lost with the pod. The whole is
+# compared first, because an API server tries a rule with the default of the field, which is empty.
 _KEEP_STORAGE_RULE: Final = Rule(
     "self == oldSelf || self.ephemeral == oldSelf.ephemeral && "
     "has(self.storageClass) == has(oldSelf.storageClass) && "
