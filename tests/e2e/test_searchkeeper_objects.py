@@ -183,7 +183,7 @@ def test_edits_of_managed_fields_are_reverted_and_others_are_kept(sandbox: Opera
 def storage_class(sandbox: OperatorSandbox) -> Iterator[str]:
     """A StorageClass that allows volume expansion. Its volumes are created by the test."""
     name, path = f"{sandbox.namespace}-class", "/apis/storage.k8s.io/v1/storageclasses"
-    manifest = {"metadata": {"name": name}, "provisioner": "everpath.dev/test", "allowVolumeExpansion": True}
+    manifest = {"metadata": {"name": name}, "provisioner": "test.everpath.dev", "allowVolumeExpansion": True}
     sandbox.api.create(path, manifest)
     yield name
     sandbox.api.delete(f"{path}/{name}")
@@ -199,7 +199,7 @@ def bind_volumes(sandbox: OperatorSandbox, storage_class: str, size: str) -> Non
             **({"storageClassName": storage_class} if storage_class else {}),
             "claimRef": {"namespace": sandbox.namespace, "name": name},
             "persistentVolumeReclaimPolicy": "Retain",
-            "csi": {"driver": "everpath.dev/test", "volumeHandle": name},
+            "csi": {"driver": "test.everpath.dev", "volumeHandle": name},
         }
         manifest = {"metadata": {"name": f"{sandbox.namespace}-{name}"}, "spec": spec}
         sandbox.api.create("/api/v1/persistentvolumes", manifest)
