@@ -24,7 +24,9 @@ def data(storage: dict[str, Any] | None = None) -> dict[str, Any]:
     return {**pool("data", 2, "data"), **({"storage": storage} if storage else {})}
 
 
-def readded(before: dict[str, Any] | None, after: dict[str, Any], version: str = NEWEST) -> FakeCluster:
+def readded(
+    before: dict[str, Any] | None, after: dict[str, Any] | None, version: str = NEWEST
+) -> FakeCluster:
     """Remove a pool from the spec and add it with other storage before its nodes are removed."""
     world = running(data(before), *REST, version=version)
     next(unfolding(edited(world, pools=REST), version))
@@ -80,7 +82,7 @@ def uids(world: FakeCluster, kind: str) -> dict[str, str]:
     ],
 )
 def test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls(
-    before: dict[str, Any] | None, after: dict[str, Any]
+    before: dict[str, Any] | None, after: dict[str, Any] | None
 ) -> None:
     world = readded(before, after)
     before, pods_before = claims(world), uids(world, "Pod")
