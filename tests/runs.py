@@ -1,4 +1,4 @@
-"""Complete runs of the operator, computed once: migrations, an engine upgrade, and a rollback."""
+"""Complete runs of the operator, computed once: migrations, an upgrade, a rollback, larger volumes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from operators_at_work import (
+    SMALL,
     Score,
     asked_for,
     copied,
@@ -22,10 +23,19 @@ OLD: Final = "2.19.4"
 NEW: Final = "3.4.0"
 RELEASE: Final = "0.5.0"
 PODS: Final = tuple(f"logs-{name}" for name in ("data-0", "data-1", "managers-0", "managers-1", "managers-2"))
-# The migrations from configuration 1 to 2, 3, 4 and 5, an engine upgrade, and a rollback.
+# The migrations from configuration 1 to 2, 3, 4 and 5, an engine upgrade, a rollback, and larger volumes.
 UPGRADE: Final = f"{OLD} → {NEW}"
 ROLLBACK: Final = f"{NEW} → {OLD}"
-RUNS: Final = ("0.1.1 → 0.2.0", "0.2.0 → 0.3.1", "0.3.1 → 0.4.0", "0.4.0 → 0.5.0", UPGRADE, ROLLBACK)
+EXPANSION: Final = "10Gi → 20Gi"
+RUNS: Final = (
+    "0.1.1 → 0.2.0",
+    "0.2.0 → 0.3.1",
+    "0.3.1 → 0.4.0",
+    "0.4.0 → 0.5.0",
+    UPGRADE,
+    ROLLBACK,
+    EXPANSION,
+)
 
 
 @cache
@@ -44,6 +54,9 @@ def run(name: str) -> Score:
     before, _, after = name.partition(" → ")
     if before.startswith("0."):
         return score(copied(deployed_by(before)), after)
+    if name == EXPANSION:
+        pools = [{**pool, "storage": {"size": after}} for pool in SMALL]
+        return score(edited(copied(deployed_by(RELEASE)), pools=pools), RELEASE)
     world = edited(copied(deployed_by(RELEASE)), version=NEW)
     if before == NEW:
         worked_until(world, RELEASE, lambda w: NEW in running(w).values())

@@ -305,6 +305,7 @@ def _pool_view(
         stateful_set=None if stateful_set is None else _stateful_set_view(stateful_set),
         pods=pods,
         allotted_replicas=(search_pool.get("spec") or {}).get("replicas"),
+        allotted_size=((search_pool.get("spec") or {}).get("storage") or {}).get("size"),
     )
 
 
@@ -314,7 +315,7 @@ def _ordinal(pod: str, pool: str) -> int | None:
 
 
 def _deployed_storage(pool: PoolSpec, stateful_set: Manifest | None, search_pool: Manifest) -> Storage:
-    """Return the storage that the pods were made with: the claims of a StatefulSet cannot be changed.
+    """Return the storage that new pods get: the claim templates of a StatefulSet cannot be changed.
 
     Between two StatefulSets the SearchPool has it. A pool without pods gets the storage of the spec.
     """

@@ -75,8 +75,9 @@ class StatefulSetView:
 class PoolView:
     """A pool: its spec, its SearchPool, its StatefulSet, and its pods by ordinal.
 
-    `permitted_version` and `allotted_replicas` are the engine version and the number of nodes that its
-    SearchPool allows. A pool that was removed from the spec exists until its last node is gone.
+    `permitted_version`, `allotted_replicas` and `allotted_size` are the engine version, the number of nodes
+    and the size of volumes that its SearchPool allows. A pool that was removed from the spec exists until its
+    last node is gone.
     """
 
     spec: PoolSpec
@@ -91,6 +92,7 @@ class PoolView:
     stateful_set: StatefulSetView | None
     pods: tuple[Pod, ...]
     allotted_replicas: int | None = None
+    allotted_size: str | None = None
 
     @property
     def replicas(self) -> int:

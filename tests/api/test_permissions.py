@@ -39,7 +39,7 @@ USED: Mapping[str, str] = {
     "/configmaps": "create get list patch",
     "/secrets": "create delete get patch",
     "/pods": "delete list patch watch",
-    "/persistentvolumeclaims": "delete list",
+    "/persistentvolumeclaims": "delete list patch",
     "/events": "create get patch",
     "policy/poddisruptionbudgets": "create delete get list patch",
     "coordination.k8s.io/leases": "create get patch",
@@ -106,7 +106,7 @@ def reconcile_until_idle(world: FakeCluster, version: str, verbs: Verbs, *, tick
 
 
 def run_lifecycle(verbs: Verbs) -> None:
-    """Run every release, an upgrade, the removal of a pool and of Dashboards, and the deletion."""
+    """Run every release, an expansion, an upgrade, the removal of a pool and of Dashboards, the deletion."""
     managers, edge = pool("managers", 3, "cluster_manager"), pool("edge", 1, "ingest")
     data = [managers, pool("data", 3, "data")]
     world = asked_for(*data, edge, dashboards={"enabled": True}, security={"credentialsSecret": "logs-admin"})
@@ -117,6 +117,8 @@ def run_lifecycle(verbs: Verbs) -> None:
     secret = Key("v1", "Secret", "search", "logs-admin")
     world.patch(Patch(secret, {"data": {"password": "Yg=="}}, ""))
     reconcile_until_idle(world, newest().version, verbs)
+    data[1]["storage"] = {"size": "20Gi"}
+    reconcile_until_idle(edited(world, pools=[*data, edge]), newest().version, verbs)
     reconcile_until_idle(edited(with_index(world), version="3.4.0"), newest().version, verbs)
     reconcile_until_idle(edited(world, dashboards={"enabled": False}, pools=data), newest().version, verbs)
     cluster = world.get(CLUSTER)

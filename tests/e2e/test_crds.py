@@ -143,13 +143,19 @@ def pools(size: str = "5Gi", *, ephemeral: bool = False, **changes: Any) -> Obje
     return {"spec": {"pools": [MANAGERS, data]}}
 
 
-def test_storage_of_a_pool_is_immutable_and_other_fields_are_not(api: Api) -> None:
+def test_storage_of_a_pool_only_grows_and_other_fields_change(api: Api) -> None:
     path = f"{GROUP}/searchclusters/storage"
     api.create(f"{GROUP}/searchclusters", cluster("storage"))
-    for changes in (pools("1Gi"), pools("50Gi"), pools(ephemeral=True)):
-        with pytest.raises(RefusedError, match="storage is immutable"):
+    for size in ("1Gi", "5G", "5119Mi", "4.9Gi"):
+        with pytest.raises(RefusedError, match="size can only grow"):
+            api.merge(path, pools(size))
+    classed = pools(storage={"size": "5Gi", "storageClass": "fast"})
+    for changes in (pools(ephemeral=True), classed):
+        with pytest.raises(RefusedError, match="storageClass and ephemeral are immutable"):
             api.merge(path, changes)
-    api.merge(path, pools(replicas=5, roles=["data", "ingest"]))
+    for size in ("5120Mi", "50Gi", "60G", "1Ti"):
+        api.merge(path, pools(size))
+    api.merge(path, pools("1Ti", replicas=5, roles=["data", "ingest"]))
     api.merge(path, {"spec": {"pools": [MANAGERS, {**DATA, "name": "cold", "storage": {"size": "1Ti"}}]}})
     with pytest.raises(RefusedError, match="at least one pool with the role cluster_manager"):
         api.merge(path, {"spec": {"pools": [DATA]}})

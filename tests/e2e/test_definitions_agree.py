@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from http import HTTPStatus
 from random import Random
 from typing import Any
@@ -18,6 +19,7 @@ from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 from searchkeeper.api.spec import ROLES
 from searchkeeper.api.validation import schema_errors
+from searchkeeper.desired.quantities import is_less
 
 GROUP = group_path("agreement")
 SEED = 20
@@ -186,7 +188,12 @@ def about_changes(before: Object, after: Object) -> list[str]:
     """What the rules with `oldSelf` say, of pools that are there before and after, with what is filled in."""
     old, new = ({pool.name: pool for pool in decode_cluster_spec(each).pools} for each in (before, after))
     kept = [(pool, new[name]) for name, pool in old.items() if name in new]
-    moved = [was.name for was, now in kept if was.storage != now.storage]
+    moved = [
+        was.name
+        for was, now in kept
+        if replace(now.storage, size=was.storage.size) != was.storage
+        or is_less(now.storage.size, was.storage.size)
+    ]
     lost = [
         was.name
         for was, now in kept

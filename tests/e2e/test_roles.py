@@ -29,6 +29,7 @@ CLUSTER_PERMISSIONS = [
     ("create", "search.everpath.dev/searchpools"),
     ("delete", "apps/statefulsets"),
     ("delete", "/pods"),
+    ("patch", "/persistentvolumeclaims"),
     ("delete", "/persistentvolumeclaims"),
     ("get", "/secrets"),
     ("create", "/events"),

@@ -1,4 +1,4 @@
-"""Objects of the operator on a real API server: defaults, budgets, ControllerRevisions and edits by users."""
+"""Objects of the operator on a real API server: defaults, budgets, ControllerRevisions, volumes, edits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from e2e.operator_sandbox import POOLS, TIMEOUT, OperatorSandbox
-from e2e.stand.api import Object, RefusedError
+from e2e.stand.api import Object, RefusedError, conditions
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
 from searchkeeper.api.codec import decode_cluster_spec
@@ -177,3 +177,97 @@ def test_edits_of_managed_fields_are_reverted_and_others_are_kept(sandbox: Opera
         until("the Lease is renewed", lambda: sandbox.get_lease()["renewTime"] != renewed)
         assert sandbox.list_pods() == pods
         assert sandbox.api.get(path)["metadata"]["generation"] == generation
+
+
+@pytest.fixture
+def storage_class(sandbox: OperatorSandbox) -> Iterator[str]:
+    """A StorageClass that allows volume expansion. Its volumes are created by the test."""
+    name, path = f"{sandbox.namespace}-class", "/apis/storage.k8s.io/v1/storageclasses"
+    manifest = {"metadata": {"name": name}, "provisioner": "test.everpath.dev", "allowVolumeExpansion": True}
+    sandbox.api.create(path, manifest)
+    yield name
+    sandbox.api.delete(f"{path}/{name}")
+
+
+def bind_volumes(sandbox: OperatorSandbox, storage_class: str, size: str) -> None:
+    """Create a volume for each claim, and wait until the claims are bound."""
+    for claim in sandbox.api.items(f"{sandbox.core}/persistentvolumeclaims"):
+        name = claim["metadata"]["name"]
+        spec = {
+            "capacity": {"storage": size},
+            "accessModes": ["ReadWriteOnce"],
+            **({"storageClassName": storage_class} if storage_class else {}),
+            "claimRef": {"namespace": sandbox.namespace, "name": name},
+            "persistentVolumeReclaimPolicy": "Retain",
+            "csi": {"driver": "test.everpath.dev", "volumeHandle": name},
+        }
+        manifest = {"metadata": {"name": f"{sandbox.namespace}-{name}"}, "spec": spec}
+        sandbox.api.create("/api/v1/persistentvolumes", manifest)
+    until("every claim is bound", lambda: set(claim_sizes(sandbox, "status").values()) == {size}, TIMEOUT)
+
+
+def claim_sizes(sandbox: OperatorSandbox, part: str) -> dict[str, str | None]:
+    """Return the requests (`spec`) or the capacities (`status`) of the claims, by name."""
+    found = sandbox.api.items(f"{sandbox.core}/persistentvolumeclaims")
+    return {
+        each["metadata"]["name"]: each["spec"]["resources"]["requests"]["storage"]
+        if part == "spec"
+        else (each["status"].get("capacity") or {}).get("storage")
+        for each in found
+    }
+
+
+def test_volumes_grow_and_no_pod_restarts(sandbox: OperatorSandbox, storage_class: str) -> None:
+    """The test takes the part of the driver, which enlarges a volume after its claim was patched."""
+    pools = [{**each, "storage": {"size": "1Gi", "storageClass": storage_class}} for each in POOLS]
+    larger = [{**each, "storage": {"size": "2Gi", "storageClass": storage_class}} for each in POOLS]
+    sandbox.create_cluster(pools=pools)
+    stateful_sets = f"/apis/apps/v1/namespaces/{sandbox.namespace}/statefulsets"
+    with sandbox.run_operator():
+        sandbox.wait_until_running("2.19.4")
+        bind_volumes(sandbox, storage_class, "1Gi")
+        uids = {each["metadata"]["uid"] for each in sandbox.list_pods()}
+        before = {each["metadata"]["uid"] for each in sandbox.api.items(stateful_sets)}
+        sandbox.edit_spec(pools=larger)
+        until(
+            "every claim requests 2Gi", lambda: set(claim_sizes(sandbox, "spec").values()) == {"2Gi"}, TIMEOUT
+        )
+        assert {each["metadata"]["uid"] for each in sandbox.api.items(stateful_sets)} == before
+        for name in claim_sizes(sandbox, "spec"):
+            status = {"status": {"capacity": {"storage": "2Gi"}}}
+            sandbox.api.merge(f"{sandbox.core}/persistentvolumeclaims/{name}/status", status)
+        until(
+            "every StatefulSet has larger volumes", lambda: template_sizes(sandbox) == ["2Gi", "2Gi"], TIMEOUT
+        )
+        sandbox.wait_until_running("2.19.4")
+        assert {each["metadata"]["uid"] for each in sandbox.list_pods()} == uids
+        revisions = list_revisions(sandbox).values()
+        assert len(revisions) == len(pools)
+        assert all(each["metadata"].get("ownerReferences") for each in revisions)
+
+
+def template_sizes(sandbox: OperatorSandbox) -> list[str]:
+    """Return the size of the volumes of new pods for each StatefulSet that is not being deleted."""
+    found = sandbox.api.items(f"/apis/apps/v1/namespaces/{sandbox.namespace}/statefulsets")
+    return [
+        each["spec"]["volumeClaimTemplates"][0]["spec"]["resources"]["requests"]["storage"]
+        for each in found
+        if "deletionTimestamp" not in each["metadata"]
+    ]
+
+
+def test_refused_expansion_is_reported(sandbox: OperatorSandbox) -> None:
+    """A claim without a StorageClass cannot grow."""
+    pools = [{**each, "storage": {"size": "1Gi"}} for each in POOLS]
+    sandbox.create_cluster(pools=pools)
+    with sandbox.run_operator():
+        sandbox.wait_until_running("2.19.4")
+        bind_volumes(sandbox, "", "1Gi")
+        sandbox.edit_spec(pools=[{**each, "storage": {"size": "2Gi"}} for each in POOLS])
+        until("the refusal is reported", lambda: "forbidden" in resize_message(sandbox), TIMEOUT)
+    assert set(claim_sizes(sandbox, "spec").values()) == {"1Gi"}
+
+
+def resize_message(sandbox: OperatorSandbox) -> str:
+    found = {each["type"]: each for each in conditions(sandbox.get_cluster())}
+    return str(found["PoolsResized"]["message"])

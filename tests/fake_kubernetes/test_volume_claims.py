@@ -1,11 +1,14 @@
-"""Volume claims: protected while a pod uses them, and empty when they are new."""
+"""Volume claims: protected while a pod uses them, empty when they are new, and enlarged on request."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from operators_at_work import CLUSTER, asked_for, claims, running, settled, with_index, worked
-from searchkeeper.kubernetes.operations import Delete, Key
+from searchkeeper.kubernetes.api import Rejected
+from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.testing.fake_cluster import FakeCluster
 
 CLAIM = Key("v1", "PersistentVolumeClaim", CLUSTER.namespace, "data-logs-data-0")
@@ -79,3 +82,48 @@ def test_recreated_pod_uses_its_old_claim() -> None:
     assert dict(world.state.engine.disks)["logs-data-0"] == "2.19.4"
     worked(world, "0.5.0", ticks=8)
     assert claims(world) == before
+
+
+def request(world: FakeCluster, size: str) -> None:
+    world.patch(Patch(CLAIM, {"spec": {"resources": {"requests": {"storage": size}}}}, ""))
+
+
+def capacity(world: FakeCluster) -> str:
+    claim = world.get(CLAIM)
+    assert claim is not None
+    return str(claim["status"]["capacity"]["storage"])
+
+
+def test_larger_request_is_fulfilled_at_the_next_tick() -> None:
+    world = deployed()
+    request(world, "20Gi")
+    assert capacity(world) == "10Gi"
+    world.tick()
+    assert capacity(world) == "20Gi"
+
+
+def test_request_below_the_capacity_is_rejected() -> None:
+    world = deployed()
+    with pytest.raises(Rejected, match=r"less than status\.capacity"):
+        request(world, "5Gi")
+
+
+def test_request_of_a_claim_that_is_not_bound_is_rejected() -> None:
+    world = deployed()
+    world.patch_status(Patch(CLAIM, {"status": {"phase": "Pending"}}, ""))
+    with pytest.raises(Rejected, match="for bound claims"):
+        request(world, "20Gi")
+
+
+@pytest.mark.parametrize("is_allowed", [False, True])
+def test_storage_class_decides_about_larger_requests(*, is_allowed: bool) -> None:
+    world = deployed()
+    world.patch(Patch(CLAIM, {"spec": {"storageClassName": "standard"}}, ""))
+    metadata = {"name": "standard"}
+    kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": metadata}
+    world.create({**kind, "allowVolumeExpansion": is_allowed})
+    if is_allowed:
+        request(world, "20Gi")
+        return
+    with pytest.raises(Rejected, match="must support resize"):
+        request(world, "20Gi")

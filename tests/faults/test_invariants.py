@@ -65,7 +65,7 @@ def pod(number: str) -> Key:
     return key("Pod", f"logs-{number}")
 
 
-def delete(ports: InvariantRecorder, what: Key, **differences: str) -> None:
+def delete(ports: InvariantRecorder, what: Key, **differences: Any) -> None:
     manifest = ports.get(what)
     assert manifest is not None
     metadata = manifest["metadata"]
@@ -270,6 +270,32 @@ def delete_two_pods(ports: InvariantRecorder) -> None:
     raise violated
 
 
+def shrink_claim(ports: InvariantRecorder) -> None:
+    """To a size that Kubernetes accepts, because the volume has not grown yet."""
+    claim = key("PersistentVolumeClaim", "data-logs-data-0")
+    ports.world.patch(Patch(claim, request("30Gi"), ""))
+    ports.patch(Patch(claim, request("20Gi"), ""))
+
+
+def replace_stateful_set_before_volumes(ports: InvariantRecorder) -> None:
+    ports.world.patch(Patch(key("SearchPool", "logs-data"), {"spec": {"storage": {"size": "20Gi"}}}, ""))
+    ports.world.patch(Patch(key("PersistentVolumeClaim", "data-logs-data-0"), request("20Gi"), ""))
+    ports.world.tick()
+    delete(ports, key("StatefulSet", "logs-data"), orphan=True)
+
+
+def replace_stateful_set_before_search_pool(ports: InvariantRecorder) -> None:
+    for ordinal in range(2):
+        claim = key("PersistentVolumeClaim", f"data-logs-data-{ordinal}")
+        ports.world.patch(Patch(claim, request("20Gi"), ""))
+    ports.world.tick()
+    delete(ports, key("StatefulSet", "logs-data"), orphan=True)
+
+
+def request(size: str) -> dict[str, Any]:
+    return {"spec": {"resources": {"requests": {"storage": size}}}}
+
+
 VIOLATIONS = {
     "quorum_kept": [
         delete_second_manager,
@@ -305,6 +331,11 @@ VIOLATIONS = {
     "batches_grow_slowly": [exceed_batch_size],
     "no_rollback_past_point_of_no_return": [start_rollback_past_point_of_no_return],
     "conditions_follow_prerequisites": [set_condition_without_prerequisites],
+    "claims_never_shrink": [shrink_claim],
+    "claim_templates_follow_volumes": [
+        replace_stateful_set_before_volumes,
+        replace_stateful_set_before_search_pool,
+    ],
     "one_destructive_write_per_reconcile": [delete_two_pods],
 }
 CASES = [(invariant, violate) for invariant, writes in VIOLATIONS.items() for violate in writes]

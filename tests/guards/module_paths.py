@@ -45,6 +45,7 @@ __all__ = [
     "SNAPSHOTS",
     "SPEC_LOCK",
     "STATEFULSET_ROLLOUT",
+    "STORAGE",
     "TWO_OPERATORS",
     "UPGRADES",
     "USER_EDITS",
@@ -70,6 +71,7 @@ VOLUMES: Final = "upgrade/test_volumes.py::"
 ROLLBACK: Final = "upgrade/test_rollback.py::"
 FLAPPING: Final = "scenarios/test_flapping_engines.py::"
 GATES: Final = "upgrade/test_gates.py::"
+STORAGE: Final = "stories/test_storage.py::"
 STATEFULSET_ROLLOUT: Final = "upgrade/test_statefulset_rollout.py::"
 OPERATOR_CONDITION: Final = "stories/test_operator_condition.py::"
 INVALID_SPECS: Final = "stories/test_invalid_specs.py::"

@@ -7,7 +7,16 @@ __all__ = ["GUARDS"]
 from typing import Any, Final
 
 from guards.guard import Guard, Patch, combine, drop_prerequisite, replace_attribute, stub
-from guards.module_paths import COMPLETE_RUN, HAND_EDITS, MIGRATIONS, NAME_CONFLICTS, QUORUM, SCALE_IN_VOTES
+from guards.module_paths import (
+    COMPLETE_RUN,
+    HAND_EDITS,
+    MIGRATIONS,
+    NAME_CONFLICTS,
+    QUORUM,
+    SCALE_IN_VOTES,
+    SINGLE_FAULTS,
+    STORAGE,
+)
 from searchkeeper import observe, snapshot
 from searchkeeper.desired import apply as apply_module
 from searchkeeper.desired import manifests, names
@@ -15,7 +24,7 @@ from searchkeeper.desired.apply import apply
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.kubernetes import operations
 from searchkeeper.planner import done
-from searchkeeper.reconcilers import context, disruption_budgets, migrations, objects, pools
+from searchkeeper.reconcilers import context, disruption_budgets, migrations, objects, pools, volumes
 
 
 def create_one_budget_per_pool(patch: Patch) -> None:
@@ -51,6 +60,26 @@ def has_other_template(pod: snapshot.Pod, wanted: snapshot.StatefulSetView) -> b
 
 def has_other_template_or_version(pod: snapshot.Pod, wanted: snapshot.StatefulSetView) -> bool:
     return (pod.template, pod.engine_version) != (wanted.template, wanted.engine_version)
+
+
+def replace_any_stateful_set(ctx: context.ReconcileContext, pool: snapshot.PoolView) -> bool:
+    """Replace the StatefulSets of all pools with larger volumes at once."""
+    return ctx.active_pool is None and migrations._has_larger_volumes(ctx, pool)
+
+
+def replace_first_stateful_set(ctx: context.ReconcileContext, pool: snapshot.PoolView) -> bool:
+    """Replace the StatefulSet of the first pool with larger volumes at any time."""
+    ready = (each.spec.name for each in ctx.pools if migrations._has_larger_volumes(ctx, each))
+    return next(ready, None) == pool.spec.name
+
+
+def is_next_in_order(ctx: context.ReconcileContext, pool: snapshot.PoolView) -> bool:
+    """Ignore that a StatefulSet is being deleted."""
+    return ctx.active_pool is None and replace_first_stateful_set(ctx, pool)
+
+
+def may_always_resize(ctx: context.ReconcileContext, pool: snapshot.PoolView) -> bool:
+    return pool.is_wanted and ctx.desired.has_expandable_volumes
 
 
 GUARDS: Final = (
@@ -142,5 +171,61 @@ GUARDS: Final = (
         drop_prerequisite("PoolsConverged", of="OldConfigurationDeleted"),
         COMPLETE_RUN,
         ("0.1.1 → 0.2.0",),
+    ),
+    Guard(
+        "volumes before claim templates",
+        stub(migrations, "resize_volumes"),
+        STORAGE + "test_claim_templates_follow_the_volumes",
+    ),
+    Guard(
+        "the SearchPool has the size first",
+        stub(migrations, "is_less", False),
+        STORAGE + "test_stateful_set_is_kept_while_its_search_pool_cannot_get_the_size",
+    ),
+    Guard(
+        "one StatefulSet at a time",
+        replace_attribute(migrations, "is_replaced_next", replace_any_stateful_set),
+        STORAGE + "test_stateful_sets_are_replaced_one_after_the_other",
+    ),
+    Guard(
+        "no replacement during a rollout",
+        replace_attribute(migrations, "is_replaced_next", replace_first_stateful_set),
+        STORAGE + "test_other_template_is_rolled_out_before_the_stateful_set_is_replaced",
+    ),
+    Guard(
+        "pods of a deleted StatefulSet are counted",
+        replace_attribute(disruption_budgets, "is_replaced_next", is_next_in_order),
+        STORAGE + "test_voters_are_counted_if_an_upgrade_starts_while_they_are_orphaned",
+    ),
+    Guard(
+        "a replaced StatefulSet owns its pods",
+        stub(migrations, "_wait_for_adoption"),
+        SINGLE_FAULTS + "test_converged_operator_writes_nothing",
+        ("10Gi → 20Gi",),
+    ),
+    Guard(
+        "additions outlive an expansion",
+        stub(pools, "_is_being_replaced", False),
+        STORAGE + "test_limits_that_users_added_outlive_the_expansion",
+    ),
+    Guard(
+        "no expansion during an upgrade",
+        replace_attribute(context.ReconcileContext, "may_resize", may_always_resize),
+        STORAGE + "test_expansion_waits_for_an_upgrade_that_starts_meanwhile",
+    ),
+    Guard(
+        "no expansion while paused",
+        stub(volumes, "paused"),
+        STORAGE + "test_nothing_grows_while_paused",
+    ),
+    Guard(
+        "no replacement while paused",
+        stub(migrations, "paused"),
+        STORAGE + "test_stateful_set_is_not_replaced_while_paused",
+    ),
+    Guard(
+        "refused expansions stop nothing else",
+        replace_attribute(pools, "_RESIZE_ACTIONS", frozenset()),
+        STORAGE + "test_refused_expansion_stops_neither_an_upgrade_nor_a_scale_in",
     ),
 )

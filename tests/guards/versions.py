@@ -81,7 +81,7 @@ GUARDS: Final = (
         "immutable storage",
         replace_attribute(observe, "_deployed_storage", lambda pool, *_: pool.storage),
         "stories/test_storage.py::test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls",
-        (None, {"size": "20Gi"}),
+        ({"size": "20Gi"}, None),
     ),
     Guard(
         "no upgrade of managers on ephemeral storage",

@@ -35,6 +35,7 @@ class Reason(StrEnum):
     ORPHANING_PODS = "OrphaningPods"
     RECORDING_VERSION = "RecordingVersion"
     REMOVING_FINALIZER = "RemovingFinalizer"
+    RESIZING_VOLUMES = "ResizingVolumes"
     STORAGE_IMMUTABLE = "StorageImmutable"
     WAITING_FOR_DELETION = "WaitingForDeletion"
     WAITING_FOR_DISRUPTION_BUDGET = "WaitingForDisruptionBudget"

@@ -52,10 +52,20 @@ _VERSION_PATTERN: Final = r"^\d+\.\d+\.\d+$"
 _OBJECT_NAME_PATTERN: Final = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 # A part of what OpenSearch allows. It excludes what would change the path of a request.
 _REPOSITORY_PATTERN: Final = "^[A-Za-z0-9_]([-A-Za-z0-9_.]*[A-Za-z0-9_])?$"
-# The volumeClaimTemplates of a StatefulSet are immutable.
-_STORAGE_IMMUTABLE_RULE: Final = Rule(
-    "self == oldSelf",
-    "storage is immutable: add a pool with the new storage, then remove this pool",
+# A volume keeps its StorageClass, and what is on ephemeral storage is lost with the pod. The whole is
+# compared first, because an API server tries a rule with the default of the field, which is empty.
+_KEEP_STORAGE_RULE: Final = Rule(
+    "self == oldSelf || self.ephemeral == oldSelf.ephemeral && "
+    "has(self.storageClass) == has(oldSelf.storageClass) && "
+    "(!has(self.storageClass) || self.storageClass == oldSelf.storageClass)",
+    "storageClass and ephemeral are immutable: add a pool with the new storage, then remove this pool",
+)
+# Kubernetes enlarges volumes and never makes them smaller. An older CRD may have accepted a size that is no
+# quantity; it stays valid while it does not change.
+_GROWING_SIZE_RULE: Final = Rule(
+    "self == oldSelf || self.size == oldSelf.size || "
+    "quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",
+    "size can only grow: add a pool with smaller volumes, then remove this pool",
 )
 # A node that loses the role data, search or warm does not start while it has shards on its disk. The vote of
 # a node that loses the role cluster_manager remains in the voting configuration.
@@ -98,7 +108,8 @@ class Storage:
     size: Annotated[
         str,
         FieldSchema(
-            "Size of the volume of each node, as a Kubernetes quantity. Ignored if ephemeral is true.",
+            "Size of the volume of each node, as a Kubernetes quantity. It can grow if the StorageClass "
+            "allows volume expansion. Ignored if ephemeral is true.",
             max_length=32,
             pattern=r"^[1-9][0-9]*(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$",
         ),
@@ -158,7 +169,11 @@ class PoolSpec:
     ]
     replicas: Annotated[int, FieldSchema(_REPLICAS_DESCRIPTION, minimum=0, maximum=200)]
     storage: Annotated[
-        Storage, FieldSchema(f"{_STORAGE_DESCRIPTION} Immutable.", rules=(_STORAGE_IMMUTABLE_RULE,))
+        Storage,
+        FieldSchema(
+            f"{_STORAGE_DESCRIPTION} Only the size can change.",
+            rules=(_KEEP_STORAGE_RULE, _GROWING_SIZE_RULE),
+        ),
     ] = field(default_factory=Storage)
     pod_template: Annotated[
         JsonObject | None,

@@ -112,7 +112,7 @@ _TOLERATED: Final[Mapping[str, Mapping[str, Any]]] = {
     "spec.pools[].name": {"maxLength": None},
     "spec.pools[].roles": {"maxItems": None, "x-kubernetes-list-type": None},
     "spec.pools[].replicas": {"maximum": None},
-    # Any quantity that Kubernetes accepts. Storage is immutable, so the user could not correct it.
+    # Any quantity that Kubernetes accepts. A size can only grow, so the user could not correct it.
     "spec.pools[].storage.size": {
         "maxLength": None,
         "pattern": r"^(?=.*[1-9])\d*\.?\d*([KMGTPE]i|[mkMGTPE]|[eE]\d+)?$",

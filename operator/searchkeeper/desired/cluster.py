@@ -16,6 +16,7 @@ from searchkeeper.images import Images
 
 _CREDENTIALS_SEPARATE_SINCE: Final = 2
 _PORTABLE_PODS_SINCE: Final = 5
+_EXPANDABLE_VOLUMES_SINCE: Final = 5
 # Decorator of functions that return manifests. Callers must not change the results.
 memoize_manifest: Final = lru_cache(maxsize=1024)
 
@@ -56,6 +57,11 @@ class DesiredCluster:
         Before version 5 they run as user 1000 and have a readiness probe only.
         """
         return self.version >= _PORTABLE_PODS_SINCE
+
+    @property
+    def has_expandable_volumes(self) -> bool:
+        """Whether volumes grow with the size in the spec. Before version 5 storage is immutable."""
+        return self.version >= _EXPANDABLE_VOLUMES_SINCE
 
     @property
     def tls_secret(self) -> str | None:

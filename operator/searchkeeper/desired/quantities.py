@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["parse_quantity"]
+__all__ = ["is_less", "parse_quantity"]
 
 import re
 from fractions import Fraction
@@ -28,3 +28,9 @@ def parse_quantity(value: Any) -> Fraction | None:
         return None
     number, exponent, suffix = match.groups()
     return Fraction(number) * Fraction(f"1{exponent or 'e0'}") * _FACTORS.get(suffix, Fraction(1))
+
+
+def is_less(one: Any, other: Any) -> bool:
+    """Whether both are quantities and the first is the smaller one."""
+    first, second = parse_quantity(one), parse_quantity(other)
+    return first is not None and second is not None and first < second

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 __all__ = ["ReconcileContext"]
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from searchkeeper.api.spec import ClusterSpec
+from searchkeeper.api.spec import ClusterSpec, Storage
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.desired.manifests import stateful_set
+from searchkeeper.desired.quantities import is_less
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.planner import LedgerChange, Result
 from searchkeeper.reconcilers.credentials import Credentials
@@ -166,6 +167,26 @@ class ReconcileContext:
         """The digest of the pod template that the pool has when the rollout is complete."""
         manifest = stateful_set(self.desired, pool.spec, self.target, None)
         return str(manifest["metadata"]["annotations"][names.TEMPLATE])
+
+    def wanted_storage(self, pool: PoolView) -> Storage:
+        """The storage in the spec if nodes with what is deployed can get it, else what is deployed.
+
+        Volumes only grow, and not before version 5.
+        """
+        deployed = pool.spec.storage
+        written = next((each.storage for each in self.spec.pools if each.name == pool.spec.name), deployed)
+        is_other = replace(written, size=deployed.size) != deployed or is_less(written.size, deployed.size)
+        return written if self.desired.has_expandable_volumes and not is_other else deployed
+
+    def may_resize(self, pool: PoolView) -> bool:
+        """Whether volumes of the pool may grow now: not during an upgrade, as a rollback may replace them."""
+        is_persistent = pool.is_wanted and not pool.spec.storage.ephemeral
+        return is_persistent and self.desired.has_expandable_volumes and self.ledger.upgrade is None
+
+    def has_small_claim_templates(self, pool: PoolView) -> bool:
+        """Whether the StatefulSet gives new pods smaller volumes than the spec names; it is replaced."""
+        is_deployed = pool.stateful_set is not None and self.may_resize(pool)
+        return is_deployed and is_less(pool.spec.storage.size, self.wanted_storage(pool).size)
 
     def live(self, manifest: Manifest) -> Manifest | None:
         """The object in the snapshot with the key of this manifest."""

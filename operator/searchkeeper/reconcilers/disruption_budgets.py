@@ -13,7 +13,7 @@ from searchkeeper.desired.manifests import disruption_budgets
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.planner import Result, action
 from searchkeeper.reconcilers.context import ReconcileContext
-from searchkeeper.reconcilers.migrations import is_relabelled_next
+from searchkeeper.reconcilers.migrations import is_replaced_next
 from searchkeeper.reconcilers.objects import apply_all, delete_all
 from searchkeeper.snapshot import PoolView
 
@@ -59,6 +59,6 @@ def _voters_without_owner(ctx: ReconcileContext) -> int | None:
     for pool in voting:
         pods = (ctx.snapshot.objects[ctx.key("v1", "Pod", pod.name)] for pod in pool.pods)
         has_orphans = any(not pod["metadata"].get("ownerReferences") for pod in pods)
-        if has_orphans or is_relabelled_next(ctx, pool):
+        if has_orphans or is_replaced_next(ctx, pool):
             return sum(max(len(each.pods), each.allotted_replicas or 0) for each in voting)
     return None

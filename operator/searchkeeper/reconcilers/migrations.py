@@ -1,22 +1,25 @@
-"""Actions that migrate objects of an earlier configuration version that cannot be patched."""
+"""Actions that replace or delete objects that cannot be patched."""
 
 from __future__ import annotations
 
 __all__ = [
     "both_labels_set",
-    "is_relabelled_next",
+    "is_replaced_next",
     "old_configuration_deleted",
     "old_revisions_deleted",
     "orphaned_revisions",
     "stateful_set_relabelled",
+    "stateful_set_resized",
 ]
 
 import json
 from typing import Final
 
+from searchkeeper.api.messages import join
 from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import added_pod_fields
+from searchkeeper.desired.quantities import is_less
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
@@ -26,7 +29,9 @@ from searchkeeper.reconcilers.pools import (
     PoolContext,
     keep_last_applied,
     pools_converged,
+    stateful_set_applied,
 )
+from searchkeeper.reconcilers.volumes import paused, resize_volumes
 from searchkeeper.snapshot import PoolView
 
 _ORPHANING_DEADLINE: Final = 300
@@ -64,8 +69,7 @@ def both_labels_set(ctx: ReconcileContext) -> Result:
 def stateful_set_relabelled(ctx: PoolContext) -> Result:
     """True when the StatefulSet selects by the labels of version 4.
 
-    A selector is immutable: the StatefulSet is deleted with its pods orphaned, and the next one adopts them.
-    What others added to the pod template, such as limits, is in the ledger meanwhile.
+    A selector is immutable, so the StatefulSet is replaced.
     A pool that is not active yet still gets missing nodes, because earlier pools wait for those.
     """
     cluster, pool = ctx.cluster, ctx.pool
@@ -78,10 +82,35 @@ def stateful_set_relabelled(ctx: PoolContext) -> Result:
             return restored
         message = f"pool {cluster.active_pool} is relabelled first"
         return wait(Reason.WAITING_FOR_POOL, message, deadline=_POOL_DEADLINE)
+    return _replace_stateful_set(ctx, live, "the labels of version 4")
+
+
+@action(requires=[stateful_set_applied])
+def stateful_set_resized(ctx: PoolContext) -> Result:
+    """True when the StatefulSet gives new pods volumes of the size that the spec names, and owns all pods.
+
+    Claim templates are immutable, so the StatefulSet is replaced: after the volumes that exist are enlarged,
+    while no pool is being changed, and one pool after the other.
+    """
+    cluster, pool = ctx.cluster, ctx.pool
+    if not cluster.has_small_claim_templates(pool):
+        return _wait_for_adoption(ctx) or done()
+    live = _stateful_set(cluster, pool)
+    if live is not None and is_replaced_next(cluster, pool):
+        return _replace_stateful_set(ctx, live, f"volumes of {cluster.wanted_storage(pool).size}")
+    message = "other changes come first, and the volumes that exist are enlarged"
+    return paused(cluster) or wait(Reason.WAITING_FOR_POOL, message, deadline=_POOL_DEADLINE)
+
+
+def _replace_stateful_set(ctx: PoolContext, live: Manifest, new: str) -> Result:
+    """Delete a StatefulSet with its pods orphaned. The next one, of StatefulSetApplied, adopts them.
+
+    What others added to the pod template, such as limits, is in the ledger meanwhile.
+    """
     if "deletionTimestamp" in live["metadata"]:
         message = f"{Key.of(live)} is orphaning its pods"
         return wait(Reason.ORPHANING_PODS, message, deadline=_ORPHANING_DEADLINE)
-    if pool.spec.votes and not _budget_counts_orphans(cluster):
+    if ctx.pool.spec.votes and not _budget_counts_orphans(ctx.cluster):
         message = "the PodDisruptionBudget of the voters does not count pods without a StatefulSet yet"
         return wait(Reason.WAITING_FOR_DISRUPTION_BUDGET, message, deadline=_ORPHANING_DEADLINE)
     metadata = live["metadata"]
@@ -89,23 +118,57 @@ def stateful_set_relabelled(ctx: PoolContext) -> Result:
     added = added_pod_fields(live)
     return in_progress(
         Reason.ORPHANING_PODS,
-        f"{Key.of(live)} is replaced by one with the labels of version 4",
+        f"{Key.of(live)} is replaced by one with {new}",
         delete,
-        ledger_changes=(LedgerChange(ADDED_POD_FIELDS, json.dumps(added)),) if added else (),
+        ledger_changes=(LedgerChange(ADDED_POD_FIELDS, json.dumps(added) if added else None),),
     )
 
 
-def is_relabelled_next(ctx: ReconcileContext, pool: PoolView) -> bool:
-    """Whether the pool is active and its StatefulSet has the old labels."""
-    return ctx.active_pool == pool.spec.name and _stateful_set_with_old_labels(ctx, pool) is not None
+def _wait_for_adoption(ctx: PoolContext) -> Result | None:
+    """Wait until the pods of the pool have an owner: until then Kubernetes replaces none that is lost."""
+    pods = (ctx.cluster.snapshot.objects[ctx.cluster.key("v1", "Pod", pod.name)] for pod in ctx.pool.pods)
+    orphans = [pod["metadata"]["name"] for pod in pods if not pod["metadata"].get("ownerReferences")]
+    if not orphans:
+        return None
+    message = f"the StatefulSet has not adopted {join(orphans)} yet"
+    return wait(Reason.WAITING_FOR_STATEFUL_SET, message, deadline=_ORPHANING_DEADLINE)
+
+
+def is_replaced_next(ctx: ReconcileContext, pool: PoolView) -> bool:
+    """Whether the StatefulSet of this pool is the one that is replaced now.
+
+    One that is being deleted has pods without an owner soon, whatever comes in between.
+    """
+    if _stateful_set_with_old_labels(ctx, pool) is not None:
+        return ctx.active_pool == pool.spec.name
+    live = _stateful_set(ctx, pool)
+    if live is not None and "deletionTimestamp" in live["metadata"]:
+        return True
+    may_start = ctx.active_pool is None and paused(ctx) is None
+    ready = (each.spec.name for each in ctx.pools if _has_larger_volumes(ctx, each))
+    return may_start and next(ready, None) == pool.spec.name
+
+
+def _has_larger_volumes(ctx: ReconcileContext, pool: PoolView) -> bool:
+    """Whether all volumes are larger than the claim templates, and the SearchPool has their size.
+
+    The next StatefulSet is made from the SearchPool. With the old size there it would be replaced again.
+    """
+    if not ctx.has_small_claim_templates(pool) or is_less(pool.allotted_size, ctx.wanted_storage(pool).size):
+        return False
+    return resize_volumes(ctx, pool) is None
 
 
 def _stateful_set_with_old_labels(ctx: ReconcileContext, pool: PoolView) -> Manifest | None:
-    name = names.pool_name(ctx.desired.name, pool.spec.name)
-    live = ctx.snapshot.objects.get(ctx.key("apps/v1", "StatefulSet", name))
+    live = _stateful_set(ctx, pool)
     if live is None or live["spec"]["selector"]["matchLabels"] == ctx.desired.labels(pool.spec.name):
         return None
     return live
+
+
+def _stateful_set(ctx: ReconcileContext, pool: PoolView) -> Manifest | None:
+    name = names.pool_name(ctx.desired.name, pool.spec.name)
+    return ctx.snapshot.objects.get(ctx.key("apps/v1", "StatefulSet", name))
 
 
 def _budget_counts_orphans(ctx: ReconcileContext) -> bool:

@@ -8,6 +8,7 @@ __all__ = [
     "keep_last_applied",
     "pods_current",
     "pods_ready",
+    "pool_error",
     "pools_applied",
     "pools_converged",
     "stateful_set_applied",
@@ -51,6 +52,9 @@ _SEARCH_POOL_DEADLINE: Final = 300
 # Ledger key of a SearchPool: what others added to the pod template of a StatefulSet that is being recreated.
 ADDED_POD_FIELDS: Final = "template/added"
 
+# The actions of a SearchPool that enlarge volumes.
+_RESIZE_ACTIONS: Final = frozenset({"VolumesResized", "StatefulSetResized"})
+
 
 @dataclass(frozen=True)
 class PoolContext:
@@ -81,7 +85,7 @@ def pools_applied(ctx: ReconcileContext) -> Result:
 
 
 def _allotment(ctx: ReconcileContext, pool: PoolView) -> PoolSpec:
-    """The pool's spec with the replicas that its SearchPool may have now.
+    """The pool's spec with the replicas that its SearchPool may have now, and with the storage that it gets.
 
     Failed nodes that the spec no longer contains lose their allotment at once, unless the rollout waits for
     them. Where the SearchPool was deleted, its nodes keep what they had, and leave by scale-in.
@@ -94,7 +98,8 @@ def _allotment(ctx: ReconcileContext, pool: PoolView) -> PoolSpec:
     abandoned = {pod.name for pod in pool.surplus_pods if pod.ordinal >= remaining}
     if abandoned & ctx.ledger.replaced_pods.keys():
         remaining = allotted
-    return replace(pool.spec, replicas=max(pool.replicas, remaining))
+    storage = ctx.wanted_storage(pool)
+    return replace(pool.spec, replicas=max(pool.replicas, remaining), storage=storage)
 
 
 @action()
@@ -120,13 +125,12 @@ def _deploys_target(ctx: ReconcileContext, pool: PoolView) -> bool:
 def pools_converged(ctx: ReconcileContext) -> Result:
     """True when every pool runs its configuration version and its engine version on every pod.
 
-    Errors and denied operations of a SearchPool are repeated here: users read the SearchCluster first.
+    Errors and denied operations of a SearchPool are repeated here: users read the SearchCluster first. Those
+    about volumes are in PoolsResized, for which no upgrade and no scale-in waits.
     """
-    for pool in ctx.pools:
-        for condition in pool.records.conditions:
-            if condition.reason in NOT_COUNTED:
-                message = f"{condition.type} of {pool.spec.name}: {condition.message}"
-                return wait(condition.reason, message, deadline=ERROR_DEADLINE)
+    error = pool_error(ctx, about_volumes=False)
+    if error is not None:
+        return error
     if ctx.active_pool is None:
         return done()
     if any(pool.spec.name == ctx.active_pool and ctx.is_paused(pool) for pool in ctx.pools):
@@ -139,23 +143,36 @@ def pools_converged(ctx: ReconcileContext) -> Result:
     )
 
 
+def pool_error(ctx: ReconcileContext, *, about_volumes: bool) -> Result | None:
+    """Wait while an action of a SearchPool has an error or a denied operation."""
+    for pool in ctx.pools:
+        for condition in pool.records.conditions:
+            is_reported = (condition.type in _RESIZE_ACTIONS) is about_volumes
+            if is_reported and condition.reason in NOT_COUNTED:
+                message = f"{condition.type} of {pool.spec.name}: {condition.message}"
+                return wait(condition.reason, message, deadline=ERROR_DEADLINE)
+    return None
+
+
 @action()
 def storage_unchanged(ctx: ReconcileContext) -> Result:
-    """True when every pool has the storage that its spec names.
+    """True when every pool has the storage that its spec names, or smaller volumes, which can grow.
 
-    A removed pool that is added again before its nodes have left keeps them, and so their storage: volume
-    claim templates are immutable, and data on ephemeral storage would be lost.
+    A removed pool that is added again before its nodes have left keeps them, and so their storage: volumes
+    neither shrink nor get another class, and data on ephemeral storage would be lost.
     """
     wanted = {pool.name: pool.storage for pool in ctx.spec.pools}
     for pool in ctx.pools:
         name, storage = pool.spec.name, pool.spec.storage
-        if pool.is_wanted and wanted[name] != storage:
+        if pool.is_wanted and wanted[name] != ctx.wanted_storage(pool):
             storage_class = f" of class {storage.storage_class}" if storage.storage_class else ""
             deployed = (
                 "ephemeral storage" if storage.ephemeral else f"volumes of {storage.size}{storage_class}"
             )
+            is_smaller = replace(wanted[name], size=storage.size) == storage
+            change = "reduced" if is_smaller and ctx.desired.has_expandable_volumes else "changed"
             message = (
-                f"the nodes of {name} have {deployed}, which cannot be changed:"
+                f"the nodes of {name} have {deployed}, which cannot be {change}:"
                 " restore that in the spec, or add another pool and remove this one"
             )
             return wait(Reason.STORAGE_IMMUTABLE, message, deadline=_STORAGE_DEADLINE)
@@ -199,7 +216,8 @@ def _apply(ctx: PoolContext, manifest: Manifest, live: Manifest | None) -> Resul
     if isinstance(added, str) and live is None:
         operation = create_with(manifest, json.loads(added))
     if operation is None:
-        return done(ledger_changes=() if added is None else (LedgerChange(ADDED_POD_FIELDS, None),))
+        is_obsolete = added is not None and not _is_being_replaced(ctx, live)
+        return done(ledger_changes=(LedgerChange(ADDED_POD_FIELDS, None),) if is_obsolete else ())
     if (
         isinstance(operation, Patch)
         and deployed is not None
@@ -207,6 +225,12 @@ def _apply(ctx: PoolContext, manifest: Manifest, live: Manifest | None) -> Resul
     ):
         operation = replace(operation, is_destructive=True)
     return in_progress(Reason.APPLYING_STATEFUL_SET, f"{Key.of(manifest)} is patched", operation)
+
+
+def _is_being_replaced(ctx: PoolContext, live: Manifest | None) -> bool:
+    """Whether another StatefulSet, with what others added to this one, follows."""
+    is_terminating = live is not None and "deletionTimestamp" in live["metadata"]
+    return is_terminating or ctx.cluster.has_small_claim_templates(ctx.pool)
 
 
 @memoize_by_identity(4096)

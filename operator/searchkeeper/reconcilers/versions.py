@@ -18,9 +18,11 @@ from searchkeeper.reconcilers.migrations import (
     old_configuration_deleted,
     old_revisions_deleted,
     stateful_set_relabelled,
+    stateful_set_resized,
 )
 from searchkeeper.reconcilers.pools import PoolContext
 from searchkeeper.reconcilers.scale_in import exclusions_cleared, scale_in_complete
+from searchkeeper.reconcilers.volumes import pools_resized, volumes_resized
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.versions import Release
 
@@ -59,8 +61,8 @@ CLUSTER_RECONCILERS: Final[Mapping[int, Reconciler[ReconcileContext]]] = {
     3: Reconciler(1, 3, (*_FIRST, old_configuration_deleted, disruption_budgets_applied)),
     # Not from below 3: pods without a StatefulSet need the disruption budgets of 3.
     4: Reconciler(3, 4, (*_LABELLED_FIRST, old_revisions_deleted)),
-    # Not from below 4: only manifests change, and the StatefulSets of 4 have the labels already.
-    5: Reconciler(4, 5, _LABELLED_FIRST),
+    # Not from below 4: the StatefulSets of 4 have the labels already, and no action sets them.
+    5: Reconciler(4, 5, (*_LABELLED_FIRST, pools_resized)),
 }
 
 _relabelled_first: Final = pools.stateful_set_applied.after(stateful_set_relabelled)
@@ -72,7 +74,9 @@ POOL_RECONCILERS: Final[Mapping[int, Reconciler[PoolContext]]] = {
     4: Reconciler(
         3, 4, (stateful_set_relabelled, _relabelled_first, pools.pods_ready.after(_relabelled_first))
     ),
-    5: Reconciler(4, 5, (pools.stateful_set_applied, pools.pods_ready)),
+    5: Reconciler(
+        4, 5, (pools.stateful_set_applied, volumes_resized, stateful_set_resized, pools.pods_ready)
+    ),
 }
 
 

@@ -20,6 +20,7 @@ from searchkeeper.testing.fake_kubernetes.controllers import run_until_stable
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault, run_kubelet
 from searchkeeper.testing.fake_kubernetes.manifests import get_value, is_terminating
 from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
+from searchkeeper.testing.fake_kubernetes.volumes import provision_volumes
 from searchkeeper.testing.fake_opensearch import (
     FakeEngine,
     Process,
@@ -51,7 +52,7 @@ class FakeClusterState:
 
 def tick(state: FakeClusterState, seconds: int = 10) -> FakeClusterState:
     """Advance the time: controllers run until stable, every pod takes one step, the engine advances."""
-    cluster = run_until_stable(state.cluster, now=state.now)
+    cluster = provision_volumes(run_until_stable(state.cluster, now=state.now))
     volumes = tuple(
         sorted(
             (key.name, str(claim["metadata"]["uid"]))

@@ -23,7 +23,7 @@ from searchkeeper.testing.fake_kubernetes.manifests import (
     merge_patched,
     with_value,
 )
-from searchkeeper.testing.fake_kubernetes.validation import validation_errors
+from searchkeeper.testing.fake_kubernetes.validation import expansion_error, validation_errors
 
 # Kinds with a grace period: a deletion marks them, the kubelet removes them.
 _GRACEFUL: Final = frozenset({"Pod"})
@@ -94,6 +94,9 @@ def replace_object(cluster: ObjectStore, new: Manifest) -> tuple[ObjectStore, Ma
     if new == old:
         return cluster, old
     _validate(old, new, key)
+    error = expansion_error(old, new, cluster.objects) if key.kind == "PersistentVolumeClaim" else None
+    if error is not None:
+        raise Rejected(f"{key} is forbidden: {error}")
     if _without_bookkeeping(new) != _without_bookkeeping(old):
         new = with_value(new, "metadata", "generation", to=old["metadata"]["generation"] + 1)
     if is_terminating(new) and not get_value(new, "metadata", "finalizers") and key.kind not in _GRACEFUL:

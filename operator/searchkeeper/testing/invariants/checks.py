@@ -1,9 +1,9 @@
-"""The invariants I1 to I15: what no write of the operator may do, whatever faults occur.
+"""The invariants I1 to I16: what no write of the operator may do, whatever faults occur.
 
 An invariant is a function of a `Transition`: the state before, the write, the state after. It returns a
 sentence if the write violates it, otherwise None. It reads the real state of the cluster and the engine, not
-the snapshot of the operator. Those of removals are in `removals`, those of versions in `versions`; the others
-are here.
+the snapshot of the operator. Those of removals are in `removals`, those of versions in `versions`, those of
+volumes in `volumes`; the others are here.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ from searchkeeper.testing.invariants.versions import (
     versions_can_coexist,
     versions_only_rise,
 )
+from searchkeeper.testing.invariants.volumes import claim_templates_follow_volumes, claims_never_shrink
 from searchkeeper.testing.ports import StatusPatch
 from searchkeeper.upgrade.ledger import (
     ALLOCATION,
@@ -218,6 +219,8 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     batches_grow_slowly,
     no_rollback_past_point_of_no_return,
     conditions_follow_prerequisites,
+    claims_never_shrink,
+    claim_templates_follow_volumes,
 )
 
 
