@@ -73,10 +73,9 @@ def observe(
     cluster = _cluster_view(key, raw)
     objects = {key: raw} | {Key.of(manifest): manifest for manifest in _list_objects(kube, cluster)}
     pools = tuple(_pool_views(cluster, objects))
-    digests = _secret_digests(kube, cluster)
-    view = engine.get_state()
-    observed = ClusterSnapshot(cluster, pools, objects, view, release, now, secret_digests=digests)
+    observed = ClusterSnapshot(cluster, pools, objects, engine.get_state(), release, now)
     snapshot = _with_recovered_status(observed, raw)
+    snapshot = replace(snapshot, secret_digests=_secret_digests(kube, snapshot.cluster))
     request = _details_request(snapshot.cluster, snapshot.pools)
     if not request or not isinstance(snapshot.engine, EngineView):
         return snapshot

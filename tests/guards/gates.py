@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from guards.guard import Guard, Patch, replace_attribute, stub
-from guards.module_paths import DISK_SPACE, GATES, MIGRATIONS, QUORUM, RESTARTS, UPGRADES
+from guards.module_paths import CERTIFICATES, DISK_SPACE, GATES, MIGRATIONS, QUORUM, RESTARTS, UPGRADES
 from searchkeeper.reconcilers import context, upgrade
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade import gates, rollout
@@ -61,6 +61,11 @@ GUARDS: Final = (
         "EngineReachable",
         open_gate("EngineReachable"),
         GATES + "test_unreachable_engine_blocks",
+    ),
+    Guard(
+        "SecretsFound",
+        open_gate("SecretsFound"),
+        CERTIFICATES + "test_no_pod_is_replaced_while_a_secret_is_missing",
     ),
     Guard("PodsStable", open_gate("PodsStable"), GATES + "test_pod_that_restarted_lately_blocks_other_pods"),
     Guard(

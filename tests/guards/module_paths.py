@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ACTIONS",
     "BATCHES",
+    "CERTIFICATES",
     "CLOCK_SKEW",
     "COMPLETE_RUN",
     "CREDENTIALS",
@@ -61,6 +62,7 @@ CLOCK_SKEW: Final = "faults/test_clock_skew.py::"
 CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
 DENIED_OPERATIONS: Final = "stories/test_denied_operations.py::"
+CERTIFICATES: Final = "stories/test_certificates.py::"
 DISK_SPACE: Final = "stories/test_disk_space.py::"
 SNAPSHOTS: Final = "stories/test_snapshots.py::"
 DRAIN_RUNS: Final = "upgrade/test_drain_runs.py::"

@@ -48,8 +48,8 @@ def test_upgrade_keeps_trusting_the_certificates_that_nodes_have(
 ) -> None:
     """I11: nodes get the changed spec after the upgrade."""
     world = asked_for(security={"tlsSecret": "tls"})
-    create_secret(world, "tls", ca_crt="PEM")
-    create_secret(world, "other", ca_crt="other PEM")
+    create_secret(world, "tls", ca_crt="PEM", tls_crt="certificate", tls_key="key")
+    create_secret(world, "other", ca_crt="other PEM", tls_crt="certificate", tls_key="key")
     settled(world, "0.5.0")
     until(lambda world: "upgrade/lock" in status(world)["ledger"], edited(world, version="3.4.0"))
     edited(world, security={"tlsSecret": wanted})

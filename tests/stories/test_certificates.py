@@ -1,4 +1,4 @@
-"""The TLS Secret: a renewed certificate restarts every node, a missing Secret restarts none."""
+"""Secrets that pods mount: a renewed one restarts every node, a missing one restarts none and is reported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, asked_for, edited, settled, status
+from operators_at_work import CLUSTER, Ports, asked_for, condition, edited, pool, settled, status
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.observe import observe
 from searchkeeper.releases import release
@@ -20,10 +20,14 @@ RENEWED = {"tls.crt": "dHdv", "tls.key": "bmV3"}
 
 def with_certificates(version: str = NEWEST) -> FakeCluster:
     world = asked_for(security={"tlsSecret": "tls"}, dashboards={"enabled": True})
-    metadata = {"name": SECRET.name, "namespace": SECRET.namespace}
-    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": FIRST})
+    add_secret(world, FIRST)
     settled(world, version)
     return world
+
+
+def add_secret(world: FakeCluster, data: dict[str, str], key: Key = SECRET) -> None:
+    metadata = {"name": key.name, "namespace": key.namespace}
+    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
 
 
 def uids(world: FakeCluster) -> dict[str, str]:
@@ -97,8 +101,7 @@ def test_snapshot_has_no_private_key() -> None:
 def test_changed_entry_of_the_keystore_replaces_every_pod(is_missing: bool) -> None:
     key = Key("v1", "Secret", "search", "secure")
     world = asked_for(keystoreSecret="secure")
-    metadata = {"name": key.name, "namespace": key.namespace}
-    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"a.b": "b25l"}})
+    add_secret(world, {"a.b": "b25l"}, key)
     settled(world, NEWEST)
     before = uids(world)
     if is_missing:
@@ -109,3 +112,44 @@ def test_changed_entry_of_the_keystore_replaces_every_pod(is_missing: bool) -> N
     world.patch(Patch(key, {"data": {"a.b": "dHdv"}}, ""))
     settled(world, NEWEST)
     assert not before.items() & uids(world).items()
+
+
+@pytest.mark.parametrize("version", ["2.19.5", "2.19.4"], ids=["upgrade", "settings"])
+def test_no_pod_is_replaced_while_a_secret_is_missing(version: str) -> None:
+    """The new pod could not mount it. The rollout goes on as soon as it is there again."""
+    world = with_certificates()
+    before = uids(world)
+    world.delete(Delete(SECRET, "", ""))
+    edited(world, version=version, config={"action.destructive_requires_name": True})
+    at_work(world, ticks=90)
+    missing = "Secret tls, named by spec.security.tlsSecret, does not exist: create it"
+    assert uids(world) == before
+    assert condition(world, "PodsCurrent").endswith(f"SecretMissing: {missing}")
+    assert condition(world, "SecretsFound") == f"False SecretMissing: stalled: {missing}"
+    assert condition(world, "Degraded").startswith("True SecretMissing: ")
+    add_secret(world, FIRST)
+    settled(world, NEWEST)
+    assert not before.items() & uids(world).items()
+
+
+def test_missing_entry_of_the_tls_secret_is_named() -> None:
+    world = with_certificates()
+    world.patch(Patch(SECRET, {"data": {"tls.key": None, "ca.crt": None}}, ""))
+    at_work(world, ticks=1)
+    message = "Secret tls, named by spec.security.tlsSecret, has no tls.key and no ca.crt: add it"
+    assert condition(world, "SecretsFound") == f"False SecretMissing: {message}"
+
+
+def test_surplus_node_is_removed_without_the_secret() -> None:
+    world = with_certificates()
+    world.delete(Delete(SECRET, "", ""))
+    edited(world, pools=[pool("data", 1, "data"), pool("managers", 3, "cluster_manager")])
+    at_work(world, ticks=30)
+    assert sorted(pods(world)) == ["data-0", "managers-0", "managers-1", "managers-2"]
+
+
+def test_missing_keystore_secret_is_reported() -> None:
+    world = asked_for(keystoreSecret="secure")
+    at_work(world, ticks=1)
+    message = "Secret secure, named by spec.keystoreSecret, does not exist: create it"
+    assert condition(world, "SecretsFound") == f"False SecretMissing: {message}"

@@ -149,6 +149,9 @@ def test_secret_may_have_binary_entries() -> None:
 
 def test_no_node_is_created_with_incomplete_credentials() -> None:
     world = asked_for(security={"credentialsSecret": "admin", "tlsSecret": "certificates"})
+    metadata = {"name": "certificates", "namespace": "search"}
+    data = dict.fromkeys(("tls.crt", "tls.key", "ca.crt"), "AAAA")
+    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
     at_work(with_secret(world, encoded("one")), ticks=20)
     assert not templates(world)
     assert condition(world, "ConfigurationApplied") == (

@@ -20,9 +20,11 @@ TLS_AND_CREDENTIALS = {"tlsSecret": "a", "credentialsSecret": "admin"}
 
 def with_security(**security: str) -> FakeCluster:
     world = asked_for(security=security)
-    entries = {name: base64.b64encode(b"x").decode() for name in ("username", "password")}
-    metadata = {"name": "admin", "namespace": "search"}
-    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": entries})
+    certificates = ("tls.crt", "tls.key", "ca.crt")
+    for name, entries in {"admin": ("username", "password"), "a": certificates, "b": certificates}.items():
+        data = {entry: base64.b64encode(b"x").decode() for entry in entries}
+        metadata = {"name": name, "namespace": "search"}
+        world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
     settled(world, "0.5.0")
     return world
 

@@ -482,6 +482,7 @@ def test_gate_results_include_gates_after_a_closed_one() -> None:
     assert is_open == {
         "NotPaused": True,
         "EngineReachable": True,
+        "SecretsFound": True,
         "PodsStable": True,
         "PodsReady": True,
         "NodesJoined": True,

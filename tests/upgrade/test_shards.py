@@ -101,7 +101,7 @@ def with_versions(view: EngineView) -> EngineView:
             with_versions(view_with("logs: data-0*")),
             "data-1 runs an older version, data-2 runs an older version",
         ),
-        (engine([pool("data", 1), MANAGERS], ["logs: data-0*"]), "there is no other data node"),
+        (engine([pool("data", 1), MANAGERS], ["logs: data-0*"]), "there is no other node with the same role"),
     ],
     ids=["copies", "exclusions", "versions", "no other node"],
 )
@@ -111,6 +111,16 @@ def test_unmovable_copy_is_reported_with_the_reason(view: EngineView, reason: st
     assert message is not None
     assert message.startswith("no node may take logs[0] from data-0: ")
     assert message.endswith(reason)
+
+
+def test_copies_move_only_between_nodes_that_share_a_role_for_shards() -> None:
+    """Search nodes hold shards that no data node takes, and the other way round."""
+    searching = [pool("search", 2, roles="search"), pool("data", 1), MANAGERS]
+    view = engine(searching, ["logs: data-0* search-0"])
+    on_search = next(copy for copy in view.shards if copy.node == "search-0")
+    assert not is_unmovable(view, on_search, frozenset({"search-0"}))
+    assert is_unmovable(view, on_search, frozenset({"search-0", "search-1"}))
+    assert is_unmovable(view, copy_on_leaving_node(view), frozenset({"data-0"}))
 
 
 def test_copy_that_can_move_or_moves_is_not_reported() -> None:

@@ -36,6 +36,7 @@ class Reason(StrEnum):
     RECORDING_VERSION = "RecordingVersion"
     REMOVING_FINALIZER = "RemovingFinalizer"
     RESIZING_VOLUMES = "ResizingVolumes"
+    SECRET_MISSING = "SecretMissing"
     STORAGE_IMMUTABLE = "StorageImmutable"
     WAITING_FOR_DELETION = "WaitingForDeletion"
     WAITING_FOR_DISRUPTION_BUDGET = "WaitingForDisruptionBudget"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "DATA_ROLES",
     "HAS_MANAGERS_RULE",
     "MAX_BATCH",
     "MIN_BATCH",
@@ -39,7 +40,7 @@ ROLES: Final = (
     "warm",
 )
 # Nodes with one of these have shards on their disks.
-_DATA_ROLES: Final = frozenset({"data", "search", "warm"})
+DATA_ROLES: Final = frozenset({"data", "search", "warm"})
 
 # The codec brings values that an older CRD may have accepted within these. MAX_BATCH is not in the CRD: OLM
 # v1 refuses a new maximum, and a stored value above it could not be written any more.
@@ -197,7 +198,7 @@ class PoolSpec:
 
     @property
     def holds_data(self) -> bool:
-        return bool(_DATA_ROLES & self.roles)
+        return bool(DATA_ROLES & self.roles)
 
 
 @dataclass(frozen=True, slots=True)

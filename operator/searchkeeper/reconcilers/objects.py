@@ -11,6 +11,7 @@ __all__ = [
     "discovery_service_applied",
     "finalizer_set",
     "name_conflict",
+    "secrets_found",
 ]
 
 from collections.abc import Iterable
@@ -27,6 +28,7 @@ from searchkeeper.planner import Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.lost_status import record_version
 from searchkeeper.upgrade.gates import NO_DEADLINE
+from searchkeeper.upgrade.secrets import missing_secret
 
 _DELETION_DEADLINE: Final = 300
 # Only a user can resolve it. An object that an earlier cluster of the same name has left is gone by then.
@@ -107,6 +109,13 @@ def configuration_applied(ctx: ReconcileContext) -> Result:
         problem = "does not exist: create it"
     message = f"{missing}, named by spec.security, {problem}"
     return wait(Reason.CREDENTIALS_MISSING, message, deadline=_USER_DEADLINE)
+
+
+@action()
+def secrets_found(ctx: ReconcileContext) -> Result:
+    """True when the Secrets exist that new pods mount. Pods that run keep what they have mounted."""
+    missing = missing_secret(ctx.snapshot)
+    return done() if missing is None else wait(Reason.SECRET_MISSING, missing, deadline=_USER_DEADLINE)
 
 
 @action()

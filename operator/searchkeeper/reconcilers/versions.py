@@ -62,7 +62,7 @@ CLUSTER_RECONCILERS: Final[Mapping[int, Reconciler[ReconcileContext]]] = {
     # Not from below 3: pods without a StatefulSet need the disruption budgets of 3.
     4: Reconciler(3, 4, (*_LABELLED_FIRST, old_revisions_deleted)),
     # Not from below 4: the StatefulSets of 4 have the labels already, and no action sets them.
-    5: Reconciler(4, 5, (*_LABELLED_FIRST, pools_resized)),
+    5: Reconciler(4, 5, (*_LABELLED_FIRST, objects.secrets_found, pools_resized)),
 }
 
 _relabelled_first: Final = pools.stateful_set_applied.after(stateful_set_relabelled)

@@ -70,7 +70,10 @@ _SAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 # Samples with fields that take effect from this version on. Samples of released versions do not change.
 _SINCE: Final = {"configured": 5}
-_SECRETS: Final = {"admin": {"username": "YQ==", "password": "Yg=="}, "tls": {"ca.crt": "Yw=="}}
+_SECRETS: Final = {
+    "admin": {"username": "YQ==", "password": "Yg=="},
+    "tls": {"ca.crt": "Yw==", "tls.crt": "ZA==", "tls.key": "ZQ=="},
+}
 _ACTIONS: Final = "its graph of actions"
 # Far more reconciles than a sample needs.
 _MAX_RECONCILES: Final = 2000

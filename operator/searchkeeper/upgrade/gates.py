@@ -30,6 +30,7 @@ from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardSta
 from searchkeeper.snapshot import ClusterSnapshot, ContainerRestarts, Pod, PoolView
 from searchkeeper.upgrade.capacity import copies_to_evacuate, disk_shortage
 from searchkeeper.upgrade.ledger import UpgradeLedger
+from searchkeeper.upgrade.secrets import missing_secret
 from searchkeeper.upgrade.shards import has_other_manager, last_copies_on, shared_shards
 from searchkeeper.upgrade.version_policy import index_refusal
 from searchkeeper.upgrade.voting import loses_role, loses_vote, nodes_keeping_role
@@ -63,6 +64,7 @@ class Gate(StrEnum):
     NOT_PAUSED = "NotPaused"
     NOT_IN_CLUSTER = "NotInCluster"
     ENGINE_REACHABLE = "EngineReachable"
+    SECRETS_FOUND = "SecretsFound"
     PODS_STABLE = "PodsStable"
     PODS_READY = "PodsReady"
     NODES_JOINED = "NodesJoined"
@@ -195,6 +197,14 @@ def recent_restarts(pod: Pod, snapshot: ClusterSnapshot) -> ContainerRestarts | 
     )
 
 
+def _check_secrets_found(given: _GateInput) -> _Blocker | None:
+    """The pod finds what it mounts when it comes back. A surplus pod does not come back."""
+    if given.candidate.pod not in given.candidate.pool.retained_pods:
+        return None
+    missing = missing_secret(given.snapshot)
+    return None if missing is None else _Blocker(Reason.SECRET_MISSING, missing)
+
+
 def _check_pods_stable(given: _GateInput) -> _Blocker | None:
     """No container of a pod that stays has restarted lately.
 
@@ -205,8 +215,7 @@ def _check_pods_stable(given: _GateInput) -> _Blocker | None:
     if given.ledger.rollback_to is not None or recent_restarts(candidate.pod, snapshot) is not None:
         return None
     for pool in snapshot.pools:
-        spec = pool.spec
-        is_replaced_next = pool is candidate.pool and not (spec.holds_data or spec.votes)
+        is_replaced_next = pool is candidate.pool and not (pool.spec.holds_data or pool.spec.votes)
         exempt = pool.outdated_pods if is_replaced_next else ()
         for pod in pool.retained_pods:
             restarts = recent_restarts(pod, snapshot)
@@ -393,6 +402,7 @@ def _check_batch(given: _GateInput) -> _Blocker | None:
 
 
 _CHECKS: Final[dict[Gate, Callable[[_GateInput], _Blocker | None]]] = {
+    Gate.SECRETS_FOUND: _check_secrets_found,
     Gate.PODS_STABLE: _check_pods_stable,
     Gate.PODS_READY: _check_pods_ready,
     Gate.NODES_JOINED: _check_nodes_joined,
@@ -407,6 +417,7 @@ _DEFAULT_REASONS: Final = {
     Gate.NOT_PAUSED: Reason.UPGRADE_PAUSED,
     Gate.NOT_IN_CLUSTER: Reason.WAITING_FOR_PODS,
     Gate.ENGINE_REACHABLE: Reason.ENGINE_UNREACHABLE,
+    Gate.SECRETS_FOUND: Reason.SECRET_MISSING,
     Gate.PODS_STABLE: Reason.PODS_RESTARTING,
     Gate.PODS_READY: Reason.WAITING_FOR_PODS,
     Gate.NODES_JOINED: Reason.NODES_NOT_JOINED,

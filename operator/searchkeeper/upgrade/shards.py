@@ -17,6 +17,7 @@ from typing import Final
 
 from semver import Version
 
+from searchkeeper.api.spec import DATA_ROLES
 from searchkeeper.opensearch.view import EngineView, ShardCopy, ShardState, Unreachable
 from searchkeeper.snapshot import ClusterSnapshot
 
@@ -74,7 +75,7 @@ def unmovable_shard(engine: EngineView, copies: Iterable[ShardCopy], draining: f
     for copy in copies:
         if is_unmovable(engine, copy, draining):
             blockers = {blocker for blocker in _move_blockers(engine, copy, draining) if blocker}
-            causes = ", ".join(sorted(blockers)) or "there is no other data node"
+            causes = ", ".join(sorted(blockers)) or "there is no other node with the same role"
             return f"no node may take {copy.index}[{copy.shard}] from {copy.node}: {causes}"
     return None
 
@@ -86,11 +87,15 @@ def is_unmovable(engine: EngineView, copy: ShardCopy, draining: frozenset[str]) 
 
 
 def _move_blockers(engine: EngineView, copy: ShardCopy, draining: frozenset[str]) -> list[str | None]:
-    """Return why each data node outside `draining` cannot take the copy; None for one that can."""
+    """Return why each node outside `draining` cannot take the copy; None for one that can.
+
+    Nodes of another kind, such as data and search, do not take shards of each other; they are left out.
+    """
     source = engine.node(copy.node or "")
+    roles = DATA_ROLES & source.roles if source is not None else frozenset({"data"})
     blockers: list[str | None] = []
     for node in engine.nodes:
-        if "data" not in node.roles or node.name in draining:
+        if not roles & node.roles or node.name in draining:
             continue
         if engine.excludes(node.name):
             blockers.append(f"{node.name} is excluded from allocation")
