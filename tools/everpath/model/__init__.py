@@ -1,0 +1,41 @@
+"""What a catalog says, as plain frozen data."""
+
+from __future__ import annotations
+
+__all__ = [
+    "UNREAD",
+    "Bundle",
+    "Catalog",
+    "Channel",
+    "Csv",
+    "Declaration",
+    "DeprecationEntry",
+    "Deprecations",
+    "Entry",
+    "Other",
+    "Package",
+    "Place",
+    "Problem",
+    "Property",
+    "Unread",
+    "UpdateMode",
+]
+
+from everpath.model.catalog import (
+    UNREAD,
+    Bundle,
+    Catalog,
+    Channel,
+    Csv,
+    Declaration,
+    DeprecationEntry,
+    Deprecations,
+    Entry,
+    Other,
+    Package,
+    Place,
+    Problem,
+    Property,
+    Unread,
+    UpdateMode,
+)
