@@ -13,7 +13,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 from grpc_tools import protoc  # type: ignore[import-untyped]
 
 _TOOLS: Final = Path(__file__).resolve().parents[1] / "tools"
-_NAME: Final = "everpath/serving/registry.proto"
+_NAME: Final = "everpath/server/registry.proto"
 _WELL_KNOWN: Final = Path(protoc.__file__).parent / "_proto"
 
 #: What the stubs are made of.
@@ -36,7 +36,7 @@ def compiled() -> FileDescriptorProto:
 
 def is_current() -> bool:
     """Whether the stubs say what the proto says; by content, for every release of protoc words them anew."""
-    from everpath.serving import registry_pb2  # noqa: PLC0415 - there may be none yet
+    from everpath.server import registry_pb2  # noqa: PLC0415 - there may be none yet
 
     stated = FileDescriptorProto()
     registry_pb2.DESCRIPTOR.CopyToProto(stated)

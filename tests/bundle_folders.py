@@ -9,9 +9,9 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
-from everpath.formats.bundles.bundle_folders import Surroundings, read_folder
+from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
+from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.check import FOLDERS, Selection, judge_folders
-from everpath.rules.contents.validators import OPTIONAL
 from everpath.rules.findings import Finding
 
 Json = dict[str, Any]

@@ -22,12 +22,12 @@ from typing import Any
 
 import yaml
 
-from everpath.assembly import Assembly
-from everpath.formats.bundles.one_bundle import read_bundle_folder
-from everpath.formats.bundles.package_manifest import read_package_manifest
-from everpath.formats.bundles.repository import read_repository
-from everpath.formats.notation import draw
+from everpath.loaders.bundle.one_bundle import read_bundle_folder
+from everpath.loaders.bundle.package_manifest import read_package_manifest
+from everpath.loaders.bundle.repository import read_repository
+from everpath.loaders.notation import draw
 from everpath.model import Catalog, Package
+from everpath.model.builder import Assembly
 
 #: The prefix of the annotations that opm looks for.
 PACKAGE = "operators.operatorframework.io.bundle."

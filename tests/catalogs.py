@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Entry, Package
 
 

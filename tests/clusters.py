@@ -24,8 +24,9 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from everpath.cluster.following import Clock
-from everpath.cluster.objects import (
+from everpath.errors import Unreachable
+from everpath.olm.following import Clock
+from everpath.olm.objects import (
     CATALOG_SOURCE,
     CRD,
     CSV,
@@ -44,8 +45,7 @@ from everpath.cluster.objects import (
     ref_of,
     text,
 )
-from everpath.cluster.observation import Observed, observe
-from everpath.errors import Unreachable
+from everpath.olm.observation import Observed, observe
 
 PKG, NS = "op", "ns"
 

@@ -7,8 +7,8 @@ __all__ = ["changed", "changes", "comparison", "outcomes", "rows"]
 from textwrap import dedent
 
 from everpath.compare import Change, Comparison, Row, Scope, compare
-from everpath.formats.notation import parse
-from everpath.policies import PolicyName
+from everpath.loaders.notation import parse
+from everpath.resolvers import PolicyName
 
 POLICIES: dict[str, tuple[PolicyName, ...]] = {"v0": ("v0",), "v1": ("v1",), "both": ("v0", "v1")}
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from itertools import product
 from typing import NamedTuple
 
-from everpath.serving.http_conditions import http_time
-from everpath.serving.http_content import Content
-from everpath.serving.http_server import ContentServer
+from everpath.server.http_conditions import http_time
+from everpath.server.http_content import Content
+from everpath.server.http_server import ContentServer
 
 NAME = "op-catalog"
 ALL = f"/catalogs/{NAME}/api/v1/all"

@@ -24,7 +24,6 @@ import json
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from everpath.assembly import Assembly
 from everpath.model import (
     Bundle,
     Catalog,
@@ -39,6 +38,7 @@ from everpath.model import (
     Property,
     UpdateMode,
 )
+from everpath.model.builder import Assembly
 
 Document: TypeAlias = dict[str, Any]
 

@@ -6,8 +6,8 @@ __all__ = ["channel_graph", "findings", "package_graph", "parse_report", "rule_i
 
 from textwrap import dedent
 
-from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.notation import parse
 from everpath.model import Catalog
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding

@@ -9,7 +9,7 @@ from textwrap import dedent
 from hypothesis import strategies as st
 
 from everpath.errors import UsageError
-from everpath.formats.releases.reading import read_text
+from everpath.loaders.releases.reading import read_text
 from everpath.model import Package
 from everpath.releases.cutting import Cut, Wish, cut
 from everpath.releases.edges import package

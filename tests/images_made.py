@@ -21,10 +21,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from everpath.images.blobs import Blobs
-from everpath.images.configs import CONFIG
-from everpath.images.content import Image
-from everpath.images.manifests import MANIFEST, json_bytes, manifest_bytes
+from everpath.oci.blobs import Blobs
+from everpath.oci.configs import CONFIG
+from everpath.oci.content import Image
+from everpath.oci.manifests import MANIFEST, json_bytes, manifest_bytes
 
 #: A catalog that opm accepts, and a bundle that OLM can use.
 CATALOG: Final = {

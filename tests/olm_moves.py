@@ -7,7 +7,7 @@ __all__ = ["connects", "installs", "plans", "removes", "succeeds"]
 from collections.abc import Callable
 
 from clusters import NS, PKG, Kept, csv, deployment, plan, pod
-from everpath.cluster.objects import (
+from everpath.olm.objects import (
     CATALOG_SOURCE,
     CSV,
     DEPLOYMENT,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from everpath.contents import Manifest
+from everpath.bundlegen import Operator, ReleaseFacts, bundle_files, sorted_out
 from everpath.model import Place
-from everpath.packaging import Operator, ReleaseFacts, bundle_files, sorted_out
+from everpath.model.bundle_contents import Manifest
 
 CSV = "manifests/acme.clusterserviceversion.yaml"
 RELEASE = ReleaseFacts("acme", "acme.v1.2.0", "1.2.0", ("stable",), "stable")

@@ -12,8 +12,8 @@ import yaml
 
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
-from everpath.policies import olm_v0, olm_v1
-from everpath.policies.walks import walk
+from everpath.resolvers import olm_v0, olm_v1
+from everpath.resolvers.walks import walk
 
 
 def crd(name: str = "things.example.com", note: str = "", *versions: str) -> str:

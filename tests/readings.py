@@ -8,13 +8,13 @@ import io
 from pathlib import Path
 from textwrap import dedent
 
-from everpath.assembly import Assembly
-from everpath.formats.fbc.catalog import read_fbc
-from everpath.formats.fbc.file import FileReader
-from everpath.formats.fbc.schema import CatalogDocuments
-from everpath.formats.positions import locate
-from everpath.formats.sources import Sources
+from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.fbc.file import FileReader
+from everpath.loaders.fbc.schema import CatalogDocuments
+from everpath.loaders.positions import locate
+from everpath.loaders.sources import Sources
 from everpath.model import UNREAD, Bundle, Catalog, Package
+from everpath.model.builder import Assembly
 
 Text = str | bytes
 

@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
 from e2e.stand.loopback import free_ports
-from everpath.serving import registry_pb2 as api
+from everpath.server import registry_pb2 as api
 
 
 class Ask(NamedTuple):

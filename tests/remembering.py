@@ -14,8 +14,8 @@ from everpath.cli import inputs as cli_inputs
 from everpath.cli import judging
 from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
-from everpath.formats.bundles.index_cache import IndexCache
-from everpath.formats.bundles.visits import TICK_NS
+from everpath.loaders.bundle.index_cache import IndexCache
+from everpath.loaders.bundle.visits import TICK_NS
 from everpath.model import Catalog
 from everpath.rules.check import Judgement, Report, Selection, concluded, judge
 

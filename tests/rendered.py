@@ -22,9 +22,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from everpath.model import Place
-from everpath.rendering import Blob, Refusal, Rendered
-from everpath.rendering.blobs import Document, blob_of
-from everpath.rendering.bundles import embedded_csv
+from everpath.opm_render import Blob, Refusal, Rendered
+from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render.bundles import embedded_csv
 
 _PREFIX: Final = "operators.operatorframework.io.bundle."
 _CSV: Final[Mapping[str, Any]] = {

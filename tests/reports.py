@@ -6,10 +6,10 @@ __all__ = ["SOURCE", "finding", "outcome", "rendered"]
 
 from typing import Any
 
-from everpath.formats.positions import Location
+from everpath.loaders.positions import Location
 from everpath.model import Place
-from everpath.outputs import view
-from everpath.outputs.outcome import Outcome
+from everpath.reporters import view
+from everpath.reporters.outcome import Outcome
 from everpath.rules.check import Report
 from everpath.rules.findings import Finding, Severity
 

@@ -6,13 +6,13 @@ __all__ = ["HOSTILE", "edge_set", "hostile_scenes", "scenes_of", "twins", "unjud
 
 from textwrap import dedent
 
-from everpath.drawing.picture import Picture
-from everpath.drawing.scene import Scene, Sighted, scenes
-from everpath.formats.notation import parse
 from everpath.graph import PackageGraph
+from everpath.layout.picture import Picture
+from everpath.layout.scene import Scene, Sighted, scenes
+from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place
 from everpath.rules.check import check
-from everpath.simulation import Asked, released
+from everpath.simulate import Asked, released
 
 #: Names that end what they stand in, in one format or another.
 HOSTILE = (

@@ -14,9 +14,9 @@ from typing import Any
 
 import grpc
 
-from everpath.serving.binding import Address
-from everpath.serving.server import Front, Settings, serve
-from everpath.serving.snapshots import take
+from everpath.server.binding import Address
+from everpath.server.server import Front, Settings, serve
+from everpath.server.snapshots import take
 from registries import reachable
 
 _ANYWHERE = Address("127.0.0.1", 0)

@@ -6,8 +6,8 @@ __all__ = ["answer", "answered", "brief", "simulated", "sources"]
 
 from collections.abc import Sequence
 
-from everpath.policies.extensions import Source
-from everpath.simulation import Row, Scenario, Sheet, released, rows, sheets
+from everpath.resolvers.extensions import Source
+from everpath.simulate import Row, Scenario, Sheet, released, rows, sheets
 from graphs import package_graph
 
 

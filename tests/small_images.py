@@ -6,8 +6,8 @@ __all__ = ["index", "layer_of", "single"]
 
 import json
 
-from everpath.images.blobs import Blobs
-from everpath.images.content import Descriptor, Image
+from everpath.oci.blobs import Blobs
+from everpath.oci.content import Descriptor, Image
 
 _LAYER = "application/vnd.oci.image.layer.v1.tar"
 _CONFIG = "application/vnd.oci.image.config.v1+json"

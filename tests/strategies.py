@@ -6,8 +6,8 @@ __all__ = ["channel_graphs", "drawings", "ranges"]
 
 from hypothesis import strategies as st
 
-from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.notation import parse
 
 _VERSIONS = ("1.0.0-rc.1", "1.0.0", "1.0.1", "1.1.0-alpha", "1.1.0", "1.2.0", "2.0.0", "2.0.0+build.1")
 _NAMES = tuple(f"b{n}" for n in range(8))

@@ -22,7 +22,7 @@ from zlib import crc32
 import semver
 import yaml
 
-from everpath.formats.text import yaml11
+from everpath.parsing import yaml11
 
 Format = Literal["yaml", "json"]
 Json = dict[str, Any]

@@ -29,13 +29,13 @@ from bench.measure import Cost, Run, best_in_turns, best_of
 from bench.serving import Costs, Server, serving_costs
 from bench.shapes import many_channels, many_heads, many_packages, one_channel, wrong_values
 from everpath.compare import compare
-from everpath.formats.positions import locate
-from everpath.formats.reading import read
 from everpath.graph import PackageGraph
+from everpath.loaders.positions import locate
+from everpath.loaders.reading import read
 from everpath.model import Catalog, Channel, Package
-from everpath.policies.extensions import Source
+from everpath.resolvers.extensions import Source
 from everpath.rules.check import check
-from everpath.simulation import Scenario, rows, sheets
+from everpath.simulate import Scenario, rows, sheets
 
 
 @dataclass(frozen=True, slots=True)

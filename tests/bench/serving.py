@@ -105,7 +105,7 @@ def _first_package(channel: grpc.Channel) -> bytes:
 
 def _ask_for_all(address: str) -> None:
     """What OLM's package server asks for: each package, and the head of each channel."""
-    from everpath.serving import registry_pb2 as api  # noqa: PLC0415 - after PYTHONPATH is settled
+    from everpath.server import registry_pb2 as api  # noqa: PLC0415 - after PYTHONPATH is settled
 
     with grpc.insecure_channel(address) as channel:
         names: Any = channel.unary_stream("/api.Registry/ListPackages")

@@ -9,7 +9,7 @@ import pytest
 
 from browser.forked import FORKED, LIT
 from chromium import Opened
-from everpath.outputs.svg import render as svg
+from everpath.reporters.svg import render as svg
 from scenes import HOSTILE, hostile_scenes, scenes_of, twins
 
 pytestmark = pytest.mark.xdist_group("browser")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from everpath.contents import Contents, Manifest
 from everpath.model import Place
-from everpath.rules.contents.subject import BundleFolder
+from everpath.model.bundle_contents import Contents, Manifest
+from everpath.rules.bundle.subject import BundleFolder
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule, rules_about
 

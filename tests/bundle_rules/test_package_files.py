@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from everpath.model import Place
-from everpath.rules.contents.subject import PackageFile
+from everpath.rules.bundle.subject import PackageFile
 from everpath.rules.findings import Severity
 from everpath.rules.registry import rules_about
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.errors import UsageError
-from everpath.rules.contents.validators import OPTIONAL, find_validators
+from everpath.rules.bundle.validators import OPTIONAL, find_validators
 
 HUB = {"operatorhub/v2", "standardcapabilities", "standardcategories"}
 OTHERS = {

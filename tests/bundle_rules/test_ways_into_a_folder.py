@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from everpath.contents import Contents, Manifest
 from everpath.model import Place
-from everpath.rules.contents.subject import BundleFolder, PackageFile, dig, rows, text
+from everpath.model.bundle_contents import Contents, Manifest
+from everpath.rules.bundle.subject import BundleFolder, PackageFile, dig, rows, text
 
 BODY: dict[str, Any] = {
     "a": {"b": [{"c": 1}, "d"]},

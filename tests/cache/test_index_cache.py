@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from bundles import csv, problems, read_packages, write, write_bundle
-from everpath.formats.bundles import index_cache, kept_files
-from everpath.formats.bundles.index_cache import IndexCache
-from everpath.formats.bundles.visits import TICK_NS, Visit
-from everpath.formats.shares import WHOLE, Share
-from everpath.formats.sources import MAX_DOCUMENT
+from everpath.loaders.bundle import index_cache, kept_files
+from everpath.loaders.bundle.index_cache import IndexCache
+from everpath.loaders.bundle.visits import TICK_NS, Visit
+from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.sources import MAX_DOCUMENT
 from everpath.model import UpdateMode
 from remembering import much_later
 

@@ -14,8 +14,8 @@ import pytest
 
 from bundles import write
 from everpath.cli import judging
-from everpath.formats.bundles import verdicts
-from everpath.formats.bundles.index_cache import IndexCache
+from everpath.loaders.bundle import verdicts
+from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.model import Bundle, Catalog, Package, Place
 from everpath.rules.check import Selection
 from everpath.rules.findings import Finding, Severity

@@ -10,7 +10,7 @@ import pytest
 from bundle_folders import ANNOTATIONS, CSV, good_bundle, lay_out
 from commandline import Everpath
 from everpath.cli import forks
-from everpath.outputs import FORMATS
+from everpath.reporters import FORMATS
 from projects import write_operator, write_releases
 from schemas import conforms
 

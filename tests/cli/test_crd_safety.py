@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commandline import Everpath
-from everpath.formats.bundles.index_cache import IndexCache
+from everpath.loaders.bundle.index_cache import IndexCache
 from remembering import much_later
 
 CSV = """apiVersion: operators.coreos.com/v1alpha1

@@ -10,7 +10,7 @@ import pytest
 
 from commandline import ROOT, Everpath
 from docs.example_catalogs import file_based_catalog
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from schemas import conforms
 
 

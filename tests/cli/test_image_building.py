@@ -10,14 +10,14 @@ import pytest
 
 from bundles import write
 from commandline import Everpath
-from everpath.images.archives import open_archive
-from everpath.images.building import Recipe, build
-from everpath.images.content import Image, Platform, children
-from everpath.images.docker_archives import open_docker_archive
-from everpath.images.layers import Member
-from everpath.images.layouts import open_layout, write_layout
-from everpath.images.platforms import config_of, labels_of, manifest_for
-from everpath.images.unpacking import unpack
+from everpath.oci.archives import open_archive
+from everpath.oci.building import Recipe, build
+from everpath.oci.content import Image, Platform, children
+from everpath.oci.docker_archives import open_docker_archive
+from everpath.oci.layers import Member
+from everpath.oci.layouts import open_layout, write_layout
+from everpath.oci.platforms import config_of, labels_of, manifest_for
+from everpath.oci.unpacking import unpack
 from images_made import ANNOTATIONS, BUNDLE, CATALOG, files_in
 
 CONFIGS = "operators.operatorframework.io.index.configs.v1"
@@ -394,6 +394,6 @@ def _with_a_full_disk(everpath: Everpath, monkeypatch: pytest.MonkeyPatch, where
 
     with monkeypatch.context() as patched:
         for name in ("layouts.copy_blob", "archives.checked_pieces", "docker_archives.checked_pieces"):
-            patched.setattr(f"everpath.images.{name}", full)
+            patched.setattr(f"everpath.oci.{name}", full)
         answer = everpath("catalog", "build", "catalog", "-o", where)
     return answer.code, answer.err.partition("hint")[0]

@@ -15,9 +15,9 @@ from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
 from commandline import Everpath
 from everpath.cli import completers
-from everpath.images import kept
-from everpath.images.references import Reference
-from everpath.images.remote import Options, push
+from everpath.oci import kept
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, push
 from registry_server import Registry, registry
 from small_images import single
 
@@ -210,7 +210,7 @@ def test_a_plain_path_brings_no_client_along(
     write_fbc(here, "b: a\na")
     done = process("list", "packages", "catalog", PYTHONPROFILEIMPORTTIME="1")
     assert done.returncode == 0
-    for heavy in ("http.client", "ssl", "tarfile", "everpath.images"):
+    for heavy in ("http.client", "ssl", "tarfile", "everpath.oci"):
         assert f" {heavy}\n" not in done.stderr
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from commandline import Everpath
-from everpath.formats.reading import Reading, read
-from everpath.formats.releases.reading import read_releases
+from everpath.loaders.reading import Reading, read
+from everpath.loaders.releases.reading import read_releases
 from everpath.releases.source import Additions
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 

@@ -16,7 +16,7 @@ import pytest
 from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
 from commandline import Everpath
-from everpath.images.remote.retries import Patience
+from everpath.oci.registry.retries import Patience
 from registry_server import Asked, Registry, Reply, registry
 
 _REGISTRY_VARIABLES = ("REGISTRY_AUTH_FILE", "DOCKER_CONFIG", "XDG_RUNTIME_DIR", "EVERPATH_INSECURE")
@@ -241,7 +241,7 @@ def test_no_space_is_told_and_leaves_nothing(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("everpath.images.layouts.copy_blob", full)
+    monkeypatch.setattr("everpath.oci.layouts.copy_blob", full)
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "oci:back", "--insecure")
     assert answer.code == 2
     assert "cannot write back: No space left on device" in answer.err
@@ -256,7 +256,7 @@ def test_what_cannot_be_written_is_called_as_the_user_called_it(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("everpath.images.unpacking._place", full)
+    monkeypatch.setattr("everpath.oci.unpacking._place", full)
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "back", "--insecure")
     assert answer.code == 2
     assert "cannot write back: No space left on device" in answer.err

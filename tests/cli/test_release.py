@@ -276,7 +276,7 @@ def test_a_source_that_may_not_be_read_is_not_said_to_be_missing(
     def refuse(*_: object, **__: object) -> bytes:
         raise UnreadableInput("cannot read it", hint="give the user the right to", file="x")
 
-    monkeypatch.setattr("everpath.formats.sources.Sources.read", refuse)
+    monkeypatch.setattr("everpath.loaders.sources.Sources.read", refuse)
     answer = everpath("release", "0.3.0")
     assert answer.code == 3
     assert "give the user the right to" in answer.err

@@ -26,7 +26,7 @@ _HEAVY = {
     *("yaml", "msgspec", "semver", "json", "xml", "tomllib", "csv", "sqlite3"),
     *("asyncio", "urllib", "http", "email", "ssl", "socket", "logging", "subprocess", "multiprocessing"),
     *("hashlib", "zipfile", "tarfile", "importlib.metadata", "dataclasses", "difflib"),
-    *("everpath.model", "everpath.graph", "everpath.rules", "everpath.formats", "everpath.outputs"),
+    *("everpath.model", "everpath.graph", "everpath.rules", "everpath.loaders", "everpath.reporters"),
 }
 
 
@@ -74,7 +74,12 @@ _NEEDLESS = {
         "traceback",
         "yaml",
     ),
-    *("click.shell_completion", "everpath.contents", "everpath.rules.contents", "everpath.formats.positions"),
+    *(
+        "click.shell_completion",
+        "everpath.model.bundle_contents",
+        "everpath.rules.bundle",
+        "everpath.loaders.positions",
+    ),
 }
 
 
@@ -95,11 +100,11 @@ def test_checking_a_catalog_imports_nothing_needless(tmp_path: Path, options: tu
 
 _PREPARED = """
 import sys
-from everpath.formats.reading import prepare, read
+from everpath.loaders.reading import prepare, read
 prepare(sys.argv[1])
 before = set(sys.modules)
 read(sys.argv[1])
-print(*(name for name in sys.modules.keys() - before if name.startswith(("everpath.formats.fbc", "msgspec"))))
+print(*(name for name in sys.modules.keys() - before if name.startswith(("everpath.loaders.fbc", "msgspec"))))
 print("msgspec" in before)
 """
 

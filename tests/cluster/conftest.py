@@ -13,7 +13,7 @@ from clusters import Kept, Time
 from commandline import Answer
 from everpath.cli import clusters
 from everpath.cli.app import run
-from everpath.cluster import kube
+from everpath.olm import kube
 
 Call = Callable[..., Answer]
 

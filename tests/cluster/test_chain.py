@@ -18,7 +18,7 @@ from clusters import (
     pod,
     subscription,
 )
-from everpath.cluster.chain import Chain, chain
+from everpath.olm.chain import Chain, chain
 
 RUNNING: dict[str, Any] = {
     "catalog": catalog(),

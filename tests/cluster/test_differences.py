@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.cluster.differences import differences, told
+from everpath.olm.differences import differences, told
 
 VALUES = st.recursive(
     st.none()

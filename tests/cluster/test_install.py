@@ -10,7 +10,7 @@ import yaml
 
 from clusters import Kept, catalog, group, plan, subscription, world
 from commandline import Answer
-from everpath.cluster.objects import INSTALL_PLAN, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Ref
+from everpath.olm.objects import INSTALL_PLAN, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Ref
 from olm_moves import connects, installs, plans, succeeds
 from schemas import conforms
 

@@ -20,9 +20,10 @@ from kubernetes.config import incluster_config
 from api_servers import ApiServer, kubeconfig
 from commandline import ROOT
 from everpath.cli.app import run
-from everpath.cluster import kube
-from everpath.cluster.kube import KubeCluster, connect
-from everpath.cluster.objects import (
+from everpath.errors import Unreachable, UsageError
+from everpath.olm import kube
+from everpath.olm.kube import KubeCluster, connect
+from everpath.olm.objects import (
     CATALOG_SOURCE,
     NAMESPACE,
     POD,
@@ -32,7 +33,6 @@ from everpath.cluster.objects import (
     Ref,
     Refused,
 )
-from everpath.errors import Unreachable, UsageError
 
 SUBSCRIPTIONS = "/apis/operators.coreos.com/v1alpha1/namespaces/ns/subscriptions"
 OP = Ref(SUBSCRIPTION, "ns", "op")
@@ -294,8 +294,8 @@ def test_without_the_extra_it_is_told_how_to_install_it_from_a_clone_first(
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return real(name, *rest, **more)
 
-    monkeypatch.delitem(sys.modules, "everpath.cluster.kube", raising=False)
-    monkeypatch.delattr("everpath.cluster.kube", raising=False)
+    monkeypatch.delitem(sys.modules, "everpath.olm.kube", raising=False)
+    monkeypatch.delattr("everpath.olm.kube", raising=False)
     monkeypatch.setattr(builtins, "__import__", missing)
     assert run(["status", "-n", "ns"]) == 2
     hint = capsys.readouterr().err.splitlines()[-1]

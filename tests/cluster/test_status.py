@@ -10,7 +10,7 @@ import pytest
 
 from clusters import Kept, catalog, csv, deployment, group, operator_condition, plan, pod, subscription, world
 from commandline import Answer
-from everpath.cluster.objects import INSTALL_PLAN, SUBSCRIPTION
+from everpath.olm.objects import INSTALL_PLAN, SUBSCRIPTION
 from schemas import conforms
 
 Call = Callable[..., Answer]

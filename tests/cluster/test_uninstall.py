@@ -9,7 +9,7 @@ import pytest
 
 from clusters import Kept, catalog, crd, csv, deployment, group, plan, subscription, world
 from commandline import Answer
-from everpath.cluster.objects import (
+from everpath.olm.objects import (
     CATALOG_SOURCE,
     CRD,
     CSV,

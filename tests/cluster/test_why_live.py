@@ -11,7 +11,7 @@ import pytest
 from catalogs import write_fbc
 from clusters import Kept, catalog, csv, deployment, group, plan, pod, subscription, world
 from commandline import Answer
-from everpath.cluster.objects import SUBSCRIPTION
+from everpath.olm.objects import SUBSCRIPTION
 from schemas import conforms
 
 Call = Callable[..., Answer]

@@ -7,7 +7,7 @@ import pytest
 from comparisons import changed, changes, comparison
 from everpath.compare import Change, Comparison, Scope, compare
 from everpath.compare.matrix import matrix
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Catalog
 
 #: Two minor versions, the second of which takes over from the first.

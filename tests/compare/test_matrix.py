@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from everpath.compare import Outcome, Scope
 from everpath.compare.matrix import Matrix, MatrixRow, matrix
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Catalog
-from everpath.policies.walks import End
+from everpath.resolvers.walks import End
 
 CHAIN = "c: b\nb: a\na"
 

@@ -6,7 +6,7 @@ import pytest
 
 from comparisons import changed, outcomes, rows
 from everpath.compare import Scope, compare
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Catalog, Property
 
 CHAIN = "c: b\nb: a\na"

@@ -9,7 +9,7 @@ from documents import bundle, catalog, channel, package
 from everpath.compare import Scope, compare
 from everpath.compare.matrix import matrix
 from everpath.compare.spellings import Spellings
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Catalog
 from everpath.rules.findings import Severity
 

@@ -19,9 +19,9 @@ from bundle_rules.test_package_files import GOOD
 from commandline import ROOT
 from conformance.bundle_verdicts import EXPLAINED, said_upstream, unexplained
 from conformance.oracle import Oracle
-from everpath.formats.bundles.bundle_folders import find_folders
+from everpath.loaders.bundle.bundle_folders import find_folders
 from everpath.model import Place
-from everpath.rules.contents.subject import PackageFile, Way
+from everpath.rules.bundle.subject import PackageFile, Way
 from everpath.rules.registry import rules_about
 
 pytestmark = pytest.mark.conformance

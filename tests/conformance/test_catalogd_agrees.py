@@ -19,11 +19,11 @@ from conformance.random_values import random_value
 from content_requests import NAME, Asked, Told, requests, serving, tell
 from documents import bundle, channel, package
 from everpath.errors import UnreadableInput
-from everpath.formats.fbc.blobs import read_documents
-from everpath.formats.sources import Sources
-from everpath.rendering.refusals import Refusal
-from everpath.serving.http_conditions import parse_time
-from everpath.serving.http_content import Content, meta_of
+from everpath.loaders.fbc.blobs import read_documents
+from everpath.loaders.sources import Sources
+from everpath.opm_render.refusals import Refusal
+from everpath.server.http_conditions import parse_time
+from everpath.server.http_content import Content, meta_of
 
 pytestmark = pytest.mark.conformance
 

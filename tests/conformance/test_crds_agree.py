@@ -17,11 +17,11 @@ import pytest
 from conformance.oracle import Answer, Oracle
 from conformance.random_definitions import Definition, Pair, edited, random_object, random_pair
 from crd_changes import CHANGES, SortOfChange, definition_with
-from everpath.contents import Manifest
-from everpath.crds import Breach, breaches
-from everpath.crds.definitions import definition
-from everpath.crds.preflight import between_served, refusals
+from everpath.crd_upgrade_safety import Breach, breaches
+from everpath.crd_upgrade_safety.definitions import definition
+from everpath.crd_upgrade_safety.preflight import between_served, refusals
 from everpath.model import Place
+from everpath.model.bundle_contents import Manifest
 
 pytestmark = pytest.mark.conformance
 

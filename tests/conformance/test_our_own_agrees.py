@@ -11,8 +11,8 @@ import pytest
 from commandline import ROOT
 from conformance.bundle_verdicts import said_upstream
 from conformance.oracle import Oracle
-from everpath.formats.fbc.blobs import read_blobs
-from everpath.formats.sources import Sources
+from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.sources import Sources
 
 pytestmark = pytest.mark.conformance
 

@@ -22,13 +22,13 @@ from conformance.oracle import Oracle
 from conformance.random_graphs import random_graph
 from conformance.registry_calls import calls
 from conformance.small_graphs import SmallGraph
-from everpath.formats.courier.migration import Migration
-from everpath.formats.fbc.acceptance import why_refused
-from everpath.formats.fbc.blobs import read_blobs
-from everpath.formats.reading import read
-from everpath.formats.sources import Sources
-from everpath.serving.index import Index
-from everpath.serving.snapshots import take
+from everpath.loaders.fbc.acceptance import why_refused
+from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.packagemanifest.migration import Migration
+from everpath.loaders.reading import read
+from everpath.loaders.sources import Sources
+from everpath.server.index import Index
+from everpath.server.snapshots import take
 from package_manifests import complete
 from registries import Ask, Failed, asked, opm_serving
 from serving_here import serving

@@ -16,18 +16,18 @@ from conformance.random_bundles import random_bundle
 from conformance.random_templates import Case, basic_case, semver_case, substitutes_case
 from conformance.random_values import random_value
 from conformance.whole_bundles import bundle_folders, completed
-from everpath.formats.bundles.contents import read_contents
-from everpath.formats.fbc.acceptance import why_refused
-from everpath.formats.fbc.blobs import read_blobs
-from everpath.formats.fbc.writing import catalog_text
-from everpath.formats.sources import Sources
+from everpath.go_types import structs
+from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.fbc.acceptance import why_refused
+from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.fbc.writing import catalog_text
+from everpath.loaders.sources import Sources
 from everpath.model import Place
-from everpath.rendering import Blob, Refusal, Rendered, render_bundle
-from everpath.rendering.blobs import Document, blob_of, package_of
-from everpath.rendering.bundles import embedded_csv, image_named, tidied
-from everpath.rendering.metadata import migrated
-from everpath.rendering.templates import render_template
-from everpath.structs import structs
+from everpath.opm_render import Blob, Refusal, Rendered, render_bundle
+from everpath.opm_render.blobs import Document, blob_of, package_of
+from everpath.opm_render.bundles import embedded_csv, image_named, tidied
+from everpath.opm_render.metadata import migrated
+from everpath.opm_render.templates import render_template
 from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS
 
 pytestmark = pytest.mark.conformance

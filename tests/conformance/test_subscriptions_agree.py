@@ -1,4 +1,4 @@
-"""everpath.policies.subscriptions against OLM v0's own resolver: every pick, and every word it fails with.
+"""everpath.resolvers.subscriptions against OLM v0's own resolver: every pick, and every word it fails with.
 
 Packages have several channels: whatever is installed is also asked about in every other channel.
 """
@@ -16,10 +16,10 @@ import pytest
 from conformance.oracle import Answer, Oracle, Question
 from conformance.random_graphs import OUTSIDERS, random_graph
 from conformance.small_graphs import PACKAGE, SmallEntry, SmallGraph, as_channel
-from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.policies.decisions import Decision, FailureKind, Installed
-from everpath.policies.subscriptions import CATALOG, SUBSCRIPTION, no_channel, resolve
+from everpath.loaders.notation import parse
+from everpath.resolvers.decisions import Decision, FailureKind, Installed
+from everpath.resolvers.subscriptions import CATALOG, SUBSCRIPTION, no_channel, resolve
 from everpath.versions import parse as parse_version
 
 pytestmark = pytest.mark.conformance

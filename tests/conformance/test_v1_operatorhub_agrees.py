@@ -11,12 +11,12 @@ import pytest
 from conformance.oracle import Answer, Oracle
 from conformance.oracle import Question as Asked
 from documents import Document, bundle, channel, package, text
-from everpath.formats.reading import read
 from everpath.graph import PackageGraph
+from everpath.loaders.reading import read
 from everpath.model import Entry, Package
-from everpath.policies import olm_v1
-from everpath.policies.decisions import Decision, FailureKind, Installed
-from everpath.policies.extensions import Extension, Source, resolve
+from everpath.resolvers import olm_v1
+from everpath.resolvers.decisions import Decision, FailureKind, Installed
+from everpath.resolvers.extensions import Extension, Source, resolve
 from everpath.versions import maybe
 
 pytestmark = [pytest.mark.conformance, pytest.mark.corpus]

@@ -1,4 +1,4 @@
-"""everpath.policies.extensions against operator-controller's own resolver: no disagreement about anything."""
+"""everpath.resolvers.extensions against operator-controller's own resolver: no disagreement about anything."""
 
 from __future__ import annotations
 

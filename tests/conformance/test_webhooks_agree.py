@@ -9,10 +9,10 @@ import pytest
 
 from conformance.bundle_verdicts import said_upstream
 from conformance.oracle import Oracle
-from everpath.formats.operator_manifests import read_operator
-from everpath.formats.sources import Sources
-from everpath.formats.text.go_yaml import yaml_text
-from everpath.packaging import ReleaseFacts, bundle_files
+from everpath.bundlegen import ReleaseFacts, bundle_files
+from everpath.loaders.operator_manifests import read_operator
+from everpath.loaders.sources import Sources
+from everpath.parsing.go_yaml import yaml_text
 from operator_sdk_projects import write_webhook
 
 pytestmark = pytest.mark.conformance

@@ -21,12 +21,12 @@ from typing import Final
 from conformance.oracle import Answer, Question
 from conformance.random_graphs import OUTSIDERS
 from conformance.small_graphs import SmallGraph, as_catalog, as_channel
-from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.notation import parse
 from everpath.model import Property
-from everpath.policies import olm_v0, opm
-from everpath.policies.decisions import FailureKind
 from everpath.ranges import Range, RangeError
+from everpath.resolvers import olm_v0, opm
+from everpath.resolvers.decisions import FailureKind
 from everpath.versions import parse as parse_version
 
 _GRAPH_COMPLAINTS: Final = ("no channel head", "multiple channel heads", "detected cycle", "channel contains")

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from everpath.contents import Contents
-from everpath.formats.bundles.contents import read_contents
+from everpath.loaders.bundle.contents import read_contents
+from everpath.model.bundle_contents import Contents
 
 
 def bundle_folders(operators: Path) -> list[Path]:

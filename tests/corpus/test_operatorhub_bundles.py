@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from everpath.formats.bundles.bundle_folders import Surroundings, find_folders, read_folder
+from everpath.loaders.bundle.bundle_folders import Surroundings, find_folders, read_folder
+from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.check import FOLDERS, Judgement, Selection, judge_folders
-from everpath.rules.contents.validators import OPTIONAL
 from everpath.rules.findings import Severity
 
 pytestmark = pytest.mark.corpus

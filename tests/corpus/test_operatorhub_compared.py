@@ -8,8 +8,8 @@ import pytest
 
 from everpath.compare import compare
 from everpath.compare.matrix import matrix
-from everpath.formats.reading import read
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.reading import read
 from everpath.model import Catalog, Channel, Package
 
 pytestmark = pytest.mark.corpus

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from everpath.formats.reading import read
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.reading import read
 from everpath.model import Catalog
-from everpath.policies import opm
+from everpath.resolvers import opm
 from everpath.rules.check import Report, check
 
 pytestmark = pytest.mark.corpus

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from everpath.formats.bundles.index_cache import IndexCache
+from everpath.loaders.bundle.index_cache import IndexCache
 from remembering import freshly_judged, judged, much_later
 
 pytestmark = pytest.mark.corpus

@@ -8,9 +8,9 @@ import pytest
 
 from bundles import csv, write
 from everpath.errors import UnreadableInput
-from everpath.formats.courier.folder import read_package_folder
-from everpath.formats.courier.moving import Moves, nested
-from everpath.rendering import Refusal
+from everpath.loaders.packagemanifest.folder import read_package_folder
+from everpath.loaders.packagemanifest.moving import Moves, nested
+from everpath.opm_render import Refusal
 from package_manifests import crd, owning, package_file
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from everpath.contents import Manifest
-from everpath.crds import breaches
-from everpath.crds.definitions import definition
+from everpath.crd_upgrade_safety import breaches
+from everpath.crd_upgrade_safety.definitions import definition
 from everpath.model import Place
+from everpath.model.bundle_contents import Manifest
 
 
 def crd(*versions: dict[str, Any], scope: str = "Namespaced", **spec: Any) -> Manifest:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from everpath.contents import Manifest
-from everpath.crds.definitions import Definition, definition
+from everpath.crd_upgrade_safety.definitions import Definition, definition
 from everpath.model import Place
+from everpath.model.bundle_contents import Manifest
 
 SCHEMA = {"openAPIV3Schema": {"type": "object"}}
 

@@ -8,10 +8,10 @@ import pytest
 
 from commandline import ROOT
 from crd_changes import CHANGES, SortOfChange, definition_with, row
-from everpath.contents import Manifest
-from everpath.crds import Breach, Upgrade, breaches
-from everpath.crds.definitions import definition
+from everpath.crd_upgrade_safety import Breach, Upgrade, breaches
+from everpath.crd_upgrade_safety.definitions import definition
 from everpath.model import Place
+from everpath.model.bundle_contents import Manifest
 from everpath.rules.registry import rules_about
 
 COMPLIANCE = "refuses it where an object does not comply"

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from crd_changes import definition_with
-from everpath.contents import Manifest
-from everpath.crds.definitions import Definition, definition
-from everpath.crds.preflight import Refusal, between_served, refusals
+from everpath.crd_upgrade_safety.definitions import Definition, definition
+from everpath.crd_upgrade_safety.preflight import Refusal, between_served, refusals
 from everpath.model import Place
+from everpath.model.bundle_contents import Manifest
 
 LOCATION = "spec.a"
 

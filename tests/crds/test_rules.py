@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.crds import Breach, Upgrade
-from everpath.crds.breaches import Fates, Kind
+from everpath.crd_upgrade_safety import Breach, Upgrade
+from everpath.crd_upgrade_safety.breaches import Fates, Kind
 from everpath.model import Place
 from everpath.rules.findings import Severity
 from everpath.rules.registry import Rule, rules_about

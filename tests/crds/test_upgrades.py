@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.crds import Moves, upgrades
-from everpath.crds.definitions import Definition, Version
+from everpath.crd_upgrade_safety import Moves, upgrades
+from everpath.crd_upgrade_safety.definitions import Definition, Version
 from everpath.model import Place
 
 

@@ -15,7 +15,7 @@ import yaml
 
 from docs.rule_page import Example
 from everpath.cli.app import run
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Catalog, Package
 from everpath.rules.registry import Rule
 

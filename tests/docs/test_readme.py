@@ -12,9 +12,9 @@ import yaml
 
 from console import ROOT
 from everpath.cli.app import run
-from everpath.formats.notation import parse
 from everpath.graph import PackageGraph
-from everpath.policies import opm
+from everpath.loaders.notation import parse
+from everpath.resolvers import opm
 from graphs import rule_ids
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

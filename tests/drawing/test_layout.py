@@ -10,9 +10,9 @@ from itertools import combinations, pairwise
 import pytest
 from hypothesis import given
 
-from everpath.drawing.layout import RADIUS, Layout, Point, Stroke, layout
-from everpath.drawing.picture import Picture
 from everpath.graph import ChannelGraph, EdgeKind
+from everpath.layout.layout import RADIUS, Layout, Point, Stroke, layout
+from everpath.layout.picture import Picture
 from graphs import channel_graph
 from strategies import channel_graphs
 from work import lines_run

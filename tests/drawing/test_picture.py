@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from everpath.drawing.picture import Picture
 from everpath.graph import ChannelGraph
+from everpath.layout.picture import Picture
 from graphs import channel_graph
 from strategies import channel_graphs
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from everpath.drawing.picture import Picture
-from everpath.drawing.roads import roads
 from everpath.graph import ChannelGraph
-from everpath.policies import olm_v0, olm_v1
-from everpath.policies.walks import Destination, End
-from everpath.simulation import Asked
+from everpath.layout.picture import Picture
+from everpath.layout.roads import roads
+from everpath.resolvers import olm_v0, olm_v1
+from everpath.resolvers.walks import Destination, End
+from everpath.simulate import Asked
 from graphs import channel_graph
 from strategies import channel_graphs
 

@@ -14,8 +14,8 @@ from conformance.v1_questions import PACKAGE, Installation, Question, Shelf
 from documents import Document, catalog
 from e2e.stand.olm_v1 import Answer, Ask
 from everpath.graph import PackageGraph
-from everpath.policies.decisions import Decision, FailureKind, Installed
-from everpath.policies.extensions import Extension, Source, resolve
+from everpath.resolvers.decisions import Decision, FailureKind, Installed
+from everpath.resolvers.extensions import Extension, Source, resolve
 from everpath.versions import maybe, parse
 
 _RESOLVED: Final = re.compile(

@@ -25,9 +25,9 @@ from e2e.stand.network import own_network
 from e2e.stand.parts import Parts
 from e2e.stand.processes import workshop
 from e2e.stand.whole_olm_v1 import WholeOlmV1, whole_olm_v1
-from everpath.serving.http_conditions import parse_time
-from everpath.serving.http_front import content_of
-from everpath.serving.snapshots import take
+from everpath.server.http_conditions import parse_time
+from everpath.server.http_front import content_of
+from everpath.server.snapshots import take
 
 pytestmark = pytest.mark.e2e
 

@@ -1,4 +1,4 @@
-"""everpath.policies.extensions against the real operator-controller, a process beside a real API server."""
+"""everpath.resolvers.extensions against the real operator-controller, a process beside a real API server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from e2e.extension_fates import Fate, ask, by_everpath, by_process, possible, st
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.olm_v1 import Answer, Ask, OlmV1
 from e2e.stand.parts import Parts
-from everpath.policies.admission import LONGEST_VERSION, VERSION_PATTERN, version_refusal
+from everpath.resolvers.admission import LONGEST_VERSION, VERSION_PATTERN, version_refusal
 
 pytestmark = pytest.mark.e2e
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.policies.admission import version_refusal
+from everpath.resolvers.admission import version_refusal
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.policies.arrivals import arrivals
+from everpath.resolvers.arrivals import arrivals
 from graphs import channel_graph
 
 

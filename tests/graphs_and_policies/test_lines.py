@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.lines import Lines, groups
+from everpath.scc import Lines, groups
 from work import lines_run
 
 

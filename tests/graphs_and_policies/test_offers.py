@@ -7,8 +7,8 @@ import pytest
 from documents import Document, bundle, catalog, channel, deprecations
 from documents import package as declared
 from everpath.graph import Edge, EdgeKind, PackageGraph
-from everpath.policies.decisions import Failure, Installed
-from everpath.policies.offers import Offer, Source, Wish, as_served, best_offer, layers
+from everpath.resolvers.decisions import Failure, Installed
+from everpath.resolvers.offers import Offer, Source, Wish, as_served, best_offer, layers
 from everpath.versions import maybe
 from graphs import package_graph
 

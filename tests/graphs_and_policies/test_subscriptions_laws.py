@@ -7,11 +7,11 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.formats.notation import parse as parse_drawing
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.policies import olm_v0
-from everpath.policies.decisions import Decision, FailureKind, Installed, Remark, Verdict
-from everpath.policies.subscriptions import resolve
+from everpath.loaders.notation import parse as parse_drawing
+from everpath.resolvers import olm_v0
+from everpath.resolvers.decisions import Decision, FailureKind, Installed, Remark, Verdict
+from everpath.resolvers.subscriptions import resolve
 from everpath.versions import parse
 from strategies import channel_graphs, drawings
 

@@ -7,9 +7,9 @@ from itertools import chain, combinations, product
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.policies import olm_v0, opm
-from everpath.policies.decisions import FailureKind
-from everpath.policies.walks import End, destinations
+from everpath.resolvers import olm_v0, opm
+from everpath.resolvers.decisions import FailureKind
+from everpath.resolvers.walks import End, destinations
 from graphs import channel_graph
 
 _NAMES = ("b1", "b2", "b3")

@@ -8,9 +8,9 @@ from documents import Document, bundle, catalog, channel, deprecations
 from documents import package as declared
 from everpath.graph import Edge, EdgeKind, PackageGraph
 from everpath.model import Package
-from everpath.policies import olm_v1
-from everpath.policies.decisions import Decision, Failure, FailureKind, Installed, Remark, Verdict
-from everpath.policies.extensions import Extension, Source, resolve
+from everpath.resolvers import olm_v1
+from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark, Verdict
+from everpath.resolvers.extensions import Extension, Source, resolve
 from everpath.versions import maybe
 from graphs import channel_graph, package_graph
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.policies import olm_v1
-from everpath.policies.decisions import Decision, Installed, Remark, Verdict
-from everpath.policies.extensions import Extension, Source, resolve
+from everpath.resolvers import olm_v1
+from everpath.resolvers.decisions import Decision, Installed, Remark, Verdict
+from everpath.resolvers.extensions import Extension, Source, resolve
 from graphs import package_graph
 from strategies import drawings
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
 from everpath.rules.check import check
 from everpath.rules.waivers import Waiver

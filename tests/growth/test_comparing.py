@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from everpath.compare import compare
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Catalog
 from work import lines_run
 

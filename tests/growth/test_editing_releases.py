@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everpath.formats.releases.editing import edited
-from everpath.formats.releases.writing import source_text
+from everpath.loaders.releases.editing import edited
+from everpath.loaders.releases.writing import source_text
 from everpath.releases.cutting import SetField
 from everpath.releases.source import Membership, Origin, Release, Source
 from work import lines_run

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from everpath.drawing.scene import Scene
-from everpath.outputs import page, picture_json, svg
+from everpath.layout.scene import Scene
+from everpath.reporters import page, picture_json, svg
 from scenes import unjudged
 
 SHAPES = {

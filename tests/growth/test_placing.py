@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from everpath.formats import positions
-from everpath.formats.positions import locate
-from everpath.formats.sources import Sources
-from everpath.formats.text import spans
-from everpath.formats.text.ruler import Ruler
-from everpath.formats.text.spans import json_spans
+from everpath.loaders import positions
+from everpath.loaders.positions import locate
+from everpath.loaders.sources import Sources
 from everpath.model import Place
+from everpath.parsing import spans
+from everpath.parsing.ruler import Ruler
+from everpath.parsing.spans import json_spans
 from work import lines_run
 
 

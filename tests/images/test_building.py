@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from everpath.errors import UnreadableInput, UsageError
-from everpath.images.blobs import Blobs
-from everpath.images.building import USUAL_PLATFORMS, Recipe, build
-from everpath.images.content import Image, Platform, children, read_blob
-from everpath.images.layers import Member
-from everpath.images.manifests import INDEX, MANIFEST, index_bytes
-from everpath.images.platforms import config_of, labels_of, parse_platform, platforms_of
+from everpath.oci.blobs import Blobs
+from everpath.oci.building import USUAL_PLATFORMS, Recipe, build
+from everpath.oci.content import Image, Platform, children, read_blob
+from everpath.oci.layers import Member
+from everpath.oci.manifests import INDEX, MANIFEST, index_bytes
+from everpath.oci.platforms import config_of, labels_of, parse_platform, platforms_of
 
 AMD64, ARM64 = Platform("linux", "amd64"), Platform("linux", "arm64")
 FILES = [Member("configs/a.yaml", b"a")]

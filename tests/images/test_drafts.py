@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from everpath.images import drafts
-from everpath.images.drafts import draft_file, draft_folder, folder_aside
+from everpath.oci import drafts
+from everpath.oci.drafts import draft_file, draft_folder, folder_aside
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 from bundles import write
 from everpath.errors import UnreadableInput
-from everpath.images.layers import Layer, Member, file_pieces, layer_of
+from everpath.oci.layers import Layer, Member, file_pieces, layer_of
 
 
 def unpacked(layer: Layer) -> bytes:

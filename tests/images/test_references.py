@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.errors import UsageError
-from everpath.images.references import Located, Reference, looks_like_image, parse_located, parse_reference
+from everpath.oci.references import Located, Reference, looks_like_image, parse_located, parse_reference
 
 DIGEST = "sha256:" + "0f" * 32
 

@@ -16,8 +16,8 @@ import pytest
 from bundles import write
 from commandline import ROOT
 from everpath.cli.app import run
-from everpath.images.folders import catalog_members
-from everpath.images.layers import Member, layer_of
+from everpath.oci.folders import catalog_members
+from everpath.oci.layers import Member, layer_of
 from images_made import BUNDLE, CATALOG
 
 README = {"README.md": "no part of it\n", ".indexignore": "README.md\n"}
@@ -194,8 +194,8 @@ def test_a_file_a_name_or_an_option_matters(digest: Digest, catalog: Path) -> No
 # Needs nothing but the standard library, so that any Python can run it.
 _ELSEWHERE = """
 import sys
-from everpath.images.building import Recipe, build
-from everpath.images.layers import Member
+from everpath.oci.building import Recipe, build
+from everpath.oci.layers import Member
 name = "configs/acme/catalog.yaml"
 members = [Member(name, sys.argv[1]), Member("configs/" + "é" * 80 + "/a", b"a" * 100000)]
 for compression in ("none", "gzip"):

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from bundles import write
 from everpath.errors import UnreadableInput
-from everpath.images.archives import open_archive, write_archive
-from everpath.images.blobs import Blobs
-from everpath.images.content import Descriptor, Image, children, in_push_order
-from everpath.images.docker_archives import open_docker_archive, write_docker_archive
-from everpath.images.layouts import open_layout
-from everpath.images.manifests import INDEX, MANIFEST, index_bytes
-from everpath.images.platforms import config_of, labels_of, manifest_for
+from everpath.oci.archives import open_archive, write_archive
+from everpath.oci.blobs import Blobs
+from everpath.oci.content import Descriptor, Image, children, in_push_order
+from everpath.oci.docker_archives import open_docker_archive, write_docker_archive
+from everpath.oci.layouts import open_layout
+from everpath.oci.manifests import INDEX, MANIFEST, index_bytes
+from everpath.oci.platforms import config_of, labels_of, manifest_for
 from images_made import layered
 from small_images import index
 
@@ -108,7 +108,7 @@ def test_indexes_that_nest_beyond_sense_are_refused() -> None:
 
 
 def test_an_image_of_more_blobs_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everpath.images.content._MOST_BLOBS", 5)
+    monkeypatch.setattr("everpath.oci.content._MOST_BLOBS", 5)
     with pytest.raises(UnreadableInput, match="more than 5 blobs"):
         list(in_push_order(index("amd64", "arm64", "s390x")))
 
@@ -216,12 +216,12 @@ def test_what_is_longer_than_any_of_its_kind_is_not_even_read(
     write(tmp_path, {"oci-layout": "{}", "index.json": " " * 100})
     archive = _tar(tmp_path / "a.tar", {"oci-layout": "{}", "index.json": " " * 100, "manifest.json": ""})
     for module in ("layouts", "archives"):
-        monkeypatch.setattr(f"everpath.images.{module}._LONGEST_INDEX", 99)
+        monkeypatch.setattr(f"everpath.oci.{module}._LONGEST_INDEX", 99)
     with pytest.raises(UnreadableInput, match="longer than any index"):
         open_layout(str(tmp_path))
     with pytest.raises(UnreadableInput, match=r"index\.json of .* is too long"):
         open_archive(archive)
-    monkeypatch.setattr("everpath.images.archives._MOST_MEMBERS", 2)
+    monkeypatch.setattr("everpath.oci.archives._MOST_MEMBERS", 2)
     with pytest.raises(UnreadableInput, match="more than 2 members"):
         open_archive(archive)
 

@@ -12,14 +12,14 @@ from everpath.compare.channels import compare_channel
 from everpath.compare.differences import Kind, differences, without
 from everpath.compare.matrix import matrix
 from everpath.compare.roads import Roads, installations
-from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.notation import parse
 from everpath.model import Catalog
-from everpath.policies import PolicyName, olm_v0, olm_v1
-from everpath.policies.decisions import Installed
-from everpath.policies.extensions import Extension, Source
-from everpath.policies.extensions import resolve as resolve_v1
-from everpath.policies.subscriptions import resolve as resolve_v0
+from everpath.resolvers import PolicyName, olm_v0, olm_v1
+from everpath.resolvers.decisions import Installed
+from everpath.resolvers.extensions import Extension, Source
+from everpath.resolvers.extensions import resolve as resolve_v1
+from everpath.resolvers.subscriptions import resolve as resolve_v0
 from everpath.versions import parse as parse_version
 from graphs import channel_graph
 from strategies import drawings

@@ -8,11 +8,11 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator  # type: ignore[import-untyped]
 
-from everpath.contents import Manifest
-from everpath.crds import breaches
-from everpath.crds.definitions import definition
-from everpath.crds.schemas import changes
+from everpath.crd_upgrade_safety import breaches
+from everpath.crd_upgrade_safety.definitions import definition
+from everpath.crd_upgrade_safety.schemas import changes
 from everpath.model import Place
+from everpath.model.bundle_contents import Manifest
 
 NAMES = st.sampled_from(["a", "b", "c"])
 INTEGERS = st.fixed_dictionaries(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import assume, given
 
 from csv_texts import csv_texts, damaged_csv_texts
-from everpath.formats.bundles.facts import CsvFacts
-from everpath.formats.bundles.lazy_csv import csv_facts, glance, read_csv
-from everpath.formats.text.first_document import Broken, first_document
-from everpath.formats.text.outline import Unfamiliar
+from everpath.loaders.bundle.facts import CsvFacts
+from everpath.loaders.bundle.lazy_csv import csv_facts, glance, read_csv
+from everpath.parsing.first_document import Broken, first_document
+from everpath.parsing.outline import Unfamiliar
 
 
 def _parsed(text: str) -> CsvFacts | None:

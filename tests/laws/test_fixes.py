@@ -7,18 +7,18 @@ import re
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.notation import parse
 from everpath.model import Channel, Entry
-from everpath.policies import opm
-from everpath.policies.extensions import Source
-from everpath.policies.walks import End
+from everpath.resolvers import opm
+from everpath.resolvers.extensions import Source
+from everpath.resolvers.walks import End
 from everpath.rules._edits import Edit, edited
 from everpath.rules.causes import Judged, traced
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Severity
 from everpath.rules.registry import all_rules, find_rules
-from everpath.simulation import Scenario, sheets
+from everpath.simulate import Scenario, sheets
 from strategies import drawings
 
 RULES = ("EP2", "EP3")

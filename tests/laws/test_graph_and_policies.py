@@ -7,10 +7,10 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.formats.notation import draw, parse
 from everpath.graph import ChannelGraph
-from everpath.policies import olm_v0, olm_v1, opm
-from everpath.policies.walks import End, destinations, walk
+from everpath.loaders.notation import draw, parse
+from everpath.resolvers import olm_v0, olm_v1, opm
+from everpath.resolvers.walks import End, destinations, walk
 from everpath.rules.check import check
 from graphs import channel_graph
 from strategies import channel_graphs, drawings

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everpath.errors import EverpathError
-from everpath.images.archives import open_archive, write_archive
-from everpath.images.building import Recipe, build
-from everpath.images.content import Platform
-from everpath.images.docker_archives import open_docker_archive, write_docker_archive
-from everpath.images.layers import Compression, Member, layer_of
-from everpath.images.unpacking import unpack
+from everpath.oci.archives import open_archive, write_archive
+from everpath.oci.building import Recipe, build
+from everpath.oci.content import Platform
+from everpath.oci.docker_archives import open_docker_archive, write_docker_archive
+from everpath.oci.layers import Compression, Member, layer_of
+from everpath.oci.unpacking import unpack
 from images_made import files_in, hostile, layered
 
 _NAMES = st.text(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
-from everpath.policies import opm
-from everpath.policies.opm_edits import still_accepts
+from everpath.resolvers import opm
+from everpath.resolvers.opm_edits import still_accepts
 from everpath.rules._edits import Edit, edited
 from graphs import channel_graph
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.lines import groups
 from everpath.paths import roads
 from everpath.paths.chain import mirror_v0
 from everpath.paths.climb import mirror_v1
@@ -20,8 +19,9 @@ from everpath.paths.mirror import arriving, kept_in
 from everpath.paths.network import POLICIES, Network, Policy, goals, hops_of, network
 from everpath.paths.subjects import Subject
 from everpath.paths.survey import Question, roadbook
-from everpath.policies import olm_v0, olm_v1
-from everpath.policies.walks import walk
+from everpath.resolvers import olm_v0, olm_v1
+from everpath.resolvers.walks import walk
+from everpath.scc import groups
 from everpath.versions import Version, parse
 from graphs import channel_graph
 from strategies import channel_graphs, drawings

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from hypothesis import given, settings
 
-from everpath.formats.text import block, yaml11
+from everpath.parsing import block, yaml11
 from yaml_texts import block_texts, json_values
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
-from everpath.formats.fbc.lazy_yaml import YamlSkeletons
-from everpath.formats.text import yaml11
+from everpath.loaders.fbc.lazy_yaml import YamlSkeletons
+from everpath.parsing import yaml11
 from readings import read, read_lazily, without_metadata
 
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
-from everpath.formats.text import yaml11
-from everpath.formats.text.json_descent import descend_json
-from everpath.formats.text.parsed import byte_offset
-from everpath.formats.text.spans import json_spans, yaml_spans
-from everpath.formats.text.yaml_descent import descend_yaml
+from everpath.parsing import yaml11
+from everpath.parsing.json_descent import descend_json
+from everpath.parsing.parsed import byte_offset
+from everpath.parsing.spans import json_spans, yaml_spans
+from everpath.parsing.yaml_descent import descend_yaml
 
 
 @settings(max_examples=200)

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.errors import EverpathError, UsageError
-from everpath.images.content import Image, in_push_order
-from everpath.images.references import Reference, parse_reference
-from everpath.images.remote import Options, push, resolve
-from everpath.images.remote.retries import Patience
-from everpath.images.remote.transport import Answer, Broken, Request
+from everpath.oci.content import Image, in_push_order
+from everpath.oci.references import Reference, parse_reference
+from everpath.oci.registry import Options, push, resolve
+from everpath.oci.registry.retries import Patience
+from everpath.oci.registry.transport import Answer, Broken, Request
 from registry_server import Asked, Registry, Reply
 from small_images import index, single
 

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from everpath.compare import compare
 from everpath.errors import UsageError
-from everpath.formats.reading import read
-from everpath.formats.releases.editing import edited
-from everpath.formats.releases.reading import read_text
-from everpath.formats.releases.writing import source_text
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.reading import read
+from everpath.loaders.releases.editing import edited
+from everpath.loaders.releases.reading import read_text
+from everpath.loaders.releases.writing import source_text
 from everpath.model import Catalog, Entry, Package
-from everpath.policies import olm_v0, olm_v1, opm
-from everpath.policies.walks import walk
 from everpath.ranges import Range
 from everpath.releases.bundle_edges import stated_edges
 from everpath.releases.checks import complaints
@@ -26,6 +24,8 @@ from everpath.releases.cutting import Cut, SetChannels, Wish, applied, cut
 from everpath.releases.edges import Reach, package
 from everpath.releases.reconstruction import reconstructed
 from everpath.releases.source import Source, Variant
+from everpath.resolvers import olm_v0, olm_v1, opm
+from everpath.resolvers.walks import walk
 from everpath.versions import parse
 from histories import EMPTY, history, wishes
 from strategies import ranges

@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everpath.formats.notation import parse
+from everpath.explain import Question, explain
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.notation import parse
 from everpath.model import Package
-from everpath.policies import PolicyName, opm
-from everpath.policies.extensions import Source
-from everpath.policies.walks import End
+from everpath.resolvers import PolicyName, opm
+from everpath.resolvers.extensions import Source
+from everpath.resolvers.walks import End
 from everpath.rules._edits import Edit, edited
-from everpath.simulation import Asked, Scenario, sheets
-from everpath.why import Question, explain
+from everpath.simulate import Asked, Scenario, sheets
 from strategies import drawings
 
 #: The best first.

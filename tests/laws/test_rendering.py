@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundles import write
-from everpath.formats.bundles.contents import read_contents
-from everpath.formats.fbc.blobs import read_blobs
-from everpath.formats.fbc.writing import OUTPUTS, catalog_text
-from everpath.formats.sources import STANDARD_INPUT, Sources
-from everpath.formats.text import yaml11
-from everpath.formats.text.go_yaml import yaml_text
+from everpath.go_types import misfits, structs
+from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
+from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Place
-from everpath.rendering import Blob, Refusal, render_bundle
-from everpath.rendering.blobs import Document, blob_of
-from everpath.rendering.go_json import json_text
-from everpath.rendering.metadata import migrated
-from everpath.structs import misfits, structs
+from everpath.opm_render import Blob, Refusal, render_bundle
+from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render.go_json import json_text
+from everpath.opm_render.metadata import migrated
+from everpath.parsing import yaml11
+from everpath.parsing.go_yaml import yaml_text
 from rendered import bundle_files
 
 # A lone surrogate is no character; YAML folds NEL in no reader the same way.

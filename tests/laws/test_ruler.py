@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.formats.text import ruler
-from everpath.formats.text.ruler import Ruler
+from everpath.parsing import ruler
+from everpath.parsing.ruler import Ruler
 
 _pieces = st.sampled_from(
     [b"a", "é".encode(), "€".encode(), "𝄞".encode(), b"\x80", b"\xe2\x82", b"\xf0", b"\xff"]

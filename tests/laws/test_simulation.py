@@ -10,19 +10,19 @@ from typing import TypeVar
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from everpath.formats.notation import parse
 from everpath.graph import PackageGraph
+from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
 from everpath.paths.network import goals, network
-from everpath.policies import PolicyName, extensions, olm_v1, subscriptions
-from everpath.policies.arrivals import arrivals
-from everpath.policies.decisions import Decision, Installed, Remark
-from everpath.policies.extensions import Extension, Source
-from everpath.policies.walks import End, walk
+from everpath.resolvers import PolicyName, extensions, olm_v1, subscriptions
+from everpath.resolvers.arrivals import arrivals
+from everpath.resolvers.decisions import Decision, Installed, Remark
+from everpath.resolvers.extensions import Extension, Source
+from everpath.resolvers.walks import End, walk
 from everpath.rules.check import check
 from everpath.rules.waivers import Waiver
-from everpath.simulation import Asked, Row, Scenario, Terms, rows, sheets
-from everpath.simulation.ways import Book, ways
+from everpath.simulate import Asked, Row, Scenario, Terms, rows, sheets
+from everpath.simulate.ways import Book, ways
 from everpath.versions import maybe
 from strategies import drawings
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundles import write
-from everpath.formats.bundles.index_cache import IndexCache
+from everpath.loaders.bundle.index_cache import IndexCache
 from remembering import freshly_judged, judged, much_later, write_version
 
 _FOLDERS = ("a", "b", "c")

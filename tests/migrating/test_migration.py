@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from bundles import csv, write, write_bundle
-from everpath.formats.courier.migration import Migrated, Migration
-from everpath.formats.reading import read
-from everpath.rendering import Refusal
+from everpath.loaders.packagemanifest.migration import Migrated, Migration
+from everpath.loaders.reading import read
+from everpath.opm_render import Refusal
 from package_manifests import crd, owning, package_file
 
 

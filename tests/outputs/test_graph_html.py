@@ -11,9 +11,9 @@ from typing import Any
 
 from hypothesis import given
 
-from everpath.drawing.scene import Scene
-from everpath.outputs.page import render
-from everpath.policies.walks import walk
+from everpath.layout.scene import Scene
+from everpath.reporters.page import render
+from everpath.resolvers.walks import walk
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
 from strategies import drawings
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from hypothesis import given
 
-from everpath.drawing.scene import Scene
-from everpath.outputs.picture_json import render
-from everpath.policies.walks import walk
+from everpath.layout.scene import Scene
+from everpath.reporters.picture_json import render
+from everpath.resolvers.walks import walk
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
 from schemas import conforms
 from strategies import drawings

@@ -6,7 +6,7 @@ import re
 
 from hypothesis import given
 
-from everpath.outputs.mermaid import MOST_ARROWS, excess, flowchart, render
+from everpath.reporters.mermaid import MOST_ARROWS, excess, flowchart, render
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
 from strategies import drawings
 

@@ -7,8 +7,8 @@ from textwrap import dedent
 
 from hypothesis import given
 
-from everpath.drawing.scene import Scene
-from everpath.outputs.tree_text import render
+from everpath.layout.scene import Scene
+from everpath.reporters.tree_text import render
 from scenes import edge_set, hostile_scenes, scenes_of, unjudged
 from strategies import drawings
 

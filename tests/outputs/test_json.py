@@ -60,7 +60,7 @@ def test_text_is_kept_as_it_was() -> None:
 
 
 def test_a_finding_is_written_before_the_next_one_is_located() -> None:
-    from everpath.outputs import view  # noqa: PLC0415
+    from everpath.reporters import view  # noqa: PLC0415
     from reports import outcome  # noqa: PLC0415
 
     located: list[Place] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.model import Place
-from everpath.outputs.markdown import escaped, table
+from everpath.reporters.markdown import escaped, table
 from reports import finding, outcome, rendered
 
 

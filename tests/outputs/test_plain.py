@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.outputs.plain import columns, count, listed, one_line, printable
+from everpath.reporters.plain import columns, count, listed, one_line, printable
 
 
 @given(st.text())

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from everpath.model import Place
-from everpath.outputs import view
-from everpath.outputs.outcome import Workspace
+from everpath.reporters import view
+from everpath.reporters.outcome import Workspace
 from everpath.rules.findings import Severity
 from everpath.rules.registry import Rule
 from reports import finding, outcome, rendered

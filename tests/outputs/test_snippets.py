@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.formats.positions import Location
-from everpath.outputs.plain import width
-from everpath.outputs.snippet import snippet
+from everpath.loaders.positions import Location
+from everpath.reporters.plain import width
+from everpath.reporters.snippet import snippet
 
 
 def under_the_caret(source: str, column: int, end: int) -> str:

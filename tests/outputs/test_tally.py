@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from everpath.outputs import tally
+from everpath.reporters import tally
 from everpath.rules.findings import Severity
 from reports import finding, outcome
 from schemas import conforms

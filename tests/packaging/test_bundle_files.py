@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.contents import Manifest
+from everpath.bundlegen import bundle_files, origins, sorted_out
 from everpath.errors import UnreadableInput
-from everpath.packaging import bundle_files, origins, sorted_out
+from everpath.model.bundle_contents import Manifest
 from operators import RELEASE, base, crd, deployment, files, manifest, operator
 
 MANIFESTS = (

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from everpath.bundlegen import Icon, bundle_files, sorted_out
 from everpath.errors import UsageError
-from everpath.packaging import Icon, bundle_files, sorted_out
 from operators import CSV, RELEASE, base, crd, csv, deployment, manifest
 
 

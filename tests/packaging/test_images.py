@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from everpath.packaging import image_names
-from everpath.packaging.images import own_image, placed, related_images, repository
+from everpath.bundlegen import image_names
+from everpath.bundlegen.images import own_image, placed, related_images, repository
 from operators import deployment
 
 POD: dict[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from everpath.contents import Manifest
+from everpath.model.bundle_contents import Manifest
 from operators import base, crd, csv
 
 

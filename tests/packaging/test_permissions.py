@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from everpath.contents import Manifest
+from everpath.model.bundle_contents import Manifest
 from operators import csv, deployment, files, manifest
 
 RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}

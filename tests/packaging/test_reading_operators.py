@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from everpath.bundlegen import Operator
 from everpath.errors import UnreadableInput
-from everpath.formats.operator_manifests import read_operator
-from everpath.formats.sources import Sources
-from everpath.packaging import Operator
+from everpath.loaders.operator_manifests import read_operator
+from everpath.loaders.sources import Sources
 
 BASE = "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata: {name: acme}\n"
 ROLE = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: %s}\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.packaging import starting_csv
+from everpath.bundlegen import starting_csv
 
 
 def test_a_starting_csv_holds_all_that_only_the_author_knows() -> None:

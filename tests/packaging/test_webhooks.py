@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from everpath.contents import Manifest
 from everpath.errors import UnreadableInput
+from everpath.model.bundle_contents import Manifest
 from operators import base, crd, csv, deployment, files, manifest
 
 RULES = [{"apiGroups": ["acme.io"], "apiVersions": ["v1"], "operations": ["*"], "resources": ["widgets"]}]

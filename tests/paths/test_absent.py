@@ -8,8 +8,8 @@ from everpath.paths.demands import Demand, DemandKind
 from everpath.paths.network import POLICIES, Policy
 from everpath.paths.subjects import subject
 from everpath.paths.survey import Question, Verdict, roadbook
-from everpath.policies.decisions import Installed
 from everpath.ranges import Range, samples
+from everpath.resolvers.decisions import Installed
 from everpath.versions import parse
 from graphs import package_graph
 

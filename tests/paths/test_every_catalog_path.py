@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from everpath.formats.reading import read
 from everpath.graph import PackageGraph
-from everpath.policies import olm_v0, olm_v1
-from everpath.policies.walks import walk
+from everpath.loaders.reading import read
+from everpath.resolvers import olm_v0, olm_v1
+from everpath.resolvers.walks import walk
 from operators_at_work import (
     SMALL,
     Known,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.formats.positions import locate
-from everpath.formats.sources import Sources
-from everpath.formats.text import spans
-from everpath.formats.text.json_descent import descend_json
-from everpath.formats.text.spans import json_spans, yaml_spans
-from everpath.formats.text.yaml_descent import descend_yaml
+from everpath.loaders.positions import locate
+from everpath.loaders.sources import Sources
 from everpath.model import Place
+from everpath.parsing import spans
+from everpath.parsing.json_descent import descend_json
+from everpath.parsing.spans import json_spans, yaml_spans
+from everpath.parsing.yaml_descent import descend_yaml
 
 YAML = b"""---
 # comment

@@ -8,8 +8,8 @@ from textwrap import dedent
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.formats.positions import Location, locate
-from everpath.formats.sources import Sources
+from everpath.loaders.positions import Location, locate
+from everpath.loaders.sources import Sources
 from everpath.model import Place
 
 YAML = dedent("""

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bundles import annotations_yaml, csv, problems, read_bundle, write, write_bundle
-from everpath.formats.positions import locate
-from everpath.formats.sources import Sources
+from everpath.loaders.positions import locate
+from everpath.loaders.sources import Sources
 
 CSV = "manifests/op.v1.0.0.clusterserviceversion.yaml"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.formats.bundles.facts import CsvFacts, split_keys
-from everpath.formats.bundles.lazy_csv import csv_facts, glance, read_csv
-from everpath.formats.text.first_document import first_document
-from everpath.formats.text.outline import Unfamiliar
+from everpath.loaders.bundle.facts import CsvFacts, split_keys
+from everpath.loaders.bundle.lazy_csv import csv_facts, glance, read_csv
+from everpath.parsing.first_document import first_document
+from everpath.parsing.outline import Unfamiliar
 
 HEAD = "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\n"
 

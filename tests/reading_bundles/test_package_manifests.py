@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bundles import channels, csv, edges, problems, read_manifests, write
-from everpath.formats.bundles.shape import is_package_manifest
-from everpath.formats.positions import locate
-from everpath.formats.sources import Sources
+from everpath.loaders.bundle.shape import is_package_manifest
+from everpath.loaders.positions import locate
+from everpath.loaders.sources import Sources
 from everpath.model import UpdateMode
 
 PACKAGE = "packageName: op\nchannels:\n- {name: stable, currentCSV: op.v1.2.0}\n"

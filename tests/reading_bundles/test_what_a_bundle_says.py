@@ -8,9 +8,9 @@ import pytest
 
 from bundles import annotations_yaml, channels, csv, edges, problems, read_bundle, write, write_bundle
 from everpath.errors import UnreadableInput
-from everpath.formats.bundles.shape import is_bundle_folder
-from everpath.formats.positions import locate
-from everpath.formats.sources import Sources
+from everpath.loaders.bundle.shape import is_bundle_folder
+from everpath.loaders.positions import locate
+from everpath.loaders.sources import Sources
 from everpath.model import UpdateMode
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bundles import read_bundle, write, write_bundle
-from everpath.formats.positions import locate
-from everpath.formats.sources import Sources
+from everpath.loaders.positions import locate
+from everpath.loaders.sources import Sources
 from everpath.rules.check import Selection, check
 from readings import read
 

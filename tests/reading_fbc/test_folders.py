@@ -11,10 +11,10 @@ from tempfile import mkdtemp
 
 import pytest
 
-from everpath.assembly import Assembly
 from everpath.errors import ExitCode, UnreadableInput
-from everpath.formats.fbc.catalog import read_fbc
-from everpath.formats.sources import Sources
+from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.sources import Sources
+from everpath.model.builder import Assembly
 from readings import problems_of, read
 
 PACKAGE = "schema: olm.package\nname: {}\n"
@@ -198,12 +198,12 @@ def _is_private(folder: Path) -> bool:
 
 _AS_NOBODY = """
 import os, sys
-from everpath.assembly import Assembly
+from everpath.model.builder import Assembly
 from everpath.errors import UnreadableInput
-from everpath.formats.fbc import lazy_yaml as fbc_lazy
-from everpath.formats.text import yaml11
-from everpath.formats.fbc.catalog import read_fbc
-from everpath.formats.sources import Sources
+from everpath.loaders.fbc import lazy_yaml as fbc_lazy
+from everpath.parsing import yaml11
+from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.sources import Sources
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

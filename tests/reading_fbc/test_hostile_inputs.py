@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
-from everpath.formats.fbc import catalog as fbc
-from everpath.formats.fbc import documents
-from everpath.formats.fbc.catalog import read_fbc
-from everpath.formats.sources import MEBIBYTE, Sources
+from everpath.loaders.fbc import catalog as fbc
+from everpath.loaders.fbc import documents
+from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.sources import MEBIBYTE, Sources
+from everpath.model.builder import Assembly
 from readings import problems, problems_of, read, read_lazily
 
 PACKAGE = b"schema: olm.package\nname: %b\n"

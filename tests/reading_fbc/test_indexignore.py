@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.formats.fbc.indexignore import IgnoreRules
+from everpath.loaders.fbc.indexignore import IgnoreRules
 
 
 def _ignored(lines: str, path: str) -> bool:

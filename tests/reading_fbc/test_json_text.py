@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.formats.text import json_text
-from everpath.formats.text.json_text import JsonProblem
+from everpath.parsing import json_text
+from everpath.parsing.json_text import JsonProblem
 
 
 def test_repeated_keys_are_remarked_where_they_are() -> None:

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from bench.make_catalog import Format, make_catalog
-from everpath.assembly import Assembly
-from everpath.formats.fbc import lazy_json as fbc_lazy_json
-from everpath.formats.fbc import lazy_yaml as fbc_lazy
-from everpath.formats.fbc.catalog import read_fbc
-from everpath.formats.fbc.documents import Chunk, Document, json_documents, yaml_documents
-from everpath.formats.fbc.lazy_json import JsonSkeletons
-from everpath.formats.fbc.lazy_yaml import YamlSkeletons
-from everpath.formats.sources import Sources
-from everpath.formats.text import block, json_text, yaml11
+from everpath.loaders.fbc import lazy_json as fbc_lazy_json
+from everpath.loaders.fbc import lazy_yaml as fbc_lazy
+from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.fbc.documents import Chunk, Document, json_documents, yaml_documents
+from everpath.loaders.fbc.lazy_json import JsonSkeletons
+from everpath.loaders.fbc.lazy_yaml import YamlSkeletons
+from everpath.loaders.sources import Sources
 from everpath.model import UNREAD
+from everpath.model.builder import Assembly
+from everpath.parsing import block, json_text, yaml11
 
 FLUSH = b"""---
 image: registry.example/op:v1.0.0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from everpath.formats.text import block, yaml11
+from everpath.parsing import block, yaml11
 
 
 @pytest.mark.parametrize(

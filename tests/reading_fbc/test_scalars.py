@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from everpath.formats.text import yaml11
-from everpath.formats.text.yaml11 import YamlProblem
+from everpath.parsing import yaml11
+from everpath.parsing.yaml11 import YamlProblem
 
 
 @pytest.mark.parametrize(

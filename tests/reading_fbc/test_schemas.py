@@ -7,9 +7,8 @@ from textwrap import dedent
 
 import pytest
 
-from everpath.assembly import Assembly
-from everpath.formats.fbc.catalog import read_fbc
-from everpath.formats.sources import Sources
+from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.sources import Sources
 from everpath.model import (
     UNREAD,
     Bundle,
@@ -22,6 +21,7 @@ from everpath.model import (
     Place,
     Property,
 )
+from everpath.model.builder import Assembly
 from readings import read, read_lazily
 
 CATALOG = dedent("""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.formats.sources import Sources
+from everpath.loaders.sources import Sources
 
 
 def test_a_file_is_read_again_from_the_disk(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from everpath import read
-from everpath.formats.fbc.indexignore import _fits
-from everpath.formats.text import json_text, yaml11
+from everpath.loaders.fbc.indexignore import _fits
+from everpath.parsing import json_text, yaml11
 from everpath.rules.check import check
 
 TWICE = '{"schema": "x", "a": {"b": 1, "b": 2}, '

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.formats.text import yaml11
-from everpath.formats.text.yaml11 import MAX_DEPTH, YamlProblem
+from everpath.parsing import yaml11
+from everpath.parsing.yaml11 import MAX_DEPTH, YamlProblem
 
 
 def _refused(text: bytes) -> str:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from bundles import problems, read_packages
-from everpath.formats.bundles import annotations as metadata
-from everpath.formats.bundles.lazy_csv import csv_facts, glance
-from everpath.formats.text.first_document import first_document
-from everpath.formats.text.outline import Unfamiliar
+from everpath.loaders.bundle import annotations as metadata
+from everpath.loaders.bundle.lazy_csv import csv_facts, glance
 from everpath.model import Catalog, Channel
+from everpath.parsing.first_document import first_document
+from everpath.parsing.outline import Unfamiliar
 
 pytestmark = pytest.mark.corpus
 

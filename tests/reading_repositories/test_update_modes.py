@@ -8,8 +8,8 @@ from textwrap import dedent
 import pytest
 
 from bundles import channels, edges, problems, read_packages, write, write_bundle
-from everpath.formats.positions import locate
-from everpath.formats.sources import Sources
+from everpath.loaders.positions import locate
+from everpath.loaders.sources import Sources
 from everpath.model import UpdateMode
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.releases.bundle_edges import stated_edges
 from everpath.releases.edges import Reach
 

@@ -8,10 +8,10 @@ import pytest
 
 from everpath.graph import PackageGraph
 from everpath.model import Property
-from everpath.policies import olm_v0, olm_v1
-from everpath.policies.walks import walk
 from everpath.releases.edges import Reach, joined, package
 from everpath.releases.source import Membership, Origin, Release, Source, Variant
+from everpath.resolvers import olm_v0, olm_v1
+from everpath.resolvers.walks import walk
 from histories import drawn, source
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from everpath.errors import ReleasesError
-from everpath.formats.releases.editing import edited
-from everpath.formats.releases.reading import read_text
+from everpath.loaders.releases.editing import edited
+from everpath.loaders.releases.reading import read_text
 from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins
 from everpath.releases.source import Membership, Origin, Release
 

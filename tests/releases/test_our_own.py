@@ -10,11 +10,11 @@ import pytest
 
 from commandline import ROOT
 from everpath.cli.app import run
-from everpath.formats.reading import read
-from everpath.formats.releases.reading import read_releases
 from everpath.graph import PackageGraph
-from everpath.policies import olm_v0, olm_v1
-from everpath.policies.walks import walk
+from everpath.loaders.reading import read
+from everpath.loaders.releases.reading import read_releases
+from everpath.resolvers import olm_v0, olm_v1
+from everpath.resolvers.walks import walk
 
 CATALOG, BUNDLES = ROOT / "catalog", ROOT / "bundles"
 SOURCES = [CATALOG / "releases.yaml", ROOT / "examples/08-release/catalog/releases.yaml"]

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.formats.releases.reading import read_releases, read_text
-from everpath.formats.releases.writing import scalar, source_text
+from everpath.loaders.releases.reading import read_releases, read_text
+from everpath.loaders.releases.writing import scalar, source_text
 from everpath.releases.source import Additions, ChannelNote, Membership, Origin, Release, Source, Variant
 from schemas import conforms
 
@@ -290,7 +290,7 @@ def test_long_lists_are_written_one_line_each() -> None:
 
 
 def test_the_schema_knows_every_key_the_reader_knows() -> None:
-    from everpath.formats.releases import reading  # noqa: PLC0415
+    from everpath.loaders.releases import reading  # noqa: PLC0415
     from schemas import SCHEMAS  # noqa: PLC0415
 
     schema = json.loads((SCHEMAS / "releases.schema.json").read_text())

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from bundles import write
-from everpath.formats.bundles.contents import read_contents
-from everpath.rendering import Blob, render_bundle
-from everpath.rendering.bundles import image_named, tidied
-from everpath.rendering.metadata import migrated
+from everpath.loaders.bundle.contents import read_contents
+from everpath.opm_render import Blob, render_bundle
+from everpath.opm_render.bundles import image_named, tidied
+from everpath.opm_render.metadata import migrated
 from rendered import bundle_files
 
 _ANNOTATED = "olm.properties"

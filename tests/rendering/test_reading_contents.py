@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from bundles import csv, write
-from everpath.contents import Contents
 from everpath.errors import UnreadableInput
-from everpath.formats.bundles.contents import read_contents
+from everpath.loaders.bundle.contents import read_contents
+from everpath.model.bundle_contents import Contents
 from rendered import bundle_files
 
 _PACKAGE = "operators.operatorframework.io.bundle.package.v1"

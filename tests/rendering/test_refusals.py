@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from bundles import write
-from everpath.formats.bundles.contents import read_contents
-from everpath.formats.fbc.acceptance import why_refused
-from everpath.formats.fbc.writing import OUTPUTS, catalog_text
+from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.fbc.acceptance import why_refused
+from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
 from everpath.model import Place
-from everpath.rendering import Refusal, render_bundle
-from everpath.rendering.blobs import Document, blob_of
-from everpath.rendering.templates import render_template
+from everpath.opm_render import Refusal, render_bundle
+from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render.templates import render_template
 from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS, bundle_files, rendering, template
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from everpath.formats.fbc.acceptance import why_refused
-from everpath.rendering import Blob, Refusal
-from everpath.rendering.blobs import Document
-from everpath.rendering.templates import is_template, render_template
+from everpath.loaders.fbc.acceptance import why_refused
+from everpath.opm_render import Blob, Refusal
+from everpath.opm_render.blobs import Document
+from everpath.opm_render.templates import is_template, render_template
 from rendered import blob, rendering, semver, template
 
 _VERSIONS = ("1.0.0", "1.0.1", "1.1.0", "1.1.1", "1.2.0", "2.0.0")

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from everpath.formats.fbc.writing import catalog_text
-from everpath.formats.text.go_yaml import yaml_text
+from everpath.loaders.fbc.writing import catalog_text
 from everpath.model import Place
-from everpath.rendering import Blob
-from everpath.rendering.blobs import Document, blob_of, in_order
-from everpath.rendering.go_json import escaped, go_float, json_text, sorted_keys
+from everpath.opm_render import Blob
+from everpath.opm_render.blobs import Document, blob_of, in_order
+from everpath.opm_render.go_json import escaped, go_float, json_text, sorted_keys
+from everpath.parsing.go_yaml import yaml_text
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from everpath.crds.definitions import Definition, Version
-from everpath.formats.notation import parse
+from everpath.crd_upgrade_safety.definitions import Definition, Version
+from everpath.loaders.notation import parse
 from everpath.model import Package, Place
 from everpath.rules.check import GRAPH, Selection, judge
 from everpath.rules.findings import Finding

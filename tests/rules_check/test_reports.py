@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph, Edge, EdgeKind
+from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Package, Place
 from everpath.rules import check as checking
 from everpath.rules.check import Report, check, check_all

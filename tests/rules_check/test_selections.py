@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from documents import catalog, channel, deprecations, package
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place, Problem
 from everpath.rules.check import GRAPH, Report, Selection, check
 from everpath.rules.registry import rules_about

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from everpath.formats.notation import parse
+from everpath.loaders.notation import parse
 from everpath.model import Place
 from everpath.rules.check import Report, Selection, check
 from everpath.rules.findings import Finding, Severity

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import everpath.formats
+import everpath.loaders
 from everpath.model import Catalog, Place, Problem
 from everpath.rules.check import check
 from everpath.rules.documents import PROBLEM_KINDS
@@ -66,7 +66,7 @@ def test_readers_report_only_problems_that_some_rule_knows() -> None:
 
 def _reported_kinds() -> Iterator[str]:
     """Kinds spelled out where readers make a Problem or a Note, or add one to a report."""
-    for file in sorted(Path(str(everpath.formats.__file__)).parent.rglob("*.py")):
+    for file in sorted(Path(str(everpath.loaders.__file__)).parent.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and _is_report(node):
                 kinds = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "kind")]

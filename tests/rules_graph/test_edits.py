@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from documents import catalog, channel, package
-from everpath.formats.notation import draw
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.loaders.notation import draw
 from everpath.model import Csv, Entry, Place
 from everpath.rules._edits import (
     Edit,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.policies import olm_v0, olm_v1, opm
+from everpath.resolvers import olm_v0, olm_v1, opm
 from graphs import channel_graph, findings, rule_ids
 
 

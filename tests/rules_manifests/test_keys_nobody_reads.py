@@ -9,9 +9,9 @@ import pytest
 
 from bundles import read_bundle, read_packages, write_bundle
 from documents import in_folder, repository
-from everpath.formats.bundles.update_graph import channels
-from everpath.formats.positions import locate
-from everpath.formats.sources import Sources
+from everpath.loaders.bundle.update_graph import channels
+from everpath.loaders.positions import locate
+from everpath.loaders.sources import Sources
 from everpath.model import Bundle, Catalog, UpdateMode
 from everpath.rules.findings import Finding, Severity
 from graphs import findings, parse_report, rule_ids

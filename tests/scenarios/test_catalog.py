@@ -5,11 +5,11 @@ from __future__ import annotations
 from commandline import ROOT
 from comparisons import outcomes
 from everpath.compare import compare
-from everpath.formats.reading import read
 from everpath.graph import PackageGraph
+from everpath.loaders.reading import read
 from everpath.model import Catalog
-from everpath.policies import olm_v0, olm_v1
-from everpath.policies.walks import walk
+from everpath.resolvers import olm_v0, olm_v1
+from everpath.resolvers.walks import walk
 
 
 def own_catalog() -> Catalog:

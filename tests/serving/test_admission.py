@@ -8,9 +8,9 @@ import pytest
 
 from documents import text
 from everpath.errors import EverpathError
-from everpath.formats.fbc import catalog
-from everpath.serving import snapshots
-from everpath.serving.snapshots import take
+from everpath.loaders.fbc import catalog
+from everpath.server import snapshots
+from everpath.server.snapshots import take
 from opm_refusals import ACCEPTED, REFUSALS
 
 #: What only a look into metadata shows.

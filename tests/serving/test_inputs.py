@@ -9,8 +9,8 @@ import pytest
 
 from catalogs import fbc
 from everpath.errors import EverpathError, UnreadableInput
-from everpath.serving import registry_pb2 as api
-from everpath.serving.snapshots import Snapshot, take
+from everpath.server import registry_pb2 as api
+from everpath.server.snapshots import Snapshot, take
 
 
 def taken(path: Path | str) -> Snapshot:

@@ -9,8 +9,8 @@ import pytest
 
 from catalogs import write_fbc
 from everpath.errors import EverpathError
-from everpath.serving import admission, kept
-from everpath.serving.snapshots import Snapshot, take
+from everpath.server import admission, kept
+from everpath.server.snapshots import Snapshot, take
 
 
 @pytest.fixture

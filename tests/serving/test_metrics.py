@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from catalogs import write_fbc
-from everpath.serving.binding import Address
-from everpath.serving.http_front import content_front
-from everpath.serving.metrics import Metrics
+from everpath.server.binding import Address
+from everpath.server.http_front import content_front
+from everpath.server.metrics import Metrics
 from registries import Ask, asked
 from serving_here import serving
 

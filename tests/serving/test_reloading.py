@@ -14,7 +14,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from catalogs import fbc, large_catalog, write_fbc
-from everpath.serving import following, snapshots
+from everpath.server import following, snapshots
 from registries import Ask, asked
 from serving_here import Running, serving
 

@@ -19,7 +19,7 @@ from catalogs import fbc, write_fbc
 from commandline import heeded
 from everpath.cli import catalog_serve
 from everpath.cli.app import run
-from everpath.serving import server
+from everpath.server import server
 from registries import Ask, asked, reachable
 
 
@@ -240,7 +240,7 @@ def test_a_read_only_machine_can_serve(tmp_path: Path) -> None:
         "import sys, tempfile\n"
         "def refuse(*_, **__): raise OSError(30, 'Read-only file system')\n"
         "tempfile.TemporaryFile = refuse\n"
-        "from everpath.serving.snapshots import take\n"
+        "from everpath.server.snapshots import take\n"
         "print(len(list(take(sys.argv[1]).answers.bundles())))\n"
     )
     done = subprocess.run(

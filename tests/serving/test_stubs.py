@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import stubs
-from everpath.serving import registry_pb2 as api
+from everpath.server import registry_pb2 as api
 
 
 def test_the_stubs_are_those_of_the_proto() -> None:

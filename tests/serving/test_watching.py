@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from everpath.serving import watching
-from everpath.serving.watching import changes, stamps
+from everpath.server import watching
+from everpath.server.watching import changes, stamps
 
 
 def test_whatever_changes_changes_the_stamps(tmp_path: Path) -> None:

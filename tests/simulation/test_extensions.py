@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from everpath.graph import PackageGraph
-from everpath.policies.extensions import Source
-from everpath.policies.walks import End
-from everpath.simulation import Scenario, Terms, sheets
+from everpath.resolvers.extensions import Source
+from everpath.resolvers.walks import End
+from everpath.simulate import Scenario, Terms, sheets
 from simulations import answered, brief, simulated, sources
 
 CHAIN = "b3: b2\nb2: b1\nb1"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from everpath.outputs.simulation import Simulation
-from everpath.outputs.simulation_text import text
-from everpath.simulation import Scenario, Terms, sheets
+from everpath.reporters.simulation import Simulation
+from everpath.reporters.simulation_text import text
+from everpath.simulate import Scenario, Terms, sheets
 from simulations import sources
 from work import lines_run
 

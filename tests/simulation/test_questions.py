@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from everpath.graph import PackageGraph
-from everpath.policies.extensions import Source
-from everpath.policies.walks import End
-from everpath.simulation import Asked, Scenario, released
+from everpath.resolvers.extensions import Source
+from everpath.resolvers.walks import End
+from everpath.simulate import Asked, Scenario, released
 from graphs import package_graph
 from simulations import answered, brief, simulated
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from everpath.graph import PackageGraph
 from everpath.model import Package
-from everpath.outputs.simulation import Simulation
-from everpath.outputs.simulation_text import text
-from everpath.policies.extensions import Source
-from everpath.policies.walks import End
-from everpath.simulation import Scenario, Terms
-from everpath.simulation.stream import Stream
-from everpath.simulation.ways import Book
+from everpath.reporters.simulation import Simulation
+from everpath.reporters.simulation_text import text
+from everpath.resolvers.extensions import Source
+from everpath.resolvers.walks import End
+from everpath.simulate import Scenario, Terms
+from everpath.simulate.stream import Stream
+from everpath.simulate.ways import Book
 from graphs import package_graph
 from simulations import answered, brief, simulated
 

@@ -7,9 +7,9 @@ import json
 from io import StringIO
 from typing import Any
 
-from everpath.outputs.simulation import Simulation, csv, document
-from everpath.outputs.simulation_text import text
-from everpath.simulation import Scenario, Terms
+from everpath.reporters.simulation import Simulation, csv, document
+from everpath.reporters.simulation_text import text
+from everpath.simulate import Scenario, Terms
 from schemas import conforms
 from simulations import simulated, sources
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from everpath.graph import PackageGraph
 from everpath.model import Property
-from everpath.policies.extensions import Source
-from everpath.policies.walks import End
-from everpath.simulation import Scenario
+from everpath.resolvers.extensions import Source
+from everpath.resolvers.walks import End
+from everpath.simulate import Scenario
 from graphs import package_graph
 from simulations import answer, answered, brief, simulated
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from everpath.structs import misfits, structs
+from everpath.go_types import misfits, structs
 
 _CSV = "v1alpha1.ClusterServiceVersionSpec"
 _SCHEMA = "apiextensions.JSONSchemaProps"

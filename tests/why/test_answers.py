@@ -6,13 +6,13 @@ from textwrap import dedent
 
 import pytest
 
-from everpath.formats.notation import parse
+from everpath.explain import Explanation, Question, Story, explain
 from everpath.graph import PackageGraph
+from everpath.loaders.notation import parse
 from everpath.model import Catalog, DeprecationEntry, Deprecations, Place, Property
-from everpath.policies import PolicyName
-from everpath.policies.extensions import Source
-from everpath.simulation import Terms, released
-from everpath.why import Explanation, Question, Story, explain
+from everpath.resolvers import PolicyName
+from everpath.resolvers.extensions import Source
+from everpath.simulate import Terms, released
 
 
 def catalog(drawing: str) -> Catalog:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everpath.formats.notation import parse
+from everpath.explain import Question, explain
 from everpath.graph import PackageGraph
-from everpath.policies import PolicyName, extensions, subscriptions
-from everpath.policies.decisions import Verdict
-from everpath.policies.extensions import Extension, Source
-from everpath.policies.walks import End
-from everpath.simulation import Asked, Scenario, sheets
-from everpath.why import Question, explain
+from everpath.loaders.notation import parse
+from everpath.resolvers import PolicyName, extensions, subscriptions
+from everpath.resolvers.decisions import Verdict
+from everpath.resolvers.extensions import Extension, Source
+from everpath.resolvers.walks import End
+from everpath.simulate import Asked, Scenario, sheets
 from strategies import drawings
 
 POLICIES: tuple[PolicyName, ...] = ("v0", "v1")

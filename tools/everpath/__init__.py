@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from everpath.errors import EverpathError
-    from everpath.formats.reading import read
+    from everpath.loaders.reading import read
     from everpath.model import Catalog
     from everpath.ranges import Range
     from everpath.rules.check import Report, check
@@ -45,7 +45,7 @@ _HOMES: Final = {
     "Report": "everpath.rules.check",
     "Severity": "everpath.rules.findings",
     "check": "everpath.rules.check",
-    "read": "everpath.formats.reading",
+    "read": "everpath.loaders.reading",
 }
 
 

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 
-from everpath.lines import Lines
 from everpath.model import Bundle, Channel, Entry, Package
 from everpath.ranges import Coverage, Range
+from everpath.scc import Lines
 from everpath.tuples import NamedTuple
 from everpath.versions import Key, Version, VersionError, ending, parse_tolerant
 

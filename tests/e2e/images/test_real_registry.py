@@ -17,9 +17,9 @@ from catalogs import write_fbc
 from e2e.images.registries import DockerRegistry, docker_registry
 from e2e.images.running import everpath, ran, skopeo
 from everpath.errors import Unreachable
-from everpath.images.references import Reference
-from everpath.images.remote import Options, Step, push
-from everpath.images.remote.retries import Patience
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, Step, push
+from everpath.oci.registry.retries import Patience
 from registry_server import registry as fake_registry
 from small_images import layer_of, single
 

@@ -13,9 +13,9 @@ from catalogs import write_fbc
 from e2e.images.registries import DockerRegistry, docker_registry, elsewhere
 from e2e.images.running import everpath
 from everpath.errors import Unreachable
-from everpath.images.content import Image
-from everpath.images.references import Reference
-from everpath.images.remote import Options, push
+from everpath.oci.content import Image
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, push
 from images_made import hostile, layered, special, tar_of
 from small_images import layer_of, single
 

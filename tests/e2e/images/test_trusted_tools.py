@@ -19,13 +19,13 @@ from e2e.stand.loopback import free_ports
 from e2e.stand.parts import Parts
 from e2e.stand.waiting import until
 from everpath.cli.app import run
-from everpath.images.archives import open_archive
-from everpath.images.building import Recipe, build
-from everpath.images.content import Platform
-from everpath.images.docker_archives import open_docker_archive
-from everpath.images.layers import Member
-from everpath.images.layouts import open_layout, write_layout
-from everpath.images.unpacking import unpack
+from everpath.oci.archives import open_archive
+from everpath.oci.building import Recipe, build
+from everpath.oci.content import Platform
+from everpath.oci.docker_archives import open_docker_archive
+from everpath.oci.layers import Member
+from everpath.oci.layouts import open_layout, write_layout
+from everpath.oci.unpacking import unpack
 from images_made import ANNOTATIONS, BUNDLE, CATALOG, files_in
 
 pytestmark = pytest.mark.e2e

@@ -19,7 +19,7 @@ from e2e.olm.journeys import CATALOG, PACKAGE, Journey, Roads
 from e2e.stand.olm_v0 import OlmV0
 from e2e.stand.processes import Workshop
 from e2e.stand.pulled_images import Pulled
-from everpath.formats.reading import read
+from everpath.loaders.reading import read
 
 pytestmark = pytest.mark.e2e
 

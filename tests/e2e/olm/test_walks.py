@@ -15,7 +15,7 @@ from e2e.stand.catalog_sources import served_by_everpath, served_by_opm
 from e2e.stand.olm_v0 import OlmV0
 from e2e.stand.parts import Parts
 from e2e.stand.processes import Workshop
-from everpath.formats.reading import read
+from everpath.loaders.reading import read
 
 pytestmark = pytest.mark.e2e
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from everpath.images.references import Reference
-from everpath.images.remote import Options
-from everpath.images.remote.retries import Patience
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options
+from everpath.oci.registry.retries import Patience
 from registry_server import Registry, registry
 
 

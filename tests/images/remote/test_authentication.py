@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from everpath.errors import Unreachable
-from everpath.images.references import Reference
-from everpath.images.remote import Options, push, resolve
-from everpath.images.remote.credentials import Credential
-from everpath.images.remote.retries import Patience
-from everpath.images.remote.transport import Answer, Request
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, push, resolve
+from everpath.oci.registry.credentials import Credential
+from everpath.oci.registry.retries import Patience
+from everpath.oci.registry.transport import Answer, Request
 from registry_server import Asked, Registry, Reply, registry
 from small_images import layer_of, single
 

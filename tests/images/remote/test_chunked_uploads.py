@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from everpath.errors import Unreachable
-from everpath.images.references import Reference
-from everpath.images.remote import Options, Step, push
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, Step, push
 from registry_server import Asked, Registry, Reply
 from small_images import layer_of, single
 

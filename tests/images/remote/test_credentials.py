@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from everpath.errors import UsageError
-from everpath.images.remote.credentials import Credential, auth_files, find_credential, run_helper
+from everpath.oci.registry.credentials import Credential, auth_files, find_credential, run_helper
 
 
 def entry(user: str, password: str = "secret") -> dict[str, str]:

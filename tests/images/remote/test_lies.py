@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from everpath.errors import Unreachable, UsageError
-from everpath.images.references import Reference, parse_reference
-from everpath.images.remote import Options, push, resolve
-from everpath.images.remote.credentials import Credential, find_credential, run_helper
+from everpath.oci.references import Reference, parse_reference
+from everpath.oci.registry import Options, push, resolve
+from everpath.oci.registry.credentials import Credential, find_credential, run_helper
 from registry_server import Asked, Registry, Reply, registry
 from small_images import single
 

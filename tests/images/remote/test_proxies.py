@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from everpath.errors import Unreachable, UsageError
-from everpath.images.references import Reference
-from everpath.images.remote import Options, resolve
-from everpath.images.remote.retries import Patience
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, resolve
+from everpath.oci.registry.retries import Patience
 
 Made = Callable[..., Options]
 

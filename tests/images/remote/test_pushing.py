@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from everpath.errors import Unreachable, UnreadableInput, UsageError
-from everpath.images.blobs import Blobs
-from everpath.images.content import Descriptor, Image, in_push_order
-from everpath.images.references import Reference
-from everpath.images.remote import Options, Step, push
+from everpath.oci.blobs import Blobs
+from everpath.oci.content import Descriptor, Image, in_push_order
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, Step, push
 from registry_server import Asked, Registry, Reply
 from small_images import index, layer_of, single
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from everpath.errors import Unreachable, UnreadableInput
-from everpath.images.content import Image, digest_of, in_push_order
-from everpath.images.references import Reference
-from everpath.images.remote import Options, push, resolve
+from everpath.oci.content import Image, digest_of, in_push_order
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, push, resolve
 from registry_server import Asked, Registry, Reply
 from small_images import index, layer_of, single
 

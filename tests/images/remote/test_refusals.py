@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from everpath.errors import ExitCode, Unreachable
-from everpath.images.references import Reference
-from everpath.images.remote import Options, push, resolve
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, push, resolve
 from registry_server import Registry, Reply, error
 from small_images import single
 

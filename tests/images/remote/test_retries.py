@@ -10,11 +10,11 @@ from collections.abc import Callable
 import pytest
 
 from everpath.errors import Unreachable
-from everpath.images.references import Reference
-from everpath.images.remote import Options, push, resolve
-from everpath.images.remote.connections import Connections
-from everpath.images.remote.retries import Patience, asked_to_wait
-from everpath.images.remote.transport import Answer, Broken, Request
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, push, resolve
+from everpath.oci.registry.connections import Connections
+from everpath.oci.registry.retries import Patience, asked_to_wait
+from everpath.oci.registry.transport import Answer, Broken, Request
 from registry_server import Registry, Reply
 from small_images import single
 

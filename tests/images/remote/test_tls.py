@@ -9,8 +9,8 @@ import pytest
 
 from certificates import self_signed
 from everpath.errors import Unreachable, UsageError
-from everpath.images.references import Reference
-from everpath.images.remote import Options, push, resolve
+from everpath.oci.references import Reference
+from everpath.oci.registry import Options, push, resolve
 from registry_server import Registry, Reply, registry
 from small_images import single
 

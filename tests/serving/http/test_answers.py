@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.serving.http_answers import Answer, Request, answer
-from everpath.serving.http_conditions import http_time
-from everpath.serving.http_content import Content, Meta
+from everpath.server.http_answers import Answer, Request, answer
+from everpath.server.http_conditions import http_time
+from everpath.server.http_content import Content, Meta
 
 MODIFIED = 1_700_000_000
 LINES = [

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.model import Place
-from everpath.rendering.blobs import Document
-from everpath.rendering.refusals import Refusal
-from everpath.serving.http_content import Content, Meta, meta_of
+from everpath.opm_render.blobs import Document
+from everpath.opm_render.refusals import Refusal
+from everpath.server.http_content import Content, Meta, meta_of
 
 
 def of(body: Any) -> Meta:

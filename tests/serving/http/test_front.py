@@ -13,11 +13,11 @@ import pytest
 
 from documents import bundle, channel, package
 from everpath.errors import UsageError
-from everpath.formats.sources import Sources
-from everpath.serving.binding import Address
-from everpath.serving.http_front import content_front, content_of
-from everpath.serving.registry import Served
-from everpath.serving.snapshots import Refused, Snapshot, take
+from everpath.loaders.sources import Sources
+from everpath.server.binding import Address
+from everpath.server.http_front import content_front, content_of
+from everpath.server.registry import Served
+from everpath.server.snapshots import Refused, Snapshot, take
 
 
 def catalog(folder: Path, *versions: str) -> Snapshot:

@@ -25,11 +25,11 @@ from everpath.cli.words import words
 from everpath.errors import EverpathError, UsageError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
-from everpath.outputs.plain import count, listed, printable
-from everpath.policies.admission import version_refusal
-from everpath.policies.extensions import Source
 from everpath.ranges.masterminds import Constraint, ConstraintError
-from everpath.simulation import Asked, released
+from everpath.reporters.plain import count, listed, printable
+from everpath.resolvers.admission import version_refusal
+from everpath.resolvers.extensions import Source
+from everpath.simulate import Asked, released
 
 _MOST_PACKAGES: Final = 5
 

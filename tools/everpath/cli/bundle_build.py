@@ -21,17 +21,17 @@ from everpath.cli.image_building import (
     write,
 )
 from everpath.cli.telling import warn
-from everpath.contents import Contents
 from everpath.errors import ExitCode, UnreadableInput
-from everpath.formats.bundles.bundle_folders import Surroundings, read_folder
-from everpath.formats.bundles.contents import read_contents
-from everpath.formats.sources import Sources
-from everpath.images.building import Recipe
-from everpath.images.content import Platform
-from everpath.images.folders import BundleFiles, bundle_files
+from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
+from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.sources import Sources
 from everpath.model import Place
-from everpath.rendering.bundles import render_bundle
-from everpath.rendering.refusals import Refusal
+from everpath.model.bundle_contents import Contents
+from everpath.oci.building import Recipe
+from everpath.oci.content import Platform
+from everpath.oci.folders import BundleFiles, bundle_files
+from everpath.opm_render.bundles import render_bundle
+from everpath.opm_render.refusals import Refusal
 from everpath.rules.check import FOLDERS, Selection, judge_folders
 
 # Annotations that are missing, of another media type, or point to folders that the image does not have.

@@ -11,10 +11,10 @@ import click
 from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
 from everpath.cli.telling import tell, warn
 from everpath.errors import ExitCode
-from everpath.formats.courier.folder import PackageFolder, read_package_folder
-from everpath.formats.courier.moving import Moves, flattened, nested
-from everpath.formats.sources import Sources
-from everpath.rendering.refusals import Refusal
+from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder
+from everpath.loaders.packagemanifest.moving import Moves, flattened, nested
+from everpath.loaders.sources import Sources
+from everpath.opm_render.refusals import Refusal
 
 
 @click.command("nest", short_help="A flat folder of package manifests as one folder a version.")

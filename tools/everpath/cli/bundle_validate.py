@@ -24,18 +24,18 @@ from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
-from everpath.formats.bundles.bundle_folders import (
+from everpath.loaders.bundle.bundle_folders import (
     Found,
     Surroundings,
     find_folders,
     read_folder,
     read_package_file,
 )
-from everpath.formats.reading import Progress
-from everpath.formats.shares import Share
+from everpath.loaders.reading import Progress
+from everpath.loaders.shares import Share
 from everpath.model import Place
+from everpath.rules.bundle.validators import find_validators
 from everpath.rules.check import FOLDERS, Judgement, Selection, Validated, concluded, judge_folders
-from everpath.rules.contents.validators import find_validators
 from everpath.rules.registry import find_rules
 from everpath.versions import VersionError, parse_tolerant
 

@@ -17,9 +17,9 @@ from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.formats.courier.bundling import read_verified
+from everpath.loaders.packagemanifest.bundling import read_verified
+from everpath.rules.bundle.validators import find_validators
 from everpath.rules.check import FOLDERS, GRAPH, Judgement, Selection, concluded, judge, judge_folders
-from everpath.rules.contents.validators import find_validators
 from everpath.rules.registry import find_rules
 
 _SUBJECTS: Final = GRAPH | FOLDERS

@@ -25,16 +25,16 @@ from everpath.cli.image_building import (
 from everpath.cli.inputs import unreadable_parts
 from everpath.cli.registries import Wishes, registry_options
 from everpath.errors import ExitCode, UsageError
-from everpath.formats.bundles.shape import is_bundle_folder, is_package_manifest, is_repository
-from everpath.formats.bundles.visits import folder_name
-from everpath.formats.reading import Reading, read
-from everpath.formats.sources import STANDARD_INPUT
-from everpath.images.building import Recipe
-from everpath.images.content import Image, Platform
-from everpath.images.folders import CONFIGS, CONFIGS_LABEL, catalog_members, on_base
-from everpath.images.references import parse_located
+from everpath.loaders.bundle.shape import is_bundle_folder, is_package_manifest, is_repository
+from everpath.loaders.bundle.visits import folder_name
+from everpath.loaders.reading import Reading, read
+from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Catalog
-from everpath.rendering.refusals import Refusal
+from everpath.oci.building import Recipe
+from everpath.oci.content import Image, Platform
+from everpath.oci.folders import CONFIGS, CONFIGS_LABEL, catalog_members, on_base
+from everpath.oci.references import parse_located
+from everpath.opm_render.refusals import Refusal
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Severity
 from everpath.rules.refusals import refusals
@@ -85,7 +85,7 @@ def build(path: str, base: str | None, **options: Any) -> int:
 
 
 def _opened(base: str, wishes: Wishes) -> Image:
-    from everpath.images.opening import open_image  # noqa: PLC0415 - few build on a base
+    from everpath.oci.opening import open_image  # noqa: PLC0415 - few build on a base
 
     return open_image(parse_located(base), wishes.options())
 

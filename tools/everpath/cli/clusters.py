@@ -29,16 +29,16 @@ from everpath.cli.extras import remedy
 from everpath.cli.options import one_name
 from everpath.cli.terminal import wants_colour
 from everpath.cli.writing import write
-from everpath.cluster.chain import Chain
-from everpath.cluster.changes import Change
-from everpath.cluster.following import Clock, Followed, Outcome, follow
-from everpath.cluster.installing import ask_again
-from everpath.cluster.objects import Cluster
-from everpath.cluster.observation import Observed, observe
-from everpath.cluster.views import VERSION, chain_data, changes_data, waits_text
 from everpath.errors import ExitCode, UsageError
-from everpath.outputs.colour import Paint
-from everpath.outputs.plain import one_line
+from everpath.olm.chain import Chain
+from everpath.olm.changes import Change
+from everpath.olm.following import Clock, Followed, Outcome, follow
+from everpath.olm.installing import ask_again
+from everpath.olm.objects import Cluster
+from everpath.olm.observation import Observed, observe
+from everpath.olm.views import VERSION, chain_data, changes_data, waits_text
+from everpath.reporters.colour import Paint
+from everpath.reporters.plain import one_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,7 +93,7 @@ def seconds(_ctx: click.Context | None, param: click.Parameter | None, value: st
 def connect(kubeconfig: str | None, context: str | None) -> Cluster:
     """The cluster that kubectl would speak to. Raises UsageError where its client is not installed."""
     try:
-        from everpath.cluster import kube  # noqa: PLC0415 - it takes half a second to import
+        from everpath.olm import kube  # noqa: PLC0415 - it takes half a second to import
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("kubernetes", "urllib3"):
             raise

@@ -30,9 +30,9 @@ from everpath.compare.catalogs import compare as compared
 from everpath.compare.matrix import Matrix, matrix
 from everpath.errors import ExitCode, UsageError
 from everpath.model import Catalog
-from everpath.outputs.comparison import COMPARISON_FORMATS, ToldComparison, ToldMatrix, Unread, view
-from everpath.outputs.plain import count
-from everpath.policies import PolicyName
+from everpath.reporters.comparison import COMPARISON_FORMATS, ToldComparison, ToldMatrix, Unread, view
+from everpath.reporters.plain import count
+from everpath.resolvers import PolicyName
 from everpath.rules.findings import Severity
 
 _FAIL_ON: Final = ("stranded", "road", "never")
@@ -241,7 +241,7 @@ def _told(
 def _tell(request: Request, told: ToldComparison | ToldMatrix, output: str) -> None:
     """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
     if output == "github":
-        from everpath.outputs.comparison_markdown import table  # noqa: PLC0415 - only GitHub wants it
+        from everpath.reporters.comparison_markdown import table  # noqa: PLC0415 - only GitHub wants it
 
         append_step_summary(table(told, MOST_ROWS))
     if request.output_file is not None and not request.quiet:

@@ -25,10 +25,10 @@ from typing import Final
 
 from everpath.cli.written import Value, Written, described, find, open_written
 from everpath.errors import UsageError
-from everpath.formats.location import Location
+from everpath.loaders.location import Location
 from everpath.model import Place, UpdateMode
-from everpath.outputs import FORMATS
-from everpath.outputs.plain import printable
+from everpath.reporters import FORMATS
+from everpath.reporters.plain import printable
 from everpath.rules.registry import all_rules, find_rules
 from everpath.rules.waivers import Waiver
 from everpath.tuples import NamedTuple
@@ -163,7 +163,7 @@ def _rules(values: dict[str, Value], key: str, texts: Callable[[str], tuple[str,
 
 
 def _validators(values: dict[str, Value], texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
-    from everpath.rules.contents.validators import find_validators  # noqa: PLC0415 - few name any
+    from everpath.rules.bundle.validators import find_validators  # noqa: PLC0415 - few name any
 
     words = texts("select-optional")
     try:

@@ -14,11 +14,11 @@ from pathlib import Path
 from everpath.cli.ending import at_the_end
 from everpath.cli.image_inputs import forget
 from everpath.errors import Unreachable, UsageError
-from everpath.formats.bundles.index_cache import IndexCache
-from everpath.images.kept import Kept, Store
-from everpath.images.opening import open_image
-from everpath.images.references import Located, parse_located
-from everpath.images.remote import Options, Step, heard
+from everpath.loaders.bundle.index_cache import IndexCache
+from everpath.oci.kept import Kept, Store
+from everpath.oci.opening import open_image
+from everpath.oci.references import Located, parse_located
+from everpath.oci.registry import Options, Step, heard
 
 Progress = Callable[[int, int, str], None]
 

@@ -26,15 +26,15 @@ from everpath.cli.options import (
 )
 from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.cli.writing import write
-from everpath.drawing.scene import Scene, Sighted, scenes
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
+from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.model import Catalog, Package
-from everpath.outputs.plain import count, printable
-from everpath.policies.extensions import Source
+from everpath.reporters.plain import count, printable
+from everpath.resolvers.extensions import Source
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding
-from everpath.simulation import Asked
+from everpath.simulate import Asked
 
 _VIEWS: Final = {
     "text": "tree_text",
@@ -162,11 +162,11 @@ def _installed(package: PackageGraph, request: _Request) -> list[Asked]:
 
 def _drawn(request: _Request, shown: Sequence[Scene]) -> Iterator[str]:
     if request.output == "text":
-        from everpath.outputs import tree_text  # noqa: PLC0415 - a picture in one format costs one module
+        from everpath.reporters import tree_text  # noqa: PLC0415 - a picture in one format costs one module
 
         colour = request.output_file is None and wants_colour(sys.stdout, os.environ)
         return tree_text.render(shown, colour=colour)
-    view = import_module(f"everpath.outputs.{_VIEWS[request.output]}")
+    view = import_module(f"everpath.reporters.{_VIEWS[request.output]}")
     chunks: Iterator[str] = view.render(shown)
     return chunks
 
@@ -174,7 +174,7 @@ def _drawn(request: _Request, shown: Sequence[Scene]) -> Iterator[str]:
 def _remarked(request: _Request, shown: Sequence[Scene], unread: int) -> int:
     """What the reader of a picture should know, on standard error."""
     if request.output == "mermaid":
-        from everpath.outputs.mermaid import excess  # noqa: PLC0415
+        from everpath.reporters.mermaid import excess  # noqa: PLC0415
 
         for scene in shown:
             if (much := excess(scene)) is not None:

@@ -24,14 +24,14 @@ from everpath.cli.options import comma_list
 from everpath.cli.telling import tell
 from everpath.cli.writing import write as write_text
 from everpath.errors import UsageError
-from everpath.formats.sources import Sources
-from everpath.images.building import Recipe, build
-from everpath.images.content import Image, Platform
-from everpath.images.layers import COMPRESSIONS, LATEST, Compression
-from everpath.images.platforms import parse_platform, platforms_of
-from everpath.images.references import Located, parse_located
-from everpath.outputs.plain import count, printable
-from everpath.rendering.refusals import Refusal
+from everpath.loaders.sources import Sources
+from everpath.oci.building import Recipe, build
+from everpath.oci.content import Image, Platform
+from everpath.oci.layers import COMPRESSIONS, LATEST, Compression
+from everpath.oci.platforms import parse_platform, platforms_of
+from everpath.oci.references import Located, parse_located
+from everpath.opm_render.refusals import Refusal
+from everpath.reporters.plain import count, printable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -210,22 +210,22 @@ def _digest(image: Image, where: Located) -> str:
     """What pins the image; a docker-archive has no manifest, and its image goes by its ID."""
     if where.transport != "docker-archive":
         return image.root.digest
-    from everpath.images.docker_archives import image_id  # noqa: PLC0415
+    from everpath.oci.docker_archives import image_id  # noqa: PLC0415
 
     return image_id(image)
 
 
 def _write(image: Image, where: Located) -> None:
     if where.transport == "oci":
-        from everpath.images.layouts import write_layout  # noqa: PLC0415
+        from everpath.oci.layouts import write_layout  # noqa: PLC0415
 
         write_layout(image, where.path, where.tag)
     elif where.transport == "oci-archive":
-        from everpath.images.archives import write_archive  # noqa: PLC0415
+        from everpath.oci.archives import write_archive  # noqa: PLC0415
 
         write_archive(image, where.path, where.tag)
     else:
-        from everpath.images.docker_archives import write_docker_archive  # noqa: PLC0415
+        from everpath.oci.docker_archives import write_docker_archive  # noqa: PLC0415
 
         write_docker_archive(image, where.path, where.tag)
 

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 import click
 
 from everpath import __url__
+from everpath.bundlegen import starting_csv
 from everpath.cli.image_inputs import local
 from everpath.cli.makers import makers, rendered
 from everpath.cli.making import made
@@ -24,20 +25,19 @@ from everpath.cli.placing import Placement, place
 from everpath.cli.project_files import Project, blobs_of
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, ReleasesError, UsageError
-from everpath.formats.bundles.shape import is_bundle_folder, is_repository
-from everpath.formats.reading import read
-from everpath.formats.releases.frozen import digest, files_below
-from everpath.formats.releases.reading import read_text
-from everpath.formats.releases.writing import source_text
-from everpath.formats.sources import STANDARD_INPUT, Sources
-from everpath.formats.text.go_yaml import yaml_text
+from everpath.loaders.bundle.shape import is_bundle_folder, is_repository
+from everpath.loaders.reading import read
+from everpath.loaders.releases.frozen import digest, files_below
+from everpath.loaders.releases.reading import read_text
+from everpath.loaders.releases.writing import source_text
+from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Package
-from everpath.outputs.plain import count
-from everpath.packaging import starting_csv
+from everpath.opm_render import Blob
+from everpath.parsing.go_yaml import yaml_text
 from everpath.releases.checks import is_folder_name
 from everpath.releases.reconstruction import reconstructed
 from everpath.releases.source import Release, Source, is_tagged
-from everpath.rendering import Blob
+from everpath.reporters.plain import count
 from everpath.versions import maybe
 
 _SCHEMA: Final = f"{__url__}/raw/main/docs/schemas/releases.schema.json"

@@ -12,22 +12,22 @@ from everpath.cli.config import Config
 from everpath.cli.image_inputs import local, shown
 from everpath.cli.saying import say
 from everpath.errors import EverpathError, UnreadableInput, UsageError
-from everpath.formats.location import Location
-from everpath.formats.reading import Progress, read
-from everpath.formats.shares import WHOLE, Share
-from everpath.formats.sources import STANDARD_INPUT, Sources
+from everpath.loaders.location import Location
+from everpath.loaders.reading import Progress, read
+from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
-from everpath.outputs.plain import count
+from everpath.reporters.plain import count
 from everpath.rules.registry import rules_about
 
 if TYPE_CHECKING:
-    from everpath.formats.bundles.index_cache import IndexCache
-    from everpath.formats.bundles.verdicts import Verdicts
+    from everpath.loaders.bundle.index_cache import IndexCache
+    from everpath.loaders.bundle.verdicts import Verdicts
 
 
 def _cache() -> IndexCache | None:
     """The index of repositories that the environment asks for."""
-    from everpath.formats.bundles.index_cache import IndexCache  # noqa: PLC0415 - only a repository has one
+    from everpath.loaders.bundle.index_cache import IndexCache  # noqa: PLC0415 - only a repository has one
 
     return IndexCache.of(os.environ)
 
@@ -100,7 +100,7 @@ class Inputs:
 
     def verdicts(self, path: str, question: object) -> Verdicts | None:
         """What was found at a path before, for a question; None where nothing is to be remembered."""
-        from everpath.formats.bundles.verdicts import Verdicts  # noqa: PLC0415 - only a repository has any
+        from everpath.loaders.bundle.verdicts import Verdicts  # noqa: PLC0415 - only a repository has any
 
         cache = None if self.thorough else _cache()
         return Verdicts.of(cache, path, (self.mode, question)) if cache else None
@@ -145,7 +145,7 @@ class Inputs:
 
     def locate(self, place: Place) -> Location:
         """The line of a place; without a line when the file cannot be read (again)."""
-        from everpath.formats import positions  # noqa: PLC0415 - a clean catalog needs no lines
+        from everpath.loaders import positions  # noqa: PLC0415 - a clean catalog needs no lines
 
         try:
             found = self.config.locate(place) or positions.locate(place, self.sources)

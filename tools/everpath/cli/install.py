@@ -22,10 +22,11 @@ from everpath.cli.clusters import (
 )
 from everpath.cli.options import comma_list, one_name
 from everpath.cli.writing import write
-from everpath.cluster.changes import Did
-from everpath.cluster.following import Followed, Outcome, Rest
-from everpath.cluster.installing import carry_out, install_judge, prepare
-from everpath.cluster.resources import (
+from everpath.errors import ExitCode, UsageError
+from everpath.olm.changes import Did
+from everpath.olm.following import Followed, Outcome, Rest
+from everpath.olm.installing import carry_out, install_judge, prepare
+from everpath.olm.resources import (
     Approval,
     CatalogKind,
     InstallMode,
@@ -34,7 +35,6 @@ from everpath.cluster.resources import (
     extension,
     objects,
 )
-from everpath.errors import ExitCode, UsageError
 from everpath.versions import maybe
 
 _ADDRESS: Final = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):[0-9]{1,5}")
@@ -218,7 +218,7 @@ def _written(made: Iterable[Mapping[str, Any]], *, is_json: bool) -> str:
 
         whole = {"apiVersion": "v1", "kind": "List", "items": list(made)}
         return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-    from everpath.formats.text.go_yaml import yaml_text  # noqa: PLC0415 - only a dry run writes YAML
+    from everpath.parsing.go_yaml import yaml_text  # noqa: PLC0415 - only a dry run writes YAML
 
     return "---\n".join(yaml_text(one) for one in made)
 
@@ -269,7 +269,7 @@ def _catalog(request: Request) -> tuple[CatalogKind, str]:
         return CatalogKind.PRESENT, ""
     if _ADDRESS.fullmatch(text):
         return CatalogKind.ADDRESS, text
-    from everpath.images.references import parse_reference  # noqa: PLC0415 - only an image needs it
+    from everpath.oci.references import parse_reference  # noqa: PLC0415 - only an image needs it
 
     if text.startswith(("oci:", "oci-archive:", "docker-archive:")):
         hint = "everpath catalog push puts it where the cluster can pull it"

@@ -14,15 +14,15 @@ from everpath.cli import forks
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs, Names
 from everpath.errors import UnreadableInput
-from everpath.formats.reading import Progress, prepare
-from everpath.formats.shares import WHOLE, Share
-from everpath.formats.sources import MEBIBYTE, STANDARD_INPUT
+from everpath.loaders.reading import Progress, prepare
+from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
 from everpath.rules.check import DefinitionsOf, Judgement, Selection, judge
 from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from everpath.formats.bundles.verdicts import Verdicts
+    from everpath.loaders.bundle.verdicts import Verdicts
 
 # What a fork saves below this size is less than it costs.
 _LARGE: Final = 4 * MEBIBYTE

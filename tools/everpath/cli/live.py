@@ -7,10 +7,10 @@ __all__ = ["Live", "live"]
 from typing import NamedTuple
 
 from everpath.cli.clusters import connect
-from everpath.cluster.chain import Chain, chain
-from everpath.cluster.objects import SUBSCRIPTION, text
-from everpath.cluster.observation import observe
 from everpath.errors import UsageError
+from everpath.olm.chain import Chain, chain
+from everpath.olm.objects import SUBSCRIPTION, text
+from everpath.olm.observation import observe
 
 
 class Live(NamedTuple):

@@ -8,23 +8,23 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+from everpath.bundlegen import Operator, ReleaseFacts, bundle_files, image_names, origins
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Makers, Packed
 from everpath.cli.project_files import Project, line_of
-from everpath.contents import CSV, Manifest
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.formats.bundles.contents import read_contents
-from everpath.formats.fbc.writing import catalog_text
-from everpath.formats.operator_manifests import read_operator
-from everpath.formats.sources import Sources
-from everpath.formats.text.first_document import first_document
-from everpath.formats.text.go_yaml import yaml_text
+from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.fbc.writing import catalog_text
+from everpath.loaders.operator_manifests import read_operator
+from everpath.loaders.sources import Sources
 from everpath.model import Package, Place
-from everpath.packaging import Operator, ReleaseFacts, bundle_files, image_names, origins
+from everpath.model.bundle_contents import CSV, Manifest
+from everpath.opm_render import Blob, Refusal, render_bundle
+from everpath.opm_render.metadata import migrated
+from everpath.parsing.first_document import first_document
+from everpath.parsing.go_yaml import yaml_text
 from everpath.releases.bundle_edges import stated_edges
 from everpath.releases.source import Release
-from everpath.rendering import Blob, Refusal, render_bundle
-from everpath.rendering.metadata import migrated
 
 
 def makers() -> Makers:

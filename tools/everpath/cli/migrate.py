@@ -23,13 +23,13 @@ from everpath.cli.telling import tell, warn
 from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.formats.bundles.shape import is_bundle_folder, is_package_manifest, is_repository
-from everpath.formats.courier.folder import unreadable_file
-from everpath.formats.courier.migration import Migrated, Migration
-from everpath.formats.fbc.writing import OUTPUTS
-from everpath.formats.sources import unreadable as cannot_read
+from everpath.loaders.bundle.shape import is_bundle_folder, is_package_manifest, is_repository
+from everpath.loaders.fbc.writing import OUTPUTS
+from everpath.loaders.packagemanifest.folder import unreadable_file
+from everpath.loaders.packagemanifest.migration import Migrated, Migration
+from everpath.loaders.sources import unreadable as cannot_read
 from everpath.model import Package
-from everpath.rendering.refusals import Refusal
+from everpath.opm_render.refusals import Refusal
 
 
 class _Request(NamedTuple):

@@ -28,14 +28,14 @@ from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
-from everpath.outputs.plain import listed
 from everpath.paths.by_name import by_name
 from everpath.paths.demands import Demand, DemandKind
 from everpath.paths.network import POLICIES, Policy
 from everpath.paths.subjects import Subject, installed, subject
 from everpath.paths.survey import Question, Roadbook, roadbook
-from everpath.policies.decisions import Installed
-from everpath.policies.extensions import Source
+from everpath.reporters.plain import listed
+from everpath.resolvers.decisions import Installed
+from everpath.resolvers.extensions import Source
 from everpath.versions import Version, VersionError, parse_tolerant
 
 
@@ -243,14 +243,14 @@ def _version(text: str | None) -> Version | None:
 
 def _written(book: Roadbook, request: _Request, catalog: Catalog) -> Iterator[str]:
     if request.output == "json":
-        from everpath.outputs import roads_document  # noqa: PLC0415 - one view is enough
+        from everpath.reporters import roads_document  # noqa: PLC0415 - one view is enough
 
         return roads_document.render(book)
     if request.output == "imageset":
-        from everpath.outputs import roads_imageset  # noqa: PLC0415
+        from everpath.reporters import roads_imageset  # noqa: PLC0415
 
         return roads_imageset.render(_by_name(book), catalog.name)
-    from everpath.outputs import roads  # noqa: PLC0415
+    from everpath.reporters import roads  # noqa: PLC0415
 
     colour = request.output_file is None and wants_colour(sys.stdout, os.environ)
     return roads.render(book, colour=colour)

@@ -15,7 +15,7 @@ from typing import Final
 from everpath.cli.config import FAIL_ON, POLICIES, SEVERITIES, UPDATE_MODES
 from everpath.cli.words import words
 from everpath.errors import UsageError
-from everpath.outputs import FORMATS
+from everpath.reporters import FORMATS
 from everpath.tuples import NamedTuple
 
 

@@ -14,9 +14,9 @@ import click
 
 from everpath.cli.project_files import Project
 from everpath.errors import UnreadableInput, UsageError
-from everpath.formats.reading import read
-from everpath.formats.releases.reading import read_releases, read_text
-from everpath.formats.sources import Sources
+from everpath.loaders.reading import read
+from everpath.loaders.releases.reading import read_releases, read_text
+from everpath.loaders.sources import Sources
 from everpath.model import Package
 from everpath.releases.edges import package
 from everpath.releases.source import Variant

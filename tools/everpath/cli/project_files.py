@@ -13,13 +13,13 @@ from typing import Final
 
 from everpath.cli.drafts import Shelter
 from everpath.errors import UnreadableInput
-from everpath.formats import positions
-from everpath.formats.fbc.blobs import read_blobs
-from everpath.formats.releases.pins import read_pins
-from everpath.formats.sources import Sources
+from everpath.loaders import positions
+from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.releases.pins import read_pins
+from everpath.loaders.sources import Sources
 from everpath.model import Place
+from everpath.opm_render import Blob, Refusal
 from everpath.releases.source import Release, Source, Variant
-from everpath.rendering import Blob, Refusal
 
 #: How a catalog may be spelled.
 SUFFIXES: Final = ("yaml", "json")

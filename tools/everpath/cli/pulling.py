@@ -12,10 +12,10 @@ import click
 from everpath.cli.registries import Transfer, Wishes, registry_options, told_options
 from everpath.cli.writing import write
 from everpath.errors import UsageError
-from everpath.images.references import Located, parse_located
+from everpath.oci.references import Located, parse_located
 
 if TYPE_CHECKING:
-    from everpath.images.content import Image
+    from everpath.oci.content import Image
 
 _output_option = click.option(
     "-o",
@@ -73,8 +73,8 @@ def pull_bundle(image: str, **options: Any) -> None:
 
 
 def _pull(kind: str, text: str, options: dict[str, Any]) -> None:
-    from everpath.images.opening import open_image  # noqa: PLC0415 - brings HTTP and TLS along
-    from everpath.images.remote import heard  # noqa: PLC0415
+    from everpath.oci.opening import open_image  # noqa: PLC0415 - brings HTTP and TLS along
+    from everpath.oci.registry import heard  # noqa: PLC0415
 
     located = parse_located(text)
     out = options["output"] or _usual(located)
@@ -106,7 +106,7 @@ def _target(out: str) -> Located | None:
 
 
 def _extract(kind: str, image: Image, folder: str, name: str) -> None:
-    from everpath.images.operators import extract, payload_of  # noqa: PLC0415
+    from everpath.oci.operators import extract, payload_of  # noqa: PLC0415
 
     _require_free(folder)
     payload = payload_of(image, name)
@@ -126,15 +126,15 @@ def _require_free(folder: str) -> None:
 def _copy(image: Image, target: Located, source: Located) -> None:
     tag = target.tag or (source.reference.tag if source.reference else source.tag)
     if target.transport == "oci":
-        from everpath.images.layouts import write_layout  # noqa: PLC0415
+        from everpath.oci.layouts import write_layout  # noqa: PLC0415
 
         write_layout(image, target.path, tag)
     elif target.transport == "oci-archive":
-        from everpath.images.archives import write_archive  # noqa: PLC0415
+        from everpath.oci.archives import write_archive  # noqa: PLC0415
 
         write_archive(image, target.path, tag)
     else:
-        from everpath.images.docker_archives import write_docker_archive  # noqa: PLC0415
+        from everpath.oci.docker_archives import write_docker_archive  # noqa: PLC0415
 
         name = target.tag or (
             f"{source.reference.name}:{source.reference.tag or 'latest'}" if source.reference else None

@@ -19,9 +19,9 @@ from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
-from everpath.outputs.plain import count, printable
 from everpath.ranges import Range, RangeError
 from everpath.ranges.explain import Explanation, explain
+from everpath.reporters.plain import count, printable
 from everpath.versions import Version, VersionError, parse_tolerant
 
 #: The version of the JSON; docs/schemas/range-explain.schema.json describes it.

@@ -13,10 +13,10 @@ import click
 
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UsageError
-from everpath.outputs.plain import printable
+from everpath.reporters.plain import printable
 
 if TYPE_CHECKING:
-    from everpath.images.remote import Options, Step
+    from everpath.oci.registry import Options, Step
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,8 +38,8 @@ class Wishes(NamedTuple):
 
     def options(self, *, mount_from: tuple[str, ...] = ()) -> Options:
         """As the client takes them. Raises UsageError for a password without a name or the reverse."""
-        from everpath.images.remote import Options  # noqa: PLC0415 - brings HTTP and TLS along
-        from everpath.images.remote.credentials import Credential  # noqa: PLC0415
+        from everpath.oci.registry import Options  # noqa: PLC0415 - brings HTTP and TLS along
+        from everpath.oci.registry.credentials import Credential  # noqa: PLC0415
 
         if (self.username is None) == self.password_stdin:
             hint = 'echo "$PASSWORD" | everpath … --username NAME --password-stdin'

@@ -14,15 +14,15 @@ from everpath.cli.project import variant_package
 from everpath.cli.project_files import Project
 from everpath.cli.terminal import wants_colour
 from everpath.compare import Change, ChangeKind, Comparison, compare
-from everpath.drawing.scene import scenes
-from everpath.formats import positions
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.layout.scene import scenes
+from everpath.loaders import positions
 from everpath.model import Catalog, Package
-from everpath.outputs.colour import Paint
-from everpath.outputs.comparison import ToldComparison
-from everpath.policies import PolicyName
 from everpath.releases.edges import package
 from everpath.releases.source import Variant
+from everpath.reporters.colour import Paint
+from everpath.reporters.comparison import ToldComparison
+from everpath.resolvers import PolicyName
 from everpath.rules.findings import Severity
 
 _POLICIES: Final[tuple[PolicyName, ...]] = ("v0", "v1")
@@ -70,7 +70,7 @@ def told(step: Step, *, is_quiet: bool, roads_are_meant: bool) -> Iterator[str]:
                 yield "\n"
     if not step.old.channels:
         return
-    from everpath.outputs import comparison_text  # noqa: PLC0415 - beside the view of the graph
+    from everpath.reporters import comparison_text  # noqa: PLC0415 - beside the view of the graph
 
     changes = _worth_telling(step.comparison, roads_are_meant=roads_are_meant)
     yield from comparison_text.render(
@@ -80,7 +80,7 @@ def told(step: Step, *, is_quiet: bool, roads_are_meant: bool) -> Iterator[str]:
 
 def as_json(steps: Sequence[Step]) -> Iterator[str]:
     """Each catalog that is there already, as `everpath compare -o json` tells it."""
-    from everpath.outputs import comparison_json  # noqa: PLC0415
+    from everpath.reporters import comparison_json  # noqa: PLC0415
 
     for each in steps:
         if each.old.channels:
@@ -120,6 +120,6 @@ def _changed(step: Step) -> set[str]:
 
 
 def _drawn(graphs: Sequence[ChannelGraph], *, colour: bool) -> Iterator[str]:
-    from everpath.outputs import tree_text  # noqa: PLC0415
+    from everpath.reporters import tree_text  # noqa: PLC0415
 
     return tree_text.render(scenes(graphs, ()), colour=colour)

@@ -13,14 +13,14 @@ from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Made
 from everpath.cli.project_files import Project, line_of
 from everpath.compare import compare
-from everpath.contents import CSV, Manifest
-from everpath.formats.reading import read
-from everpath.formats.releases.frozen import digest, files_below
-from everpath.formats.text.first_document import first_document
+from everpath.loaders.reading import read
+from everpath.loaders.releases.frozen import digest, files_below
 from everpath.model import Catalog, Place
-from everpath.outputs.plain import printable
+from everpath.model.bundle_contents import CSV, Manifest
+from everpath.parsing.first_document import first_document
 from everpath.releases.edges import package
 from everpath.releases.source import Release
+from everpath.reporters.plain import printable
 
 
 def tell_remarks(project: Project, made: Made) -> None:

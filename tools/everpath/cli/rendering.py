@@ -16,17 +16,16 @@ import click
 from everpath.cli.image_inputs import is_image, local
 from everpath.cli.telling import tell, warn
 from everpath.cli.writing import write
-from everpath.contents import Contents
 from everpath.errors import ExitCode, UsageError
-from everpath.formats.bundles.contents import read_contents
-from everpath.formats.bundles.shape import is_bundle_folder, is_repository
-from everpath.formats.fbc.acceptance import why_refused
-from everpath.formats.fbc.blobs import carried_csv, checked_blob, read_blobs, read_documents
-from everpath.formats.fbc.writing import OUTPUTS, catalog_text
-from everpath.formats.sources import STANDARD_INPUT, Sources
-from everpath.outputs.plain import count
-from everpath.rendering.blobs import Document
-from everpath.rendering.bundles import (
+from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.shape import is_bundle_folder, is_repository
+from everpath.loaders.fbc.acceptance import why_refused
+from everpath.loaders.fbc.blobs import carried_csv, checked_blob, read_blobs, read_documents
+from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
+from everpath.loaders.sources import STANDARD_INPUT, Sources
+from everpath.model.bundle_contents import Contents
+from everpath.opm_render.blobs import Document
+from everpath.opm_render.bundles import (
     BUNDLE,
     Blob,
     Rendered,
@@ -34,9 +33,10 @@ from everpath.rendering.bundles import (
     render_bundle,
     tidied,
 )
-from everpath.rendering.metadata import migrated
-from everpath.rendering.refusals import Refusal
-from everpath.rendering.templates import is_template, render_template
+from everpath.opm_render.metadata import migrated
+from everpath.opm_render.refusals import Refusal
+from everpath.opm_render.templates import is_template, render_template
+from everpath.reporters.plain import count
 
 _MIGRATION: Final = "bundle-object-to-csv-metadata"
 

@@ -12,7 +12,7 @@ import click
 from everpath.cli import completers
 from everpath.cli.config import FAIL_ON, SEVERITIES
 from everpath.cli.options import comma_list, config_options, progress_option
-from everpath.outputs import FORMATS
+from everpath.reporters import FORMATS
 
 _select: Final = click.option(
     "--select",

@@ -24,11 +24,11 @@ from everpath.cli.saying import say
 from everpath.cli.terminal import wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.formats.location import Location
+from everpath.loaders.location import Location
 from everpath.model import Place
-from everpath.outputs import MACHINE_FORMATS, TALLY_FORMATS, view
-from everpath.outputs.outcome import Outcome
-from everpath.outputs.plain import printable
+from everpath.reporters import MACHINE_FORMATS, TALLY_FORMATS, view
+from everpath.reporters.outcome import Outcome
+from everpath.reporters.plain import printable
 from everpath.rules.check import Report
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.registry import find_rules, rules_about
@@ -130,7 +130,7 @@ def tell_report(wishes: Wishes, config: Config, outcome: Outcome, output: str, b
 def _chunks(wishes: Wishes, outcome: Outcome, output: str) -> Iterator[str]:
     """The report's text, piece by piece."""
     if wishes.statistics:
-        from everpath.outputs import tally  # noqa: PLC0415
+        from everpath.reporters import tally  # noqa: PLC0415
 
         return tally.render(outcome, output)
     return view(output)(outcome)
@@ -139,7 +139,7 @@ def _chunks(wishes: Wishes, outcome: Outcome, output: str) -> Iterator[str]:
 def _tell(wishes: Wishes, outcome: Outcome, config: Config, output: str, seconds: float) -> None:
     """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
     if output == "github":
-        from everpath.outputs.markdown import table  # noqa: PLC0415
+        from everpath.reporters.markdown import table  # noqa: PLC0415
 
         append_step_summary(table(outcome, MOST_ROWS))
     if wishes.verbose:

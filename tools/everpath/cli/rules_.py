@@ -12,8 +12,8 @@ import click
 
 from everpath.cli import completers
 from everpath.cli.writing import write
-from everpath.outputs.outcome import explained, page
-from everpath.outputs.plain import columns
+from everpath.reporters.outcome import explained, page
+from everpath.reporters.plain import columns
 from everpath.rules.registry import Rule, all_rules, find_rules
 
 _WIDTH: Final = 96

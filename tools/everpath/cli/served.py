@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 from everpath.errors import UsageError
-from everpath.formats.sources import STANDARD_INPUT
+from everpath.loaders.sources import STANDARD_INPUT
 
 _NAMED: Final = re.compile(
     r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=)?(?P<path>.+?)(?:@(?P<priority>-?[0-9]+))?"

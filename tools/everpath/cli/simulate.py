@@ -38,10 +38,10 @@ from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.model import Package
-from everpath.outputs.simulation import Simulation, csv, document
-from everpath.policies import PolicyName
-from everpath.policies.walks import End
-from everpath.simulation import Scenario, Sheet, Terms, sheets
+from everpath.reporters.simulation import Simulation, csv, document
+from everpath.resolvers import PolicyName
+from everpath.resolvers.walks import End
+from everpath.simulate import Scenario, Sheet, Terms, sheets
 
 FORMATS: Final = ("text", "json", "csv")
 _ENDS: Final = tuple(end.value for end in End if end is not End.HEAD)
@@ -266,7 +266,7 @@ def _refuse_silence(request: Request, answers: Sequence[Sheet]) -> None:
 
 def _view(output: str) -> Callable[[Simulation], Iterator[str]]:
     if output == "text":
-        from everpath.outputs.simulation_text import text  # noqa: PLC0415
+        from everpath.reporters.simulation_text import text  # noqa: PLC0415
 
         return text
     return document if output == "json" else csv

@@ -13,11 +13,11 @@ import click
 from everpath.cli.clusters import Teller, clock, cluster_options, connect
 from everpath.cli.options import one_name
 from everpath.cli.writing import write
-from everpath.cluster.chain import Chain, chain
-from everpath.cluster.objects import SUBSCRIPTION, Cluster, Refused, text
-from everpath.cluster.observation import observe
-from everpath.cluster.views import chain_data, status_text
 from everpath.errors import ExitCode, Unreachable, UsageError
+from everpath.olm.chain import Chain, chain
+from everpath.olm.objects import SUBSCRIPTION, Cluster, Refused, text
+from everpath.olm.observation import observe
+from everpath.olm.views import chain_data, status_text
 
 _PAUSE: Final = 2.0
 _CLEAR: Final = "\x1b[2J\x1b[H"

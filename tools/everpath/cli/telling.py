@@ -13,13 +13,13 @@ import click
 from everpath.cli.image_inputs import shown
 from everpath.cli.terminal import wants_colour
 from everpath.errors import UnreadableInput
-from everpath.formats.location import Location
-from everpath.formats.sources import Sources
+from everpath.loaders.location import Location
+from everpath.loaders.sources import Sources
 from everpath.model import Place
-from everpath.outputs.colour import Paint
-from everpath.outputs.plain import printable
-from everpath.outputs.snippet import snippet
-from everpath.rendering.refusals import Refusal
+from everpath.opm_render.refusals import Refusal
+from everpath.reporters.colour import Paint
+from everpath.reporters.plain import printable
+from everpath.reporters.snippet import snippet
 
 
 def tell(refusal: Refusal, sources: Sources) -> None:
@@ -43,7 +43,7 @@ def _say(heading: str, colour: str, message: str, place: Place, fix: str | None,
 
 
 def _located(place: Place, sources: Sources) -> Location:
-    from everpath.formats import positions  # noqa: PLC0415 - only who is refused needs lines
+    from everpath.loaders import positions  # noqa: PLC0415 - only who is refused needs lines
 
     try:
         found = positions.locate(place, sources)

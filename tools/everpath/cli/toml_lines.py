@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.formats.location import Location
+from everpath.loaders.location import Location
 
 _TABLE: Final = re.compile(r"\s*\[(?P<array>\[)?\s*(?P<path>[^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?")
 _KEY: Final = re.compile(r"(?P<indent>\s*)(?P<key>[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')\s*=")

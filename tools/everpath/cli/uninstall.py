@@ -11,13 +11,13 @@ import click
 
 from everpath.cli.clusters import Teller, ask, clock, cluster_options, connect, following_options
 from everpath.cli.options import one_name
-from everpath.cluster import removing
-from everpath.cluster.objects import Kind, Object, ref_of
-from everpath.cluster.observation import observe
-from everpath.cluster.removing import Uninstalled
-from everpath.cluster.uninstalling import Removal, Wanted, survey
-from everpath.cluster.views import changes_data
 from everpath.errors import ExitCode, UsageError
+from everpath.olm import removing
+from everpath.olm.objects import Kind, Object, ref_of
+from everpath.olm.observation import observe
+from everpath.olm.removing import Uninstalled
+from everpath.olm.uninstalling import Removal, Wanted, survey
+from everpath.olm.views import changes_data
 
 
 class Request(NamedTuple):

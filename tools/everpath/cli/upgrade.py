@@ -23,12 +23,14 @@ from everpath.cli.clusters import (
 from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import one_name
-from everpath.cluster.chain import Chain
-from everpath.cluster.following import PATIENCE, Clock, Followed, Outcome
-from everpath.cluster.installing import approve
-from everpath.cluster.objects import Cluster, text
-from everpath.cluster.observation import Observed, observe
-from everpath.cluster.upgrading import (
+from everpath.errors import ExitCode, UsageError
+from everpath.graph import PackageGraph
+from everpath.olm.chain import Chain
+from everpath.olm.following import PATIENCE, Clock, Followed, Outcome
+from everpath.olm.installing import approve
+from everpath.olm.objects import Cluster, text
+from everpath.olm.observation import Observed, observe
+from everpath.olm.upgrading import (
     Step,
     Target,
     next_step,
@@ -37,10 +39,8 @@ from everpath.cluster.upgrading import (
     pursuit_judge,
     stage_judge,
 )
-from everpath.errors import ExitCode, UsageError
-from everpath.graph import PackageGraph
-from everpath.policies.extensions import Source
-from everpath.simulation import Row, Scenario, released, rows, sheets
+from everpath.resolvers.extensions import Source
+from everpath.simulate import Row, Scenario, released, rows, sheets
 
 
 class Request(NamedTuple):

@@ -24,13 +24,14 @@ from everpath.cli.project_files import Project
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
-from everpath.formats.bundles.bundle_folders import Surroundings, read_folder
-from everpath.formats.bundles.definitions import definitions_below
-from everpath.formats.location import Location
-from everpath.formats.reading import read
+from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
+from everpath.loaders.bundle.definitions import definitions_below
+from everpath.loaders.location import Location
+from everpath.loaders.reading import read
 from everpath.model import Place
-from everpath.outputs import view
-from everpath.outputs.outcome import Outcome
+from everpath.reporters import view
+from everpath.reporters.outcome import Outcome
+from everpath.rules.bundle.validators import find_validators
 from everpath.rules.check import (
     FOLDERS,
     GRAPH,
@@ -41,7 +42,6 @@ from everpath.rules.check import (
     judge,
     judge_folders,
 )
-from everpath.rules.contents.validators import find_validators
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.registry import find_rules
 

@@ -35,13 +35,13 @@ from everpath.cli.served import Served, served
 from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
+from everpath.explain import Question, explain
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
-from everpath.outputs.explanation import Told, document
-from everpath.policies import PolicyName
-from everpath.policies.extensions import Source
-from everpath.simulation import Asked, Terms, released
-from everpath.why import Question, explain
+from everpath.reporters.explanation import Told, document
+from everpath.resolvers import PolicyName
+from everpath.resolvers.extensions import Source
+from everpath.simulate import Asked, Terms, released
 
 if TYPE_CHECKING:
     from everpath.cli.live import Live
@@ -208,8 +208,8 @@ def _with_status(
     view: Callable[[Told], Iterator[str]], now: Live, *, colour: bool, is_json: bool
 ) -> Callable[[Told], Iterator[str]]:
     """What the cluster says, and then what the catalog does."""
-    from everpath.cluster.views import chain_data, status_text  # noqa: PLC0415
-    from everpath.outputs.colour import Paint  # noqa: PLC0415
+    from everpath.olm.views import chain_data, status_text  # noqa: PLC0415
+    from everpath.reporters.colour import Paint  # noqa: PLC0415
 
     def shown(told: Told) -> Iterator[str]:
         if is_json:
@@ -287,7 +287,7 @@ def _usual_channel(graphs: Sequence[PackageGraph], name: str | None) -> str:
 def _view(output: str) -> Callable[[Told], Iterator[str]]:
     if output == "json":
         return document
-    from everpath.outputs.explanation_text import text  # noqa: PLC0415
+    from everpath.reporters.explanation_text import text  # noqa: PLC0415
 
     return text
 

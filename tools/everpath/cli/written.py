@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from everpath import __url__
 from everpath.errors import ConfigError, UnreadableInput
-from everpath.formats.location import Location
-from everpath.formats.sources import MEBIBYTE, Sources
+from everpath.loaders.location import Location
+from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.model import Place
 from everpath.tuples import NamedTuple
 
@@ -138,7 +138,7 @@ class Written:
             raise ConfigError(f"{self.file} is not UTF-8: {error.reason}", file=self.file) from error
 
     def _yaml(self) -> Any:
-        from everpath.formats.text import yaml11  # noqa: PLC0415
+        from everpath.parsing import yaml11  # noqa: PLC0415
 
         try:
             parsed = yaml11.parse(self.content)
@@ -154,7 +154,7 @@ class Written:
             from everpath.cli import toml_lines  # noqa: PLC0415
 
             return toml_lines.location(self.file, self._text, pointer)
-        from everpath.formats import positions  # noqa: PLC0415
+        from everpath.loaders import positions  # noqa: PLC0415
 
         return positions.locate(Place(self.file, pointer=pointer), self.sources)
 

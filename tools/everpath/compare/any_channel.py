@@ -22,9 +22,9 @@ from everpath.compare.roads import Installations, Road, Roads, installations
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
-from everpath.policies import PolicyName, olm_v1, opm
-from everpath.policies.offers import as_served
 from everpath.ranges import Range, RangeError
+from everpath.resolvers import PolicyName, olm_v1, opm
+from everpath.resolvers.offers import as_served
 from everpath.rules._edits import Edit, edited, skipping, widening
 from everpath.rules._words import listed
 

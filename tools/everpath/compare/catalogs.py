@@ -26,7 +26,7 @@ from everpath.compare.remarks import (
 from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog
-from everpath.policies import PolicyName
+from everpath.resolvers import PolicyName
 from everpath.rules._words import plural
 from everpath.rules.findings import Severity
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from everpath.compare.differences import Difference
 from everpath.model import Entry, Place
-from everpath.policies import PolicyName
+from everpath.resolvers import PolicyName
 from everpath.rules.findings import Severity
 
 

@@ -17,10 +17,10 @@ from everpath.compare.roads import Installations, Road, Roads, installations
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.model import Place
-from everpath.policies import PolicyName, olm_v1
-from everpath.policies.decisions import Installed, Remark, Verdict
-from everpath.policies.subscriptions import resolve
-from everpath.policies.walks import End
+from everpath.resolvers import PolicyName, olm_v1
+from everpath.resolvers.decisions import Installed, Remark, Verdict
+from everpath.resolvers.subscriptions import resolve
+from everpath.resolvers.walks import End
 from everpath.rules._edits import Edit
 from everpath.rules._words import listed, plural
 

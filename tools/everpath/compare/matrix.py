@@ -23,7 +23,7 @@ from everpath.compare.roads import Road, Roads, installations
 from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
-from everpath.policies import PolicyName
+from everpath.resolvers import PolicyName
 from everpath.rules.findings import Severity
 from everpath.versions import Version
 

@@ -14,8 +14,8 @@ from everpath.compare.outcomes import Meeting, Outcome
 from everpath.compare.roads import Roads
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
-from everpath.policies import opm
 from everpath.ranges import Range
+from everpath.resolvers import opm
 from everpath.rules._edits import Edit, edited, replacing, skipping
 from everpath.rules._words import listed
 from everpath.versions import Version

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from everpath.compare.roads import Road, Roads
-from everpath.policies import PolicyName
-from everpath.policies.decisions import FailureKind
-from everpath.policies.walks import End
+from everpath.resolvers import PolicyName
+from everpath.resolvers.decisions import FailureKind
+from everpath.resolvers.walks import End
 from everpath.versions import Version
 
 

@@ -20,7 +20,7 @@ from everpath.compare.channels import ChannelComparison
 from everpath.compare.outcomes import Meeting
 from everpath.compare.roads import Road, Roads
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.policies import PolicyName, olm_v0
+from everpath.resolvers import PolicyName, olm_v0
 from everpath.versions import Version, maybe
 
 

@@ -24,7 +24,7 @@ from everpath.compare.roads import Roads, installations
 from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Package, Place
-from everpath.policies import PolicyName, olm_v0, opm
+from everpath.resolvers import PolicyName, olm_v0, opm
 from everpath.rules._edits import Edit, edited, skipping, widening
 from everpath.rules._words import listed, plural
 from everpath.rules.findings import Severity

@@ -10,13 +10,13 @@ from typing import ClassVar, NamedTuple
 
 from everpath.compare.differences import whole
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.policies import PolicyName, olm_v0, olm_v1
-from everpath.policies.arrivals import arrivals
-from everpath.policies.decisions import Decision, Failure, FailureKind, Installed
-from everpath.policies.quoting import quoted
-from everpath.policies.subscriptions import no_channel
-from everpath.policies.walks import Destination, End, destinations, walk
-from everpath.simulation.bulk import answers_v1, arrival_v1
+from everpath.resolvers import PolicyName, olm_v0, olm_v1
+from everpath.resolvers.arrivals import arrivals
+from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed
+from everpath.resolvers.quoting import quoted
+from everpath.resolvers.subscriptions import no_channel
+from everpath.resolvers.walks import Destination, End, destinations, walk
+from everpath.simulate.bulk import answers_v1, arrival_v1
 from everpath.versions import Version
 
 #: What runs somewhere: names, each with the version that its bundle had when it was installed.

@@ -10,7 +10,7 @@ from functools import cached_property
 from everpath.compare.differences import Difference, differences, without
 from everpath.compare.outcomes import Meeting, Outcome
 from everpath.graph import ChannelGraph
-from everpath.policies import PolicyName
+from everpath.resolvers import PolicyName
 
 
 class Trials:

@@ -13,9 +13,9 @@ from typing import Final
 from everpath.graph import ChannelGraph
 from everpath.model import Package
 from everpath.paths.network import Policy
-from everpath.policies.decisions import Installed
 from everpath.ranges import samples
-from everpath.simulation import released
+from everpath.resolvers.decisions import Installed
+from everpath.simulate import released
 from everpath.versions import Version, parse
 
 _LOWEST: Final = parse("0.0.0")

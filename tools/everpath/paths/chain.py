@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 from everpath.graph import ChannelGraph
 from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
 from everpath.paths.network import hops_of, newest_first
-from everpath.policies import olm_v0
-from everpath.simulation.bulk import answers_v0
+from everpath.resolvers import olm_v0
+from everpath.simulate.bulk import answers_v0
 from everpath.versions import Version
 
 #: Mirrors with entries beside the chain that are tried before the search settles for what it has.

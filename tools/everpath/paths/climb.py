@@ -18,7 +18,7 @@ from everpath.graph import ChannelGraph
 from everpath.paths.cover import smallest_cover
 from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
 from everpath.paths.network import arrivals_v1, hops_of, newest_first
-from everpath.policies import olm_v1
+from everpath.resolvers import olm_v1
 from everpath.versions import Version
 
 

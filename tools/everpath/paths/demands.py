@@ -17,8 +17,8 @@ from everpath.paths.network import Network, fresh_v1, newest_first
 from everpath.paths.roads import distances, shortest_road
 from everpath.paths.subjects import Subject
 from everpath.paths.sweep import comers, nearest, onward
-from everpath.policies import olm_v0
-from everpath.simulation import released
+from everpath.resolvers import olm_v0
+from everpath.simulate import released
 
 
 class DemandKind(StrEnum):

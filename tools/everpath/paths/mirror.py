@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.paths.network import newest_first
-from everpath.policies import PolicyName
-from everpath.policies.walks import End, destinations
+from everpath.resolvers import PolicyName
+from everpath.resolvers.walks import End, destinations
 from everpath.versions import Version
 
 Hops = Mapping[str, str | None]

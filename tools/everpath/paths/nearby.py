@@ -7,7 +7,7 @@ __all__ = ["nearby", "neighbours"]
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from everpath.simulation import released
+from everpath.simulate import released
 from everpath.versions import Version, VersionError, parse_tolerant
 
 

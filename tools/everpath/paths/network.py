@@ -25,14 +25,14 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
-from everpath.policies import PolicyName, olm_v0, olm_v1, subscriptions
-from everpath.policies.arrivals import arrivals
-from everpath.policies.decisions import Failure, Installed
-from everpath.policies.extensions import Extension, Source
-from everpath.policies.extensions import resolve as extend
-from everpath.policies.offers import as_served, layers
 from everpath.ranges import IntervalSet
-from everpath.simulation.bulk import Answers, answers_v0, answers_v1, arrival_v1
+from everpath.resolvers import PolicyName, olm_v0, olm_v1, subscriptions
+from everpath.resolvers.arrivals import arrivals
+from everpath.resolvers.decisions import Failure, Installed
+from everpath.resolvers.extensions import Extension, Source
+from everpath.resolvers.extensions import resolve as extend
+from everpath.resolvers.offers import as_served, layers
+from everpath.simulate.bulk import Answers, answers_v0, answers_v1, arrival_v1
 from everpath.versions import Key, Version, maybe
 
 #: `any`: every hop that some cluster could make, by approving, pinning or waiting.

@@ -24,9 +24,9 @@ import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from everpath.lines import groups
 from everpath.paths.network import Network
 from everpath.paths.sweep import nearest, swept
+from everpath.scc import groups
 
 #: Entries of one loop through which roads are counted exactly: 12 · 2^11 sets of entries are looked at.
 MOST_IN_LOOP: Final = 12

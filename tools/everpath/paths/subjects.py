@@ -12,7 +12,7 @@ from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.paths.nearby import nearby
 from everpath.ranges import Range, RangeError
-from everpath.simulation import Asked, released
+from everpath.simulate import Asked, released
 from everpath.versions import Version, VersionError, parse_tolerant, pointed
 
 #: Signs that no name has and that ranges are written with.

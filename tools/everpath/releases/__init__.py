@@ -7,7 +7,7 @@
     cutting.py         a release more, or one withdrawn, as edits of the file
     reconstruction.py  from the channels of a catalog back to a source
 
-Pure: the file itself is read and edited by `everpath.formats.releases`.
+Pure: the file itself is read and edited by `everpath.loaders.releases`.
 """
 
 from __future__ import annotations

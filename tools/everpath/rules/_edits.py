@@ -27,9 +27,9 @@ from collections.abc import Callable, Iterable
 
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
-from everpath.policies import opm
-from everpath.policies.opm_edits import still_accepts
 from everpath.ranges import Interval, IntervalSet, Range
+from everpath.resolvers import opm
+from everpath.resolvers.opm_edits import still_accepts
 from everpath.rules._words import listed
 from everpath.tuples import NamedTuple
 

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TypeAlias
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.policies import PolicyName, extensions, olm_v0, olm_v1, opm
-from everpath.policies.arrivals import arrivals
-from everpath.policies.walks import Destination, End, destinations
+from everpath.resolvers import PolicyName, extensions, olm_v0, olm_v1, opm
+from everpath.resolvers.arrivals import arrivals
+from everpath.resolvers.walks import Destination, End, destinations
 from everpath.rules._edits import Edit, edited
 from everpath.rules.findings import Flaw
 from everpath.rules.registry import Rule
@@ -118,7 +118,7 @@ def _fates(graph: ChannelGraph, policy: PolicyName) -> Mapping[str, _Fate]:
 def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
     """Entries for which a range crashes OLM v1, or for which it chooses a bundle that it then refuses."""
     if graph.panicking:
-        from everpath.simulation.bulk import answers_v1  # noqa: PLC0415 - hardly a range crashes anybody
+        from everpath.simulate.bulk import answers_v1  # noqa: PLC0415 - hardly a range crashes anybody
 
         alone = PackageGraph(graph.package._replace(channels=(graph.channel,)))
         return frozenset(answers_v1(alone, graph).failures)

@@ -20,7 +20,7 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Entry, Place
-from everpath.policies import opm
+from everpath.resolvers import opm
 from everpath.rules._references import mended, reference_fault
 from everpath.rules._released import by_version, lacks_annotations, tolerated
 from everpath.rules._shapes import SHAPES, misfits

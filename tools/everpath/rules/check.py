@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Package
-from everpath.policies import PolicyName, olm_v0, olm_v1
+from everpath.resolvers import PolicyName, olm_v0, olm_v1
 from everpath.rules.causes import Judged, traced
 from everpath.rules.findings import Finding, Flaw, Severity
 from everpath.rules.registry import Rule, rules_about
@@ -32,8 +32,8 @@ from everpath.rules.waivers import Standing, Waiver, waived
 from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from everpath.crds import Definitions, Upgrade
-    from everpath.rules.contents.subject import BundleFolder, PackageFile
+    from everpath.crd_upgrade_safety import Definitions, Upgrade
+    from everpath.rules.bundle.subject import BundleFolder, PackageFile
 
 #: What rules about graphs look at, and what rules about the folders of bundles do.
 GRAPH: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
@@ -199,7 +199,7 @@ class _Run:
 
     def upgrades(self, graph: PackageGraph, definitions: Definitions) -> Iterator[Finding]:
         """All findings about what OLM's moves in the selected channels do to objects that people have."""
-        from everpath.crds import upgrades  # noqa: PLC0415 - only who gives the bundles pays for it
+        from everpath.crd_upgrade_safety import upgrades  # noqa: PLC0415 - only who gives the bundles pays for it
 
         for upgrade in upgrades(_moves(graph, self.selection), definitions):
             yield from self.ask("upgrade", upgrade, graph.package.name)

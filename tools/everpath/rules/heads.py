@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Bundle, Entry, Place
-from everpath.policies import olm_v0, opm
-from everpath.policies.decisions import FailureKind
+from everpath.resolvers import olm_v0, opm
+from everpath.resolvers.decisions import FailureKind
 from everpath.rules._edits import Edit, adding, replacing, skipping, unplaced, unreplacing
 from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity

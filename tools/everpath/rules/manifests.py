@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Csv, Entry, UpdateMode
-from everpath.policies import olm_v0, olm_v1, opm
-from everpath.policies.walks import End, destinations
 from everpath.ranges import Range, RangeError
+from everpath.resolvers import olm_v0, olm_v1, opm
+from everpath.resolvers.walks import End, destinations
 from everpath.rules._names import words
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity

@@ -15,8 +15,8 @@ __all__ = [
 from collections.abc import Iterator
 
 from everpath.model import UNREAD, Bundle
-from everpath.policies import olm_v0
 from everpath.ranges import Range, RangeError
+from everpath.resolvers import olm_v0
 from everpath.rules._constraints import faults
 from everpath.rules._shapes import SHAPES, field, fits_plainly, misfits
 from everpath.rules.findings import Flaw, Severity

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from everpath.graph import PackageGraph
 from everpath.model import Catalog, Package, Place
-from everpath.policies import opm
-from everpath.policies.quoting import quoted
 from everpath.ranges import Range
+from everpath.resolvers import opm
+from everpath.resolvers.quoting import quoted
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding, Severity
 

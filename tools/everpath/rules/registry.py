@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog
-from everpath.policies import PolicyName
+from everpath.resolvers import PolicyName
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.waivers import Standing
 from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from everpath.crds import Upgrade
-    from everpath.rules.contents.subject import BundleFolder, PackageFile
+    from everpath.crd_upgrade_safety import Upgrade
+    from everpath.rules.bundle.subject import BundleFolder, PackageFile
 
     Subject = Literal[
         "catalog", "package", "channel", "bundle", "upgrade", "bundle folder", "package file", "waiver"

@@ -10,9 +10,9 @@ from functools import cache, partial
 from typing import Final
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
-from everpath.policies import olm_v0, olm_v1, opm
-from everpath.policies.arrivals import arrivals
-from everpath.policies.walks import End, destinations, walk
+from everpath.resolvers import olm_v0, olm_v1, opm
+from everpath.resolvers.arrivals import arrivals
+from everpath.resolvers.walks import End, destinations, walk
 from everpath.rules._edits import Edit, bounded, edited, safest, skipping, unskipping, widening
 from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity
@@ -172,7 +172,7 @@ def _stops_v1(graph: ChannelGraph) -> dict[str, list[str]]:
     stops = _stops(graph, olm_v1.hops(graph), ())
     if not stops:
         return stops
-    from everpath.simulation.bulk import answers_v1  # noqa: PLC0415 - a channel without stops need not ask
+    from everpath.simulate.bulk import answers_v1  # noqa: PLC0415 - a channel without stops need not ask
 
     answers = answers_v1(PackageGraph(graph.package), graph)
     return _stops(graph, answers.next, answers.failures)

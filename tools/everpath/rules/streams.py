@@ -10,9 +10,9 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Entry
-from everpath.policies import olm_v0, olm_v1
-from everpath.policies.walks import destinations
 from everpath.ranges import IntervalSet
+from everpath.resolvers import olm_v0, olm_v1
+from everpath.resolvers.walks import destinations
 from everpath.rules._edits import Edit, next_release, widening
 from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import chain, islice, pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
-from everpath.policies import olm_v0, olm_v1, opm
+from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.rules._edits import (
     Edit,
     bounded,

@@ -27,8 +27,8 @@ from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import upgrade_rule
 
 if TYPE_CHECKING:
-    from everpath.crds import Upgrade
-    from everpath.crds.breaches import Breach, Kind
+    from everpath.crd_upgrade_safety import Upgrade
+    from everpath.crd_upgrade_safety.breaches import Breach, Kind
 
 
 def _flaws(upgrade: Upgrade, kind: Kind, fix: str) -> Iterator[Flaw]:

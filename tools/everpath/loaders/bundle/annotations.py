@@ -1,0 +1,103 @@
+"""The metadata folder of a bundle: annotations, dependencies, properties.
+
+opm tells the files apart by what is in them, not by their names; one file may hold all three.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CHANNELS",
+    "DEFAULT_CHANNEL",
+    "PACKAGE",
+    "Metadata",
+    "glance",
+    "metadata_of",
+    "read_metadata",
+    "split_channels",
+]
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from everpath.loaders.bundle.facts import AnnotationsFacts, Note, TypedValue
+from everpath.parsing import outline
+from everpath.parsing.first_document import first_document
+from everpath.parsing.outline import Unfamiliar
+from everpath.parsing.typed import Typed, repetitions
+
+PACKAGE: Final = "operators.operatorframework.io.bundle.package.v1"
+CHANNELS: Final = "operators.operatorframework.io.bundle.channels.v1"
+DEFAULT_CHANNEL: Final = "operators.operatorframework.io.bundle.channel.default.v1"
+
+
+class Metadata(NamedTuple):
+    """What one file of the metadata folder holds; None or nothing where it says nothing."""
+
+    annotations: AnnotationsFacts | None = None
+    dependencies: tuple[TypedValue, ...] = ()
+    properties: tuple[TypedValue, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+
+def read_metadata(data: bytes) -> Metadata:
+    """What a metadata file holds. Raises `Broken`."""
+    try:
+        return Metadata(annotations=glance(data))
+    except Unfamiliar:
+        document = first_document(data)
+        return metadata_of(document.value, document.repeated)
+
+
+def glance(data: bytes) -> AnnotationsFacts:
+    """The facts of an annotations.yaml in the usual layout, found without parsing. Raises `Unfamiliar`."""
+    found = outline.sections(data)
+    if found.keys() != {"annotations"}:
+        raise Unfamiliar
+    values = found["annotations"].mapping()
+    package, channels, default = (
+        outline.scalar(values[key]) if key in values else None for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)
+    )
+    if not (package or channels or default):
+        raise Unfamiliar
+    return AnnotationsFacts(package, channels, default)
+
+
+def metadata_of(document: Any, repeated: Collection[tuple[str | int, ...]] = ()) -> Metadata:
+    """What a parsed document holds. Values of a wrong type are noted and left out."""
+    if not isinstance(document, dict):
+        return Metadata()
+    typed = Typed()
+    return Metadata(
+        annotations=_annotations(document, repeated),
+        dependencies=tuple(_typed_values(typed, document, "dependencies")),
+        properties=tuple(_typed_values(typed, document, "properties")),
+        notes=tuple(typed.notes),
+    )
+
+
+def _annotations(
+    document: Mapping[str, Any], repeated: Collection[tuple[str | int, ...]]
+) -> AnnotationsFacts | None:
+    typed = Typed()
+    annotations = typed.mapping(document, "annotations")
+    package = typed.text(annotations, "annotations", PACKAGE)
+    channels = typed.text(annotations, "annotations", CHANNELS)
+    default = typed.text(annotations, "annotations", DEFAULT_CHANNEL)
+    if not (package or channels or default or typed.notes):
+        return None
+    notes = (*repetitions(repeated, ((), ("annotations",))), *typed.notes)
+    return AnnotationsFacts(package, channels, default, notes)
+
+
+def _typed_values(typed: Typed, document: Mapping[str, Any], key: str) -> Iterator[TypedValue]:
+    for index, item in enumerate(typed.items(document, key)):
+        if not isinstance(item, dict):
+            typed.refuse(item, "a mapping", (key, index))
+        elif kind := typed.text(item, key, index, "type"):
+            yield TypedValue(kind, item.get("value"), (key, index))
+
+
+def split_channels(written: str) -> tuple[tuple[str, ...], bool]:
+    """The channels of a comma-separated list, and whether opm, which does not trim, would see the same."""
+    names = [stripped for name in written.split(",") if (stripped := name.strip())]
+    return tuple(dict.fromkeys(names)), ",".join(names) == written

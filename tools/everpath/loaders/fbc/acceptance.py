@@ -1,0 +1,46 @@
+"""Whether opm accepts a catalog that exists only as blobs, which templates ask before they go on."""
+
+from __future__ import annotations
+
+__all__ = ["why_refused"]
+
+from collections.abc import Iterable, Sequence
+
+from everpath.graph import PackageGraph
+from everpath.loaders.fbc.fields import Report
+from everpath.loaders.fbc.schema import CatalogDocuments
+from everpath.loaders.sources import Sources
+from everpath.model import Catalog, Place
+from everpath.model.builder import Assembly
+from everpath.opm_render.bundles import BUNDLE, Blob
+from everpath.resolvers import opm
+from everpath.rules.check import Selection, check
+from everpath.rules.findings import Severity
+from everpath.rules.refusals import LAWS, unreadable_ranges
+
+
+def why_refused(blobs: Sequence[Blob]) -> str | None:
+    """The first thing `opm validate` would refuse the catalog for, or None."""
+    if any(blob["schema"] == BUNDLE and not blob.get("name") for blob in blobs):
+        return "a bundle without a name"
+    catalog = _catalog(blobs)
+    for finding in check(catalog, Selection(rules=LAWS)).findings:
+        if finding.severity is Severity.ERROR:
+            return finding.message
+    for package in catalog.packages:
+        for graph in PackageGraph(package).channels:
+            if (words := opm.verdict(graph).words) is not None:
+                return f"channel {graph.name}: {words}"
+        for refusal in unreadable_ranges(package):
+            return f"channel {refusal.channel}: {refusal.text}"
+    return None
+
+
+def _catalog(blobs: Iterable[Blob]) -> Catalog:
+    assembly = Assembly()
+    documents = CatalogDocuments(assembly, thorough=True)
+    for index, blob in enumerate(blobs):
+        report = Report(Sources())
+        report.about(blob)
+        documents.add(blob, Place("", index), report)
+    return assembly.build("")

@@ -1,0 +1,171 @@
+"""A graph in a few lines: the notation of our tests, rule pages and counterexamples.
+
+    [stable]                      a channel; without one the channel is called stable
+    c: b / a, x / >=1.0.0 <2.0.0  entry: replaces / skips / skipRange (each may be left out or be -)
+    b: a
+    a@1.0.0-rc.1                  an entry with a version of its own
+    old?                          an entry that has no bundle
+    %default fast                 the default channel (else the first)
+    %deprecated a: no longer kept a deprecated bundle and its message
+    %prohibited b                 a bundle with the property olm.deprecated
+    %dependent b                  a bundle that requires another package
+
+A version comes from the name: `op.v1.2.3` and `1.2.3` say it, `b3` is 3.0.0, `c` is 3.0.0.
+"""
+
+from __future__ import annotations
+
+__all__ = ["draw", "parse"]
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from everpath.errors import UsageError
+from everpath.model import (
+    Bundle,
+    Catalog,
+    Channel,
+    Declaration,
+    DeprecationEntry,
+    Deprecations,
+    Entry,
+    Place,
+    Property,
+)
+from everpath.model.builder import Assembly
+from everpath.versions import maybe
+
+_LINE = re.compile(r"(?P<name>[^\s:@?]+)(?:@(?P<version>[^\s:?]+))?(?P<absent>\?)?\s*(?::(?P<edges>.*))?")
+
+
+@dataclass(slots=True)
+class _Drawing:
+    """What has been read of a drawing so far."""
+
+    package: str
+    channels: dict[str, list[Entry]] = field(default_factory=dict)
+    bundles: dict[str, Bundle] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
+    deprecated: dict[str, str] = field(default_factory=dict)
+    prohibited: set[str] = field(default_factory=set)
+    dependent: set[str] = field(default_factory=set)
+    default: str = ""
+
+
+def parse(text: str, package: str = "p") -> Catalog:
+    """The catalog that a drawing describes; places are the lines of the drawing."""
+    drawing = _Drawing(package)
+    channel = "stable"
+    for number, raw in enumerate(text.splitlines()):
+        line = raw.partition("#")[0].strip()
+        if line.startswith("[") and line.endswith("]"):
+            channel = line[1:-1].strip()
+            drawing.channels.setdefault(channel, [])
+        elif line.startswith("%"):
+            _directive(drawing, line[1:])
+        elif line:
+            _entry(drawing, channel, line, number)
+    return _catalog(drawing)
+
+
+def _directive(drawing: _Drawing, line: str) -> None:
+    word, _, rest = line.partition(" ")
+    if word == "default":
+        drawing.default = rest.strip()
+    elif word == "deprecated":
+        name, _, message = rest.partition(":")
+        drawing.deprecated[name.strip()] = message.strip()
+    elif word == "prohibited":
+        drawing.prohibited.add(rest.strip())
+    elif word == "dependent":
+        drawing.dependent.add(rest.strip())
+    else:
+        hint = "there are %default, %deprecated, %prohibited and %dependent"
+        raise UsageError(f"no directive is called %{word}", hint=hint)
+
+
+def _entry(drawing: _Drawing, channel: str, line: str, number: int) -> None:
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise UsageError(
+            f"line {number + 1} is no entry: {line!r}", hint="name: replaces / skips / skipRange"
+        )
+    name, version = match["name"], match["version"]
+    fields = [part.strip() for part in re.split(r"(?:^|\s)/(?:\s|$)", match["edges"] or "")]
+    replaces, skips, skip_range = ("" if f in "-–" else f for f in (*fields, "", "")[:3])
+    place = Place("<drawing>", 0, (number,))
+    drawing.channels.setdefault(channel, []).append(
+        Entry(
+            name,
+            place,
+            replaces=replaces or None,
+            skips=tuple(s.strip() for s in skips.strip("[]").split(",") if s.strip()),
+            skip_range=skip_range or None,
+        )
+    )
+    if match["absent"]:
+        drawing.absent.add(name)
+    elif version or name not in drawing.bundles:
+        drawing.bundles[name] = _bundle(drawing.package, name, version or _implied(name), place)
+
+
+def _implied(name: str) -> str:
+    """The version a name implies."""
+    tail = re.sub(r"^.*?\.v(?=\d)", "", name)
+    if maybe(tail):
+        return tail
+    if number := re.search(r"(\d+)$", name):
+        return f"{int(number[1])}.0.0"
+    return f"{sum(ord(c) - ord('a') + 1 for c in name[:1].lower())}.0.0"
+
+
+def _bundle(package: str, name: str, version: str, place: Place) -> Bundle:
+    value = {"packageName": package, "version": version}
+    return Bundle(
+        name,
+        package,
+        version,
+        place,
+        image=f"registry.example/{package}:{version.replace('+', '_')}",
+        properties=(Property("olm.package", value, place),),
+    )
+
+
+def _catalog(drawing: _Drawing) -> Catalog:
+    assembly = Assembly()
+    default = drawing.default or next(iter(drawing.channels), "")
+    assembly.declare(drawing.package, Declaration(Place("<drawing>"), default))
+    for name, entries in drawing.channels.items():
+        assembly.add_channel(Channel(name, drawing.package, Place("<drawing>"), tuple(entries)))
+    for bundle in _bundles(drawing):
+        assembly.add_bundle(bundle)
+    if drawing.deprecated:
+        deprecated = tuple(
+            DeprecationEntry("olm.bundle", n, m, Place("<drawing>")) for n, m in drawing.deprecated.items()
+        )
+        assembly.add_deprecations(Deprecations(drawing.package, Place("<drawing>"), deprecated))
+    return assembly.build("drawing")
+
+
+def _bundles(drawing: _Drawing) -> Iterator[Bundle]:
+    for name, bundle in drawing.bundles.items():
+        if name in drawing.absent:
+            continue
+        extra = [Property("olm.deprecated", {}, bundle.place)] if name in drawing.prohibited else []
+        if name in drawing.dependent:
+            value = {"packageName": f"{drawing.package}-base", "versionRange": ">=1.0.0"}
+            extra.append(Property("olm.package.required", value, bundle.place))
+        yield bundle._replace(properties=(*bundle.properties, *extra))
+
+
+def draw(channel: Channel) -> str:
+    """A channel in the notation, entries in the order they were written."""
+    return "\n".join(_drawn(entry) for entry in channel.entries)
+
+
+def _drawn(entry: Entry) -> str:
+    fields = [entry.replaces or "-", ", ".join(entry.skips) or "-", entry.skip_range or "-"]
+    while fields and fields[-1] == "-":
+        fields.pop()
+    return f"{entry.name}: {' / '.join(fields)}" if fields else entry.name

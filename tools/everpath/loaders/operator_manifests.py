@@ -1,0 +1,182 @@
+"""Reads the operator's own manifests: every document of every YAML file in some folders, and one icon.
+
+Nothing is overlaid or patched, but for the tests that operator-sdk adds to a scorecard by patches. A project
+that keeps its manifests as kustomize bases and patches gives the folders of the bases, or one file with what
+`kustomize build` printed.
+"""
+
+from __future__ import annotations
+
+__all__ = ["read_operator"]
+
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from everpath.bundlegen import SCORECARD, Icon, Operator, sorted_out
+from everpath.errors import UnreadableInput
+from everpath.loaders.fbc.documents import Flaw, yaml_documents
+from everpath.loaders.sources import Sources, unreadable
+from everpath.model import Place
+from everpath.model.bundle_contents import Manifest
+from everpath.parsing import yaml11
+from everpath.parsing.parsed import TextProblem
+
+_SUFFIXES: Final = (".yaml", ".yml", ".json")
+#: What each kind of picture starts with, near enough: a file that is something else shows as a broken icon.
+_PICTURES: Final = {
+    ".svg": ("image/svg+xml", b"<svg"),
+    ".png": ("image/png", b"\x89PNG\r\n\x1a\n"),
+    ".jpg": ("image/jpeg", b"\xff\xd8\xff"),
+    ".jpeg": ("image/jpeg", b"\xff\xd8\xff"),
+    ".gif": ("image/gif", b"GIF8"),
+}
+_UNSHOWN: Final = (".webp", ".bmp", ".ico", ".tif", ".tiff", ".avif", ".heic", ".pdf")
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml")
+#: Its keys where it does no more than list, or what `images:` of releases.yaml does here.
+_LISTING: Final = frozenset({"apiVersion", "kind", "metadata", "resources", "images", "namespace"})
+_SNIFFED: Final = 4096
+_APPENDED: Final = re.compile(r"/stages/(\d{1,4})/tests/-")
+
+
+def read_operator(paths: Iterable[str], sources: Sources) -> Operator:
+    """The operator that files and folders describe. Raises `UnreadableInput`, naming file and line."""
+    given = tuple(paths)
+    files = [file for path in given for file in _files(path, sources)]
+    texts = [file for file in files if file in given or file.endswith(_SUFFIXES)]
+    tests: list[tuple[int, Any]] = []
+    manifests = [manifest for file in texts for manifest in _manifests(file, sources, tests)]
+    manifests = [
+        _with_tests(manifest, tests) if _is_scorecard(manifest) else manifest for manifest in manifests
+    ]
+    pictures = [file for file in files if _is_icon(file)]
+    if len(pictures) > 1:
+        hint = "keep one of them"
+        raise UnreadableInput(
+            f"{' and '.join(pictures)}: an operator has one icon", hint=hint, file=pictures[1]
+        )
+    return sorted_out(manifests, _icon(pictures[0], sources) if pictures else None)
+
+
+def _is_icon(file: str) -> bool:
+    """Whether a file is the icon. Raises UnreadableInput for one of a kind that no console shows."""
+    path = Path(file)
+    if path.stem == "icon" and path.suffix in _UNSHOWN:
+        hint = f"save it as one of {', '.join(f'icon{suffix}' for suffix in _PICTURES)}"
+        raise UnreadableInput(f"{file}: OLM knows no icons of this kind", hint=hint, file=file)
+    return path.stem == "icon" and path.suffix in _PICTURES
+
+
+def _files(path: str, sources: Sources, above: frozenset[Path] = frozenset()) -> Iterator[str]:
+    """The files of a folder, in an order that no file system decides.
+
+    Where a kustomization does nothing but list what is in its folder, what it does not list is left out.
+    """
+    if not Path(path).is_dir():
+        yield path
+        return
+    try:
+        entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    real = Path(path).resolve()
+    if real in above:
+        hint = "take the link out"
+        raise UnreadableInput(f"{path} is a link to a folder that it is in", hint=hint, file=path)
+    listed = _listed([entry for entry in entries if entry.name in _KUSTOMIZATIONS], sources)
+    for entry in entries:
+        is_folder = entry.is_dir()
+        is_known = listed is None or entry.name in listed or not (is_folder or entry.name.endswith(_SUFFIXES))
+        if entry.name.startswith(".") or not is_known:
+            continue
+        if is_folder:
+            yield from _files(entry.path, sources, above | {real})
+        elif entry.is_file() or not Path(entry.path).exists():
+            # A link to nowhere is read, too, and refused: what it was for must not be missing silently.
+            yield entry.path
+
+
+def _listed(found: Iterable[os.DirEntry[str]], sources: Sources) -> frozenset[str] | None:
+    """What a plain kustomization takes from its own folder; None where there is none, or it does more."""
+    for entry in found:
+        try:
+            value = yaml11.parse(sources.read(entry.path)).value
+        except TextProblem:
+            return None
+        resources = value.get("resources") if isinstance(value, dict) else None
+        if isinstance(resources, list) and value.keys() <= _LISTING:
+            plain = (str(name).removeprefix("./").rstrip("/") for name in resources)
+            return frozenset(name.partition("/")[0] for name in plain)
+    return None
+
+
+def _manifests(file: str, sources: Sources, tests: list[tuple[int, Any]]) -> Iterator[Manifest]:
+    """The objects of a file; tests that it adds to the scorecard are put with the others."""
+    data = sources.read(file)
+    for document in yaml_documents(io.BytesIO(data)):
+        line = data.count(b"\n", 0, document.offset)
+        if isinstance(document, Flaw):
+            raise _broken(file, line + 1, 1, document.message)
+        try:
+            parsed = yaml11.parse(document.text)
+        except TextProblem as problem:
+            raise _broken(file, line + problem.line, problem.column, problem.message) from problem
+        if added := _added_tests(parsed.value):
+            tests += added
+        elif not parsed.is_blank and _is_manifest(file, line + 1, parsed.value):
+            yield Manifest(Place(file, document.offset), parsed.value)
+
+
+def _added_tests(value: Any) -> list[tuple[int, Any]]:
+    """The tests that a JSON patch appends to the stages of a scorecard, if that is all it does."""
+    steps = value if isinstance(value, list) else []
+    found = [
+        (int(where[1]), step.get("value"))
+        for step in steps
+        if isinstance(step, dict) and step.get("op") == "add"
+        if (where := _APPENDED.fullmatch(str(step.get("path"))))
+    ]
+    return found if len(found) == len(steps) else []
+
+
+def _is_scorecard(manifest: Manifest) -> bool:
+    return manifest.api_version.startswith(f"{SCORECARD}/")
+
+
+def _with_tests(scorecard: Manifest, tests: Iterable[tuple[int, Any]]) -> Manifest:
+    """The scorecard with more tests; those for a stage that it does not have are left out."""
+    stages = scorecard.body.get("stages")
+    made = [dict(stage) if isinstance(stage, dict) else stage for stage in stages or ()]
+    for number, test in tests:
+        if number < len(made) and isinstance(made[number], dict):
+            made[number]["tests"] = [*(made[number].get("tests") or ()), test]
+    return scorecard._replace(body={**scorecard.body, "stages": made}) if made else scorecard
+
+
+def _is_manifest(file: str, line: int, value: Any) -> bool:
+    if isinstance(value, dict) and isinstance(value.get("kind"), str):
+        return True
+    if Path(file).stem in ("kustomization", "kustomizeconfig"):
+        return False
+    raise UnreadableInput(
+        f"{file}:{line}: not a manifest: it has no kind",
+        hint="keep patches and values out of the folders that `operator` names, or name the files themselves",
+        file=file,
+    )
+
+
+def _broken(file: str, line: int, column: int, message: str) -> UnreadableInput:
+    return UnreadableInput(f"{file}:{line}:{column}: not YAML: {message}", file=file)
+
+
+def _icon(file: str, sources: Sources) -> Icon:
+    data = sources.read(file)
+    media_type, beginning = _PICTURES[Path(file).suffix]
+    head = data[:_SNIFFED]
+    if not (beginning in head if media_type == "image/svg+xml" else head.startswith(beginning)):
+        hint = "save it again in the format its name says"
+        raise UnreadableInput(f"{file}: not a picture of the kind {media_type}", hint=hint, file=file)
+    return Icon(data, media_type)

@@ -1,0 +1,50 @@
+"""The way down to one value of JSON, along the brackets on the way: what `yaml_descent` is for YAML."""
+
+from __future__ import annotations
+
+__all__ = ["descend_json"]
+
+from json import JSONDecodeError, JSONDecoder
+from typing import Final
+
+from everpath.parsing.parsed import Pointer
+
+Span = tuple[int, int]
+
+_DECODER: Final = JSONDecoder()
+
+
+def descend_json(text: str, pointer: Pointer) -> Span | None:
+    """The characters of the value at a pointer; of a key given twice, the last, as a decoder has it."""
+    try:
+        index: int | None = _behind_blanks(text, 0)
+        for step in pointer:
+            index = _child(text, index, step) if index is not None else None
+        return (index, _DECODER.raw_decode(text, index)[1]) if index is not None else None
+    except (JSONDecodeError, IndexError, RecursionError):
+        return None
+
+
+def _child(text: str, index: int, step: str | int) -> int | None:
+    """Where the value at one step starts, in the mapping or list that starts at an index."""
+    is_mapping = isinstance(step, str)
+    if text[index] != ("{" if is_mapping else "["):
+        return None
+    position, count, found = _behind_blanks(text, index + 1), 0, None
+    while text[position] not in "}]":
+        key: str | int = count
+        if is_mapping:
+            key, position = _DECODER.raw_decode(text, position)
+            position = _behind_blanks(text, _behind_blanks(text, position) + 1)
+        if key == step:
+            found = position
+        position = _behind_blanks(text, _DECODER.raw_decode(text, position)[1])
+        position = _behind_blanks(text, position + 1) if text[position] == "," else position
+        count += 1
+    return found
+
+
+def _behind_blanks(text: str, index: int) -> int:
+    while text[index] in " \t\r\n":
+        index += 1
+    return index

@@ -1,8 +1,0 @@
-"""What opm makes of bundles and templates: the blobs of a file-based catalog, as plain data."""
-
-from __future__ import annotations
-
-__all__ = ["Blob", "Refusal", "Rendered", "render_bundle"]
-
-from everpath.rendering.bundles import Blob, Rendered, render_bundle
-from everpath.rendering.refusals import Refusal

@@ -1,0 +1,112 @@
+"""What the page of `-o html` knows about each channel: the answers, ready to be shown."""
+
+from __future__ import annotations
+
+__all__ = ["called", "embedded"]
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any
+
+from everpath.layout.picture import Node
+from everpath.layout.roads import Road, Roads
+from everpath.layout.scene import Scene, Sighted
+from everpath.layout.words import accepted, remarks
+from everpath.reporters.outcome import page, sentence
+from everpath.reporters.plain import one_line
+
+
+def embedded(scenes: Sequence[Scene]) -> str:
+    """The data as JSON in which nothing can end the element it stands in."""
+    channels = [_channel(scene, name) for scene, name in zip(scenes, called(scenes), strict=True)]
+    text = json.dumps({"rules": _rules(scenes), "channels": channels}, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def called(scenes: Sequence[Scene]) -> list[str]:
+    """What tabs and addresses call the channels: one name twice gets a number, which no channel is called."""
+    names = [one_line(scene.picture.channel) for scene in scenes]
+    taken = set(names)
+    seen, told = set[str](), list[str]()
+    for name in names:
+        numbered = (f"{name} ({number})" for number in count(2))
+        told.append(next(each for each in numbered if each not in taken) if name in seen else name)
+        seen.add(name)
+        taken.add(told[-1])
+    return told
+
+
+def _rules(scenes: Sequence[Scene]) -> dict[str, Any]:
+    """The rules that found something, once: a large channel may have thousands of findings."""
+    names = {sighted.finding.rule: sighted.finding.name for scene in scenes for sighted in scene.findings}
+    return {rule: {"name": name, "url": page(rule)} for rule, name in sorted(names.items())}
+
+
+def _channel(scene: Scene, name: str) -> dict[str, Any]:
+    columns = scene.picture.columns
+    reasons = dict[str, int]()
+    broken = [roads.fresh.reason for roads in scene.roads if roads.is_broken]
+    return {
+        "name": name,
+        "fresh": [_spelled(scene, roads.fresh) for roads in scene.roads],
+        "axis": scene.layout.axis,
+        "broken": one_line(broken[0]) if broken else None,
+        "nodes": [_data(scene, column, reasons) for column in range(len(scene.picture.nodes))],
+        "reasons": list(reasons),
+        "findings": [_finding(scene, sighted) for sighted in scene.findings],
+        "visitors": [
+            {
+                "name": one_line(asked.name),
+                "version": one_line(asked.version or ""),
+                "roads": [_spelled(scene, roads.road(asked)) for roads in scene.roads],
+            }
+            for asked in scene.visitors
+        ],
+        "lit": [columns[name] for name in scene.lit],
+    }
+
+
+def _data(scene: Scene, column: int, reasons: dict[str, int]) -> dict[str, Any]:
+    node = scene.picture.nodes[column]
+    return {
+        "name": one_line(node.name),
+        "version": one_line(node.version or ""),
+        "at": scene.layout.spots[column],
+        "remarks": [one_line(remark) for remark in (*remarks(scene, node), *_notices(node))],
+        "edges": [one_line(text) for text in accepted(scene.picture, column)],
+        "roads": [_road(scene, roads, node, reasons) for roads in scene.roads] if node.entry else None,
+    }
+
+
+def _notices(node: Node) -> Iterator[str]:
+    if node.deprecated:
+        yield f"the catalog says: {node.deprecated}"
+
+
+def _road(scene: Scene, roads: Roads, node: Node, reasons: dict[str, int]) -> list[Any]:
+    """The next hop, how the road ends and the number of the reason: the script goes from hop to hop.
+
+    Each reason is said once. A failing resolver names every head of the channel, to each of its entries.
+    """
+    hop = roads.next[node.name]
+    reason = reasons.setdefault(one_line(roads.reason(node.name)), len(reasons))
+    return [None if hop is None else scene.picture.columns[hop], roads.ends[node.name].end.value, reason]
+
+
+def _spelled(scene: Scene, road: Road) -> dict[str, Any]:
+    path = [scene.picture.columns[name] for name in road.path]
+    return {"path": path, "kind": road.end.value, "end": one_line(road.reason)}
+
+
+def _finding(scene: Scene, sighted: Sighted) -> dict[str, Any]:
+    finding = sighted.finding
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.word,
+        "entry": scene.picture.columns.get(finding.entry or ""),
+        "message": one_line(sentence(finding)),
+        "because": [one_line(reason) for reason in finding.because],
+        "fix": None if finding.fix is None else one_line(finding.fix),
+        "where": one_line(sighted.where),
+    }
