@@ -1,4 +1,4 @@
-"""everpath.resolvers against the code it mirrors: no disagreement on all small and on many random channels."""
+"""`everpath.resolvers` and the code it mirrors agree on all small and on many random channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""everpath.resolvers.extensions against operator-controller's own resolver: no disagreement about anything."""
+"""`everpath.resolvers.extensions` and operator-controller's own resolver agree."""
 
 from __future__ import annotations
 

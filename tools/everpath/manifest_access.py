@@ -1,6 +1,6 @@
 """Ways into manifests that people wrote: what has the wrong shape is as good as absent.
 
-Nothing is lost by that: bundles are validated (`rules.contents`), and there the shape is a finding with its
+Nothing is lost by that: bundles are validated (`rules.bundle`), and there the shape is a finding with its
 place. Where Go's decoder is to be followed, which knows no case, there is `rules._shapes.field`.
 """
 

@@ -1,7 +1,7 @@
 """Whether the objects people have survive the definitions a later release brings.
 
 OLM replaces a release's CustomResourceDefinitions by those of its successor, on clusters full of objects.
-`breaches` compares the two sets; `everpath.crd_upgrade_safety.upgrades` asks it of each two releases OLM moves between.
+`breaches` compares the two sets, `upgrades` does so for each two releases that OLM moves between.
 """
 
 from __future__ import annotations

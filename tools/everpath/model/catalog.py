@@ -59,7 +59,7 @@ _DIALECTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 class Place(NamedTuple):
     """Where something is written: a file, the document in it, and the way down to a value.
 
-    Lines and columns are not kept: `formats.positions` finds them again from this, for findings only.
+    Lines and columns are not kept: `loaders.positions` finds them again from this, for findings only.
     `offset` is the byte at which the document starts; `on_key` means the last key, not the value behind it.
     """
 

@@ -193,5 +193,5 @@ def _remarks(root: Any, repeated: dict[int, list[str]]) -> Iterator[Remark]:
 
 
 def _remark(kind: RemarkKind, pointer: Pointer) -> Remark:
-    """JSON decoders forget lines; `formats.positions` finds them again by the pointer."""
+    """JSON decoders forget lines; `loaders.positions` finds them again by the pointer."""
     return Remark(kind, pointer, 1, 1)

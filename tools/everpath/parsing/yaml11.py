@@ -1,6 +1,6 @@
 """YAML as opm reads it: libyaml for the grammar, go-yaml v2 for the meaning.
 
-PyYAML's own constructor differs from go-yaml where a catalog would notice: scalars (`formats.text.scalars`),
+PyYAML's own constructor differs from go-yaml where a catalog would notice: scalars (`parsing.scalars`),
 repeated keys, `<<` after the keys it overwrites, how much an alias may unfold. So values are built here,
 straight from libyaml's events: no recursion, no node tree, memory is what the value itself needs.
 """

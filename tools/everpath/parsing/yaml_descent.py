@@ -2,7 +2,7 @@
 
 To index a whole document for one finding costs a millisecond, and a large catalog has thousands of both.
 Here the lines on the way are followed, and nothing else is looked at. What is not laid out as tools lay it
-out is declined (None), and `formats.text.spans` does it the slow way. JSON has its own: `json_descent`.
+out is declined (None), and `parsing.spans` does it the slow way. JSON has its own: `json_descent`.
 """
 
 from __future__ import annotations

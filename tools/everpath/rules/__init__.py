@@ -29,18 +29,18 @@ RULE_MODULES: Final = (
 
 #: Modules that hold rules about bundles' folders, or need them. A look at a catalog need not wait for them.
 CONTENTS_MODULES: Final = (
-    "contents.layout",
-    "contents.manifests",
-    "contents.csv",
-    "contents.examples",
-    "contents.crds",
-    "contents.crd_serving",
-    "contents.wholes",
-    "contents.hub",
-    "contents.removed_apis",
-    "contents.practices",
-    "contents.objects",
-    "contents.package_files",
+    "bundle.layout",
+    "bundle.manifests",
+    "bundle.csv",
+    "bundle.examples",
+    "bundle.crds",
+    "bundle.crd_serving",
+    "bundle.wholes",
+    "bundle.hub",
+    "bundle.removed_apis",
+    "bundle.practices",
+    "bundle.objects",
+    "bundle.package_files",
     "upgrades",
 )
 

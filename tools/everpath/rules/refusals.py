@@ -1,6 +1,6 @@
 """What `opm validate` refuses of a package, for commands that answer all the same.
 
-The rules that mirror opm know it; of channels' graphs `policies.opm` has opm's own words.
+The rules that mirror opm know it; of channels' graphs `resolvers.opm` has opm's own words.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LAWS: Final = frozenset(
 #: A range that does not parse.
 _RANGE: Final = "EP301"
 
-#: A channel without entries, of which `policies.opm` has the words.
+#: A channel without entries, of which `resolvers.opm` has the words.
 _EMPTY: Final = "EP110"
 
 

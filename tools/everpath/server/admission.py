@@ -2,7 +2,7 @@
 
 opm reads every byte before it serves the first. Here the values of `olm.csv.metadata`, which are most of a
 catalog and part of no answer but those about single bundles, are looked into at once only in catalogs of up
-to some megabytes (`formats.fbc.catalog`), or if one asks for it.
+to some megabytes (`loaders.fbc.catalog`), or if one asks for it.
 """
 
 from __future__ import annotations

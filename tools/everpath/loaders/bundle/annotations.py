@@ -20,10 +20,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from everpath.loaders.bundle.facts import AnnotationsFacts, Note, TypedValue
+from everpath.loaders.typed import Typed, repetitions
 from everpath.parsing import outline
 from everpath.parsing.first_document import first_document
 from everpath.parsing.outline import Unfamiliar
-from everpath.parsing.typed import Typed, repetitions
 
 PACKAGE: Final = "operators.operatorframework.io.bundle.package.v1"
 CHANNELS: Final = "operators.operatorframework.io.bundle.channels.v1"

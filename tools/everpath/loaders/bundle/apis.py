@@ -14,8 +14,8 @@ from everpath.loaders.bundle.facts import BundleFacts, Note, Pointer, TypedValue
 from everpath.loaders.bundle.folder import unreadable_note
 from everpath.loaders.bundle.shape import Layout
 from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.typed import Typed
 from everpath.parsing.first_document import Broken, first_document
-from everpath.parsing.typed import Typed
 
 GVK: Final = "olm.gvk"
 

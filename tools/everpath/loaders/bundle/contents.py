@@ -19,12 +19,12 @@ from everpath.loaders.bundle.folder import is_metadata_name
 from everpath.loaders.bundle.shape import YAML, Layout, find_layouts
 from everpath.loaders.bundle.visits import Visit, join
 from everpath.loaders.fbc.documents import Document, Flaw, is_json, yaml_documents
+from everpath.loaders.typed import type_name
 from everpath.model import Place, Problem, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
 from everpath.opm_render.go_json import scalar_text, sorted_keys
 from everpath.parsing import json_text, yaml11
 from everpath.parsing.parsed import Parsed, TextProblem, byte_offset
-from everpath.parsing.typed import type_name
 
 
 def read_contents(path: str) -> Contents:

@@ -16,10 +16,10 @@ from typing import Any, Final
 from msgspec.structs import replace as with_fields
 
 from everpath.loaders.bundle.facts import CsvFacts, join_keys
+from everpath.loaders.typed import Typed, repetitions
 from everpath.parsing import outline
 from everpath.parsing.first_document import first_document
 from everpath.parsing.outline import Unfamiliar
-from everpath.parsing.typed import Typed, repetitions
 
 KIND: Final = "ClusterServiceVersion"
 

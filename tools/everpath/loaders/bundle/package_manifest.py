@@ -26,10 +26,10 @@ from everpath.loaders.bundle.modelled import Files, add_notes, bundle_of
 from everpath.loaders.bundle.shape import YAML, is_package_file, is_package_file_name, says_package
 from everpath.loaders.bundle.update_graph import declared, in_order
 from everpath.loaders.bundle.visits import Stamp, Visit, folder_name, join
+from everpath.loaders.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
 from everpath.model.builder import Assembly
 from everpath.parsing.first_document import Broken, first_document
-from everpath.parsing.typed import Typed
 
 
 def read_package_manifests(visit: Visit) -> PackageFacts:

@@ -29,12 +29,12 @@ from everpath.loaders.bundle.shape import (
 from everpath.loaders.bundle.update_graph import MODES, mode_named
 from everpath.loaders.bundle.visits import Visit, folder_name, is_unchanged, join
 from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.typed import Typed, repetitions
 from everpath.model import UpdateMode
 from everpath.model.builder import Assembly
 from everpath.parsing import outline
 from everpath.parsing.first_document import Broken, first_document
 from everpath.parsing.outline import Unfamiliar
-from everpath.parsing.typed import Typed, repetitions
 
 if TYPE_CHECKING:
     from everpath.loaders.bundle.verdicts import Verdicts

@@ -1,6 +1,6 @@
 """A folder of package manifests, file by file: what stands in which of its folders.
 
-Upgrades need a glance at the CSVs (`formats.bundles.package_manifest`); whoever moves files has to know what
+Upgrades need a glance at the CSVs (`loaders.bundle.package_manifest`); whoever moves files has to know what
 each of them is.
 """
 

@@ -1,6 +1,6 @@
 """From package manifests, or from bundles, to a file-based catalog with the same upgrades.
 
-The graph is the one that readers see in the source (`formats.bundles`): its channels are written down entry
+The graph is the one that readers see in the source (`loaders.bundle`): its channels are written down entry
 by entry, names that lead nowhere included. Package manifests become bundles on the way.
 """
 
