@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "CA_CERTIFICATE",
     "DATA_ROLES",
     "HAS_MANAGERS_RULE",
     "MAX_BATCH",
@@ -10,6 +11,7 @@ __all__ = [
     "MIN_DEADLINE",
     "ROLES",
     "SEARCH_RULE",
+    "TLS_ENTRIES",
     "WARM_RULE",
     "ClusterSpec",
     "Dashboards",
@@ -41,6 +43,10 @@ ROLES: Final = (
 )
 # Nodes with one of these have shards on their disks.
 DATA_ROLES: Final = frozenset({"data", "search", "warm"})
+
+# The entry of the TLS Secret that clients verify certificates with, and all entries that nodes need.
+CA_CERTIFICATE: Final = "ca.crt"
+TLS_ENTRIES: Final = ("tls.crt", "tls.key", CA_CERTIFICATE)
 
 # The codec brings values that an older CRD may have accepted within these. MAX_BATCH is not in the CRD: OLM
 # v1 refuses a new maximum, and a stored value above it could not be written any more.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 __all__ = [
-    "CA_CERTIFICATE",
     "CERTIFICATES_DIGEST",
     "CERTIFICATES_VOLUME",
     "CONFIGURATION",
@@ -53,8 +52,6 @@ COORDINATING_SETTINGS_FILE: Final = "coordinating.yml"
 # The entries of a credentials Secret that the operator reads. Others are ignored.
 CREDENTIALS: Final = ("username", "password")
 CERTIFICATES_VOLUME: Final = "certificates"
-# The entry of the TLS Secret that clients verify certificates with.
-CA_CERTIFICATE: Final = "ca.crt"
 HTTP_PORT: Final = 9200
 TRANSPORT_PORT: Final = 9300
 # OpenSearch settings that are environment variables of the container.
