@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["observe", "security_in_force", "with_name_conflicts"]
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -39,6 +40,7 @@ from searchkeeper.snapshot import (
     Pod,
     PoolView,
     StatefulSetView,
+    ZoneSettings,
 )
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import Release
@@ -57,6 +59,7 @@ _OWNED_KINDS: Final = (
 _LABELLED_KINDS: Final = (("v1", "Pod"), ("v1", "PersistentVolumeClaim"))
 # The configuration versions that introduced a set of labels.
 _LABEL_SCHEMES: Final = (1, 4)
+_LABEL_PATH: Final = re.compile(r"metadata\.labels\['(?P<key>.+)'\]")
 
 
 def observe(
@@ -362,6 +365,7 @@ def _stateful_set_view(manifest: Manifest) -> StatefulSetView:
             ),
             None,
         ),
+        zones=_zone_settings((last_applied(manifest) or manifest)["spec"]["template"]),
     )
 
 
@@ -382,6 +386,18 @@ def _pod_view(pod: Manifest) -> Pod:
         has_started=any(map(_has_started, status.get("containerStatuses") or ())),
         roles=_roles(pod),
         restarts=tuple(_restarts(status)),
+        zones=_zone_settings(pod),
+    )
+
+
+def _zone_settings(pod: Mapping[str, Any]) -> ZoneSettings:
+    variables = {each["name"]: each for each in pod["spec"]["containers"][0].get("env") or ()}
+    source = (variables.get(names.ZONE) or {}).get("valueFrom") or {}
+    label = _LABEL_PATH.fullmatch((source.get("fieldRef") or {}).get("fieldPath") or "")
+    return ZoneSettings(
+        has_zone=names.ZONE in variables,
+        topology_key=None if label is None else label["key"],
+        is_aware=names.ZONE_AWARENESS in variables,
     )
 
 
