@@ -1,4 +1,4 @@
-"""Zones by a topology key: data nodes have one before a manager relies on it, and an unknown one is reported."""
+"""Zones: data nodes have one before a manager relies on it, and an unknown one is reported."""
 
 from __future__ import annotations
 
