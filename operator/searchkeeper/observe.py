@@ -365,7 +365,7 @@ def _stateful_set_view(manifest: Manifest) -> StatefulSetView:
             ),
             None,
         ),
-        zones=_zone_settings((last_applied(manifest) or manifest)["spec"]["template"]),
+        zones=_zone_settings(_applied_template(manifest)),
     )
 
 
@@ -388,6 +388,17 @@ def _pod_view(pod: Manifest) -> Pod:
         restarts=tuple(_restarts(status)),
         zones=_zone_settings(pod),
     )
+
+
+def _applied_template(stateful_set: Manifest) -> Mapping[str, Any]:
+    """Return the pod template as last applied; the live one where the annotation is lost."""
+    match last_applied(stateful_set):
+        case {"spec": {"template": {"spec": {"containers": [{"env": [*_]}, *_]}} as template}}:
+            applied: Mapping[str, Any] = template
+            return applied
+        case _:
+            live: Mapping[str, Any] = stateful_set["spec"]["template"]
+            return live
 
 
 def _zone_settings(pod: Mapping[str, Any]) -> ZoneSettings:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from operators_at_work import condition, edited, settled, status
+from operators_at_work import CLUSTER, condition, edited, settled, status
+from searchkeeper.desired.apply import LAST_APPLIED
 from searchkeeper.kubernetes.operations import Key, Patch
+from searchkeeper.observe import observe
+from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import NEWEST, Telling, judged, pods, running, stateful_set, unfolding, until
 
@@ -167,3 +171,29 @@ def test_zone_in_the_pod_template_of_a_pool_is_not_reported() -> None:
     template = {"metadata": {"labels": {KEY: "eu-1a"}}}
     world = running(*({**each, "podTemplate": template} for each in DEDICATED), topologyKey=KEY)
     assert condition(world, "Degraded").startswith("False ")
+
+
+def test_edit_of_a_stateful_set_does_not_change_awareness() -> None:
+    world = running(*DEDICATED, topologyKey=KEY)
+    data = stateful_set(world, "data")
+    assert data is not None
+    template = deepcopy(data["spec"]["template"])
+    [container] = template["spec"]["containers"]
+    container["env"] = [each for each in container["env"] if each["name"] != ZONE]
+    world.patch(Patch(Key.of(data), {"spec": {"template": template}}, ""))
+    ports = Telling(judged(world).world)
+    for _ in unfolding(world, ports=ports):
+        pass
+    assert {each.key.name for each in ports.patched if each.key.kind == "StatefulSet"} == {"logs-data"}
+    assert with_setting(world, AWARENESS) == with_role(world, "cluster_manager")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"spec": {}}'])
+def test_zones_of_a_stateful_set_without_its_annotation_are_the_live_ones(text: str) -> None:
+    world = running(*DEDICATED, topologyKey=KEY)
+    data = stateful_set(world, "data")
+    assert data is not None
+    world.patch(Patch(Key.of(data), {"metadata": {"annotations": {LAST_APPLIED: text}}}, ""))
+    snapshot = observe(world, world, CLUSTER, release(NEWEST), 0)
+    assert snapshot is not None
+    assert {each.stateful_set.zones.topology_key for each in snapshot.pools if each.stateful_set} == {KEY}
