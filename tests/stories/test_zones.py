@@ -91,7 +91,7 @@ def test_managers_with_data_become_aware_after_all_have_a_zone() -> None:
 def test_data_nodes_lose_the_zone_after_no_manager_is_aware(pools: tuple[dict[str, Any], ...]) -> None:
     # Guard: zones until no manager is aware.
     world = edited(running(*pools, topologyKey=KEY), topologyKey=None)
-    replacements(world)
+    assert replacements(world) == Counter([*pods(world), *with_role(world, "cluster_manager")])
     assert not with_setting(world, ZONE) | with_setting(world, AWARENESS)
     for template in (stateful_set(world, each["name"]) for each in pools):
         assert template is not None
