@@ -44,10 +44,16 @@ CONFIG = {
 }
 
 
+# By name of the node: what Kubernetes sets as a label of its pod.
+ZONE_KEY = "topology.kubernetes.io/zone"
+ZONES = {"logs-nodes-0": "a", "logs-nodes-1": "b", "logs-nodes-2": "unknown", "logs-front-0": "a"}
+
+
 def deployed(**security: str) -> DesiredCluster:
     pools = [{"name": name, "roles": [*roles], "replicas": 3} for name, roles in POOLS.items()]
     spec = decode_cluster_spec({"version": NEW, "pools": pools, "security": security, "config": CONFIG})
-    return DesiredCluster("logs", "search", "uid", spec, max(newest().configurations))
+    cluster = DesiredCluster("logs", "search", "uid", spec, max(newest().configurations))
+    return replace(cluster, topology_key=ZONE_KEY, is_zone_aware=True)
 
 
 def pod_of(this: DesiredCluster, name: str) -> Mapping[str, Any]:
@@ -58,7 +64,8 @@ def pod_of(this: DesiredCluster, name: str) -> Mapping[str, Any]:
 
 def told(this: DesiredCluster, node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
     """What its pod's entry point tells it, with addresses of here: all nodes share one."""
-    made = settings(pod_of(this, node.name), settings_manifests(this), node.name)
+    labels = {ZONE_KEY: ZONES[node.name]}
+    made = settings(pod_of(this, node.name), settings_manifests(this), node.name, labels)
     elsewhere = {
         "network.host": HOST,
         "http.port": node.http,
@@ -89,6 +96,8 @@ def test_nodes_start_with_what_is_deployed_and_find_each_other(opensearch: Fetch
         assert roles(nodes) == {name: set(roles_of(name)) - {"coordinating"} for name in NODES}
         for name, value in CONFIG.items():
             assert in_force(nodes, name) == [value] * len(NODES)
+        assert zones(nodes) == ZONES
+        assert zone_aware(nodes) == {name for name in NODES if "cluster_manager" in roles_of(name)}
 
 
 def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operator_enters(
@@ -169,6 +178,18 @@ def answers_over_tls(this: DesiredCluster, nodes: Nodes) -> bool:
     *command, script = pod_of(this, member.name)["containers"][0]["readinessProbe"]["exec"]["command"]
     script = script.replace("localhost:9200", f"{HOST}:{member.http}")
     return subprocess.run([*command, script], check=False, timeout=60).returncode == 0
+
+
+def zones(nodes: Nodes) -> dict[str, str | None]:
+    found = json.loads(answered(f"{nodes.url}/_nodes") or "{}")["nodes"].values()
+    return {each["name"]: each["attributes"].get("zone") for each in found}
+
+
+def zone_aware(nodes: Nodes) -> set[str]:
+    """The nodes that would spread shards over zones."""
+    found = json.loads(answered(f"{nodes.url}/_nodes/settings?flat_settings") or "{}")["nodes"].values()
+    setting = "cluster.routing.allocation.awareness.attributes"
+    return {each["name"] for each in found if each["settings"].get(setting) == "zone"}
 
 
 def roles(nodes: Nodes) -> dict[str, set[str]]:

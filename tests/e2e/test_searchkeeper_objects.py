@@ -30,6 +30,7 @@ SECURITY: Final = {
     "certificates": {"tlsSecret": "tls"},
     "users": {"tlsSecret": "tls", "credentialsSecret": "admin"},
 }
+ZONE_KEY: Final = "topology.kubernetes.io/zone"
 HOST_IP: Final = {"fieldRef": {"fieldPath": "status.hostIP"}}
 ZONES: Final = [{"name": f"zone-{n}", "roles": ["cluster_manager"], "replicas": 1} for n in range(3)]
 
@@ -61,6 +62,7 @@ def desired_manifests(version: int, security: dict[str, str]) -> Iterator[Manife
     spec = decode_cluster_spec(raw)
     cluster = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),))
     cluster = replace(cluster, certificates="a", ca_certificate="b", keystore="c")
+    cluster = replace(cluster, topology_key=ZONE_KEY, is_zone_aware=True)
     yield from settings_manifests(cluster)
     yield from (
         discovery_service(cluster),
@@ -177,6 +179,27 @@ def test_edits_of_managed_fields_are_reverted_and_others_are_kept(sandbox: Opera
         until("the Lease is renewed", lambda: sandbox.get_lease()["renewTime"] != renewed)
         assert sandbox.list_pods() == pods
         assert sandbox.api.get(path)["metadata"]["generation"] == generation
+
+
+def test_pods_have_the_zone_that_kubernetes_copies_from_their_node(sandbox: OperatorSandbox) -> None:
+    """Kubernetes does not copy other labels: that is reported, and the cluster is ready."""
+
+    def zones(key: str) -> set[str | None]:
+        return {each["metadata"]["labels"].get(key) for each in sandbox.list_pods()}
+
+    def reasons() -> tuple[str, str]:
+        found = {each["type"]: each["reason"] for each in conditions(sandbox.get_cluster())}
+        return found["Ready"], found["Degraded"]
+
+    sandbox.create_cluster(topologyKey=ZONE_KEY)
+    with sandbox.run_operator():
+        sandbox.wait_until_running("2.19.4")
+        assert zones(ZONE_KEY) == {"stand-a"}
+        until("the cluster is ready", lambda: reasons() == ("ClusterReady", "AsExpected"), TIMEOUT)
+        sandbox.edit_spec(topologyKey="example.com/rack")
+        until("every pod has the other label", lambda: zones("example.com/rack") == {"unknown"}, TIMEOUT)
+        until("it is reported", lambda: reasons() == ("ClusterReady", "ZoneUnknown"), TIMEOUT)
+        sandbox.wait_until_running("2.19.4")
 
 
 @pytest.fixture

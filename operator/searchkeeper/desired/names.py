@@ -19,6 +19,9 @@ __all__ = [
     "SETTINGS_FILE",
     "TEMPLATE",
     "TRANSPORT_PORT",
+    "UNKNOWN_ZONE",
+    "ZONE",
+    "ZONE_AWARENESS",
     "client_url",
     "configuration_version",
     "credentials_secret",
@@ -57,6 +60,10 @@ TRANSPORT_PORT: Final = 9300
 # OpenSearch settings that are environment variables of the container.
 ROLES: Final = "node.roles"
 INITIAL_MANAGERS: Final = "cluster.initial_cluster_manager_nodes"
+ZONE: Final = "node.attr.zone"
+ZONE_AWARENESS: Final = "cluster.routing.allocation.awareness.attributes"
+# The value of the label with the zone until Kubernetes overwrites it.
+UNKNOWN_ZONE: Final = "unknown"
 
 _MAX_VERSION_DIGITS: Final = 9
 _NODES_SERVICE_SINCE: Final = 2

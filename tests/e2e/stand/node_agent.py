@@ -21,7 +21,11 @@ from e2e.stand.waiting import until
 from e2e.stand.watching import Watch, watch
 
 _NAME: Final = "stand"
-_LABELS: Final = {"kubernetes.io/hostname": _NAME, "kubernetes.io/os": "linux"}
+_LABELS: Final = {
+    "kubernetes.io/hostname": _NAME,
+    "kubernetes.io/os": "linux",
+    "topology.kubernetes.io/zone": f"{_NAME}-a",
+}
 # Not of this machine: Endpoints refuse loopback addresses, and nobody is meant to connect to these.
 _HOST: Final = "10.78.0.1"
 
