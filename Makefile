@@ -72,7 +72,7 @@ conformance: $(READY) ## ask the real opm and OLM code the same questions (needs
 e2e: $(READY) ## real OLM, our operator and OpenSearch beside a real API server (needs Go, etcd; Maven for OpenSearch)
 	@command -v go >/dev/null || { echo 'make e2e builds Kubernetes, OLM and opm: it needs go' >&2; exit 1; }
 	@command -v etcd >/dev/null || { echo 'make e2e starts an API server: it needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
-	parts=$$(tests/e2e/stand/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
+	parts=$$(tests/e2e/servers/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
 
 mutation: $(READY) ## put small faults into the rules and the operator and see whether a test notices (hours)
 	$(BIN)/python tests/mutation/run.py

@@ -10,16 +10,16 @@ import pytest
 
 from commandline import ROOT
 from e2e.operator_sandbox import OperatorSandbox, apply_crds_and_rbac, operator_sandbox
-from e2e.stand.containers import Feigned
-from e2e.stand.control_plane import ControlPlane, control_plane
-from e2e.stand.controllers import kube_controller_manager
-from e2e.stand.node_agent import NodeAgent, node_agent
-from e2e.stand.olm_v0 import OlmV0
-from e2e.stand.olm_v0 import olm_v0 as real_olm_v0
-from e2e.stand.olm_v1 import OlmV1, olm_v1
-from e2e.stand.opensearch import Fetched, opensearch_folder
-from e2e.stand.parts import AbsentError, Parts
-from e2e.stand.processes import Workshop, log_end, workshop
+from e2e.servers.binaries import AbsentError, Parts
+from e2e.servers.containers import Feigned
+from e2e.servers.control_plane import ControlPlane, control_plane
+from e2e.servers.controller_manager import kube_controller_manager
+from e2e.servers.node_agent import NodeAgent, node_agent
+from e2e.servers.olm_v0 import OlmV0
+from e2e.servers.olm_v0 import olm_v0 as real_olm_v0
+from e2e.servers.opensearch import Fetched, opensearch_folder
+from e2e.servers.operator_controller import OlmV1, olm_v1
+from e2e.servers.processes import Workshop, log_end, workshop
 
 LOGS = pytest.StashKey[Workshop]()
 

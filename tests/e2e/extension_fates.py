@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from conformance.v1_questions import PACKAGE, Installation, Question, Shelf
 from documents import Document, catalog
-from e2e.stand.olm_v1 import Answer, Ask
+from e2e.servers.operator_controller import Answer, Ask
 from everpath.graph import PackageGraph
 from everpath.policies.decisions import Decision, FailureKind, Installed
 from everpath.policies.extensions import Extension, Source, resolve

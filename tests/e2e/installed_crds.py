@@ -13,9 +13,9 @@ from http import HTTPStatus
 import yaml
 
 from commandline import ROOT
-from e2e.stand.api import Api, Object, RefusedError
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, Object, RefusedError
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import until
 from searchkeeper.api.crds import crds
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 from urllib.request import ProxyHandler, Request, build_opener
 
-from e2e.stand.opensearch import Nodes
-from e2e.stand.waiting import NotInTimeError, until
+from e2e.servers.opensearch import Nodes
+from e2e.servers.polling import NotInTimeError, until
 from searchkeeper.opensearch.calls import (
     Call,
     ClearVotingExclusions,

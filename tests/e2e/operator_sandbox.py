@@ -25,10 +25,10 @@ from typing import Any, Final
 
 from commandline import ROOT
 from e2e.run_recorder import RunRecorder, run_recorder
-from e2e.stand.api import Api, Object, RefusedError, conditions
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.processes import Workshop
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, Object, RefusedError, conditions
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import until
+from e2e.servers.processes import Workshop
 from operator_manifests import rbac
 from searchkeeper.api.crds import crds
 from searchkeeper.kubernetes.operations import Key

@@ -16,10 +16,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
-from e2e.stand.api import Object
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import NotInTimeError, until
-from e2e.stand.watching import Watch, watch
+from e2e.servers.api import Object
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import NotInTimeError, until
+from e2e.servers.watch import Watch, watch
 from engine_over_http import EngineHttpApi
 from opensearch_replayed import serve
 from searchkeeper.images import image_version

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from e2e.installed_crds import CRDS, SAMPLES, group_path, install_crds
-from e2e.stand.api import Api, Object, RefusedError, conditions
-from e2e.stand.control_plane import ControlPlane
+from e2e.servers.api import Api, Object, RefusedError, conditions
+from e2e.servers.control_plane import ControlPlane
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 
 NAMESPACE = "crds"

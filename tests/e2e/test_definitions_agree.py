@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from e2e.installed_crds import group_path, install_crds
-from e2e.stand.api import Api, Object, RefusedError
-from e2e.stand.control_plane import ControlPlane
+from e2e.servers.api import Api, Object, RefusedError
+from e2e.servers.control_plane import ControlPlane
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 from searchkeeper.api.spec import ROLES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.v1_questions import Installation, Question, Shelf
 from documents import Document, bundle, channel, deprecations, package
 from e2e.extension_fates import Fate, by_everpath, by_process, possible, staged
-from e2e.stand.olm_v1 import Answer
+from e2e.servers.operator_controller import Answer
 
 
 def shelf(*documents: Document, letter: str = "a", priority: int = 0) -> Shelf:

@@ -12,10 +12,10 @@ import pytest
 
 from commandline import ROOT
 from e2e.operator_sandbox import TIMEOUT, OperatorSandbox, operator_sandbox
-from e2e.stand.api import conditions
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.processes import Workshop
-from e2e.stand.waiting import until
+from e2e.servers.api import conditions
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import until
+from e2e.servers.processes import Workshop
 
 pytestmark = [
     pytest.mark.e2e,

@@ -7,11 +7,11 @@ from typing import Final
 
 import pytest
 
-from e2e.stand.api import Api, Object
-from e2e.stand.containers import Container, Ended, Fate, Feigned, Program
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.node_agent import NodeAgent
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, Object
+from e2e.servers.containers import Container, Ended, Fate, Feigned, Program
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.node_agent import NodeAgent
+from e2e.servers.polling import until
 
 pytestmark = pytest.mark.e2e
 

@@ -19,12 +19,12 @@ from commandline import ROOT
 from content_requests import NAME, Asked, Told, requests, serving, tell
 from documents import channel, package
 from e2e.images.registries import docker_registry
-from e2e.stand.api import Api
-from e2e.stand.control_plane import control_plane
-from e2e.stand.network import own_network
-from e2e.stand.parts import Parts
-from e2e.stand.processes import workshop
-from e2e.stand.whole_olm_v1 import WholeOlmV1, whole_olm_v1
+from e2e.servers.api import Api
+from e2e.servers.binaries import Parts
+from e2e.servers.control_plane import control_plane
+from e2e.servers.network_namespace import own_network
+from e2e.servers.olm_v1 import WholeOlmV1, whole_olm_v1
+from e2e.servers.processes import workshop
 from everpath.serving.http_conditions import parse_time
 from everpath.serving.http_front import content_of
 from everpath.serving.snapshots import take

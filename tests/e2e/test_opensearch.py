@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import pytest
 
 from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, STEPS, Embedded, Real, Told, lived, lived_alike
-from e2e.stand.opensearch import Fetched, Nodes, opensearch_nodes
-from e2e.stand.processes import Workshop, log_end, workshop
-from e2e.stand.waiting import until
+from e2e.servers.opensearch import Fetched, Nodes, opensearch_nodes
+from e2e.servers.polling import until
+from e2e.servers.processes import Workshop, log_end, workshop
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.opensearch.view import Unreachable

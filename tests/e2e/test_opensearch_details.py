@@ -12,9 +12,9 @@ from urllib.request import ProxyHandler, Request, build_opener
 import pytest
 
 from e2e.opensearch_story import OLD, ROLES, Embedded, Real
-from e2e.stand.opensearch import Fetched, OpenSearchNode, default_settings, opensearch_nodes
-from e2e.stand.processes import workshop
-from e2e.stand.waiting import until
+from e2e.servers.opensearch import Fetched, OpenSearchNode, default_settings, opensearch_nodes
+from e2e.servers.polling import until
+from e2e.servers.processes import workshop
 from searchkeeper.opensearch.calls import Call, TakeSnapshot
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.opensearch.details import DetailsRequest, EngineDetails, SnapshotState

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from e2e.opensearch_story import NEW, OLD, ROLES
-from e2e.stand.opensearch import Fetched, Nodes, opensearch_nodes
-from e2e.stand.processes import workshop
-from e2e.stand.waiting import until
+from e2e.servers.opensearch import Fetched, Nodes, opensearch_nodes
+from e2e.servers.polling import until
+from e2e.servers.processes import workshop
 from searchkeeper.opensearch.calls import (
     Call,
     ChangeRecord,

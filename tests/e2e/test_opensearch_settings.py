@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from certificates import self_signed
-from e2e.stand.loopback import HOST
-from e2e.stand.opensearch import JAVA, Fetched, Nodes, OpenSearchNode, opensearch_nodes
-from e2e.stand.probes import answered
-from e2e.stand.processes import workshop
-from e2e.stand.waiting import until
+from e2e.servers.loopback import HOST
+from e2e.servers.opensearch import JAVA, Fetched, Nodes, OpenSearchNode, opensearch_nodes
+from e2e.servers.polling import until
+from e2e.servers.probes import answered
+from e2e.servers.processes import workshop
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.desired.manifests import stateful_set

@@ -9,8 +9,8 @@ import pytest
 
 from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, Embedded, Real, Told, lived, lived_alike
 from e2e.opensearch_way_back import FIRST, SECOND, STEPS, THIRD, closed_gates
-from e2e.stand.opensearch import Fetched, opensearch_nodes
-from e2e.stand.processes import workshop
+from e2e.servers.opensearch import Fetched, opensearch_nodes
+from e2e.servers.processes import workshop
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 

@@ -18,9 +18,9 @@ from conformance.v1_questions import Question, random_question, smaller
 from conformance.v1_verdicts import kind_of
 from documents import bundle, channel, package, text
 from e2e.extension_fates import Fate, ask, by_everpath, by_process, possible, staged
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.olm_v1 import Answer, Ask, OlmV1
-from e2e.stand.parts import Parts
+from e2e.servers.binaries import Parts
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.operator_controller import Answer, Ask, OlmV1
 from everpath.policies.admission import LONGEST_VERSION, VERSION_PATTERN, version_refusal
 
 pytestmark = pytest.mark.e2e

@@ -10,11 +10,11 @@ import pytest
 
 from commandline import ROOT
 from documents import bundle, channel, package
-from e2e.stand.loopback import HOST, free_ports
-from e2e.stand.olm_v1 import Ask, OlmV1
-from e2e.stand.probes import answered
-from e2e.stand.processes import Workshop, running
-from e2e.stand.waiting import until
+from e2e.servers.loopback import HOST, free_ports
+from e2e.servers.operator_controller import Ask, OlmV1
+from e2e.servers.polling import until
+from e2e.servers.probes import answered
+from e2e.servers.processes import Workshop, running
 
 pytestmark = pytest.mark.e2e
 

@@ -7,9 +7,9 @@ from copy import deepcopy
 
 import pytest
 
-from e2e.stand.api import Api, Object
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, Object
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import until
 from operator_manifests import rbac
 
 NAMESPACE = "roles"

@@ -17,8 +17,8 @@ from functools import partial
 import pytest
 
 from e2e.operator_sandbox import OPERATOR, POOLS, TIMEOUT, OperatorSandbox, terminate
-from e2e.stand.api import Object
-from e2e.stand.waiting import until
+from e2e.servers.api import Object
+from e2e.servers.polling import until
 
 pytestmark = pytest.mark.e2e
 

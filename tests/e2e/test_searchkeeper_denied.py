@@ -11,9 +11,9 @@ import pytest
 
 from e2e.operator_sandbox import OPERATOR, TIMEOUT, OperatorSandbox, create_operator_token
 from e2e.run_recorder import read_audit_log
-from e2e.stand.api import Api, Object, RefusedError, conditions
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, Object, RefusedError, conditions
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import until
 from searchkeeper.api.status import SummaryType
 from searchkeeper.planner.denied_operations import DENIED_PREFIX
 from searchkeeper.testing.audit_log import unneeded_permissions

@@ -10,9 +10,9 @@ from typing import Final
 import pytest
 
 from e2e.operator_sandbox import POOLS, TIMEOUT, OperatorSandbox
-from e2e.stand.api import Object, RefusedError, conditions
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import until
+from e2e.servers.api import Object, RefusedError, conditions
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import until
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.validation import spec_errors
 from searchkeeper.desired.apply import apply

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from e2e.stand.opensearch import OpenSearchNode, default_settings, opensearch_folder, opensearch_nodes
-from e2e.stand.processes import workshop
-from e2e.stand.waiting import until
+from e2e.servers.opensearch import OpenSearchNode, default_settings, opensearch_folder, opensearch_nodes
+from e2e.servers.polling import until
+from e2e.servers.processes import workshop
 from opensearch_replayed import RESPONSES, Exchange
 from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation, TakeSnapshot
 from searchkeeper.opensearch.details import DetailsRequest, SnapshotState, SnapshotView

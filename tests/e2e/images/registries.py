@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from e2e.images.trusted import program
-from e2e.stand.loopback import HOST, free_ports
-from e2e.stand.processes import Process, started
-from e2e.stand.waiting import until
+from e2e.servers.loopback import HOST, free_ports
+from e2e.servers.polling import until
+from e2e.servers.processes import Process, started
 
 #: The user `ann` with the password `secret`; the registry takes bcrypt alone.
 _USERS: Final = "ann:$2b$04$OaEpIRQwyt2AsZQe5w8XFe7XaTIYYHSbUmbxNm76mqcopZZvYI0TG\n"

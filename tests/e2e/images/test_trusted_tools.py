@@ -14,10 +14,10 @@ from bundles import write
 from commandline import ROOT
 from e2e.images.registries import docker_registry
 from e2e.images.trusted import inspected, program, ran
-from e2e.stand.catalog_sources import answers
-from e2e.stand.loopback import free_ports
-from e2e.stand.parts import Parts
-from e2e.stand.waiting import until
+from e2e.servers.binaries import Parts
+from e2e.servers.grpc_catalogs import answers
+from e2e.servers.loopback import free_ports
+from e2e.servers.polling import until
 from everpath.cli.app import run
 from everpath.images.archives import open_archive
 from everpath.images.building import Recipe, build

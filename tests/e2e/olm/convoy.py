@@ -13,8 +13,8 @@ from typing import Final
 
 from e2e.olm.journal import Journal
 from e2e.olm.journeys import Journey, Roads, begin, end, switch
-from e2e.stand.olm_v0 import OlmV0
-from e2e.stand.waiting import NotInTimeError, until
+from e2e.servers.olm_v0 import OlmV0
+from e2e.servers.polling import NotInTimeError, until
 
 # All install the same cluster-wide definitions, and OLM's attempts to change these get in each other's way.
 _AT_ONCE: Final = 10

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from e2e.olm.journeys import subscription
-from e2e.stand.api import Api, Object, conditions
-from e2e.stand.olm_v0 import GROUP, OlmV0
-from e2e.stand.watching import Watch, watch
+from e2e.servers.api import Api, Object, conditions
+from e2e.servers.olm_v0 import GROUP, OlmV0
+from e2e.servers.watch import Watch, watch
 
 _V1ALPHA1: Final = f"{GROUP}/v1alpha1"
 _PATIENCE: Final = 2.0

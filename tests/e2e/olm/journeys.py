@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from commandline import ROOT
-from e2e.stand.api import Api, Object
-from e2e.stand.olm_v0 import GLOBAL, GROUP
+from e2e.servers.api import Api, Object
+from e2e.servers.olm_v0 import GLOBAL, GROUP
 from everpath.cli.app import run
 
 CATALOG: Final = ROOT / "catalog"

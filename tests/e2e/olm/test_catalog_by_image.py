@@ -16,9 +16,9 @@ from e2e.images.registries import DockerRegistry, docker_registry
 from e2e.olm.convoy import Convoy
 from e2e.olm.journal import journal
 from e2e.olm.journeys import CATALOG, PACKAGE, Journey, Roads
-from e2e.stand.olm_v0 import OlmV0
-from e2e.stand.processes import Workshop
-from e2e.stand.pulled_images import Pulled
+from e2e.servers.olm_v0 import OlmV0
+from e2e.servers.processes import Workshop
+from e2e.servers.pulled_images import Pulled
 from everpath.formats.reading import read
 
 pytestmark = pytest.mark.e2e

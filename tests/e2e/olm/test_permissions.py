@@ -8,12 +8,12 @@ from typing import Final
 import pytest
 
 from e2e.olm.journeys import CATALOG, PACKAGE
-from e2e.stand.api import Object
-from e2e.stand.catalog_sources import served_by_everpath
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.olm_v0 import OlmV0
-from e2e.stand.processes import Workshop
-from e2e.stand.waiting import until
+from e2e.servers.api import Object
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.grpc_catalogs import served_by_everpath
+from e2e.servers.olm_v0 import OlmV0
+from e2e.servers.polling import until
+from e2e.servers.processes import Workshop
 from everpath.cli.app import run
 
 pytestmark = pytest.mark.e2e

@@ -11,10 +11,10 @@ import pytest
 from e2e.olm.convoy import Convoy
 from e2e.olm.journal import journal
 from e2e.olm.journeys import CATALOG, PACKAGE, Journey, Roads
-from e2e.stand.catalog_sources import served_by_everpath, served_by_opm
-from e2e.stand.olm_v0 import OlmV0
-from e2e.stand.parts import Parts
-from e2e.stand.processes import Workshop
+from e2e.servers.binaries import Parts
+from e2e.servers.grpc_catalogs import served_by_everpath, served_by_opm
+from e2e.servers.olm_v0 import OlmV0
+from e2e.servers.processes import Workshop
 from everpath.formats.reading import read
 
 pytestmark = pytest.mark.e2e

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from e2e.stand.api import Api, Object, RefusedError
-from e2e.stand.waiting import until
-from e2e.stand.watching import Watch, watch
+from e2e.servers.api import Api, Object, RefusedError
+from e2e.servers.polling import until
+from e2e.servers.watch import Watch, watch
 
 POOL: Object = {"metadata": {"name": "logs-data", "resourceVersion": "2"}}
 

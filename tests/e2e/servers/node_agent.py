@@ -12,13 +12,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
-from e2e.stand.api import Object, RefusedError, conditions
-from e2e.stand.containers import Images
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.pods import PodLife
-from e2e.stand.processes import Workshop
-from e2e.stand.waiting import until
-from e2e.stand.watching import Watch, watch
+from e2e.servers.api import Object, RefusedError, conditions
+from e2e.servers.containers import Images
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.pod_runner import PodLife
+from e2e.servers.polling import until
+from e2e.servers.processes import Workshop
+from e2e.servers.watch import Watch, watch
 
 _NAME: Final = "stand"
 _LABELS: Final = {"kubernetes.io/hostname": _NAME, "kubernetes.io/os": "linux"}

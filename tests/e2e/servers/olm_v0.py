@@ -12,17 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from e2e.stand.api import Api, Object
-from e2e.stand.catalog_sources import answers
-from e2e.stand.containers import Container, Ended, Fate, Program
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.definitions import define
-from e2e.stand.loopback import free_ports
-from e2e.stand.node_agent import NodeAgent
-from e2e.stand.parts import Parts
-from e2e.stand.processes import Process, Workshop, running
-from e2e.stand.service_proxy import service_proxy
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, Object
+from e2e.servers.binaries import Parts
+from e2e.servers.containers import Container, Ended, Fate, Program
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.crds import define
+from e2e.servers.grpc_catalogs import answers
+from e2e.servers.loopback import free_ports
+from e2e.servers.node_agent import NodeAgent
+from e2e.servers.polling import until
+from e2e.servers.processes import Process, Workshop, running
+from e2e.servers.service_proxy import service_proxy
 
 GLOBAL: Final = "olm"
 """The namespace whose CatalogSources every namespace sees."""

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from e2e.stand.api import conditions
-from e2e.stand.catalog_server import catalog_server
-from e2e.stand.loopback import HOST, free_ports
-from e2e.stand.parts import AbsentError, Parts
-from e2e.stand.probes import answered
+from e2e.servers.api import conditions
+from e2e.servers.binaries import AbsentError, Parts
+from e2e.servers.fake_catalogd import catalog_server
+from e2e.servers.loopback import HOST, free_ports
+from e2e.servers.probes import answered
 
 
 def test_free_ports_are_distinct_and_nobody_listens_there() -> None:
@@ -26,7 +26,7 @@ def test_a_port_that_somebody_has_is_not_free(monkeypatch: pytest.MonkeyPatch) -
     with socket.socket() as taken:
         taken.bind((HOST, 0))
         port = taken.getsockname()[1]
-        monkeypatch.setattr("e2e.stand.loopback._PORTS", range(port, port + 2))
+        monkeypatch.setattr("e2e.servers.loopback._PORTS", range(port, port + 2))
         assert port not in free_ports(1)
 
 
@@ -56,7 +56,7 @@ def test_a_folder_of_real_parts_that_lacks_one_is_a_mistake(
     (tmp_path / "etcd").touch(mode=0o755)
     monkeypatch.setenv("EVERPATH_REAL", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"lacks kube-apiserver; tests/e2e/stand/build\.sh"):
+    with pytest.raises(FileNotFoundError, match=r"lacks kube-apiserver; tests/e2e/servers/build\.sh"):
         Parts.found()
 
 

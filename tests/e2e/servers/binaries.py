@@ -1,4 +1,4 @@
-"""Where the real programs are: what `tests/e2e/stand/build.sh` built, and what the distribution brings."""
+"""Where the real programs are: what `tests/e2e/servers/build.sh` built, and what the distribution brings."""
 
 from __future__ import annotations
 
@@ -59,6 +59,6 @@ def _built(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.exists():
         raise FileNotFoundError(
-            f"{_VARIABLE} names {folder}, which lacks {name}; tests/e2e/stand/build.sh builds it"
+            f"{_VARIABLE} names {folder}, which lacks {name}; tests/e2e/servers/build.sh builds it"
         )
     return path

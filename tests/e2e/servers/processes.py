@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from e2e.stand.waiting import NotInTimeError, until
+from e2e.servers.polling import NotInTimeError, until
 
 _SHOWN_LINES: Final = 40
 _ROOM: Final = 2 * 2**30

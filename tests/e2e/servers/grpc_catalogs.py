@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import everpath
-from e2e.stand.loopback import HOST, free_ports
-from e2e.stand.parts import Parts
-from e2e.stand.processes import Workshop, running
+from e2e.servers.binaries import Parts
+from e2e.servers.loopback import HOST, free_ports
+from e2e.servers.processes import Workshop, running
 
 
 @contextmanager

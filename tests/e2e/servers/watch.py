@@ -11,7 +11,7 @@ from http import HTTPStatus
 from http.client import HTTPException
 from typing import Final, TypeAlias
 
-from e2e.stand.api import Api, Object, RefusedError
+from e2e.servers.api import Api, Object, RefusedError
 
 _PAUSE: Final = 0.05
 

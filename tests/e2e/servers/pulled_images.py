@@ -8,8 +8,8 @@ import subprocess
 import threading
 from pathlib import Path
 
-from e2e.stand.containers import Container, Fate
-from e2e.stand.olm_v0 import copied, copying
+from e2e.servers.containers import Container, Fate
+from e2e.servers.olm_v0 import copied, copying
 
 
 class Pulled:

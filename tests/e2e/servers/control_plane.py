@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from e2e.stand.api import Api
-from e2e.stand.loopback import HOST, free_ports
-from e2e.stand.parts import Parts
-from e2e.stand.probes import answered
-from e2e.stand.processes import Workshop, running
+from e2e.servers.api import Api
+from e2e.servers.binaries import Parts
+from e2e.servers.loopback import HOST, free_ports
+from e2e.servers.probes import answered
+from e2e.servers.processes import Workshop, running
 
 # The one account whose deeds are written down.
 AUDITED: Final = "system:serviceaccount:searchkeeper:searchkeeper"

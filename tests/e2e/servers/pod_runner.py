@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from e2e.stand.api import Object
-from e2e.stand.containers import Container, Ended, Fate, Feigned, Images, Program, always
-from e2e.stand.processes import Process, log_end, started
+from e2e.servers.api import Object
+from e2e.servers.containers import Container, Ended, Fate, Feigned, Images, Program, always
+from e2e.servers.processes import Process, log_end, started
 
 _LOOK_AGAIN: Final = 0.05
 _FIRST_PAUSE: Final = 0.5

@@ -16,16 +16,16 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, NamedTuple
 
-from e2e.stand.api import Api, Object, RefusedError, conditions
-from e2e.stand.catalog_server import CatalogServer, catalog_server
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.definitions import define
-from e2e.stand.helm_releases import installed_release, release_name
-from e2e.stand.loopback import HOST, free_ports
-from e2e.stand.parts import Parts
-from e2e.stand.probes import answered
-from e2e.stand.processes import Process, Workshop, running
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, Object, RefusedError, conditions
+from e2e.servers.binaries import Parts
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.crds import define
+from e2e.servers.fake_catalogd import CatalogServer, catalog_server
+from e2e.servers.helm_releases import installed_release, release_name
+from e2e.servers.loopback import HOST, free_ports
+from e2e.servers.polling import until
+from e2e.servers.probes import answered
+from e2e.servers.processes import Process, Workshop, running
 
 _NAMESPACE: Final = "olmv1-system"
 _ACCOUNT: Final = "installer"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.parts import Parts
-from e2e.stand.processes import Process, Workshop, running
+from e2e.servers.binaries import Parts
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.processes import Process, Workshop, running
 
 _NAMESPACE: Final = "controllers-ready"
 

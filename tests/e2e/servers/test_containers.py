@@ -11,10 +11,10 @@ from typing import Final
 
 import pytest
 
-from e2e.stand.api import Object
-from e2e.stand.containers import Behaviour, Container, Ended, Fate, Feigned, Images, Program
-from e2e.stand.pods import PodLife
-from e2e.stand.waiting import until
+from e2e.servers.api import Object
+from e2e.servers.containers import Behaviour, Container, Ended, Fate, Feigned, Images, Program
+from e2e.servers.pod_runner import PodLife
+from e2e.servers.polling import until
 
 # Longer than any pod takes to end.
 _PATIENCE: Final = 60.0

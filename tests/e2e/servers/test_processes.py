@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from e2e.stand.processes import ProcessError, Workshop, running, workshop
-from e2e.stand.waiting import NotInTimeError, until
+from e2e.servers.polling import NotInTimeError, until
+from e2e.servers.processes import ProcessError, Workshop, running, workshop
 
 pytestmark = pytest.mark.skipif(
     shutil.which("setpriv") is None, reason="there is no setpriv (util-linux) here"
@@ -25,7 +25,7 @@ TESTS = Path(__file__).parents[2]
 A_RUN = """
 import signal, sys, time
 from pathlib import Path
-from e2e.stand.processes import running, workshop
+from e2e.servers.processes import running, workshop
 for each in (signal.SIGINT, signal.SIGTERM):
     # Whoever is started in the background of a script is not interrupted by SIGINT, nor are those it starts.
     signal.signal(each, signal.default_int_handler)

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from e2e.stand.api import Api, Object, conditions
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.definitions import define
-from e2e.stand.loopback import HOST, free_ports
-from e2e.stand.parts import Parts
-from e2e.stand.probes import answered
-from e2e.stand.processes import Process, Workshop, running
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, Object, conditions
+from e2e.servers.binaries import Parts
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.crds import define
+from e2e.servers.loopback import HOST, free_ports
+from e2e.servers.polling import until
+from e2e.servers.probes import answered
+from e2e.servers.processes import Process, Workshop, running
 
 _NAMESPACE: Final = "olmv1-system"
 _ACCOUNT: Final = "installer"

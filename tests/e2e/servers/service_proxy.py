@@ -16,9 +16,9 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
 from typing import Final
 
-from e2e.stand.api import Api, RefusedError
-from e2e.stand.loopback import HOST
-from e2e.stand.node_agent import NodeAgent
+from e2e.servers.api import Api, RefusedError
+from e2e.servers.loopback import HOST
+from e2e.servers.node_agent import NodeAgent
 
 _VERSION: Final = 5
 _CONNECT: Final = 1

@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from e2e.stand.loopback import HOST, free_ports
-from e2e.stand.parts import AbsentError
-from e2e.stand.probes import answered
-from e2e.stand.processes import Process, Workshop, started
-from e2e.stand.waiting import until
+from e2e.servers.binaries import AbsentError
+from e2e.servers.loopback import HOST, free_ports
+from e2e.servers.polling import until
+from e2e.servers.probes import answered
+from e2e.servers.processes import Process, Workshop, started
 
 JAVA: Final = "java-21.0.8.2"
 _MEMORY: Final = "-Xms256m -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-AlwaysPreTouch"
