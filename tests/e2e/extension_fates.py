@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from conformance.v1_questions import PACKAGE, Installation, Question, Shelf
 from documents import Document, catalog
-from e2e.servers.operator_controller import Answer, Ask
+from e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus
 from everpath.graph import PackageGraph
 from everpath.policies.decisions import Decision, FailureKind, Installed
 from everpath.policies.extensions import Extension, Source, resolve
@@ -63,12 +63,14 @@ def _labelled(document: Document, called: str) -> Document:
             return document
 
 
-def ask(name: str, question: Question, installed: Installation | None) -> Ask:
+def ask(name: str, question: Question, installed: Installation | None) -> ExtensionRequest:
     running = None if installed is None else (installed.name, installed.version)
-    return Ask(name, PACKAGE, question.channels, question.version, question.self_certified, running)
+    return ExtensionRequest(
+        name, PACKAGE, question.channels, question.version, question.self_certified, running
+    )
 
 
-def by_process(answer: Answer) -> Fate:
+def by_process(answer: ExtensionStatus) -> Fate:
     if answer.has_panicked:
         return Fate(failure=FailureKind.PANIC)
     if found := _RESOLVED.search(answer.progressing):
@@ -151,10 +153,10 @@ def possible(question: Question) -> Iterator[Fate]:
 
 
 def _in_order(shelves: tuple[Shelf, ...], order: tuple[str, ...]) -> tuple[Shelf, ...]:
-    def place(document: Document) -> int:
+    def position(document: Document) -> int:
         return order.index(document["name"]) if document["schema"] == "olm.channel" else -1
 
-    return tuple(replace(s, documents=tuple(sorted(s.documents, key=place))) for s in shelves)
+    return tuple(replace(s, documents=tuple(sorted(s.documents, key=position))) for s in shelves)
 
 
 def _equals(question: Question, installed: Installation | None) -> Iterator[Fate]:

@@ -25,8 +25,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 from urllib.request import ProxyHandler, Request, build_opener
 
-from e2e.servers.opensearch import Nodes
-from e2e.servers.polling import NotInTimeError, until
+from e2e.servers.opensearch import OpenSearchCluster
+from e2e.servers.polling import WaitTimeoutError, wait_until
 from searchkeeper.opensearch.calls import (
     Call,
     ClearVotingExclusions,
@@ -114,7 +114,7 @@ class Embedded:
 
 @dataclass
 class Real:
-    nodes: Nodes
+    nodes: OpenSearchCluster
 
     def start(self, name: str, version: str) -> None:
         self.nodes.start(name, version)
@@ -142,7 +142,7 @@ class Real:
         OpenSearchClient(Access(self.nodes.url)).execute(call)
 
     def rested(self, nodes: int, as_wanted: Seen = _anything) -> EngineView:
-        found = until(f"{nodes} nodes at rest", lambda: self._at_rest(nodes, as_wanted), 180)
+        found = wait_until(f"{nodes} nodes at rest", lambda: self._at_rest(nodes, as_wanted), 180)
         assert found is not None
         return found
 
@@ -330,5 +330,5 @@ def _settled(real: Real, nodes: int, expected: Told, tell: Tell) -> Told:
     """What is told once it is as expected; or at last, where it never becomes so."""
     try:
         return tell(real.rested(nodes, lambda view: tell(view) == expected))
-    except NotInTimeError:
+    except WaitTimeoutError:
         return tell(real.rested(nodes))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from e2e.installed_crds import group_path, install_crds
-from e2e.servers.api import Api, Object, RefusedError
+from e2e.servers.api import Api, ApiError, Object
 from e2e.servers.control_plane import ControlPlane
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
@@ -129,10 +129,10 @@ def refusal(ask: Callable[[], Object]) -> str | None:
     """What the server says against it; None where it takes it. Strictly: what it would drop is refused."""
     try:
         ask()
-    except RefusedError as refused:
-        if refused.code not in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY):
+    except ApiError as error:
+        if error.code not in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY):
             raise
-        return refused.message
+        return error.message
     return None
 
 

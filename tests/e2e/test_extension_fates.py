@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.v1_questions import Installation, Question, Shelf
 from documents import Document, bundle, channel, deprecations, package
 from e2e.extension_fates import Fate, by_everpath, by_process, possible, staged
-from e2e.servers.operator_controller import Answer
+from e2e.servers.operator_controller import ExtensionStatus
 
 
 def shelf(*documents: Document, letter: str = "a", priority: int = 0) -> Shelf:
@@ -55,5 +55,7 @@ def test_a_status_tells_the_bundle_its_version_and_its_catalog() -> None:
         'terminal error: error parsing image reference "q-a": repository name must be canonical '
         'for resolved bundle "a" with version "1.0.0"'
     )
-    assert by_process(Answer(said, "p is old in q-a")) == Fate("a", "1.0.0", "q-a", "p is old in q-a")
-    assert by_process(Answer("no bundles found", "ignored")) == Fate(failure="no bundles found")
+    assert by_process(ExtensionStatus(said, "p is old in q-a")) == Fate(
+        "a", "1.0.0", "q-a", "p is old in q-a"
+    )
+    assert by_process(ExtensionStatus("no bundles found", "ignored")) == Fate(failure="no bundles found")

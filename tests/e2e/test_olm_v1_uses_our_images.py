@@ -20,11 +20,11 @@ from content_requests import NAME, Asked, Told, requests, serving, tell
 from documents import channel, package
 from e2e.images.registries import docker_registry
 from e2e.servers.api import Api
-from e2e.servers.binaries import Parts
+from e2e.servers.binaries import Binaries
 from e2e.servers.control_plane import control_plane
-from e2e.servers.network_namespace import own_network
-from e2e.servers.olm_v1 import WholeOlmV1, whole_olm_v1
-from e2e.servers.processes import workshop
+from e2e.servers.network_namespace import private_network
+from e2e.servers.olm_v1 import OlmV1, run_olm_v1
+from e2e.servers.processes import create_work_dir
 from everpath.serving.http_conditions import parse_time
 from everpath.serving.http_front import content_of
 from everpath.serving.snapshots import take
@@ -35,19 +35,19 @@ pytestmark = pytest.mark.e2e
 class Stand(NamedTuple):
     """OLM v1, and the registry that it takes images from."""
 
-    olm: WholeOlmV1
+    olm: OlmV1
     registry: str
 
 
 @pytest.fixture(scope="module")
-def stand(parts: Parts, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+def stand(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
     """A control plane of their own: catalogd would answer for the catalogs that other tests feign."""
     with (
-        own_network(),
-        workshop(tmp_path_factory.mktemp("olm-v1")) as place,
+        private_network(),
+        create_work_dir(tmp_path_factory.mktemp("olm-v1")) as work_dir,
         docker_registry(tmp_path_factory.mktemp("registry")) as registry,
-        control_plane(parts, place) as plane,
-        whole_olm_v1(parts, place, plane, registry.host) as olm,
+        control_plane(binaries, work_dir) as plane,
+        run_olm_v1(binaries, work_dir, plane, registry.host) as olm,
     ):
         yield Stand(olm, registry.host)
 
@@ -89,7 +89,7 @@ def test_operator_controller_installs_our_bundle_and_moves_on(stand: Stand, tmp_
     installed = stand.olm.install("searchkeeper", versions[0], catalog="small", namespace="search")
     assert installed["status"]["install"]["bundle"] == {"name": "searchkeeper.v0.2.2", "version": "0.2.2"}
     before = release_of(api)
-    moved = stand.olm.move("searchkeeper", versions[1])
+    moved = stand.olm.upgrade("searchkeeper", versions[1])
     assert moved["status"]["install"]["bundle"]["name"] == "searchkeeper.v0.3.1"
     assert (before, release_of(api)) == versions
     definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/searchclusters.search.everpath.dev"

@@ -12,9 +12,9 @@ from urllib.request import ProxyHandler, Request, build_opener
 import pytest
 
 from e2e.opensearch_story import OLD, ROLES, Embedded, Real
-from e2e.servers.opensearch import Fetched, OpenSearchNode, default_settings, opensearch_nodes
-from e2e.servers.polling import until
-from e2e.servers.processes import workshop
+from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchNode, default_settings, opensearch_cluster
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import create_work_dir
 from searchkeeper.opensearch.calls import Call, TakeSnapshot
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.opensearch.details import DetailsRequest, EngineDetails, SnapshotState
@@ -71,7 +71,7 @@ class RealNode:
         return OpenSearchClient(Access(self.real.nodes.url)).get_details(request)
 
     def ended(self) -> None:
-        until("the snapshot has ended", lambda: state(self) is not SnapshotState.IN_PROGRESS)
+        wait_until("the snapshot has ended", lambda: state(self) is not SnapshotState.IN_PROGRESS)
 
 
 def state(stage: Fake | RealNode, request: DetailsRequest = TAKEN) -> SnapshotState | None:
@@ -106,17 +106,17 @@ def story(stage: Fake | RealNode) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def node(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealNode]:
+def node(opensearch: DownloadOpenSearch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealNode]:
     tools = opensearch(OLD)
-    with workshop(tmp_path_factory.mktemp("logs")) as place:
-        repository = place.folder / "repository"
+    with create_work_dir(tmp_path_factory.mktemp("logs")) as work_dir:
+        repository = work_dir.folder / "repository"
         repository.mkdir()
         repository.chmod(0o777)
 
         def settings(node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
             return {**default_settings(node, members), "path.repo": [str(repository)]}
 
-        with opensearch_nodes(place, tools, [(NODE, ROLES)], settings) as nodes:
+        with opensearch_cluster(work_dir, tools, [(NODE, ROLES)], settings) as nodes:
             nodes.start(NODE, OLD)
             real = Real(nodes)
             real.rested(1)

@@ -16,10 +16,16 @@ import pytest
 
 from certificates import self_signed
 from e2e.servers.loopback import HOST
-from e2e.servers.opensearch import JAVA, Fetched, Nodes, OpenSearchNode, opensearch_nodes
-from e2e.servers.polling import until
-from e2e.servers.probes import answered
-from e2e.servers.processes import workshop
+from e2e.servers.opensearch import (
+    JAVA,
+    DownloadOpenSearch,
+    OpenSearchCluster,
+    OpenSearchNode,
+    opensearch_cluster,
+)
+from e2e.servers.polling import wait_until
+from e2e.servers.probes import http_get
+from e2e.servers.processes import create_work_dir
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.desired.manifests import stateful_set
@@ -69,30 +75,32 @@ def told(this: DesiredCluster, node: OpenSearchNode, members: Sequence[OpenSearc
     return {**made, **elsewhere}
 
 
-def test_nodes_start_with_what_is_deployed_and_find_each_other(opensearch: Fetched, tmp_path: Path) -> None:
+def test_nodes_start_with_what_is_deployed_and_find_each_other(
+    opensearch: DownloadOpenSearch, tmp_path: Path
+) -> None:
     """The first one is a cluster of its own until the others come: a pool of one is told nothing else."""
     tools = opensearch(OLD, NEW)
     this = deployed()
     members = [(name, roles_of(name)) for name in NODES]
     with (
-        workshop(tmp_path) as place,
-        opensearch_nodes(place, tools, members, partial(told, this)) as nodes,
+        create_work_dir(tmp_path) as work_dir,
+        opensearch_cluster(work_dir, tools, members, partial(told, this)) as nodes,
     ):
         first, *others = NODES
         nodes.start(first, OLD)
-        nodes.joined(1)
+        nodes.wait_for_nodes(1)
         for name in others:
             nodes.start(name, NODES[name])
-        nodes.joined(len(NODES))
+        nodes.wait_for_nodes(len(NODES))
         for name in NODES:
-            until(f"{name} is ready", partial(is_ready, nodes, this, name), 60)
+            wait_until(f"{name} is ready", partial(is_ready, nodes, this, name), 60)
         assert roles(nodes) == {name: set(roles_of(name)) - {"coordinating"} for name in NODES}
         for name, value in CONFIG.items():
             assert in_force(nodes, name) == [value] * len(NODES)
 
 
 def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operator_enters(
-    opensearch: Fetched, tmp_path: Path
+    opensearch: DownloadOpenSearch, tmp_path: Path
 ) -> None:
     """On the security plugin itself; who gives no password is not let in."""
     tools = opensearch(SECURED)
@@ -100,8 +108,8 @@ def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operato
     certificate, key = (Path(each) for each in self_signed(tmp_path, this.name))
     members = [(name, POOLS["nodes"]) for name in ("logs-nodes-0", "logs-nodes-1")]
     with (
-        workshop(tmp_path) as place,
-        opensearch_nodes(place, tools, members, partial(told, this)) as nodes,
+        create_work_dir(tmp_path) as work_dir,
+        opensearch_cluster(work_dir, tools, members, partial(told, this)) as nodes,
     ):
         for name, _ in members:
             folder = nodes.home(name) / "config"
@@ -112,11 +120,11 @@ def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operato
             write_users(pod_of(this, name), tools, folder / "opensearch-security")
             nodes.start(name, SECURED)
         access = Access(nodes.url.replace("http:", "https:"), "keeper", "s3cret", certificate.read_text())
-        until("both have joined", lambda: names_seen(access) == {name for name, _ in members}, 120)
+        wait_until("both have joined", lambda: names_seen(access) == {name for name, _ in members}, 120)
         stranger = OpenSearchClient(replace(access, username="", password="")).get_state()
         assert isinstance(stranger, Unreachable)
         assert "401" in stranger.cause
-        until("the probe succeeds", lambda: answers_over_tls(this, nodes), 60)
+        wait_until("the probe succeeds", lambda: answers_over_tls(this, nodes), 60)
     assert not answers_over_tls(this, nodes)
 
 
@@ -147,23 +155,23 @@ def roles_of(name: str) -> tuple[str, ...]:
     return POOLS[name.split("-")[1]]
 
 
-def is_ready(nodes: Nodes, this: DesiredCluster, name: str) -> bool:
+def is_ready(nodes: OpenSearchCluster, this: DesiredCluster, name: str) -> bool:
     """By the question that the kubelet would ask."""
     asked = pod_of(this, name)["containers"][0]["readinessProbe"]["httpGet"]
     [port] = [each.http for each in nodes.members if each.name == name]
-    return answered(f"http://{HOST}:{port}{asked['path']}") is not None
+    return http_get(f"http://{HOST}:{port}{asked['path']}") is not None
 
 
-def in_force(nodes: Nodes, setting: str) -> list[Any]:
+def in_force(nodes: OpenSearchCluster, setting: str) -> list[Any]:
     """The values of a setting that the nodes use, as numbers and lists."""
     path = f"{nodes.url}/_nodes/settings?flat_settings"
-    found = json.loads(answered(path) or "{}")["nodes"].values()
+    found = json.loads(http_get(path) or "{}")["nodes"].values()
     values = [each["settings"][setting] for each in found]
     parsed = [each.split(",") if isinstance(each, str) and "," in each else each for each in values]
     return [int(each) if isinstance(each, str) else each for each in parsed]
 
 
-def answers_over_tls(this: DesiredCluster, nodes: Nodes) -> bool:
+def answers_over_tls(this: DesiredCluster, nodes: OpenSearchCluster) -> bool:
     """By the command that the kubelet would run in the container, without a login."""
     member = nodes.members[0]
     *command, script = pod_of(this, member.name)["containers"][0]["readinessProbe"]["exec"]["command"]
@@ -171,6 +179,6 @@ def answers_over_tls(this: DesiredCluster, nodes: Nodes) -> bool:
     return subprocess.run([*command, script], check=False, timeout=60).returncode == 0
 
 
-def roles(nodes: Nodes) -> dict[str, set[str]]:
-    found = json.loads(answered(f"{nodes.url}/_nodes") or "{}")["nodes"].values()
+def roles(nodes: OpenSearchCluster) -> dict[str, set[str]]:
+    found = json.loads(http_get(f"{nodes.url}/_nodes") or "{}")["nodes"].values()
     return {each["name"]: set(each["roles"]) for each in found}

@@ -8,9 +8,9 @@ from functools import partial
 import pytest
 
 from e2e.opensearch_story import OLD, ROLES
-from e2e.servers.opensearch import Fetched, Nodes, opensearch_nodes
-from e2e.servers.polling import until
-from e2e.servers.processes import workshop
+from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import create_work_dir
 from searchkeeper.opensearch.calls import ClearVotingExclusions, ExcludeFromVoting
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
@@ -22,28 +22,33 @@ STAY, GONE = ("logs-managers-0", "logs-managers-1"), "logs-managers-2"
 
 
 @pytest.fixture
-def nodes(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+def nodes(
+    opensearch: DownloadOpenSearch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[OpenSearchCluster]:
     tools = opensearch(OLD)
     members = [(name, ROLES) for name in (*STAY, GONE)]
-    with workshop(tmp_path_factory.mktemp("votes")) as place, opensearch_nodes(place, tools, members) as made:
+    with (
+        create_work_dir(tmp_path_factory.mktemp("votes")) as work_dir,
+        opensearch_cluster(work_dir, tools, members) as made,
+    ):
         for name, _ in members:
             made.start(name, OLD)
-        made.joined(len(members))
+        made.wait_for_nodes(len(members))
         yield made
 
 
-def test_a_manager_that_is_gone_loses_its_vote_by_its_id(nodes: Nodes) -> None:
+def test_a_manager_that_is_gone_loses_its_vote_by_its_id(nodes: OpenSearchCluster) -> None:
     """By its name it could not be: the engine knows that of nobody who is away."""
     driver = OpenSearchClient(Access(nodes.url))
-    until("all three vote", lambda: voters(driver) == {*STAY, GONE}, 60)
+    wait_until("all three vote", lambda: voters(driver) == {*STAY, GONE}, 60)
     nodes.stop(GONE)
-    until("its vote has nobody's name", lambda: len(absent(driver)) == 1, 120)
+    wait_until("its vote has nobody's name", lambda: len(absent(driver)) == 1, 120)
     [vote] = absent(driver)
     driver.execute(ExcludeFromVoting(vote))
-    until("its vote is gone", partial(has_no_absent_voter, driver), 60)
+    wait_until("its vote is gone", partial(has_no_absent_voter, driver), 60)
     assert looked(driver).voting_exclusions == {vote}
     driver.execute(ClearVotingExclusions())
-    until("nobody is excluded", lambda: not looked(driver).voting_exclusions, 60)
+    wait_until("nobody is excluded", lambda: not looked(driver).voting_exclusions, 60)
     assert voters(driver) <= set(STAY)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, Embedded, Real, Told, lived, lived_alike
 from e2e.opensearch_way_back import FIRST, SECOND, STEPS, THIRD, closed_gates
-from e2e.servers.opensearch import Fetched, opensearch_nodes
-from e2e.servers.processes import workshop
+from e2e.servers.opensearch import DownloadOpenSearch, opensearch_cluster
+from e2e.servers.processes import create_work_dir
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 
@@ -22,13 +22,13 @@ class Lived:
 
 
 @pytest.fixture(scope="module")
-def story(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
+def story(opensearch: DownloadOpenSearch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
     tools = opensearch(OLD, NEW)
     embedded = lived(Embedded(), STEPS, closed_gates)
     members = [(name, ROLES) for name in NAMES]
     with (
-        workshop(tmp_path_factory.mktemp("logs")) as place,
-        opensearch_nodes(place, tools, members) as nodes,
+        create_work_dir(tmp_path_factory.mktemp("logs")) as work_dir,
+        opensearch_cluster(work_dir, tools, members) as nodes,
     ):
         yield Lived(lived_alike(Real(nodes), STEPS, embedded, closed_gates), embedded)
 

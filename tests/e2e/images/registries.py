@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from e2e.images.trusted import program
 from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.polling import until
-from e2e.servers.processes import Process, started
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import Process, start_process
 
 #: The user `ann` with the password `secret`; the registry takes bcrypt alone.
 _USERS: Final = "ann:$2b$04$OaEpIRQwyt2AsZQe5w8XFe7XaTIYYHSbUmbxNm76mqcopZZvYI0TG\n"
@@ -52,8 +52,8 @@ class DockerRegistry:
 
     def start(self) -> None:
         command = (program("docker-registry"), "serve", self.folder / "config.yml")
-        self._process = started("docker-registry", self._log, command, self.folder)
-        until("docker-registry listens", self._listens)
+        self._process = start_process("docker-registry", self._log, command, self.folder)
+        wait_until("docker-registry listens", self._listens)
 
     def _listens(self) -> bool:
         address, _, port = self.host.partition(":")
@@ -67,7 +67,7 @@ class DockerRegistry:
         """At once, as a machine that loses its power."""
         if self._process is not None:
             killpg(self._process.pid, signal.SIGKILL)
-            self._process.end(0)
+            self._process.terminate(0)
             self._process = None
 
     def asked(self) -> list[tuple[str, str]]:

@@ -14,10 +14,10 @@ from bundles import write
 from commandline import ROOT
 from e2e.images.registries import docker_registry
 from e2e.images.trusted import inspected, program, ran
-from e2e.servers.binaries import Parts
-from e2e.servers.grpc_catalogs import answers
+from e2e.servers.binaries import Binaries
+from e2e.servers.grpc_catalogs import is_listening
 from e2e.servers.loopback import free_ports
-from e2e.servers.polling import until
+from e2e.servers.polling import wait_until
 from everpath.cli.app import run
 from everpath.images.archives import open_archive
 from everpath.images.building import Recipe, build
@@ -139,13 +139,13 @@ def _unpacked(image: str, folder: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def on_opm(parts: Parts, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def on_opm(binaries: Binaries, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a layout `x` that has a catalog on an image with opm and a catalog of its own, unpacked
     to `out`.
     """
     folder = tmp_path_factory.mktemp("on-opm")
     stale = {"configs/stale.yaml": b"stale", "tmp/cache/pogreb.v1/digest": b"stale"}
-    members = [Member("bin/opm", str(parts.opm.resolve()), 0o755)]
+    members = [Member("bin/opm", str(binaries.opm.resolve()), 0o755)]
     members += [Member(name, content) for name, content in stale.items()]
     base = build(Recipe(members, platforms=[Platform("linux", "amd64")], compression="none"))
     write_layout(base, str(folder / "opm"))
@@ -179,17 +179,17 @@ def test_opm_starts_with_what_the_image_says_as_a_user_without_rights(on_opm: Pa
         extra_groups=[] if is_root else None,
     ) as server:
         try:
-            until("opm answers or has ended", lambda: answers(port) or server.poll() is not None)
+            wait_until("opm answers or has ended", lambda: is_listening(port) or server.poll() is not None)
             assert server.poll() is None, server.communicate()[1]
         finally:
             server.terminate()
             server.communicate()
 
 
-def test_opm_refuses_a_cache_folder_without_a_cache(on_opm: Path, parts: Parts) -> None:
+def test_opm_refuses_a_cache_folder_without_a_cache(on_opm: Path, binaries: Binaries) -> None:
     """Why the image does not say --cache-dir, as opm's own Dockerfile does."""
     done = subprocess.run(
-        [parts.opm, "serve", on_opm / "catalog", "--cache-dir", on_opm / "empty"],
+        [binaries.opm, "serve", on_opm / "catalog", "--cache-dir", on_opm / "empty"],
         capture_output=True,
         text=True,
         check=False,

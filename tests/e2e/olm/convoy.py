@@ -14,7 +14,7 @@ from typing import Final
 from e2e.olm.journal import Journal
 from e2e.olm.journeys import Journey, Roads, begin, end, switch
 from e2e.servers.olm_v0 import OlmV0
-from e2e.servers.polling import NotInTimeError, until
+from e2e.servers.polling import WaitTimeoutError, wait_until
 
 # All install the same cluster-wide definitions, and OLM's attempts to change these get in each other's way.
 _AT_ONCE: Final = 10
@@ -98,16 +98,16 @@ class Convoy:
         """What became of it, when OLM has gone the road that is predicted; an error if it has left it."""
 
         def look() -> Travelled | None:
-            self._book.must_run()
+            self._book.check_running()
             self._go_on()
             assert not self._has_strayed(journey), self._book.story(journey.namespace)
             return self._arrived.get(journey.namespace)
 
         road = self._roads.of(journey)
         try:
-            found = until(f"OLM has gone {road} in {journey.namespace}", look, _DEADLINE)
-        except NotInTimeError as late:
-            raise NotInTimeError(f"{late}; {self._book.story(journey.namespace)}") from None
+            found = wait_until(f"OLM has gone {road} in {journey.namespace}", look, _DEADLINE)
+        except WaitTimeoutError as late:
+            raise WaitTimeoutError(f"{late}; {self._book.story(journey.namespace)}") from None
         assert found is not None
         return found
 

@@ -40,7 +40,7 @@ class Journal:
         self._olm = olm
         self._log = log
         self._begun = time.monotonic()
-        self._approver = olm.api.another()
+        self._approver = olm.api.new_connection()
         self._states: dict[str, str] = {}
         self._phases: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._heard: dict[str, float] = {}
@@ -51,11 +51,11 @@ class Journal:
     def close(self) -> None:
         self._approver.close()
 
-    def must_run(self) -> None:
+    def check_running(self) -> None:
         """Raises what stopped OLM, its pods, or this journal."""
-        self._olm.must_run()
+        self._olm.check_running()
         for watching in self.watches:
-            watching.must_run()
+            watching.check_running()
 
     def is_settled(self, namespace: str) -> bool:
         """Whether OLM has nothing in hand there."""
@@ -96,7 +96,7 @@ class Journal:
             self._heard[namespace] = time.monotonic()
             self._write(namespace, "nudged")
         mark = {"metadata": {"annotations": {"everpath.dev/nudged": str(len(self.nudged))}}}
-        api.merge(subscription(namespace), mark)
+        api.patch(subscription(namespace), mark)
 
     def hear_subscription(self, what: str, found: Object) -> None:
         namespace, status = found["metadata"]["namespace"], found.get("status", {})
@@ -150,7 +150,7 @@ class Journal:
         with self._lock:
             self.hasty[namespace] += there & {*brings}
             self.approved[namespace] += brings
-        self._approver.merge(f"{here}/installplans/{name}", {"spec": {"approved": True}})
+        self._approver.patch(f"{here}/installplans/{name}", {"spec": {"approved": True}})
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Final
 
 from commandline import ROOT
 from e2e.servers.api import Api, Object
-from e2e.servers.olm_v0 import GLOBAL, GROUP
+from e2e.servers.olm_v0 import GLOBAL_NAMESPACE, GROUP
 from everpath.cli.app import run
 
 CATALOG: Final = ROOT / "catalog"
@@ -96,7 +96,7 @@ def begin(api: Api, journey: Journey) -> None:
             "name": PACKAGE,
             "channel": journey.channel,
             "source": journey.catalog,
-            "sourceNamespace": GLOBAL,
+            "sourceNamespace": GLOBAL_NAMESPACE,
             "installPlanApproval": journey.approval,
             **({"startingCSV": journey.starting} if journey.starting else {}),
         },
@@ -106,7 +106,7 @@ def begin(api: Api, journey: Journey) -> None:
 
 def switch(api: Api, journey: Journey) -> None:
     """Changes the channel of a Subscription, as somebody does with `kubectl edit`."""
-    api.merge(subscription(journey.namespace), {"spec": {"channel": journey.then}})
+    api.patch(subscription(journey.namespace), {"spec": {"channel": journey.then}})
 
 
 def end(api: Api, journey: Journey) -> None:
@@ -118,7 +118,7 @@ def end(api: Api, journey: Journey) -> None:
     operator = f"{PACKAGE}.{journey.namespace}"
     mark = f"operators.coreos.com/{operator}"
     for found in api.items(f"{_CRDS}?labelSelector={mark.replace('/', '%2F')}"):
-        api.merge(f"{_CRDS}/{found['metadata']['name']}", {"metadata": {"labels": {mark: None}}})
+        api.patch(f"{_CRDS}/{found['metadata']['name']}", {"metadata": {"labels": {mark: None}}})
     api.delete(f"{GROUP}/v1/operators/{operator}")
 
 

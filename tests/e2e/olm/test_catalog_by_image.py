@@ -17,8 +17,8 @@ from e2e.olm.convoy import Convoy
 from e2e.olm.journal import journal
 from e2e.olm.journeys import CATALOG, PACKAGE, Journey, Roads
 from e2e.servers.olm_v0 import OlmV0
-from e2e.servers.processes import Workshop
-from e2e.servers.pulled_images import Pulled
+from e2e.servers.processes import WorkDir
+from e2e.servers.pulled_images import PulledImages
 from everpath.formats.reading import read
 
 pytestmark = pytest.mark.e2e
@@ -62,15 +62,15 @@ def published(registry: DockerRegistry, folder: Path) -> str:
 
 
 def test_a_catalog_image_of_ours_brings_the_operator_in(
-    olm_v0: OlmV0, place: Workshop, registry: DockerRegistry, tmp_path: Path
+    olm_v0: OlmV0, work_dir: WorkDir, registry: DockerRegistry, tmp_path: Path
 ) -> None:
     image = published(registry, tmp_path / "catalog")
-    olm_v0.agent.images.offer(f"{registry.host}/*", Pulled(tmp_path / "pulled"))
+    olm_v0.agent.images.register(f"{registry.host}/*", PulledImages(tmp_path / "pulled"))
     by_image = {"image": image, "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}}}
     journey = Journey("by-image", CHANNEL.name, CHANNEL.entries[0].name)
     with (
-        olm_v0.source("by-image", by_image),
-        journal(olm_v0, place.logs / "journal-by-image.log") as book,
+        olm_v0.catalog_source("by-image", by_image),
+        journal(olm_v0, work_dir.logs / "journal-by-image.log") as book,
     ):
         convoy = Convoy(olm_v0, book, Roads(), [journey])
         assert convoy.arrive(journey).road == [entry.name for entry in CHANNEL.entries]

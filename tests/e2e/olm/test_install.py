@@ -13,13 +13,13 @@ import pytest
 
 from commandline import Answer
 from e2e.olm.journeys import CATALOG, PACKAGE
-from e2e.servers.api import Object, RefusedError
+from e2e.servers.api import ApiError, Object
 from e2e.servers.control_plane import ControlPlane
-from e2e.servers.grpc_catalogs import served_by_everpath
+from e2e.servers.grpc_catalogs import serve_with_everpath
 from e2e.servers.loopback import HOST, free_ports
 from e2e.servers.olm_v0 import GROUP, OlmV0
-from e2e.servers.polling import until
-from e2e.servers.processes import Workshop
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import WorkDir
 from everpath.cli.app import run
 from schemas import conforms
 
@@ -31,8 +31,8 @@ Everpath = Callable[..., Answer]
 
 
 @pytest.fixture(scope="module")
-def address(place: Workshop, olm_v0: OlmV0) -> Iterator[str]:
-    with served_by_everpath(place, CATALOG, "everpath-serve-install") as served:
+def address(work_dir: WorkDir, olm_v0: OlmV0) -> Iterator[str]:
+    with serve_with_everpath(work_dir, CATALOG, "everpath-serve-install") as served:
         yield served
 
 
@@ -103,7 +103,7 @@ def _ours(revisions: dict[str, str]) -> Iterator[Any]:
 def test_status_tells_the_whole_chain(everpath: Everpath, install: Everpath) -> None:
     assert install("in-status", "--channel", "fast").code == 0
     # What OLM writes last comes after the operator runs.
-    answer = until("all is well", lambda: well(everpath("status", "in-status", "-o", "json")))
+    answer = wait_until("all is well", lambda: well(everpath("status", "in-status", "-o", "json")))
     assert answer is not None
     made = json.loads(answer.out)
     conforms("status", made)
@@ -189,7 +189,7 @@ def test_an_image_of_data_is_extracted_and_served_by_olm(
 ) -> None:
     shutil.copytree(CATALOG, tmp_path / "configs")
     image = "registry.example.com/acme/catalog:data"
-    olm_v0.offer_catalog(image, tmp_path)
+    olm_v0.register_catalog(image, tmp_path)
     answer = install("in-image", "--channel", "fast", at=image)
     assert answer.code == 0, answer
     assert f"Found CatalogSource {PACKAGE}-catalog: READY, {image}" in answer.out
@@ -206,9 +206,9 @@ def test_an_image_that_cannot_be_pulled_is_told_with_its_pod(install: Everpath) 
 
 def test_another_subscription_is_refused_and_force_changes_it(install: Everpath, olm_v0: OlmV0) -> None:
     assert install("in-forced", "--channel", "fast").code == 0
-    refused = install("in-forced", "--channel", "stable")
-    assert refused.code == 2
-    assert "spec.channel is fast, not stable" in refused.err
+    denied = install("in-forced", "--channel", "stable")
+    assert denied.code == 2
+    assert "spec.channel is fast, not stable" in denied.err
     forced = install("in-forced", "--channel", "stable", "--force")
     assert forced.code == 0, forced
     assert subscription(olm_v0, "in-forced")["spec"]["channel"] == "stable"
@@ -217,7 +217,7 @@ def test_another_subscription_is_refused_and_force_changes_it(install: Everpath,
 def test_what_another_manager_set_is_taken_over_only_by_force(install: Everpath, olm_v0: OlmV0) -> None:
     assert install("in-contested", "--channel", "fast", "--no-wait").code == 0
     path = f"{V1ALPHA1}/in-contested/subscriptions/{PACKAGE}"
-    olm_v0.api.merge(path, {"spec": {"channel": "candidate"}})
+    olm_v0.api.patch(path, {"spec": {"channel": "candidate"}})
     assert install("in-contested", "--channel", "fast", "--no-wait").code == 2
     assert install("in-contested", "--channel", "fast", "--no-wait", "--force").code == 0
     assert olm_v0.api.get(path)["spec"]["channel"] == "fast"
@@ -251,11 +251,11 @@ def test_an_operator_goes_after_its_custom_resources_and_volumes_stay(
         "Still there: SearchCluster logs, kept by its finalizers example.com/kept",
         lambda: everpath("uninstall", here, "--yes", "--timeout", "5s"),
     )
-    until(
+    wait_until(
         "the Subscription is still followed",
         lambda: subscription(olm_v0, here)["status"]["state"] == "AtLatestKnown",
     )
-    api.merge(f"{resource}/logs", {"metadata": {"finalizers": None}})
+    api.patch(f"{resource}/logs", {"metadata": {"finalizers": None}})
     gone = everpath("uninstall", here, "--yes", "--timeout", "6m", "--delete-catalog", "-o", "json")
     assert gone.code == 0, gone
     conforms("uninstall", json.loads(gone.out))
@@ -263,7 +263,7 @@ def test_an_operator_goes_after_its_custom_resources_and_volumes_stay(
         assert api.items(f"{V1ALPHA1}/{here}/{path}") == []
     (claimed,) = api.items(f"/api/v1/namespaces/{here}/persistentvolumeclaims")
     assert claimed["metadata"]["name"] == "data-0"
-    with pytest.raises(RefusedError, match="404"):
+    with pytest.raises(ApiError, match="404"):
         api.get(f"{resource}/logs")
     assert everpath("uninstall", here, "--yes").out.startswith("Nothing to uninstall")
 
@@ -287,13 +287,13 @@ def test_an_operator_that_allows_no_upgrade_is_waited_for_and_can_be_overridden(
         "message": "a backup runs",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
-    api.merge(path, {"spec": {"conditions": [busy]}})
+    api.patch(path, {"spec": {"conditions": [busy]}})
     waits = f"Waits for {PACKAGE}.v0.1.0 to allow its upgrade: it says Upgradeable=False (a backup runs)"
     held = at_the_deadline(
         re.escape(waits), lambda: everpath("upgrade", here, "--yes", "--to", "0.1.1", "--timeout", "40s")
     )
     assert f"kubectl patch operatorcondition {PACKAGE}.v0.1.0 -n {here} --type merge" in held.out
-    api.merge(path, {"spec": {"overrides": [busy | {"status": "True", "reason": "Forced"}]}})
+    api.patch(path, {"spec": {"overrides": [busy | {"status": "True", "reason": "Forced"}]}})
     freed = everpath("upgrade", here, "--yes", "--to", "0.1.1", "--timeout", "6m")
     assert freed.code == 0, freed
     assert f'"{PACKAGE}.v0.1.1" runs' in freed.out
@@ -331,7 +331,7 @@ def account(olm: OlmV0, plane: ControlPlane, namespace: str, rules: list[Object]
     }
     review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": asked}
     reviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-    until("the role counts", lambda: api.create(reviews, review)["status"]["allowed"])
+    wait_until("the role counts", lambda: api.create(reviews, review)["status"]["allowed"])
     path = f"/api/v1/namespaces/{namespace}/serviceaccounts/somebody/token"
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     return bearer(plane, api.create(path, request)["status"]["token"], file)
@@ -380,9 +380,9 @@ def test_whoever_has_just_the_documented_rights_gets_along(
     done = install(here, *options)
     assert done.code == 0, done
     assert everpath("status", here, "--kubeconfig", file).code == 0
-    refused = everpath("uninstall", here, "--yes", "--kubeconfig", file)
-    assert refused.code == 4
-    assert "the cluster does not allow it" in refused.err
+    denied = everpath("uninstall", here, "--yes", "--kubeconfig", file)
+    assert denied.code == 4
+    assert "the cluster does not allow it" in denied.err
 
 
 def test_a_stranger_is_told_so(everpath: Everpath, plane: ControlPlane, tmp_path: Path) -> None:

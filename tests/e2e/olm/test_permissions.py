@@ -10,10 +10,10 @@ import pytest
 from e2e.olm.journeys import CATALOG, PACKAGE
 from e2e.servers.api import Object
 from e2e.servers.control_plane import ControlPlane
-from e2e.servers.grpc_catalogs import served_by_everpath
+from e2e.servers.grpc_catalogs import serve_with_everpath
 from e2e.servers.olm_v0 import OlmV0
-from e2e.servers.polling import until
-from e2e.servers.processes import Workshop
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import WorkDir
 from everpath.cli.app import run
 
 pytestmark = pytest.mark.e2e
@@ -29,11 +29,11 @@ WORK: Final = [
 
 
 @pytest.fixture(scope="module")
-def installed(place: Workshop, plane: ControlPlane, olm_v0: OlmV0) -> Iterator[OlmV0]:
+def installed(work_dir: WorkDir, plane: ControlPlane, olm_v0: OlmV0) -> Iterator[OlmV0]:
     """The operator in one namespace, with an OperatorGroup that targets another one."""
     with (
         pytest.MonkeyPatch.context() as patched,
-        served_by_everpath(place, CATALOG, "everpath-serve-rbac") as at,
+        serve_with_everpath(work_dir, CATALOG, "everpath-serve-rbac") as at,
     ):
         patched.setenv("EVERPATH_CACHE", "off")
         olm_v0.api.create("/api/v1/namespaces", {"metadata": {"name": WATCHED}})
@@ -54,7 +54,7 @@ def may(olm: OlmV0, verb: str, group: str, resource: str, namespace: str) -> boo
 def test_olm_grants_the_permissions_in_the_target_namespace_only(
     installed: OlmV0, verb: str, group: str, resource: str
 ) -> None:
-    until("OLM has granted the permission", lambda: may(installed, verb, group, resource, WATCHED))
+    wait_until("OLM has granted the permission", lambda: may(installed, verb, group, resource, WATCHED))
     assert not may(installed, verb, group, resource, "default")
 
 

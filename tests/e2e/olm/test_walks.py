@@ -11,10 +11,10 @@ import pytest
 from e2e.olm.convoy import Convoy
 from e2e.olm.journal import journal
 from e2e.olm.journeys import CATALOG, PACKAGE, Journey, Roads
-from e2e.servers.binaries import Parts
-from e2e.servers.grpc_catalogs import served_by_everpath, served_by_opm
+from e2e.servers.binaries import Binaries
+from e2e.servers.grpc_catalogs import serve_with_everpath, serve_with_opm
 from e2e.servers.olm_v0 import OlmV0
-from e2e.servers.processes import Workshop
+from e2e.servers.processes import WorkDir
 from everpath.formats.reading import read
 
 pytestmark = pytest.mark.e2e
@@ -38,13 +38,13 @@ SWITCHES: Final = [
 
 
 @pytest.fixture(scope="module")
-def catalogs(parts: Parts, place: Workshop, olm_v0: OlmV0) -> Iterator[None]:
+def catalogs(binaries: Binaries, work_dir: WorkDir, olm_v0: OlmV0) -> Iterator[None]:
     """Our catalog, served by everpath and by opm."""
     with (
-        served_by_everpath(place, CATALOG) as ours,
-        served_by_opm(parts, place, CATALOG) as theirs,
-        olm_v0.source("everpath", {"address": ours}),
-        olm_v0.source("opm", {"address": theirs}),
+        serve_with_everpath(work_dir, CATALOG) as ours,
+        serve_with_opm(binaries, work_dir, CATALOG) as theirs,
+        olm_v0.catalog_source("everpath", {"address": ours}),
+        olm_v0.catalog_source("opm", {"address": theirs}),
     ):
         yield
 
@@ -57,7 +57,7 @@ def roads() -> Roads:
 @pytest.fixture(scope="module")
 def convoy(
     request: pytest.FixtureRequest,
-    place: Workshop,
+    work_dir: WorkDir,
     olm_v0: OlmV0,
     catalogs: None,
     roads: Roads,
@@ -65,7 +65,7 @@ def convoy(
     """The journeys that tests of this run are about."""
     here = (item for item in request.session.items if item.path == request.path)
     chosen: list[Journey] = [item.callspec.params["journey"] for item in here if hasattr(item, "callspec")]
-    with journal(olm_v0, place.logs / "journal.log") as book:
+    with journal(olm_v0, work_dir.logs / "journal.log") as book:
         yield Convoy(olm_v0, book, roads, chosen)
 
 

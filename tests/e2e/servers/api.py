@@ -1,8 +1,8 @@
-"""A Kubernetes API server, as much of it as tests need: JSON objects by their paths."""
+"""A small client of the Kubernetes API: JSON objects by path."""
 
 from __future__ import annotations
 
-__all__ = ["Api", "Object", "RefusedError", "conditions"]
+__all__ = ["Api", "ApiError", "Object", "conditions"]
 
 import json
 import socket
@@ -16,13 +16,13 @@ from typing import Any, TypeAlias
 Object: TypeAlias = dict[str, Any]
 
 
-def conditions(thing: Object) -> list[Object]:
-    """A thing's conditions. A young CustomResourceDefinition carries them as null, not as a list."""
-    return list(thing.get("status", {}).get("conditions") or ())
+def conditions(manifest: Object) -> list[Object]:
+    """Return the conditions of an object. In a new CRD they are null."""
+    return list(manifest.get("status", {}).get("conditions") or ())
 
 
-class RefusedError(RuntimeError):
-    """The API server said no; `reason` is its word for it: AlreadyExists, Invalid, NotFound …"""
+class ApiError(RuntimeError):
+    """An error response. `reason` is that of the Status object: AlreadyExists, Invalid, NotFound …"""
 
     def __init__(self, code: int, status: Object) -> None:
         self.code = code
@@ -32,7 +32,7 @@ class RefusedError(RuntimeError):
 
 
 class Api:
-    """One connection to an API server, as the bearer of a token. Not for two threads at once."""
+    """A connection to an API server with a bearer token. It is not thread-safe."""
 
     def __init__(self, host: str, port: int, token: str, authority: Path) -> None:
         self._address = host, port
@@ -40,13 +40,13 @@ class Api:
         self._authority = authority
         self._connection: HTTPSConnection | None = None
 
-    def another(self, token: str = "") -> Api:
-        """A connection to the same server, for another thread, or for the bearer of another token."""
+    def new_connection(self, token: str = "") -> Api:
+        """Return a connection to the same server, for another thread or with another token."""
         return Api(*self._address, token or self._token, self._authority)
 
     def is_ready(self) -> bool:
         try:
-            return self._answer("GET", "/readyz")[0] == 200
+            return self._request("GET", "/readyz")[0] == 200
         except (OSError, HTTPException):
             self.close()
             return False
@@ -57,32 +57,33 @@ class Api:
     def items(self, path: str) -> list[Object]:
         return list(self.get(path)["items"])
 
-    def create(self, path: str, made: Object) -> Object:
-        return self._call("POST", path, made)
+    def create(self, path: str, manifest: Object) -> Object:
+        return self._call("POST", path, manifest)
 
-    def replace(self, path: str, made: Object) -> Object:
-        return self._call("PUT", path, made)
+    def replace(self, path: str, manifest: Object) -> Object:
+        return self._call("PUT", path, manifest)
 
-    def merge(self, path: str, changes: Object) -> Object:
+    def patch(self, path: str, changes: Object) -> Object:
+        """Send a JSON merge patch."""
         return self._call("PATCH", path, changes, "application/merge-patch+json")
 
     def delete(self, path: str, options: Object | None = None) -> Object:
         return self._call("DELETE", path, options)
 
-    def events(self, path: str, version: str) -> Iterator[Object]:
-        """Every change since that version, from the server as long as it likes, or until `interrupt`."""
+    def watch_events(self, path: str, version: str) -> Iterator[Object]:
+        """Yield changes since this version until the server ends the watch or `interrupt` is called."""
         query = f"{path}?watch=1&allowWatchBookmarks=true&resourceVersion={version}"
         self.close()
-        self._connection = HTTPSConnection(*self._address, context=self._trust())
+        self._connection = HTTPSConnection(*self._address, context=self._tls_context())
         self._connection.request("GET", query, headers={"Authorization": f"Bearer {self._token}"})
         with self._connection.getresponse() as response:
             if response.status >= 400:
-                raise _refused(response.status, response.read())
+                raise _api_error(response.status, response.read())
             for line in response:
                 yield json.loads(line)
 
     def interrupt(self) -> None:
-        """Ends, from another thread, what `events` waits for."""
+        """End `watch_events` from another thread."""
         if self._connection is not None and self._connection.sock is not None:
             with suppress(OSError):
                 self._connection.sock.shutdown(socket.SHUT_RDWR)
@@ -92,51 +93,49 @@ class Api:
             self._connection.close()
             self._connection = None
 
-    def _call(self, method: str, path: str, body: Object | None = None, kind: str = "") -> Object:
-        code, text = self._answer(method, path, body, kind or "application/json")
+    def _call(self, method: str, path: str, body: Object | None = None, content_type: str = "") -> Object:
+        code, text = self._request(method, path, body, content_type or "application/json")
         if code >= 400:
-            raise _refused(code, text)
-        answer: Object = json.loads(text)
-        return answer
+            raise _api_error(code, text)
+        response: Object = json.loads(text)
+        return response
 
-    def _answer(
-        self, method: str, path: str, body: Object | None = None, kind: str = "application/json"
+    def _request(
+        self, method: str, path: str, body: Object | None = None, content_type: str = "application/json"
     ) -> tuple[int, bytes]:
-        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": kind}
-        sent = None if body is None else json.dumps(body).encode()
-        is_used = self._connection is not None
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": content_type}
+        data = None if body is None else json.dumps(body).encode()
+        is_reused = self._connection is not None
         try:
-            return self._exchange(method, path, sent, headers)
+            return self._send(method, path, data, headers)
         except (ConnectionError, ssl.SSLEOFError):
-            # The server ends connections that are idle for long, and has not seen what came too late.
-            if not is_used:
+            # The server has closed an idle connection before it read this request.
+            if not is_reused:
                 raise
-            return self._exchange(method, path, sent, headers)
+            return self._send(method, path, data, headers)
 
-    def _exchange(
-        self, method: str, path: str, sent: bytes | None, headers: dict[str, str]
-    ) -> tuple[int, bytes]:
+    def _send(self, method: str, path: str, data: bytes | None, headers: dict[str, str]) -> tuple[int, bytes]:
         if self._connection is None:
-            self._connection = HTTPSConnection(*self._address, context=self._trust(), timeout=120)
+            self._connection = HTTPSConnection(*self._address, context=self._tls_context(), timeout=120)
         try:
-            self._connection.request(method, path, sent, headers)
+            self._connection.request(method, path, data, headers)
             response = self._connection.getresponse()
             return response.status, response.read()
         except BaseException:
-            # Whatever is half said would be taken for the answer to the next call.
+            # The rest of this response would be read as the response to the next request.
             self.close()
             raise
 
-    def _trust(self) -> ssl.SSLContext:
+    def _tls_context(self) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=str(self._authority))
-        # The certificate that kube-apiserver makes for itself does not name its issuer's key.
+        # The self-signed certificate of kube-apiserver has no Authority Key Identifier.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         return context
 
 
-def _refused(code: int, text: bytes) -> RefusedError:
-    """What is not served, or comes while the server is busy, is refused in plain words."""
+def _api_error(code: int, text: bytes) -> ApiError:
+    """Return the error of a response whose body is a Status object or plain text."""
     try:
-        return RefusedError(code, json.loads(text))
+        return ApiError(code, json.loads(text))
     except ValueError:
-        return RefusedError(code, {"message": text.decode(errors="replace")})
+        return ApiError(code, {"message": text.decode(errors="replace")})

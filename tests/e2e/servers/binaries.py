@@ -1,8 +1,8 @@
-"""Where the real programs are: what `tests/e2e/servers/build.sh` built, and what the distribution brings."""
+"""Paths of the real programs: those built by `tests/e2e/servers/build.sh`, and etcd of the distribution."""
 
 from __future__ import annotations
 
-__all__ = ["AbsentError", "Parts"]
+__all__ = ["Binaries", "NotAvailableError"]
 
 import os
 import shutil
@@ -13,15 +13,15 @@ from typing import Final
 _VARIABLE: Final = "EVERPATH_REAL"
 
 
-class AbsentError(LookupError):
-    """There are no real parts here; the message says how to get them."""
+class NotAvailableError(LookupError):
+    """The real programs are not available; the message says how to install them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """The programs, and the custom resource definitions of OLM v0 and v1.
+class Binaries:
+    """Paths of the programs, and of the folders with the CRDs of OLM v0 and v1.
 
-    What build.sh built has the name of its field, with hyphens.
+    A file built by build.sh has the name of its field, with hyphens.
     """
 
     etcd: Path
@@ -37,25 +37,25 @@ class Parts:
     olm_v1_crds: Path
 
     @classmethod
-    def found(cls) -> Parts:
-        """The folder that EVERPATH_REAL names and the etcd on the PATH.
+    def locate(cls) -> Binaries:
+        """Use the folder in EVERPATH_REAL and the etcd on the PATH.
 
-        AbsentError if it is not set or there is no etcd. A folder that is named and lacks a program is a
-        mistake, and FileNotFoundError: whoever asked for real parts must not get a run without them.
+        Raises NotAvailableError if the variable is not set or there is no etcd. Raises FileNotFoundError if
+        the folder lacks a program: a user who sets the variable must not get a run that skips the tests.
         """
         folder = os.environ.get(_VARIABLE)
         if not folder:
-            raise AbsentError(
-                f"{_VARIABLE} is not set; `make e2e` builds the real parts and sets it (needs Go)"
+            raise NotAvailableError(
+                f"{_VARIABLE} is not set; `make e2e` builds the real programs and sets it (needs Go)"
             )
         etcd = shutil.which("etcd")
         if etcd is None:
-            raise AbsentError("there is no etcd on the PATH; `scripts/real-parts` installs it")
-        built = (field.name for field in fields(cls) if field.name != "etcd")
-        return cls(Path(etcd), *(_built(Path(folder), name.replace("_", "-")) for name in built))
+            raise NotAvailableError("there is no etcd on the PATH; `scripts/real-parts` installs it")
+        names = (field.name for field in fields(cls) if field.name != "etcd")
+        return cls(Path(etcd), *(_existing_path(Path(folder), name.replace("_", "-")) for name in names))
 
 
-def _built(folder: Path, name: str) -> Path:
+def _existing_path(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.exists():
         raise FileNotFoundError(

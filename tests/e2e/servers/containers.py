@@ -1,12 +1,12 @@
-"""What becomes of a container of some image, where nothing can run images: the seam of the node agent.
+"""What the node agent does with a container, by the name of its image. There is no container runtime.
 
-A test offers an *image*: a pattern of names, and what a container of it does. That is one of the three ends
-below, or a function that makes one out of the container; it may also do the work itself, and return Ended.
+A test registers a pattern of image names with an execution (NoProcess, Exited or Program), or with a function
+that returns one for a container. Such a function may do the work itself and return Exited.
 """
 
 from __future__ import annotations
 
-__all__ = ["Behaviour", "Container", "Ended", "Fate", "Feigned", "Images", "Program", "always"]
+__all__ = ["Container", "Execution", "Exited", "ImageHandler", "Images", "NoProcess", "Program", "always"]
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -26,15 +26,15 @@ def always() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Feigned:
-    """Runs for ever without running; `ready` is asked again and again."""
+class NoProcess:
+    """The container is reported as running, but there is no process. `ready` is polled."""
 
     ready: Callable[[], bool] = always
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """Has run, and ended with this exit code."""
+class Exited:
+    """The container has exited with this code."""
 
     code: int = 0
     message: str = ""
@@ -42,7 +42,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A process of this machine. `port` is where it answers on the loopback address, for Services."""
+    """A process on this machine. `port` is its port on the loopback address, for Services."""
 
     command: Sequence[str | Path]
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -50,19 +50,19 @@ class Program:
     port: int | None = None
 
 
-Fate: TypeAlias = Feigned | Ended | Program
+Execution: TypeAlias = NoProcess | Exited | Program
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A container as a program of this machine can be it: with folders for its mounts."""
+    """A container, with a folder on this machine for each mount path."""
 
     pod: Object
     spec: Object
     home: Path
     mounts: Mapping[str, Path]
     credentials: Callable[[], Path]
-    """Makes a kubeconfig for the pod's ServiceAccount: what the program may do is what the account may."""
+    """Creates a kubeconfig with a token of the pod's ServiceAccount."""
 
     @property
     def image(self) -> str:
@@ -70,13 +70,13 @@ class Container:
 
     @property
     def arguments(self) -> list[str]:
-        """The command line, with variables expanded and paths below a mount as those of its folder."""
-        said = [*self.spec.get("command", ()), *self.spec.get("args", ())]
-        return [self.local(self._expanded(argument)) for argument in said]
+        """The command line, with expanded variables and with paths on this machine."""
+        words = [*self.spec.get("command", ()), *self.spec.get("args", ())]
+        return [self.local(self._expand(argument)) for argument in words]
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that are given as values or by fields of the pod; others are left out."""
+        """The variables with a value or a fieldRef; others are left out."""
         found: dict[str, str] = {}
         for variable in self.spec.get("env", ()):
             value = variable.get("value")
@@ -88,14 +88,14 @@ class Container:
         return found
 
     def local(self, argument: str) -> str:
-        """A path of the container as one of this machine; also behind the `=` of an option."""
+        """Translate a path below a mount, also after the `=` of an option, to its path on this machine."""
         option, equals, path = argument.rpartition("=") if argument.startswith("-") else ("", "", argument)
         for mounted in sorted(self.mounts, key=len, reverse=True):
             if path == mounted or path.startswith(f"{mounted.rstrip('/')}/"):
                 return f"{option}{equals}{self.mounts[mounted]}{path[len(mounted.rstrip('/')) :]}"
         return argument
 
-    def _expanded(self, argument: str) -> str:
+    def _expand(self, argument: str) -> str:
         known = self.environment
         return _REFERENCE.sub(lambda found: known.get(found["name"], found[0]), argument)
 
@@ -108,19 +108,19 @@ class Container:
         return str(found)
 
 
-Behaviour: TypeAlias = Callable[[Container], Fate]
+ImageHandler: TypeAlias = Callable[[Container], Execution]
 
 
 class Images:
-    """The images that containers can be made of. What is offered last counts first."""
+    """The registered images. A later registration takes precedence over an earlier one."""
 
     def __init__(self) -> None:
-        self._offered: tuple[tuple[str, Behaviour], ...] = ()
+        self._registered: tuple[tuple[str, ImageHandler], ...] = ()
 
-    def offer(self, pattern: str, behaviour: Behaviour | Fate) -> None:
-        """`pattern` is a name, with `*` for anything."""
-        does = behaviour if callable(behaviour) else lambda _: behaviour
-        self._offered = ((pattern, does), *self._offered)
+    def register(self, pattern: str, handler: ImageHandler | Execution) -> None:
+        """Register a pattern of image names, in which `*` matches any text."""
+        function = handler if callable(handler) else lambda _: handler
+        self._registered = ((pattern, function), *self._registered)
 
-    def of(self, name: str) -> Behaviour | None:
-        return next((does for pattern, does in self._offered if fnmatchcase(name, pattern)), None)
+    def handler_for(self, name: str) -> ImageHandler | None:
+        return next((handler for pattern, handler in self._registered if fnmatchcase(name, pattern)), None)

@@ -1,8 +1,8 @@
-"""Custom resource definitions, as the programs that need them ship them."""
+"""The CRDs that the programs ship."""
 
 from __future__ import annotations
 
-__all__ = ["define"]
+__all__ = ["create_crds"]
 
 from functools import partial
 from pathlib import Path
@@ -11,19 +11,19 @@ from typing import Final
 import yaml
 
 from e2e.servers.api import Api, conditions
-from e2e.servers.polling import until
+from e2e.servers.polling import wait_until
 
 _CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
-def define(api: Api, folder: Path) -> None:
-    """Creates the definitions of a folder, and waits until the server takes objects of them."""
-    made = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.yaml"))]
-    for definition in made:
-        api.create(_CRDS, definition)
-    for definition in made:
-        name = definition["metadata"]["name"]
-        until(f"{name} is established", partial(_is_established, api, name))
+def create_crds(api: Api, folder: Path) -> None:
+    """Create the CRDs of a folder, and wait until each is Established."""
+    crds = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.yaml"))]
+    for crd in crds:
+        api.create(_CRDS, crd)
+    for crd in crds:
+        name = crd["metadata"]["name"]
+        wait_until(f"{name} is established", partial(_is_established, api, name))
 
 
 def _is_established(api: Api, name: str) -> bool:

@@ -1,8 +1,8 @@
-"""Serves catalogs as catalogd does: the documents of NAME, one a line, at /catalogs/NAME/api/v1/all."""
+"""A server of catalogs like catalogd: one JSON document per line at /catalogs/NAME/api/v1/all."""
 
 from __future__ import annotations
 
-__all__ = ["CatalogServer", "catalog_server"]
+__all__ = ["FakeCatalogd", "fake_catalogd"]
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,20 +12,20 @@ from threading import Thread
 from e2e.servers.loopback import HOST
 
 
-class CatalogServer:
-    """Catalogs that are offered, and which of them somebody has fetched."""
+class FakeCatalogd:
+    """The catalogs on the server. `fetched` has the names of those that a client has requested."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._texts: dict[str, bytes] = {}
         self.fetched: set[str] = set()
 
-    def offer(self, name: str, text: str) -> str:
-        """Serves a catalog from now on, and returns the base of its address."""
+    def add(self, name: str, text: str) -> str:
+        """Serve a catalog, and return the base of its URL."""
         self._texts[f"/catalogs/{name}/api/v1/all"] = text.encode()
         return f"http://{HOST}:{self._port}/catalogs/{name}"
 
-    def fetch(self, path: str) -> bytes | None:
+    def get(self, path: str) -> bytes | None:
         text = self._texts.get(path)
         if text is not None:
             self.fetched.add(path.split("/")[2])
@@ -33,10 +33,10 @@ class CatalogServer:
 
 
 @contextmanager
-def catalog_server() -> Iterator[CatalogServer]:
+def fake_catalogd() -> Iterator[FakeCatalogd]:
     with ThreadingHTTPServer((HOST, 0), BaseHTTPRequestHandler) as listener:
-        server = CatalogServer(listener.server_port)
-        listener.RequestHandlerClass = _answers_of(server)
+        server = FakeCatalogd(listener.server_port)
+        listener.RequestHandlerClass = _request_handler(server)
         thread = Thread(target=listener.serve_forever, daemon=True)
         thread.start()
         try:
@@ -46,10 +46,10 @@ def catalog_server() -> Iterator[CatalogServer]:
             thread.join()
 
 
-def _answers_of(server: CatalogServer) -> type[BaseHTTPRequestHandler]:
-    class Answers(BaseHTTPRequestHandler):
+def _request_handler(server: FakeCatalogd) -> type[BaseHTTPRequestHandler]:
+    class CatalogHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            text = server.fetch(self.path)
+            text = server.get(self.path)
             self.send_response(404 if text is None else 200)
             self.send_header("Content-Type", "application/jsonl")
             self.send_header("Content-Length", str(len(text or b"")))
@@ -57,6 +57,6 @@ def _answers_of(server: CatalogServer) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(text or b"")
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (the standard library's name)
-            """What was fetched is remembered, not printed."""
+            """Print nothing."""
 
-    return Answers
+    return CatalogHandler

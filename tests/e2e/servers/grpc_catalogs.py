@@ -1,8 +1,8 @@
-"""Catalogs over gRPC, as OLM v0 asks for them: served by everpath, and by opm."""
+"""Catalogs over gRPC for OLM v0, served by everpath or by opm."""
 
 from __future__ import annotations
 
-__all__ = ["answers", "served_by_everpath", "served_by_opm"]
+__all__ = ["is_listening", "serve_with_everpath", "serve_with_opm"]
 
 import socket
 import sys
@@ -11,38 +11,40 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import everpath
-from e2e.servers.binaries import Parts
+from e2e.servers.binaries import Binaries
 from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.processes import Workshop, running
+from e2e.servers.processes import WorkDir, run_process
 
 
 @contextmanager
-def served_by_everpath(place: Workshop, catalog: Path, name: str = "everpath-serve") -> Iterator[str]:
-    """The address where `everpath catalog serve` answers."""
-    said = place.home(name) / "address"
+def serve_with_everpath(work_dir: WorkDir, catalog: Path, name: str = "everpath-serve") -> Iterator[str]:
+    """Run `everpath catalog serve`, and yield its address."""
+    address = work_dir.home(name) / "address"
     command = (
         *(sys.executable, "-m", "everpath", "catalog", "serve", catalog),
-        *("--address", HOST, "--port", "0", "--ready-file", said),
+        *("--address", HOST, "--port", "0", "--ready-file", address),
     )
     environment = {"PYTHONPATH": str(Path(everpath.__file__).parents[1])}
-    with running(place, name, command, ready=said.exists, environment=environment):
-        yield said.read_text(encoding="utf-8").strip()
+    with run_process(work_dir, name, command, ready=address.exists, environment=environment):
+        yield address.read_text(encoding="utf-8").strip()
 
 
 @contextmanager
-def served_by_opm(parts: Parts, place: Workshop, catalog: Path, name: str = "opm-serve") -> Iterator[str]:
-    """The address where `opm serve` answers. It listens on every address there is."""
+def serve_with_opm(
+    binaries: Binaries, work_dir: WorkDir, catalog: Path, name: str = "opm-serve"
+) -> Iterator[str]:
+    """Run `opm serve`, and yield its address. It listens on every interface."""
     (port,) = free_ports(1)
     command = (
-        *(parts.opm, "serve", catalog, "--port", str(port), "--pprof-addr="),
-        *("--termination-log", place.home(name) / "termination-log"),
+        *(binaries.opm, "serve", catalog, "--port", str(port), "--pprof-addr="),
+        *("--termination-log", work_dir.home(name) / "termination-log"),
     )
-    with running(place, name, command, ready=lambda: answers(port)):
+    with run_process(work_dir, name, command, ready=lambda: is_listening(port)):
         yield f"{HOST}:{port}"
 
 
-def answers(port: int) -> bool:
-    """Whether somebody listens there."""
+def is_listening(port: int) -> bool:
+    """Whether a program accepts connections on this port."""
     try:
         with socket.create_connection((HOST, port), timeout=5):
             return True

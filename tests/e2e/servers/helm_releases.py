@@ -1,7 +1,7 @@
-"""What operator-controller remembers of an installation: a Helm release, kept in a Secret.
+"""Secrets with Helm releases, in which operator-controller records what is installed.
 
-Mirrors pkg/storage of helm-operator-plugins v0.8.0. What is installed is read from the release's labels
-alone, so that a release without any content makes operator-controller believe in an installation.
+Mirrors pkg/storage of helm-operator-plugins v0.8.0. operator-controller reads the installed bundle from the
+labels of the release, so a release without content is enough.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from e2e.servers.api import Object
 
 
 def installed_release(extension: str, bundle: str, version: str) -> Object:
-    """The Secret by which `bundle` counts as installed for a ClusterExtension."""
+    """The Secret that makes `bundle` the installed one of a ClusterExtension."""
     key = release_name(extension)
     release = {
         "name": extension,
@@ -39,7 +39,10 @@ def installed_release(extension: str, bundle: str, version: str) -> Object:
     return {
         "metadata": {"name": key, "labels": labels},
         "type": "operatorframework.io/index.v1",
-        "data": {"extraChunks": _coded(b"[]"), "chunk": _coded(gzip.compress(json.dumps(release).encode()))},
+        "data": {
+            "extraChunks": _base64(b"[]"),
+            "chunk": _base64(gzip.compress(json.dumps(release).encode())),
+        },
     }
 
 
@@ -48,5 +51,5 @@ def release_name(extension: str) -> str:
     return f"sh.helm.release.v1.{extension}.v1"
 
 
-def _coded(data: bytes) -> str:
+def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()

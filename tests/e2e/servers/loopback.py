@@ -1,4 +1,4 @@
-"""Free ports on the loopback address, for programs that must be told theirs before they start."""
+"""Free ports on the loopback address, for programs that need their port on the command line."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Final
 
 HOST: Final = "127.0.0.1"
 
-# Below the range out of which the kernel serves whoever connects to something: a port found free here is
-# not lent to a passing connection before its program binds it.
+# Below the range from which the kernel takes the local port of an outgoing connection: no connection can
+# occupy such a port between this check and the start of the program.
 _PORTS: Final = range(20_000, 32_000)
 
 
 def free_ports(count: int) -> list[int]:
-    """Distinct ports that nobody listens on."""
+    """Return distinct ports on which no program listens."""
     ports: list[int] = []
-    with ExitStack() as held:
+    with ExitStack() as sockets:
         for port in SystemRandom().sample(_PORTS, len(_PORTS)):
             if len(ports) == count:
                 break
-            if _is_free(held.enter_context(socket.socket()), port):
+            if _is_free(sockets.enter_context(socket.socket()), port):
                 ports.append(port)
     return ports
 

@@ -1,8 +1,8 @@
-"""A network that consists of the loopback address, for programs that listen on every address there is."""
+"""A network namespace with only the loopback interface, for programs that listen on every address."""
 
 from __future__ import annotations
 
-__all__ = ["own_network"]
+__all__ = ["private_network"]
 
 import ctypes
 import fcntl
@@ -13,30 +13,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_NEW_NETWORK: Final = 0x40000000
+_CLONE_NEWNET: Final = 0x40000000
 _GET_FLAGS: Final = 0x8913
 _SET_FLAGS: Final = 0x8914
 _UP: Final = 0x1
 
 
 @contextmanager
-def own_network() -> Iterator[bool]:
-    """For the calling thread, and for whatever it starts; whether there is one. Only root may have one."""
+def private_network() -> Iterator[bool]:
+    """Move this thread, and the processes it starts, to a new network namespace; yield False if not root."""
     libc = ctypes.CDLL(None, use_errno=True)
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    is_own = libc.unshare(_NEW_NETWORK) == 0
+    is_private = libc.unshare(_CLONE_NEWNET) == 0
     try:
-        if is_own:
+        if is_private:
             _start_loopback()
-        yield is_own
+        yield is_private
     finally:
-        if is_own and libc.setns(before, _NEW_NETWORK) != 0:
-            raise OSError(ctypes.get_errno(), "cannot go back to the network of before")
+        if is_private and libc.setns(before, _CLONE_NEWNET) != 0:
+            raise OSError(ctypes.get_errno(), "cannot return to the previous network namespace")
         os.close(before)
 
 
 def _start_loopback() -> None:
     with socket.socket() as any_socket:
-        asked = struct.pack("16sH14x", b"lo", 0)
-        (flags,) = struct.unpack_from("H", fcntl.ioctl(any_socket, _GET_FLAGS, asked), 16)
+        request = struct.pack("16sH14x", b"lo", 0)
+        (flags,) = struct.unpack_from("H", fcntl.ioctl(any_socket, _GET_FLAGS, request), 16)
         fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sH14x", b"lo", flags | _UP))

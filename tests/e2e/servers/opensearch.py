@@ -1,15 +1,15 @@
-"""Real OpenSearch nodes, each a process of its own, of any version, on loopback addresses of their own."""
+"""Clusters of real OpenSearch nodes, one process per node, with a version per node."""
 
 from __future__ import annotations
 
 __all__ = [
     "JAVA",
-    "Fetched",
-    "Nodes",
+    "DownloadOpenSearch",
+    "OpenSearchCluster",
     "OpenSearchNode",
     "default_settings",
-    "opensearch_folder",
-    "opensearch_nodes",
+    "download_opensearch",
+    "opensearch_cluster",
 ]
 
 import json
@@ -22,31 +22,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from e2e.servers.binaries import AbsentError
+from e2e.servers.binaries import NotAvailableError
 from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.polling import until
-from e2e.servers.probes import answered
-from e2e.servers.processes import Process, Workshop, started
+from e2e.servers.polling import wait_until
+from e2e.servers.probes import http_get
+from e2e.servers.processes import Process, WorkDir, start_process
 
 JAVA: Final = "java-21.0.8.2"
-_MEMORY: Final = "-Xms256m -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-AlwaysPreTouch"
-# Where the versions that are named lie.
-Fetched: TypeAlias = Callable[..., Path]
+_JVM_OPTIONS: Final = "-Xms256m -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-AlwaysPreTouch"
+# Downloads these versions, and returns the folder that has them.
+DownloadOpenSearch: TypeAlias = Callable[..., Path]
 
 _SCRIPT: Final = Path(__file__).with_name("opensearch.sh")
 
 
-def opensearch_folder(*versions: str) -> Path:
-    """Where these versions are, fetched if they were not. Raises AbsentError where they cannot be."""
+def download_opensearch(*versions: str) -> Path:
+    """Download the versions that are missing, and return their folder. Raises NotAvailableError."""
     done = subprocess.run([_SCRIPT, *versions], capture_output=True, text=True, check=False, timeout=1800)
     if done.returncode != 0:
-        raise AbsentError(f"OpenSearch cannot be fetched: {done.stderr.strip()[-300:]}")
+        raise NotAvailableError(f"OpenSearch cannot be downloaded: {done.stderr.strip()[-300:]}")
     return Path(done.stdout.strip())
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSearchNode:
-    """Who a node is, whatever version it runs at the moment: its name, roles, ports and data stay."""
+    """A node. It keeps its name, roles, ports and data when its version changes."""
 
     name: str
     roles: tuple[str, ...]
@@ -54,16 +54,16 @@ class OpenSearchNode:
     transport: int
 
 
-# What a node of a cluster is told, but for where its data and logs are.
+# Returns opensearch.yml of a node of these members, without the paths of data and logs.
 Settings: TypeAlias = Callable[[OpenSearchNode, Sequence[OpenSearchNode]], Mapping[str, Any]]
 
 
 @dataclass
-class Nodes:
-    """One cluster. A node that is started again finds its data, as a pod with a volume does."""
+class OpenSearchCluster:
+    """One cluster. A restarted node has its old data, like a pod with a volume."""
 
     tools: Path
-    place: Workshop
+    work_dir: WorkDir
     members: tuple[OpenSearchNode, ...]
     settings: Settings
     _running: dict[str, Process] = field(default_factory=dict)
@@ -73,70 +73,72 @@ class Nodes:
         return f"http://{HOST}:{next(each.http for each in self.members if each.name in self._running)}"
 
     def home(self, name: str) -> Path:
-        """What is below `config` in it, the node reads."""
-        return self.place.home(f"{self.place.folder.name}-{name}")
+        """Create the home folder of a node. Its configuration is in the folder `config`."""
+        return self.work_dir.home(f"{self.work_dir.folder.name}-{name}")
 
     def start(self, name: str, version: str) -> None:
         node = next(each for each in self.members if each.name == name)
         home = self.home(name)
         settings = self.settings(node, self.members)
-        configuration = _configured(home, settings, self.tools / f"opensearch-{version}")
-        log = self.place.logs / f"opensearch-{name}.log"
+        configuration = _write_config(home, settings, self.tools / f"opensearch-{version}")
+        log = self.work_dir.logs / f"opensearch-{name}.log"
         program = self.tools / f"opensearch-{version}" / "bin" / "opensearch"
         command: list[str | Path] = [*_unprivileged(), program]
-        self._running[name] = started(name, log, command, home, _environment(self.tools, configuration, home))
+        self._running[name] = start_process(
+            name, log, command, home, _environment(self.tools, configuration, home)
+        )
 
     def stop(self, name: str) -> None:
-        self._running.pop(name).end(20)
+        self._running.pop(name).terminate(20)
 
     def wipe(self, name: str) -> None:
-        """As a new volume would be: of a node that is not running."""
+        """Delete the data of a stopped node."""
         shutil.rmtree(self.home(name) / "data")
 
-    def has_ended(self, name: str) -> bool:
-        """By itself."""
+    def has_exited(self, name: str) -> bool:
+        """Whether the process has exited without `stop`."""
         return self._running[name].exit_code is not None
 
     def stop_all(self) -> None:
         for name in list(self._running):
             self.stop(name)
 
-    def joined(self, count: int, within: float = 120) -> None:
-        """Waits until so many nodes have found each other."""
+    def wait_for_nodes(self, count: int, timeout: float = 120) -> None:
+        """Wait until the cluster has this many nodes."""
 
-        def look() -> bool:
+        def has_nodes() -> bool:
             for process in self._running.values():
-                process.must_run()
-            health = answered(f"{self.url}/_cluster/health?timeout=1s")
+                process.check_running()
+            health = http_get(f"{self.url}/_cluster/health?timeout=1s")
             return health is not None and json.loads(health)["number_of_nodes"] == count
 
-        until(f"{count} nodes have joined", look, within)
+        wait_until(f"{count} nodes have joined", has_nodes, timeout)
 
 
 @contextmanager
-def opensearch_nodes(
-    place: Workshop,
+def opensearch_cluster(
+    work_dir: WorkDir,
     tools: Path,
     members: Sequence[tuple[str, tuple[str, ...]]],
     settings: Settings | None = None,
-) -> Iterator[Nodes]:
-    """A cluster of these nodes, by name and roles, none of which is started yet."""
+) -> Iterator[OpenSearchCluster]:
+    """Create a cluster of nodes with these names and roles. None of them is started."""
     ports = free_ports(2 * len(members))
-    made = tuple(
+    nodes = tuple(
         OpenSearchNode(name, roles, ports[2 * number], ports[2 * number + 1])
         for number, (name, roles) in enumerate(members)
     )
-    with ExitStack() as ended:
-        nodes = Nodes(tools, place, made, settings or default_settings)
-        ended.callback(nodes.stop_all)
-        yield nodes
+    with ExitStack() as stack:
+        cluster = OpenSearchCluster(tools, work_dir, nodes, settings or default_settings)
+        stack.callback(cluster.stop_all)
+        yield cluster
 
 
 def default_settings(node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
-    """What a node is told unless a test says otherwise."""
+    """Return the settings for a test that has none."""
     managers = [each for each in members if "cluster_manager" in each.roles]
     return {
-        "cluster.name": "stand",
+        "cluster.name": "e2e",
         "node.name": node.name,
         "node.roles": list(node.roles),
         "network.host": HOST,
@@ -144,22 +146,22 @@ def default_settings(node: OpenSearchNode, members: Sequence[OpenSearchNode]) ->
         "transport.port": node.transport,
         "discovery.seed_hosts": [f"{HOST}:{each.transport}" for each in managers],
         "cluster.initial_cluster_manager_nodes": [each.name for each in managers],
-        # Nothing here is about disks, and the machine's may be nearly full.
+        # The disk of the machine may be nearly full.
         "cluster.routing.allocation.disk.threshold_enabled": False,
     }
 
 
-def _configured(home: Path, settings: Mapping[str, Any], engine: Path) -> Path:
+def _write_config(home: Path, settings: Mapping[str, Any], engine: Path) -> Path:
     folder = home / "config"
     folder.mkdir(exist_ok=True)
-    places = {"path.data": str(home / "data"), "path.logs": str(home / "logs")}
+    paths = {"path.data": str(home / "data"), "path.logs": str(home / "logs")}
     (folder / "opensearch.yml").write_text(
-        "".join(f"{name}: {json.dumps(text)}\n" for name, text in {**settings, **places}.items())
+        "".join(f"{name}: {json.dumps(value)}\n" for name, value in {**settings, **paths}.items())
     )
     agent = engine / "agent" / "opensearch-agent.jar"
     options = [f"-Djava.io.tmpdir={home / 'tmp'}", "-Djava.security.manager=allow"]
     options += [f"-javaagent:{agent}"] if agent.exists() else []
-    (folder / "jvm.options").write_text("\n".join([*_MEMORY.split(), *options, ""]))
+    (folder / "jvm.options").write_text("\n".join([*_JVM_OPTIONS.split(), *options, ""]))
     shutil.copy(engine / "config" / "log4j2.properties", folder)
     return folder
 
@@ -173,5 +175,5 @@ def _environment(tools: Path, configuration: Path, home: Path) -> dict[str, str]
 
 
 def _unprivileged() -> tuple[str, ...]:
-    """OpenSearch refuses root. In a user namespace, what is root's belongs to somebody else, who may."""
+    """Return the prefix of the command: OpenSearch does not run as root, so root maps itself to user 1000."""
     return () if os.geteuid() else ("unshare", "--user", "--map-user=1000", "--map-group=1000")

@@ -17,7 +17,7 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
 patiently() { "$here/../../peers/patiently.sh" "$@"; }
 
-# Whoever fetched it at the same time may have been quicker.
+# Another process may have downloaded it in the meantime.
 place() { [ -d "$tools/$1" ] || mv "$temporary/$1" "$tools/"; }
 
 need() { command -v "$1" >/dev/null 2>&1 || { echo "opensearch.sh: $2 comes by $1, which is not here" >&2; exit 1; }; }

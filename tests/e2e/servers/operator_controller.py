@@ -1,13 +1,13 @@
-"""OLM v1's operator-controller as a process, asked in bulk what it would install, and installing nothing.
+"""operator-controller of OLM v1 as a process, which resolves many ClusterExtensions and installs nothing.
 
-It resolves before it pulls: a bundle whose image is no reference to an image is named, with its version, in
-the Progressing condition of the ClusterExtension, and that is the end of it. There is no catalogd: the
-catalogs are served by the tests, which also write its part of the ClusterCatalogs' status.
+It resolves before it pulls an image. If the image of a bundle is not a valid reference, the Progressing
+condition of the ClusterExtension names the resolved bundle and its version, and nothing else happens. Instead
+of catalogd, the tests serve the catalogs and write the status of the ClusterCatalogs.
 """
 
 from __future__ import annotations
 
-__all__ = ["Answer", "Ask", "OlmV1", "olm_v1"]
+__all__ = ["ExtensionRequest", "ExtensionStatus", "OperatorController", "run_operator_controller"]
 
 import re
 from collections import deque
@@ -16,16 +16,16 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, NamedTuple
 
-from e2e.servers.api import Api, Object, RefusedError, conditions
-from e2e.servers.binaries import Parts
+from e2e.servers.api import Api, ApiError, Object, conditions
+from e2e.servers.binaries import Binaries
 from e2e.servers.control_plane import ControlPlane
-from e2e.servers.crds import define
-from e2e.servers.fake_catalogd import CatalogServer, catalog_server
+from e2e.servers.crds import create_crds
+from e2e.servers.fake_catalogd import FakeCatalogd, fake_catalogd
 from e2e.servers.helm_releases import installed_release, release_name
 from e2e.servers.loopback import HOST, free_ports
-from e2e.servers.polling import until
-from e2e.servers.probes import answered
-from e2e.servers.processes import Process, Workshop, running
+from e2e.servers.polling import wait_until
+from e2e.servers.probes import http_get
+from e2e.servers.processes import Process, WorkDir, run_process
 
 _NAMESPACE: Final = "olmv1-system"
 _ACCOUNT: Final = "installer"
@@ -33,14 +33,15 @@ _GROUP: Final = "/apis/olm.operatorframework.io/v1"
 _CATALOGS: Final = f"{_GROUP}/clustercatalogs"
 _EXTENSIONS: Final = f"{_GROUP}/clusterextensions"
 _SECRETS: Final = f"/api/v1/namespaces/{_NAMESPACE}/secrets"
-_SHELF: Final = "everpath.dev/shelf"
+_LABEL: Final = "everpath.dev/catalogs"
 _REFERENCE: Final = f"localhost/catalog@sha256:{'0' * 64}"
-# With them from the beginning, operator-controller need not spend a first reconciliation on adding them.
+# If they are set from the start, operator-controller needs no reconcile to add them.
 _FINALIZERS: Final = [
     "olm.operatorframework.io/cleanup-unpack-cache",
     "olm.operatorframework.io/cleanup-contentmanager-cache",
 ]
-# What resolution ends with. Other messages pass by: a cache that is being filled, an account not yet seen.
+# Messages after a resolution. Others are temporary: the cache of a catalog is empty, a ServiceAccount is not
+# in the cache yet.
 _FINAL: Final = re.compile(
     r"for resolved bundle"
     r"|^(error upgrading from currently installed version .*: )?(no bundles found|found bundles) for package"
@@ -52,14 +53,17 @@ _FINAL: Final = re.compile(
 _PANIC: Final = re.compile(
     r'"Reconciler error" err="panic: .* controller="[^"]*extension".* name="(?P<name>[^"]+)"'
 )
-# Whoever has failed is tried again and again, at the cost of those who wait: few at a time is quicker.
-_WINDOW: Final = 48
+# ClusterExtensions at the same time. More are slower: operator-controller retries every failed one.
+_MAX_PENDING: Final = 48
 
 
-class Ask(NamedTuple):
-    """What a ClusterExtension wants of the catalogs of a shelf, and what it has: a name and a version."""
+class ExtensionRequest(NamedTuple):
+    """A ClusterExtension that selects the catalogs with a label.
 
-    shelf: str
+    `installed` is the name and the version of the installed bundle.
+    """
+
+    catalog_label: str
     package: str
     channels: tuple[str, ...] = ()
     version: str = ""
@@ -67,19 +71,22 @@ class Ask(NamedTuple):
     installed: tuple[str, str] | None = None
 
 
-class Answer(NamedTuple):
-    """The messages of the conditions Progressing and Deprecated, or why there is no status at all."""
+class ExtensionStatus(NamedTuple):
+    """The messages of the conditions Progressing and Deprecated.
+
+    Without a status, `rejected` is the message of the API server, or `has_panicked` is True.
+    """
 
     progressing: str = ""
     deprecated: str = ""
-    refused: str = ""
+    rejected: str = ""
     has_panicked: bool = False
 
 
-class OlmV1:
+class OperatorController:
     """A running operator-controller."""
 
-    def __init__(self, api: Api, catalogs: CatalogServer, process: Process) -> None:
+    def __init__(self, api: Api, catalogs: FakeCatalogd, process: Process) -> None:
         self._api = api
         self._catalogs = catalogs
         self._process = process
@@ -89,121 +96,128 @@ class OlmV1:
     def close(self) -> None:
         self._log.close()
 
-    def serve(self, name: str, text: str, *, shelf: str, priority: int = 0) -> None:
-        """Adds a ClusterCatalog to a shelf; its status says that it serves."""
-        self.point(name, self._catalogs.offer(name, text), shelf=shelf, priority=priority)
+    def add_catalog(self, name: str, text: str, *, catalog_label: str, priority: int = 0) -> None:
+        """Serve a catalog, and create its ClusterCatalog with a label."""
+        self.add_external_catalog(
+            name, self._catalogs.add(name, text), catalog_label=catalog_label, priority=priority
+        )
 
-    def point(self, name: str, base: str, *, shelf: str, priority: int = 0) -> None:
-        """Adds a ClusterCatalog that somebody else serves; `await_catalogs` would wait for it in vain."""
+    def add_external_catalog(self, name: str, base: str, *, catalog_label: str, priority: int = 0) -> None:
+        """Create the ClusterCatalog of another server. `wait_for_catalogs` cannot wait for it."""
         spec = {
             "priority": priority,
             "source": {"type": "Image", "image": {"ref": "localhost/catalog:1"}},
         }
-        made = _object("ClusterCatalog", name, {_SHELF: shelf}, spec)
-        made["status"] = _serving(base)
-        created = self._api.create(_CATALOGS, made)
-        self._api.replace(f"{_CATALOGS}/{name}/status", {**created, "status": made["status"]})
+        catalog = _object("ClusterCatalog", name, {_LABEL: catalog_label}, spec)
+        catalog["status"] = _serving_status(base)
+        created = self._api.create(_CATALOGS, catalog)
+        self._api.replace(f"{_CATALOGS}/{name}/status", {**created, "status": catalog["status"]})
 
-    def withdraw(self, name: str) -> None:
+    def delete_catalog(self, name: str) -> None:
         self._api.delete(f"{_CATALOGS}/{name}")
 
-    def await_catalogs(self) -> None:
-        """Until operator-controller has fetched every catalog: one that it has not seen does not count."""
-        names = {found["metadata"]["name"] for found in self._api.items(_CATALOGS)}
-        until("every catalog is fetched", lambda: self._watched(names <= self._catalogs.fetched))
+    def wait_for_catalogs(self) -> None:
+        """Wait until operator-controller has fetched every catalog. It resolves without the others."""
+        names = {catalog["metadata"]["name"] for catalog in self._api.items(_CATALOGS)}
+        wait_until("every catalog is fetched", lambda: self._has_fetched(names))
 
-    def answers(self, asked: Mapping[str, Ask]) -> Iterator[tuple[str, Answer]]:
-        """What came of each, by name, as it comes. Those that are answered are deleted."""
-        waiting, alive = deque(asked), set[str]()
-        while waiting or alive:
-            while waiting and len(alive) < _WINDOW:
+    def resolve_all(self, requests: Mapping[str, ExtensionRequest]) -> Iterator[tuple[str, ExtensionStatus]]:
+        """Create the ClusterExtensions, yield each name with its status, and delete those with a status."""
+        waiting, pending = deque(requests), set[str]()
+        while waiting or pending:
+            while waiting and len(pending) < _MAX_PENDING:
                 name = waiting.popleft()
-                if (refused := self._put(name, asked[name])) is None:
-                    alive.add(name)
+                if (error := self._create(name, requests[name])) is None:
+                    pending.add(name)
                 else:
-                    yield name, Answer(refused=refused)
-            if alive:
-                found = until(f"one of {sorted(alive)} is answered", partial(self._found, alive))
-                alive -= found.keys()
+                    yield name, ExtensionStatus(rejected=error)
+            if pending:
+                found = wait_until(f"one of {sorted(pending)} is resolved", partial(self._collect, pending))
+                pending -= found.keys()
                 yield from found.items()
 
-    def _put(self, name: str, ask: Ask) -> str | None:
-        """Makes the ClusterExtension, after what it has. The API server's refusal, or None."""
-        if ask.installed is not None:
-            release = installed_release(name, *ask.installed)
+    def _create(self, name: str, request: ExtensionRequest) -> str | None:
+        """Create the Helm release and the ClusterExtension; return the message if that is rejected."""
+        if request.installed is not None:
+            release = installed_release(name, *request.installed)
             self._api.create(_SECRETS, release)
         try:
-            self._api.create(_EXTENSIONS, _extension(name, ask))
-        except RefusedError as refused:
-            if refused.reason != "Invalid":
+            self._api.create(_EXTENSIONS, _extension(name, request))
+        except ApiError as error:
+            if error.reason != "Invalid":
                 raise
-            self._forget(name)
-            return refused.message
+            self._delete(name)
+            return error.message
         return None
 
-    def _found(self, alive: set[str]) -> dict[str, Answer]:
-        self._process.must_run()
-        self._hear_panics()
-        found = {name: Answer(has_panicked=True) for name in alive & self._panicked}
-        # What the API server has at hand will do; the newest it would have to ask of etcd.
+    def _collect(self, pending: set[str]) -> dict[str, ExtensionStatus]:
+        """Return the final statuses so far, and delete their ClusterExtensions."""
+        self._process.check_running()
+        self._read_panics()
+        found = {name: ExtensionStatus(has_panicked=True) for name in pending & self._panicked}
+        # From the cache of the API server, which is cheaper than a consistent read from etcd.
         for extension in self._api.items(f"{_EXTENSIONS}?resourceVersion=0"):
-            name, answer = extension["metadata"]["name"], _answer(extension)
-            if name in alive and _FINAL.search(answer.progressing):
-                found[name] = answer
+            name, status = extension["metadata"]["name"], _status(extension)
+            if name in pending and _FINAL.search(status.progressing):
+                found[name] = status
         for name in found:
-            self._forget(name)
+            self._delete(name)
         return found
 
-    def _hear_panics(self) -> None:
-        """A resolver that crashes leaves no status: the log alone knows."""
+    def _read_panics(self) -> None:
+        """Read the names of ClusterExtensions whose reconcile has panicked: only the log has them."""
         for line in self._log:
-            if crash := _PANIC.search(line):
-                self._panicked.add(crash["name"])
+            if panic := _PANIC.search(line):
+                self._panicked.add(panic["name"])
 
-    def _forget(self, name: str) -> None:
-        """Deletes it without waiting for operator-controller, which has nothing to clean up.
+    def _delete(self, name: str) -> None:
+        """Delete a ClusterExtension and its release without waiting for operator-controller to finalize it.
 
-        So it must not stay: it would be tried again and again, and each time all releases are looked through.
+        Otherwise operator-controller would retry it, and list all releases each time.
         """
-        gone = {"metadata": {"finalizers": None}}
-        with suppress(RefusedError):
+        without_finalizers = {"metadata": {"finalizers": None}}
+        with suppress(ApiError):
             self._api.delete(f"{_EXTENSIONS}/{name}")
-            self._api.merge(f"{_EXTENSIONS}/{name}", gone)
-        with suppress(RefusedError):
+            self._api.patch(f"{_EXTENSIONS}/{name}", without_finalizers)
+        with suppress(ApiError):
             self._api.delete(f"{_SECRETS}/{release_name(name)}")
 
-    def _watched(self, found: bool) -> bool:
-        self._process.must_run()
-        return found
+    def _has_fetched(self, names: set[str]) -> bool:
+        self._process.check_running()
+        return names <= self._catalogs.fetched
 
 
 @contextmanager
-def olm_v1(parts: Parts, place: Workshop, plane: ControlPlane) -> Iterator[OlmV1]:
-    """operator-controller beside a control plane that has its resource definitions."""
-    _define(parts, plane.api)
+def run_operator_controller(
+    binaries: Binaries, work_dir: WorkDir, plane: ControlPlane
+) -> Iterator[OperatorController]:
+    """Create the CRDs of OLM v1, and run operator-controller and the catalog server."""
+    _create_prerequisites(binaries, plane.api)
     (port,) = free_ports(1)
     command = (
-        parts.operator_controller,
+        binaries.operator_controller,
         f"--kubeconfig={plane.kubeconfig}",
-        # It empties this folder when it starts, and the default is the system's own.
-        f"--cache-path={place.home('operator-controller') / 'cache'}",
+        # It empties this folder when it starts; the default is below /var/cache.
+        f"--cache-path={work_dir.home('operator-controller') / 'cache'}",
         f"--system-namespace={_NAMESPACE}",
         f"--health-probe-bind-address={HOST}:{port}",
     )
-    ready = f"http://{HOST}:{port}/readyz"
+    readiness_url = f"http://{HOST}:{port}/readyz"
     with (
-        catalog_server() as catalogs,
-        running(place, "operator-controller", command, ready=lambda: answered(ready) is not None) as process,
+        fake_catalogd() as catalogs,
+        run_process(
+            work_dir, "operator-controller", command, ready=lambda: http_get(readiness_url) is not None
+        ) as process,
     ):
-        started = OlmV1(plane.api, catalogs, process)
+        started = OperatorController(plane.api, catalogs, process)
         try:
             yield started
         finally:
             started.close()
 
 
-def _define(parts: Parts, api: Api) -> None:
-    define(api, parts.olm_v1_crds)
+def _create_prerequisites(binaries: Binaries, api: Api) -> None:
+    create_crds(api, binaries.olm_v1_crds)
     api.create("/api/v1/namespaces", {"metadata": {"name": _NAMESPACE}})
     accounts = f"/api/v1/namespaces/{_NAMESPACE}/serviceaccounts"
     api.create(accounts, {"metadata": {"name": _ACCOUNT}})
@@ -218,7 +232,7 @@ def _object(kind: str, name: str, labels: Mapping[str, str], spec: Object) -> Ob
     }
 
 
-def _serving(base: str) -> Object:
+def _serving_status(base: str) -> Object:
     serving = {
         "type": "Serving",
         "status": "True",
@@ -233,24 +247,27 @@ def _serving(base: str) -> Object:
     }
 
 
-def _extension(name: str, ask: Ask) -> Object:
-    catalog: Object = {"packageName": ask.package, "selector": {"matchLabels": {_SHELF: ask.shelf}}}
-    if ask.channels:
-        catalog["channels"] = list(ask.channels)
-    if ask.version:
-        catalog["version"] = ask.version
-    if ask.self_certified:
+def _extension(name: str, request: ExtensionRequest) -> Object:
+    catalog: Object = {
+        "packageName": request.package,
+        "selector": {"matchLabels": {_LABEL: request.catalog_label}},
+    }
+    if request.channels:
+        catalog["channels"] = list(request.channels)
+    if request.version:
+        catalog["version"] = request.version
+    if request.self_certified:
         catalog["upgradeConstraintPolicy"] = "SelfCertified"
     spec = {
         "namespace": _NAMESPACE,
         "serviceAccount": {"name": _ACCOUNT},
         "source": {"sourceType": "Catalog", "catalog": catalog},
     }
-    made = _object("ClusterExtension", name, {}, spec)
-    made["metadata"]["finalizers"] = _FINALIZERS
-    return made
+    extension = _object("ClusterExtension", name, {}, spec)
+    extension["metadata"]["finalizers"] = _FINALIZERS
+    return extension
 
 
-def _answer(extension: Object) -> Answer:
+def _status(extension: Object) -> ExtensionStatus:
     messages = {condition["type"]: condition["message"] for condition in conditions(extension)}
-    return Answer(messages.get("Progressing", ""), messages.get("Deprecated", ""))
+    return ExtensionStatus(messages.get("Progressing", ""), messages.get("Deprecated", ""))

@@ -1,8 +1,8 @@
-"""The life of one pod on the node agent: its containers, what is reported of them, its end."""
+"""Runs one pod on the node agent: starts its containers, and reports its status."""
 
 from __future__ import annotations
 
-__all__ = ["Node", "PodLife"]
+__all__ = ["Node", "PodRunner"]
 
 import threading
 import time
@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from e2e.servers.api import Object
-from e2e.servers.containers import Container, Ended, Fate, Feigned, Images, Program, always
-from e2e.servers.processes import Process, log_end, started
+from e2e.servers.containers import Container, Execution, Exited, Images, NoProcess, Program, always
+from e2e.servers.processes import Process, log_tail, start_process
 
-_LOOK_AGAIN: Final = 0.05
-_FIRST_PAUSE: Final = 0.5
-_LONGEST_PAUSE: Final = 8.0
-# As the kubelet does, so that nobody waits for a container that ignores SIGTERM; but this is a test.
-_LONGEST_GRACE: Final = 5.0
+_POLL_INTERVAL: Final = 0.05
+_FIRST_BACKOFF: Final = 0.5
+_MAX_BACKOFF: Final = 8.0
+# Seconds. The kubelet honours the grace period of the pod; tests should not wait for it.
+_MAX_GRACE_PERIOD: Final = 5.0
 
 
 class Node(Protocol):
-    """What a pod needs of where it runs."""
+    """The interface of the node that PodRunner uses."""
 
     images: Images
 
@@ -36,141 +36,151 @@ class Node(Protocol):
 
 
 @dataclass(slots=True)
-class _Running:
-    """A container, from the first try to start it."""
+class _ContainerState:
+    """The state of a container of the pod."""
 
     spec: Object
-    fate: Fate | None = None
+    execution: Execution | None = None
     process: Process | None = None
-    since: str = ""
+    started_at: str = ""
     is_ready: bool = False
-    end: Ended | None = None
-    waits_for: str = "ContainerCreating"
+    exited: Exited | None = None
+    waiting_reason: str = "ContainerCreating"
     restarts: int = 0
-    again_at: float = 0.0
-    before: Object = field(default_factory=dict)
+    restart_at: float = 0.0
+    last_state: Object = field(default_factory=dict)
 
     @property
     def port(self) -> int | None:
-        return self.fate.port if isinstance(self.fate, Program) and self.end is None else None
+        return self.execution.port if isinstance(self.execution, Program) and self.exited is None else None
 
     @property
-    def needs_looking_at(self) -> bool:
-        return not (isinstance(self.fate, Feigned) and self.fate.ready is always and self.is_ready)
+    def needs_polling(self) -> bool:
+        return not (
+            isinstance(self.execution, NoProcess) and self.execution.ready is always and self.is_ready
+        )
 
 
-class PodLife(threading.Thread):
-    """A thread of its own: programs die with the thread that started them."""
+class PodRunner(threading.Thread):
+    """A thread per pod: a process is killed when the thread that started it ends."""
 
     def __init__(self, node: Node, pod: Object) -> None:
         super().__init__(name=f"pod {pod['metadata']['name']}", daemon=True)
         self._node = node
         self._pod = pod
-        self._leaving = threading.Event()
-        self._inits = [_Running(spec) for spec in pod["spec"].get("initContainers", ())]
-        self._containers = [_Running(spec) for spec in pod["spec"]["containers"]]
+        self._stopping = threading.Event()
+        self._init_containers = [_ContainerState(spec) for spec in pod["spec"].get("initContainers", ())]
+        self._containers = [_ContainerState(spec) for spec in pod["spec"]["containers"]]
         self._reported: Object = {}
-        self.trouble: Exception | None = None
+        self.error: Exception | None = None
 
     @property
     def ports(self) -> list[int]:
-        """Where on the loopback address its ready containers answer."""
-        return [one.port for one in self._containers if one.port is not None and one.is_ready]
+        """The ports of its ready containers on the loopback address."""
+        return [
+            container.port
+            for container in self._containers
+            if container.port is not None and container.is_ready
+        ]
 
-    def is_one_of(self, namespace: str, selector: Object) -> bool:
-        named = self._pod["metadata"]
-        return bool(named["namespace"] == namespace and selector.items() <= named.get("labels", {}).items())
+    def matches(self, namespace: str, selector: Object) -> bool:
+        """Whether the pod is in this namespace and has these labels."""
+        metadata = self._pod["metadata"]
+        labels = metadata.get("labels", {})
+        return bool(metadata["namespace"] == namespace and selector.items() <= labels.items())
 
-    def leave(self) -> None:
-        self._leaving.set()
+    def stop(self) -> None:
+        self._stopping.set()
 
     def run(self) -> None:
         try:
-            if self._initialised():
-                self._live()
-            # One that has ended stays, for whoever wants to know how, until it is deleted.
-            self._leaving.wait()
-            self._end_programs()
+            if self._run_init_containers():
+                self._run_containers()
+            # A finished pod stays, with its status, until it is deleted.
+            self._stopping.wait()
+            self._terminate_processes()
             self._node.release(self._pod)
-        except Exception as trouble:  # noqa: BLE001 (a thread has nobody to raise to; the agent does)
-            self.trouble = trouble
+        except Exception as error:  # noqa: BLE001 (the node agent raises it in the main thread)
+            self.error = error
         finally:
-            self._end_programs()
+            self._terminate_processes()
 
-    def _initialised(self) -> bool:
-        for one in self._inits:
-            while one.end is None or one.end.code:
-                if self._leaving.is_set() or self._is_final(one):
+    def _run_init_containers(self) -> bool:
+        """Run the init containers one after the other; return whether all have succeeded."""
+        for container in self._init_containers:
+            while container.exited is None or container.exited.code:
+                if self._stopping.is_set() or self._has_finished(container):
                     self._report()
                     return False
-                self._advance(one)
+                self._advance(container)
                 self._report()
-                if one.end is None or one.end.code:
-                    self._leaving.wait(_LOOK_AGAIN)
+                if container.exited is None or container.exited.code:
+                    self._stopping.wait(_POLL_INTERVAL)
         return True
 
-    def _live(self) -> None:
-        while not self._leaving.is_set():
-            for one in self._containers:
-                if not self._is_final(one):
-                    self._advance(one)
+    def _run_containers(self) -> None:
+        while not self._stopping.is_set():
+            for container in self._containers:
+                if not self._has_finished(container):
+                    self._advance(container)
             self._report()
-            if all(map(self._is_final, self._containers)):
+            if all(map(self._has_finished, self._containers)):
                 return
-            looks = any(one.needs_looking_at for one in self._containers)
-            self._leaving.wait(_LOOK_AGAIN if looks else None)
+            needs_polling = any(container.needs_polling for container in self._containers)
+            self._stopping.wait(_POLL_INTERVAL if needs_polling else None)
 
-    def _is_final(self, one: _Running) -> bool:
-        """Whether it has ended and is not to be started again."""
-        if one.end is None:
+    def _has_finished(self, container: _ContainerState) -> bool:
+        """Whether it has exited and is not restarted."""
+        if container.exited is None:
             return False
         policy = self._pod["spec"].get("restartPolicy", "Always")
-        return policy == "Never" or (policy == "OnFailure" and not one.end.code)
+        return policy == "Never" or (policy == "OnFailure" and not container.exited.code)
 
-    def _advance(self, one: _Running) -> None:
-        """Starts what is to be started, and sees what has become of what was."""
-        if one.end is not None and time.monotonic() >= one.again_at:
-            one.before, one.end, one.fate, one.process = _terminated(one), None, None, None
-            one.restarts += 1
-        if one.end is not None:
+    def _advance(self, container: _ContainerState) -> None:
+        """Start or restart the container, and update its state."""
+        if container.exited is not None and time.monotonic() >= container.restart_at:
+            container.last_state = _terminated_state(container)
+            container.exited = container.execution = container.process = None
+            container.restarts += 1
+        if container.exited is not None:
             return
-        if one.fate is None:
-            self._start(one)
-        if isinstance(one.fate, Ended):
-            self._ended(one, one.fate)
-        elif one.process is not None and (code := one.process.exit_code) is not None:
-            self._ended(one, Ended(code, log_end(one.process.log) if code else ""))
-        elif one.fate is not None:
-            one.is_ready = one.fate.ready()
+        if container.execution is None:
+            self._start(container)
+        if isinstance(container.execution, Exited):
+            self._set_exited(container, container.execution)
+        elif container.process is not None and (code := container.process.exit_code) is not None:
+            self._set_exited(container, Exited(code, log_tail(container.process.log) if code else ""))
+        elif container.execution is not None:
+            container.is_ready = container.execution.ready()
 
-    def _start(self, one: _Running) -> None:
-        behaviour = self._node.images.of(one.spec["image"])
-        if behaviour is None:
-            one.waits_for = "ErrImagePull"
+    def _start(self, container: _ContainerState) -> None:
+        handler = self._node.images.handler_for(container.spec["image"])
+        if handler is None:
+            container.waiting_reason = "ErrImagePull"
             return
-        container = self._container(one.spec)
-        one.since, one.fate = _now(), behaviour(container)
-        if isinstance(one.fate, Program):
-            one.process = started(
-                f"{self.name}, {one.spec['name']}",
-                self._node.log(self._pod, one.spec["name"]),
-                one.fate.command,
-                container.home,
-                {**container.environment, **one.fate.environment},
+        created = self._create_container(container.spec)
+        container.started_at, container.execution = _now(), handler(created)
+        if isinstance(container.execution, Program):
+            container.process = start_process(
+                f"{self.name}, {container.spec['name']}",
+                self._node.log(self._pod, container.spec["name"]),
+                container.execution.command,
+                created.home,
+                {**created.environment, **container.execution.environment},
             )
 
-    def _ended(self, one: _Running, end: Ended) -> None:
-        one.end, one.is_ready, one.waits_for = end, False, "CrashLoopBackOff"
-        one.again_at = time.monotonic() + min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**one.restarts)
+    def _set_exited(self, container: _ContainerState, exited: Exited) -> None:
+        container.exited, container.is_ready, container.waiting_reason = exited, False, "CrashLoopBackOff"
+        container.restart_at = time.monotonic() + min(_MAX_BACKOFF, _FIRST_BACKOFF * 2**container.restarts)
 
-    def _container(self, spec: Object) -> Container:
+    def _create_container(self, spec: Object) -> Container:
         home = self._node.home(self._pod) / spec["name"]
         (home / "tmp").mkdir(parents=True, exist_ok=True)
-        mounts = {mount["mountPath"]: self._volume(mount) for mount in spec.get("volumeMounts", ())}
+        mounts = {mount["mountPath"]: self._create_volume(mount) for mount in spec.get("volumeMounts", ())}
         return Container(self._pod, spec, home, mounts, lambda: self._node.credentials(self._pod))
 
-    def _volume(self, mount: Mapping[str, str]) -> Path:
-        """A folder of the pod's own, shared by its containers, or that of a claim, which outlives it."""
+    def _create_volume(self, mount: Mapping[str, str]) -> Path:
+        """Create a folder that the containers of the pod share, or that of a claim, which is kept."""
         volumes = {volume["name"]: volume for volume in self._pod["spec"].get("volumes", ())}
         claim = volumes.get(mount["name"], {}).get("persistentVolumeClaim")
         folder = (
@@ -182,11 +192,11 @@ class PodLife(threading.Thread):
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def _end_programs(self) -> None:
+    def _terminate_processes(self) -> None:
         grace = self._pod["spec"].get("terminationGracePeriodSeconds", 30)
-        for one in (*self._inits, *self._containers):
-            if one.process is not None:
-                one.process.end(min(grace, _LONGEST_GRACE))
+        for container in (*self._init_containers, *self._containers):
+            if container.process is not None:
+                container.process.terminate(min(grace, _MAX_GRACE_PERIOD))
 
     def _report(self) -> None:
         status = self._status()
@@ -195,52 +205,63 @@ class PodLife(threading.Thread):
             self._reported = status
 
     def _status(self) -> Object:
-        initialised = all(one.end is not None and not one.end.code for one in self._inits)
-        ready = initialised and all(one.is_ready for one in self._containers)
-        truths = {"Initialized": initialised, "ContainersReady": ready, "Ready": ready}
+        initialised = all(
+            container.exited is not None and not container.exited.code for container in self._init_containers
+        )
+        ready = initialised and all(container.is_ready for container in self._containers)
+        values = {"Initialized": initialised, "ContainersReady": ready, "Ready": ready}
         return {
             "phase": self._phase(),
-            "conditions": [{"type": kind, "status": str(truth)} for kind, truth in truths.items()],
-            "initContainerStatuses": [_container_status(one) for one in self._inits],
-            "containerStatuses": [_container_status(one) for one in self._containers],
+            "conditions": [{"type": kind, "status": str(value)} for kind, value in values.items()],
+            "initContainerStatuses": [_container_status(container) for container in self._init_containers],
+            "containerStatuses": [_container_status(container) for container in self._containers],
         }
 
     def _phase(self) -> str:
-        if any(self._is_final(one) and one.end is not None and one.end.code for one in self._inits):
+        if any(
+            self._has_finished(container) and container.exited is not None and container.exited.code
+            for container in self._init_containers
+        ):
             return "Failed"
-        if all(map(self._is_final, self._containers)):
-            return "Failed" if any(_codes(self._containers)) else "Succeeded"
-        begun = any(one.since for one in self._containers)
-        return "Running" if begun else "Pending"
+        if all(map(self._has_finished, self._containers)):
+            return "Failed" if any(_exit_codes(self._containers)) else "Succeeded"
+        has_started = any(container.started_at for container in self._containers)
+        return "Running" if has_started else "Pending"
 
 
-def _codes(containers: Iterable[_Running]) -> list[int]:
-    return [one.end.code for one in containers if one.end is not None]
+def _exit_codes(containers: Iterable[_ContainerState]) -> list[int]:
+    return [container.exited.code for container in containers if container.exited is not None]
 
 
-def _container_status(one: _Running) -> Object:
-    if one.end is None and one.fate is not None:
-        state: Object = {"running": {"startedAt": one.since}}
-    elif one.end is None or one.restarts:
-        state = {"waiting": {"reason": one.waits_for}}
+def _container_status(container: _ContainerState) -> Object:
+    if container.exited is None and container.execution is not None:
+        state: Object = {"running": {"startedAt": container.started_at}}
+    elif container.exited is None or container.restarts:
+        state = {"waiting": {"reason": container.waiting_reason}}
     else:
-        state = _terminated(one)
+        state = _terminated_state(container)
     return {
-        "name": one.spec["name"],
-        "image": one.spec["image"],
-        "imageID": one.spec["image"],
-        "ready": one.is_ready or (one.end is not None and not one.end.code),
-        "started": one.end is None and one.fate is not None,
-        "restartCount": one.restarts,
+        "name": container.spec["name"],
+        "image": container.spec["image"],
+        "imageID": container.spec["image"],
+        "ready": container.is_ready or (container.exited is not None and not container.exited.code),
+        "started": container.exited is None and container.execution is not None,
+        "restartCount": container.restarts,
         "state": state,
-        "lastState": _terminated(one) if one.restarts and one.end is not None else one.before,
+        "lastState": _terminated_state(container)
+        if container.restarts and container.exited is not None
+        else container.last_state,
     }
 
 
-def _terminated(one: _Running) -> Object:
-    end = one.end or Ended()
-    told = {"exitCode": end.code, "reason": "Error" if end.code else "Completed", "startedAt": one.since}
-    return {"terminated": {**told, "finishedAt": one.since, "message": end.message[-2000:]}}
+def _terminated_state(container: _ContainerState) -> Object:
+    exited = container.exited or Exited()
+    fields = {
+        "exitCode": exited.code,
+        "reason": "Error" if exited.code else "Completed",
+        "startedAt": container.started_at,
+    }
+    return {"terminated": {**fields, "finishedAt": container.started_at, "message": exited.message[-2000:]}}
 
 
 def _now() -> str:

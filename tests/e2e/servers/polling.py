@@ -1,8 +1,8 @@
-"""Waiting for what must come true: by looking at it, never by guessing how long it takes."""
+"""Wait for a condition by polling it."""
 
 from __future__ import annotations
 
-__all__ = ["NotInTimeError", "until"]
+__all__ = ["WaitTimeoutError", "wait_until"]
 
 import time
 from collections.abc import Callable
@@ -10,20 +10,20 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 
-# Longer than anything takes that will come at all, also where others keep the machine busy.
-_PATIENCE: Final = 180.0
-_LOOK_AGAIN: Final = 0.05
+# Seconds. Long enough for every condition, even if other processes keep the machine busy.
+_TIMEOUT: Final = 180.0
+_INTERVAL: Final = 0.05
 
 
-class NotInTimeError(TimeoutError):
-    """What was waited for did not come."""
+class WaitTimeoutError(TimeoutError):
+    """The condition was not true within the timeout."""
 
 
-def until(what: str, look: Callable[[], T], within: float = _PATIENCE) -> T:
-    """What `look` returns as soon as that is true. `what` is the sentence that did not become so."""
-    deadline = time.monotonic() + within
-    while not (found := look()):
+def wait_until(description: str, condition: Callable[[], T], timeout: float = _TIMEOUT) -> T:
+    """Return the first true result of `condition`. The error message contains `description`."""
+    deadline = time.monotonic() + timeout
+    while not (result := condition()):
         if time.monotonic() > deadline:
-            raise NotInTimeError(f"not within {within:.0f} s: {what}")
-        time.sleep(_LOOK_AGAIN)
-    return found
+            raise WaitTimeoutError(f"not within {timeout:.0f} s: {description}")
+        time.sleep(_INTERVAL)
+    return result

@@ -1,12 +1,20 @@
-"""Programs that run as long as a `with` block, and leave nothing behind when it ends, however it ends.
+"""Run programs for the duration of a `with` block.
 
-Each has a home, a folder for temporary files and a log of its own. A process that dies, or does not get
-ready, is an error that shows the end of its log. If the interpreter is killed, the kernel kills them.
+Each program has its own home folder, TMPDIR and log. If it exits or does not become ready, the error message
+has the end of its log. The kernel kills the programs if the Python process is killed.
 """
 
 from __future__ import annotations
 
-__all__ = ["Process", "ProcessError", "Workshop", "log_end", "running", "started", "workshop"]
+__all__ = [
+    "Process",
+    "ProcessError",
+    "WorkDir",
+    "create_work_dir",
+    "log_tail",
+    "run_process",
+    "start_process",
+]
 
 import os
 import shutil
@@ -19,46 +27,47 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from e2e.servers.polling import NotInTimeError, until
+from e2e.servers.polling import WaitTimeoutError, wait_until
 
-_SHOWN_LINES: Final = 40
-_ROOM: Final = 2 * 2**30
+_LOG_TAIL_LINES: Final = 40
+_REQUIRED_SPACE: Final = 2 * 2**30
 
 
 class ProcessError(RuntimeError):
-    """A program that did not do what it was started for."""
+    """A program has exited or did not become ready."""
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
-    """Where programs of one test run live: `folder` is deleted at the end, `logs` is kept."""
+class WorkDir:
+    """Folders for the programs of a test run: `folder` is deleted at the end, `logs` is kept."""
 
     folder: Path
     logs: Path
 
     def home(self, name: str) -> Path:
+        """Create the home folder of a program, with a folder `tmp`."""
         home = self.folder / name
         (home / "tmp").mkdir(parents=True, exist_ok=True)
         return home
 
 
 @contextmanager
-def workshop(logs: Path) -> Iterator[Workshop]:
-    with TemporaryDirectory(prefix="everpath-real-", dir=_memory()) as folder:
-        yield Workshop(Path(folder), logs)
+def create_work_dir(logs: Path) -> Iterator[WorkDir]:
+    with TemporaryDirectory(prefix="everpath-real-", dir=_memory_backed_folder()) as folder:
+        yield WorkDir(Path(folder), logs)
 
 
-def _memory() -> str | None:
-    """The folder that is kept in memory, where it is large. To delete ten thousand small files takes longer
-    than the tests, where a disk is slow.
-    """
+def _memory_backed_folder() -> str | None:
+    """Return /dev/shm if it has enough space: on a slow disk, deleting the files takes minutes."""
     folder = Path("/dev/shm")
-    has_room = folder.is_dir() and os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > _ROOM
-    return str(folder) if has_room else None
+    has_space = (
+        folder.is_dir() and os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > _REQUIRED_SPACE
+    )
+    return str(folder) if has_space else None
 
 
 class Process:
-    """A program that was started."""
+    """A started program."""
 
     def __init__(self, name: str, log: Path, process: subprocess.Popen[bytes]) -> None:
         self.name = name
@@ -73,15 +82,16 @@ class Process:
     def exit_code(self) -> int | None:
         return self._process.poll()
 
-    def must_run(self) -> None:
+    def check_running(self) -> None:
+        """Raise ProcessError if it has exited."""
         if (code := self.exit_code) is not None:
-            raise self.failure(f"ended with exit code {code}")
+            raise self.error(f"ended with exit code {code}")
 
-    def failure(self, what: str) -> ProcessError:
-        return ProcessError(f"{self.name} {what}\n{log_end(self.log)}")
+    def error(self, message: str) -> ProcessError:
+        return ProcessError(f"{self.name} {message}\n{log_tail(self.log)}")
 
-    def end(self, grace: float) -> None:
-        """Asks it to end, insists after a while, and takes with it whatever it has started itself."""
+    def terminate(self, grace: float) -> None:
+        """Send SIGTERM, and SIGKILL after `grace` seconds, to the process and its children."""
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
@@ -91,73 +101,79 @@ class Process:
         self._process.wait()
 
 
-def log_end(log: Path) -> str:
-    """The last lines of a log, and where the others are."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN_LINES:]
+def log_tail(log: Path) -> str:
+    """Return the last lines of a log, after a line with its path."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL_LINES:]
     return "\n".join([f"the end of {log}:", *lines])
 
 
 @contextmanager
-def running(
-    place: Workshop,
+def run_process(
+    work_dir: WorkDir,
     name: str,
     command: Sequence[str | Path],
     *,
     ready: Callable[[], bool],
     environment: Mapping[str, str] | None = None,
-    within: float = 180.0,
+    timeout: float = 180.0,
     grace: float = 1.0,
 ) -> Iterator[Process]:
-    """The program, from when it is ready. `grace` is how long it may take to end: little where everything
-    that it could still save is deleted anyway.
+    """Start a program, wait until it is ready, and terminate it at the end of the block.
+
+    `grace` is the time between SIGTERM and SIGKILL, in seconds.
     """
-    process = started(name, place.logs / f"{name}.log", command, place.home(name), environment)
+    process = start_process(name, work_dir.logs / f"{name}.log", command, work_dir.home(name), environment)
     try:
-        _await(process, ready, within)
+        _wait_until_ready(process, ready, timeout)
         yield process
     finally:
-        process.end(grace)
+        process.terminate(grace)
 
 
-def started(
+def start_process(
     name: str,
     log: Path,
     command: Sequence[str | Path],
     home: Path,
     environment: Mapping[str, str] | None = None,
 ) -> Process:
-    """The program, which dies with the *thread* that has started it.
+    """Start a program. The kernel kills it when the *thread* that started it ends.
 
-    It inherits no variable but PATH: a proxy or a kubeconfig of whoever runs the tests must not reach it.
+    It inherits only PATH: it must not use the proxy or the kubeconfig of the user who runs the tests.
     """
-    own = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home / "tmp"), **(environment or {})}
+    variables = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "TMPDIR": str(home / "tmp"),
+        **(environment or {}),
+    }
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [*_dying_with_us(), *map(str, command)],
+            [*_kill_with_parent(), *map(str, command)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=home,
-            env=own,
-            # Ctrl-C is for us alone: we end them in the reverse order of their start.
+            env=variables,
+            # Only this process gets the SIGINT of Ctrl-C, and terminates the programs in reverse order.
             start_new_session=True,
         )
     return Process(name, log, process)
 
 
-def _dying_with_us() -> Sequence[str]:
+def _kill_with_parent() -> Sequence[str]:
     setpriv = shutil.which("setpriv")
     if setpriv is None:
-        raise ProcessError("real parts need setpriv, of util-linux: it ends them if the tests are killed")
+        raise ProcessError("setpriv of util-linux is required: it ends the programs if the tests are killed")
     return (setpriv, "--pdeathsig", "KILL", "--")
 
 
-def _await(process: Process, ready: Callable[[], bool], within: float) -> None:
-    def look() -> bool:
-        process.must_run()
+def _wait_until_ready(process: Process, ready: Callable[[], bool], timeout: float) -> None:
+    def is_ready() -> bool:
+        process.check_running()
         return ready()
 
     try:
-        until(f"{process.name} is ready", look, within)
-    except NotInTimeError as late:
-        raise process.failure(f"did not get ready within {within:.0f} s") from late
+        wait_until(f"{process.name} is ready", is_ready, timeout)
+    except WaitTimeoutError as error:
+        raise process.error(f"did not get ready within {timeout:.0f} s") from error

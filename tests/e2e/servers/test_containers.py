@@ -1,4 +1,4 @@
-"""What the node agent makes of containers, without a cluster."""
+"""PodRunner runs containers as their images are registered; without a cluster."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Final
 import pytest
 
 from e2e.servers.api import Object
-from e2e.servers.containers import Behaviour, Container, Ended, Fate, Feigned, Images, Program
-from e2e.servers.pod_runner import PodLife
-from e2e.servers.polling import until
+from e2e.servers.containers import Container, Execution, Exited, ImageHandler, Images, NoProcess, Program
+from e2e.servers.pod_runner import PodRunner
+from e2e.servers.polling import wait_until
 
-# Longer than any pod takes to end.
-_PATIENCE: Final = 60.0
-_NOTHING: Final[Object] = {"phase": "", "conditions": [], "containerStatuses": [{"restartCount": 0}]}
+# Seconds; longer than the termination of any pod.
+_TIMEOUT: Final = 60.0
+_NO_STATUS: Final[Object] = {"phase": "", "conditions": [], "containerStatuses": [{"restartCount": 0}]}
 
 
-class Place:
-    """A node that writes down what it is told."""
+class FakeNode:
+    """A node that records the reported statuses and the released pods."""
 
-    def __init__(self, folder: Path, **offered: Behaviour | Fate) -> None:
+    def __init__(self, folder: Path, **images: ImageHandler | Execution) -> None:
         self.images = Images()
-        for image, behaviour in offered.items():
-            self.images.offer(image, behaviour)
+        for image, handler in images.items():
+            self.images.register(image, handler)
         self.reports: list[Object] = []
         self.released: list[str] = []
         self._folder = folder
@@ -52,7 +52,7 @@ class Place:
 
     @property
     def last(self) -> Object:
-        return self.reports[-1] if self.reports else _NOTHING
+        return self.reports[-1] if self.reports else _NO_STATUS
 
     def is_ready(self) -> bool:
         return {"type": "Ready", "status": "True"} in self.last["conditions"]
@@ -61,25 +61,36 @@ class Place:
 def a_pod(
     *containers: Object, init: tuple[Object, ...] = (), restart: str = "Always", **spec: object
 ) -> Object:
-    named = {"name": "p", "namespace": "n", "uid": "1", "labels": {"app": "x"}, "annotations": {"a/b": "c"}}
-    made = {"containers": list(containers), "initContainers": list(init), "restartPolicy": restart, **spec}
-    return {"metadata": named, "spec": made, "status": {}}
+    metadata = {
+        "name": "p",
+        "namespace": "n",
+        "uid": "1",
+        "labels": {"app": "x"},
+        "annotations": {"a/b": "c"},
+    }
+    pod_spec = {
+        "containers": list(containers),
+        "initContainers": list(init),
+        "restartPolicy": restart,
+        **spec,
+    }
+    return {"metadata": metadata, "spec": pod_spec, "status": {}}
 
 
-def of(image: str, **more: object) -> Object:
+def container(image: str, **more: object) -> Object:
     return {"name": f"c-{image}", "image": image, **more}
 
 
 @contextmanager
-def living(node: Place, pod: Object) -> Iterator[PodLife]:
-    life = PodLife(node, pod)
-    life.start()
+def run_pod(node: FakeNode, pod: Object) -> Iterator[PodRunner]:
+    runner = PodRunner(node, pod)
+    runner.start()
     try:
-        yield life
+        yield runner
     finally:
-        life.leave()
-        life.join(_PATIENCE)
-    assert life.trouble is None
+        runner.stop()
+        runner.join(_TIMEOUT)
+    assert runner.error is None
     assert node.released == ["p"]
 
 
@@ -87,125 +98,125 @@ def shell(script: str) -> Program:
     return Program(["sh", "-c", script])
 
 
-def test_a_feigned_pod_is_reported_once_as_ready(tmp_path: Path) -> None:
-    node = Place(tmp_path, web=Feigned())
-    with living(node, a_pod(of("web"))):
-        until("it is ready", node.is_ready)
+def test_pod_without_process_is_reported_once_as_ready(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path, web=NoProcess())
+    with run_pod(node, a_pod(container("web"))):
+        wait_until("it is ready", node.is_ready)
     assert [status["phase"] for status in node.reports] == ["Running"]
 
 
-def test_one_that_never_gets_ready_runs_and_one_may_become_so(tmp_path: Path) -> None:
-    wanted = threading.Event()
-    node = Place(tmp_path, web=Feigned(ready=wanted.is_set))
-    with living(node, a_pod(of("web"))):
-        until("it runs", lambda: node.last["phase"] == "Running")
+def test_pod_is_running_before_it_is_ready(tmp_path: Path) -> None:
+    is_ready = threading.Event()
+    node = FakeNode(tmp_path, web=NoProcess(ready=is_ready.is_set))
+    with run_pod(node, a_pod(container("web"))):
+        wait_until("it runs", lambda: node.last["phase"] == "Running")
         assert not node.is_ready()
-        wanted.set()
-        until("it is ready", node.is_ready)
+        is_ready.set()
+        wait_until("it is ready", node.is_ready)
 
 
-def test_an_image_that_nobody_offers_cannot_be_pulled(tmp_path: Path) -> None:
-    node = Place(tmp_path)
-    with living(node, a_pod(of("web"))):
-        until("it is reported", lambda: node.reports)
+def test_unregistered_image_cannot_be_pulled(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path)
+    with run_pod(node, a_pod(container("web"))):
+        wait_until("a status is reported", lambda: node.reports)
         [status] = node.last["containerStatuses"]
         assert (node.last["phase"], status["state"]) == ("Pending", {"waiting": {"reason": "ErrImagePull"}})
-        node.images.offer("web", Feigned())
-        until("it is ready", node.is_ready)
+        node.images.register("web", NoProcess())
+        wait_until("it is ready", node.is_ready)
 
 
 @pytest.mark.parametrize(("code", "phase"), [(0, "Succeeded"), (3, "Failed")])
-def test_a_job_ends_as_its_program_does(tmp_path: Path, code: int, phase: str) -> None:
-    node = Place(tmp_path, job=shell(f"echo said; exit {code}"))
-    with living(node, a_pod(of("job"), restart="Never")):
-        until("it has ended", lambda: node.last["phase"] == phase)
+def test_phase_of_a_finished_pod_follows_the_exit_code(tmp_path: Path, code: int, phase: str) -> None:
+    node = FakeNode(tmp_path, job=shell(f"echo output; exit {code}"))
+    with run_pod(node, a_pod(container("job"), restart="Never")):
+        wait_until("it has ended", lambda: node.last["phase"] == phase)
     [status] = node.last["containerStatuses"]
     assert status["state"]["terminated"]["exitCode"] == code
-    assert ("said" in status["state"]["terminated"]["message"]) == bool(code)
+    assert ("output" in status["state"]["terminated"]["message"]) == bool(code)
 
 
-def test_what_crashes_is_started_again_with_pauses_and_counted(tmp_path: Path) -> None:
-    node = Place(tmp_path, web=Ended(1))
-    with living(node, a_pod(of("web"))):
-        until("it has crashed twice", lambda: node.last["containerStatuses"][0]["restartCount"] >= 2)
+def test_crashing_container_is_restarted_with_backoff(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path, web=Exited(1))
+    with run_pod(node, a_pod(container("web"))):
+        wait_until("it has restarted twice", lambda: node.last["containerStatuses"][0]["restartCount"] >= 2)
     [status] = node.last["containerStatuses"]
     assert status["state"] == {"waiting": {"reason": "CrashLoopBackOff"}}
     assert status["lastState"]["terminated"]["exitCode"] == 1
 
 
-def test_init_containers_go_before_one_after_the_other_and_share_volumes(tmp_path: Path) -> None:
-    def write(container: Container) -> Fate:
-        Path(container.arguments[-1]).write_text("by the first", encoding="utf-8")
-        return Ended()
+def test_init_containers_run_first_and_share_volumes(tmp_path: Path) -> None:
+    def write_file(container: Container) -> Execution:
+        Path(container.arguments[-1]).write_text("content", encoding="utf-8")
+        return Exited()
 
-    def look(container: Container) -> Fate:
-        return Feigned() if (container.mounts["/in"] / "file").read_text() == "by the first" else Ended(1)
+    def check_file(container: Container) -> Execution:
+        return NoProcess() if (container.mounts["/in"] / "file").read_text() == "content" else Exited(1)
 
-    first = of(
+    first = container(
         "write", command=["put"], args=["/out/file"], volumeMounts=[{"name": "v", "mountPath": "/out"}]
     )
-    web = of("web", volumeMounts=[{"name": "v", "mountPath": "/in"}])
-    node = Place(tmp_path, write=write, web=look)
-    with living(node, a_pod(web, init=(first,))):
-        until("it is ready", node.is_ready)
+    web = container("web", volumeMounts=[{"name": "v", "mountPath": "/in"}])
+    node = FakeNode(tmp_path, write=write_file, web=check_file)
+    with run_pod(node, a_pod(web, init=(first,))):
+        wait_until("it is ready", node.is_ready)
 
 
-def test_a_failed_init_container_of_a_job_fails_it(tmp_path: Path) -> None:
-    node = Place(tmp_path, bad=Ended(2), web=Feigned())
-    with living(node, a_pod(of("web"), init=(of("bad"),), restart="Never")):
-        until("it has failed", lambda: node.last["phase"] == "Failed")
+def test_failed_init_container_fails_a_pod_without_restarts(tmp_path: Path) -> None:
+    node = FakeNode(tmp_path, bad=Exited(2), web=NoProcess())
+    with run_pod(node, a_pod(container("web"), init=(container("bad"),), restart="Never")):
+        wait_until("it has failed", lambda: node.last["phase"] == "Failed")
     assert node.last["containerStatuses"][0]["started"] is False
 
 
-def test_a_program_ends_with_its_pod_and_what_a_claim_holds_stays(tmp_path: Path) -> None:
-    def keep(container: Container) -> Fate:
+def test_process_ends_with_its_pod_and_the_files_of_a_claim_are_kept(tmp_path: Path) -> None:
+    def write_pid(container: Container) -> Execution:
         return shell(f"echo $$ > {container.mounts['/data']}/pid; exec sleep 60")
 
-    node = Place(tmp_path, db=keep)
-    held = tmp_path / "n" / "disk" / "pid"
+    node = FakeNode(tmp_path, db=write_pid)
+    pid_file = tmp_path / "n" / "disk" / "pid"
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "disk"}}]
-    pod = a_pod(of("db", volumeMounts=[{"name": "v", "mountPath": "/data"}]), volumes=volumes)
-    with living(node, pod):
-        until("it runs", lambda: held.is_file() and held.read_text())
-    pid = int(held.read_text())
-    until("it has ended", lambda: not Path(f"/proc/{pid}").exists())
+    pod = a_pod(container("db", volumeMounts=[{"name": "v", "mountPath": "/data"}]), volumes=volumes)
+    with run_pod(node, pod):
+        wait_until("it runs", lambda: pid_file.is_file() and pid_file.read_text())
+    pid = int(pid_file.read_text())
+    wait_until("it has ended", lambda: not Path(f"/proc/{pid}").exists())
 
 
-def test_trouble_of_ours_is_kept_for_whoever_asks(tmp_path: Path) -> None:
-    def broken(_: Container) -> Fate:
-        raise KeyError("ours")
+def test_error_of_an_image_handler_is_kept(tmp_path: Path) -> None:
+    def fail(_: Container) -> Execution:
+        raise KeyError("image")
 
-    life = PodLife(Place(tmp_path, web=broken), a_pod(of("web")))
-    life.start()
-    life.join(_PATIENCE)
-    assert isinstance(life.trouble, KeyError)
+    runner = PodRunner(FakeNode(tmp_path, web=fail), a_pod(container("web")))
+    runner.start()
+    runner.join(_TIMEOUT)
+    assert isinstance(runner.error, KeyError)
 
 
-def test_where_it_answers_counts_from_when_it_is_ready(tmp_path: Path) -> None:
-    wanted = threading.Event()
-    node = Place(tmp_path, web=Program(["sleep", "60"], ready=wanted.is_set, port=4711))
-    with living(node, a_pod(of("web"))) as life:
-        until("it runs", lambda: node.last["phase"] == "Running")
+def test_port_is_available_when_the_container_is_ready(tmp_path: Path) -> None:
+    is_ready = threading.Event()
+    node = FakeNode(tmp_path, web=Program(["sleep", "60"], ready=is_ready.is_set, port=4711))
+    with run_pod(node, a_pod(container("web"))) as runner:
+        wait_until("it runs", lambda: node.last["phase"] == "Running")
         time.sleep(0.2)
-        assert life.ports == []
-        wanted.set()
-        until("it is ready", node.is_ready)
-        assert life.ports == [4711]
-        assert life.is_one_of("n", {"app": "x"})
-        assert not life.is_one_of("other", {"app": "x"})
-        assert not life.is_one_of("n", {"app": "y"})
+        assert runner.ports == []
+        is_ready.set()
+        wait_until("it is ready", node.is_ready)
+        assert runner.ports == [4711]
+        assert runner.matches("n", {"app": "x"})
+        assert not runner.matches("other", {"app": "x"})
+        assert not runner.matches("n", {"app": "y"})
 
 
-def test_what_is_offered_last_counts_first() -> None:
+def test_last_registration_takes_precedence() -> None:
     images = Images()
-    images.offer("web:*", Ended(1))
-    images.offer("web:v2", Ended(2))
-    found = [images.of(name) for name in ("web:v1", "web:v2", "db:v1")]
-    container = Container({}, {}, Path(), {}, Path)
-    assert [does and does(container) for does in found] == [Ended(1), Ended(2), None]
+    images.register("web:*", Exited(1))
+    images.register("web:v2", Exited(2))
+    found = [images.handler_for(name) for name in ("web:v1", "web:v2", "db:v1")]
+    pod = Container({}, {}, Path(), {}, Path)
+    assert [handler and handler(pod) for handler in found] == [Exited(1), Exited(2), None]
 
 
-def test_arguments_are_those_of_this_machine() -> None:
+def test_arguments_have_expanded_variables_and_local_paths() -> None:
     spec = {
         "command": ["serve", "/data"],
         "args": ["--cache=/data/cache", "/database", "--name", "$(POD)", "$(UNKNOWN)"],
@@ -216,8 +227,8 @@ def test_arguments_are_those_of_this_machine() -> None:
             {"name": "SECRET", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}},
         ],
     }
-    container = Container(a_pod(), spec, Path("/home"), {"/data": Path("/here")}, Path)
-    assert container.arguments == [
+    created = Container(a_pod(), spec, Path("/home"), {"/data": Path("/here")}, Path)
+    assert created.arguments == [
         *("serve", "/here", "--cache=/here/cache", "/database", "--name", "p", "$(UNKNOWN)"),
     ]
-    assert container.environment == {"PLAIN": "1", "POD": "p", "NOTE": "c"}
+    assert created.environment == {"PLAIN": "1", "POD": "p", "NOTE": "c"}

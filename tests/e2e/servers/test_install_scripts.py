@@ -1,4 +1,4 @@
-"""What is missing is installed or fetched where it may be, patiently; else it is said what to do."""
+"""scripts/real-parts installs missing packages, and patiently.sh retries downloads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENTLY = Path(__file__).parents[2] / "peers" / "patiently.sh"
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A folder that is the whole PATH; so far it has a shell, and what is wanted but etcd."""
+    """A folder that is the whole PATH. It has a shell and all required programs except etcd."""
     (tmp_path / "sh").symlink_to(which("sh") or pytest.skip("there is no sh here"))
     for name in ("setpriv", "docker-registry", "skopeo", "umoci"):
         add(tmp_path, name, "")
@@ -31,20 +31,20 @@ def run(programs: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env={"PATH": str(programs)}, capture_output=True, text=True, check=False)
 
 
-def test_what_is_there_is_left_alone(programs: Path) -> None:
+def test_nothing_is_installed_if_all_programs_exist(programs: Path) -> None:
     add(programs, "etcd", "")
     add(programs, "apt-get", "echo called; exit 1")
     done = run(programs)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_without_apt_it_names_the_packages(programs: Path) -> None:
+def test_missing_packages_are_named_without_apt(programs: Path) -> None:
     done = run(programs)
     assert done.returncode == 1
     assert "install, with what your system has for it: etcd-server" in done.stderr
 
 
-def test_whoever_is_not_root_is_told_to_be(programs: Path) -> None:
+def test_sudo_is_suggested_if_not_root(programs: Path) -> None:
     add(programs, "apt-get", "echo called; exit 1")
     add(programs, "id", "echo 1000")
     done = run(programs)
@@ -53,7 +53,7 @@ def test_whoever_is_not_root_is_told_to_be(programs: Path) -> None:
     assert "called" not in done.stderr
 
 
-def test_root_installs_after_an_update_if_the_lists_of_packages_are_not_there_yet(programs: Path) -> None:
+def test_root_installs_after_an_update_if_there_are_no_package_lists(programs: Path) -> None:
     add(programs, "id", "echo 0")
     add(
         programs,
@@ -69,9 +69,7 @@ def test_root_installs_after_an_update_if_the_lists_of_packages_are_not_there_ye
 
 
 @pytest.mark.parametrize(("failures", "attempts"), [(0, 1), (3, 4), (9, 5)])
-def test_what_cannot_be_fetched_is_tried_again_a_few_times(
-    programs: Path, failures: int, attempts: int
-) -> None:
+def test_failed_download_is_retried_with_backoff(programs: Path, failures: int, attempts: int) -> None:
     add(programs, "sleep", 'echo "$1" >> "${0%/*}/pauses"')
     add(programs, "fetch", f'echo x >> "$1/tried"; [ "$(wc -l < "$1/tried")" -gt {failures} ]')
     (programs / "wc").symlink_to(which("wc") or pytest.skip("there is no wc here"))

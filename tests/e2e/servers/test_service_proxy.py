@@ -1,4 +1,4 @@
-"""The way to Services: names are for the proxy to know."""
+"""The SOCKS5 server connects host names to loopback ports."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from e2e.servers.service_proxy import socks_server
 GREETING = bytes((5, 1, 0))
 
 
-def connect(host: bytes, kind: int = 3, command: int = 1) -> bytes:
+def connect_request(host: bytes, kind: int = 3, command: int = 1) -> bytes:
     return bytes((5, command, 0, kind, len(host))) + host + (50051).to_bytes(2, "big")
 
 
 @contextmanager
-def echo() -> Iterator[int]:
-    """Says back what it hears first, and ends the conversation."""
+def uppercase_server() -> Iterator[int]:
+    """Run a server that returns the first message in upper case and closes the connection."""
     with socket.create_server((HOST, 0)) as listener:
 
         def serve() -> None:
-            talk, _ = listener.accept()
-            with talk:
-                talk.sendall(talk.recv(1024).upper())
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(connection.recv(1024).upper())
 
         thread = Thread(target=serve, daemon=True)
         thread.start()
@@ -36,31 +36,36 @@ def echo() -> Iterator[int]:
 
 
 @contextmanager
-def asked(proxy: int, request: bytes) -> Iterator[tuple[socket.socket, int]]:
-    with socket.create_connection((HOST, proxy), timeout=60) as talk:
-        talk.sendall(GREETING)
-        assert talk.recv(2) == bytes((5, 0))
-        talk.sendall(request)
-        yield talk, talk.recv(10)[1]
+def connect(proxy: int, request: bytes) -> Iterator[tuple[socket.socket, int]]:
+    """Send a request to the proxy, and yield the connection and the reply code."""
+    with socket.create_connection((HOST, proxy), timeout=60) as connection:
+        connection.sendall(GREETING)
+        assert connection.recv(2) == bytes((5, 0))
+        connection.sendall(request)
+        yield connection, connection.recv(10)[1]
 
 
-def test_whoever_asks_for_a_name_talks_to_its_program() -> None:
+def test_known_host_is_connected_to_its_port() -> None:
     with (
-        echo() as port,
+        uppercase_server() as port,
         socks_server({"ours.olm.svc": port}.get) as proxy,
-        asked(proxy, connect(b"ours.olm.svc")) as (talk, answer),
+        connect(proxy, connect_request(b"ours.olm.svc")) as (connection, reply),
     ):
-        assert answer == 0
-        talk.sendall(b"hello")
-        assert talk.recv(1024) == b"HELLO"
-        assert talk.recv(1024) == b""
+        assert reply == 0
+        connection.sendall(b"hello")
+        assert connection.recv(1024) == b"HELLO"
+        assert connection.recv(1024) == b""
 
 
-UNKNOWN = (connect(b"nobody.olm.svc"), connect(b"ours.olm.svc", command=2), connect(b"\x7f\0\0", kind=1))
+UNREACHABLE = (
+    connect_request(b"unknown.olm.svc"),
+    connect_request(b"ours.olm.svc", command=2),
+    connect_request(b"\x7f\0\0", kind=1),
+)
 
 
-@pytest.mark.parametrize("request_", UNKNOWN)
-def test_what_it_does_not_know_is_unreachable(request_: bytes) -> None:
+@pytest.mark.parametrize("request_", UNREACHABLE)
+def test_unknown_host_command_or_address_type_is_unreachable(request_: bytes) -> None:
     known = {"ours.olm.svc": 1}
-    with socks_server(known.get) as proxy, asked(proxy, request_) as (_, answer):
-        assert answer == 4
+    with socks_server(known.get) as proxy, connect(proxy, request_) as (_, reply):
+        assert reply == 4

@@ -1,4 +1,4 @@
-"""Every change of a kind of objects, in order, to whoever wants to hear of it."""
+"""Watch a list of objects, and call a handler for each event in order."""
 
 from __future__ import annotations
 
@@ -11,89 +11,89 @@ from http import HTTPStatus
 from http.client import HTTPException
 from typing import Final, TypeAlias
 
-from e2e.servers.api import Api, Object, RefusedError
+from e2e.servers.api import Api, ApiError, Object
 
 _PAUSE: Final = 0.05
 
-Hear: TypeAlias = Callable[[str, Object], None]
+EventHandler: TypeAlias = Callable[[str, Object], None]
 
 
 class Watch:
-    """Lists once, then follows. Nothing between is missed: a broken connection goes on where it was."""
+    """List the objects once, then watch them in a thread. A broken connection resumes without a gap."""
 
-    def __init__(self, api: Api, path: str, hear: Hear) -> None:
-        self._api = api.another()
+    def __init__(self, api: Api, path: str, handler: EventHandler) -> None:
+        self._api = api.new_connection()
         self._path = path
-        self._hear = hear
-        self._over = threading.Event()
-        self._has_begun = threading.Event()
-        self._trouble: Exception | None = None
-        self._thread = threading.Thread(target=self._follow, name=f"watch of {path}", daemon=True)
+        self._handler = handler
+        self._stopped = threading.Event()
+        self._has_listed = threading.Event()
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name=f"watch of {path}", daemon=True)
 
     def start(self) -> None:
-        """Returns when it follows: from then on it hears of every single change."""
+        """Return when the objects are listed: from then on no change is missed."""
         self._thread.start()
-        while not self._has_begun.wait(0.05):
-            self.must_run()
+        while not self._has_listed.wait(0.05):
+            self.check_running()
 
-    def must_run(self) -> None:
-        """Raises what stopped it, if something did."""
-        if self._trouble is not None:
-            raise RuntimeError(f"nobody watches {self._path} any more") from self._trouble
+    def check_running(self) -> None:
+        """Raise RuntimeError if the watch has failed."""
+        if self._error is not None:
+            raise RuntimeError(f"the watch of {self._path} has failed") from self._error
 
     def stop(self) -> None:
-        self._over.set()
+        self._stopped.set()
         while self._thread.is_alive():
-            # Again and again: it may be about to open the connection that is to be interrupted.
+            # More than once: the thread may be about to open the connection.
             self._api.interrupt()
             self._thread.join(0.05)
         self._api.close()
 
-    def _follow(self) -> None:
+    def _run(self) -> None:
         try:
-            while not self._over.is_set():
-                # A server that is busy may break off here too.
+            while not self._stopped.is_set():
+                # A busy server may close the connection here too.
                 with suppress(OSError, HTTPException):
-                    self._follow_from(self._listed())
-                self._over.wait(_PAUSE)
-        except Exception as trouble:  # noqa: BLE001 (a thread has nobody to raise to; must_run does)
-            if not self._over.is_set():
-                self._trouble = trouble
+                    self._watch_from(self._list())
+                self._stopped.wait(_PAUSE)
+        except Exception as error:  # noqa: BLE001 (check_running raises it in the main thread)
+            if not self._stopped.is_set():
+                self._error = error
 
-    def _listed(self) -> str:
+    def _list(self) -> str:
         found = self._api.get(self._path)
         for item in found["items"]:
-            self._hear("ADDED", item)
-        self._has_begun.set()
+            self._handler("ADDED", item)
+        self._has_listed.set()
         return str(found["metadata"]["resourceVersion"])
 
-    def _follow_from(self, version: str) -> None:
-        """Until the server does not know the version any more."""
-        while not self._over.is_set():
+    def _watch_from(self, version: str) -> None:
+        """Watch until the server responds 410 Gone to the resource version."""
+        while not self._stopped.is_set():
             try:
-                for event in self._api.events(self._path, version):
+                for event in self._api.watch_events(self._path, version):
                     if event["type"] == "ERROR":
-                        raise RefusedError(event["object"].get("code", 500), event["object"])
+                        raise ApiError(event["object"].get("code", 500), event["object"])
                     version = event["object"]["metadata"]["resourceVersion"]
                     if event["type"] != "BOOKMARK":
-                        self._hear(event["type"], event["object"])
+                        self._handler(event["type"], event["object"])
             except (OSError, HTTPException):
-                self._over.wait(_PAUSE)
-            except RefusedError as refused:
-                if refused.code == HTTPStatus.GONE:
+                self._stopped.wait(_PAUSE)
+            except ApiError as error:
+                if error.code == HTTPStatus.GONE:
                     return
-                # Whose definition is young can be listed a moment before it can be watched.
-                if refused.code != HTTPStatus.TOO_MANY_REQUESTS:
+                # Objects of a new CRD can be listed shortly before they can be watched.
+                if error.code != HTTPStatus.TOO_MANY_REQUESTS:
                     raise
-                self._over.wait(_PAUSE)
+                self._stopped.wait(_PAUSE)
 
 
 @contextmanager
-def watch(api: Api, path: str, hear: Hear) -> Iterator[Watch]:
-    """Calls `hear` with ADDED, MODIFIED or DELETED and the object, from one other thread."""
-    watching = Watch(api, path, hear)
-    watching.start()
+def watch(api: Api, path: str, handler: EventHandler) -> Iterator[Watch]:
+    """Call `handler` with ADDED, MODIFIED or DELETED and the object, in another thread."""
+    started = Watch(api, path, handler)
+    started.start()
     try:
-        yield watching
+        yield started
     finally:
-        watching.stop()
+        started.stop()
