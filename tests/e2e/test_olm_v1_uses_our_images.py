@@ -18,7 +18,7 @@ import pytest
 from commandline import ROOT
 from content_requests import NAME, Asked, Told, requests, serving, tell
 from documents import channel, package
-from e2e.images.registries import docker_registry
+from e2e.images.docker_registry import docker_registry
 from e2e.servers.api import Api
 from e2e.servers.binaries import Binaries
 from e2e.servers.control_plane import control_plane

@@ -12,7 +12,7 @@ import pytest
 
 import everpath
 from commandline import ROOT
-from e2e.images.registries import DockerRegistry, docker_registry
+from e2e.images.docker_registry import DockerRegistry, docker_registry
 from e2e.olm.recorder import record_olm
 from e2e.olm.subscription_runner import SubscriptionRunner
 from e2e.olm.subscriptions import CATALOG, PACKAGE, PredictedPaths, SubscriptionCase

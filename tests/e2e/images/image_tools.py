@@ -1,8 +1,8 @@
-"""The tools that people trust with images, to ask what they think of ours."""
+"""Run skopeo and umoci."""
 
 from __future__ import annotations
 
-__all__ = ["inspected", "program", "ran"]
+__all__ = ["inspect_image", "program", "run_tool"]
 
 import json
 import os
@@ -14,7 +14,7 @@ import pytest
 
 
 def program(name: str) -> str:
-    """Where a program is. Without it a test is skipped, but not in a run that asked for the real parts."""
+    """Return the path of a program; skip the test if it is missing, or fail if EVERPATH_REAL is set."""
     found = shutil.which(name)
     if found is None and os.environ.get("EVERPATH_REAL"):
         raise FileNotFoundError(f"there is no {name} on the PATH; `scripts/real-parts` installs it")
@@ -23,8 +23,8 @@ def program(name: str) -> str:
     return found
 
 
-def ran(name: str, *arguments: str) -> str:
-    """What a program prints, which has to succeed."""
+def run_tool(name: str, *arguments: str) -> str:
+    """Run a program that must succeed, and return its output."""
     done = subprocess.run(
         [program(name), *arguments], capture_output=True, text=True, check=False, timeout=180
     )
@@ -32,6 +32,6 @@ def ran(name: str, *arguments: str) -> str:
     return done.stdout
 
 
-def inspected(image: str, *options: str) -> Any:
-    """What skopeo says of an image."""
-    return json.loads(ran("skopeo", "inspect", *options, image))
+def inspect_image(image: str, *options: str) -> Any:
+    """Return the output of `skopeo inspect`."""
+    return json.loads(run_tool("skopeo", "inspect", *options, image))

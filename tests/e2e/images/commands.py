@@ -1,8 +1,8 @@
-"""Programs as a user runs them: in a folder, with a home of their own and no proxy."""
+"""Run everpath and skopeo in a folder, with their own home folder and without a proxy."""
 
 from __future__ import annotations
 
-__all__ = ["everpath", "ran", "skopeo"]
+__all__ = ["everpath", "run_command", "skopeo"]
 
 import os
 import subprocess
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from commandline import ROOT
-from e2e.images.trusted import program
+from e2e.images.image_tools import program
 
 
-def ran(
+def run_command(
     *command: str | Path, cwd: Path, check: bool = True, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """A program with a home of its own, and no proxy."""
+    """Run a program that does not inherit the environment; it must succeed if `check` is set."""
     home = cwd / "home"
     home.mkdir(exist_ok=True)
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), **options.pop("env", {})}
@@ -38,11 +38,11 @@ def ran(
 def everpath(
     *arguments: str, cwd: Path, check: bool = True, **options: Any
 ) -> subprocess.CompletedProcess[str]:
-    """As a user runs it; the registry is allowed to speak plain HTTP."""
+    """Run everpath. The registry `trusted` may use plain HTTP."""
     host = options.pop("trusted", "")
     env = {"PYTHONPATH": str(ROOT / "tools"), "EVERPATH_CACHE": "off", "EVERPATH_INSECURE": host}
-    return ran(sys.executable, "-m", "everpath", *arguments, cwd=cwd, check=check, env=env, **options)
+    return run_command(sys.executable, "-m", "everpath", *arguments, cwd=cwd, check=check, env=env, **options)
 
 
 def skopeo(*arguments: str, cwd: Path) -> str:
-    return ran(program("skopeo"), "--insecure-policy", *arguments, cwd=cwd).stdout
+    return run_command(program("skopeo"), "--insecure-policy", *arguments, cwd=cwd).stdout

@@ -1,4 +1,4 @@
-"""What strangers may have put into a real registry, and where a real one may send us."""
+"""Hostile or damaged content of a real registry, and its redirects."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from catalogs import write_fbc
-from e2e.images.registries import DockerRegistry, docker_registry, elsewhere
-from e2e.images.running import everpath
+from e2e.images.commands import everpath
+from e2e.images.docker_registry import DockerRegistry, blob_storage, docker_registry
 from everpath.errors import Unreachable
 from everpath.images.content import Image
 from everpath.images.references import Reference
@@ -31,12 +31,12 @@ Members = list[tuple[tarfile.TarInfo, bytes]]
 
 @pytest.fixture
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerRegistry]:
-    with docker_registry(tmp_path_factory.mktemp("registry")) as made:
-        yield made
+    with docker_registry(tmp_path_factory.mktemp("registry")) as started:
+        yield started
 
 
-def brought(image: Image, registry: DockerRegistry) -> str:
-    """The name of an image that is in the registry now."""
+def push_image(image: Image, registry: DockerRegistry) -> str:
+    """Push an image, and return its reference."""
     push(image, Reference(registry.host, "me/catalog", "v1"), Options(insecure=True, environment={}))
     return f"{registry.host}/me/catalog:v1"
 
@@ -47,45 +47,52 @@ def test_credentials_do_not_follow_a_redirect(
     write_fbc(tmp_path, "b: a\na")
     folder = tmp_path_factory.mktemp("registry")
     login = ("--insecure", "--username", "ann", "--password-stdin")
-    with elsewhere() as other, docker_registry(folder, protected=True, elsewhere=other.address) as registry:
-        other.folder = folder / "images"
+    with (
+        blob_storage() as storage,
+        docker_registry(folder, protected=True, blob_storage=storage.address) as registry,
+    ):
+        storage.folder = folder / "images"
         target = f"{registry.host}/me/catalog:v1"
         everpath("catalog", "push", "catalog", target, *login, cwd=tmp_path, input="secret")
         everpath("catalog", "pull", target, "-o", "back", *login, cwd=tmp_path, input="secret")
     assert (tmp_path / "back/p.yaml").read_bytes() == (tmp_path / "catalog/p.yaml").read_bytes()
-    assert len(other.heard) >= 2
-    assert not [name for headers in other.heard for name in headers if "auth" in name or "cookie" in name]
-    assert "secret" not in str(other.heard)
+    assert len(storage.request_headers) >= 2
+    assert not [
+        name for headers in storage.request_headers for name in headers if "auth" in name or "cookie" in name
+    ]
+    assert "secret" not in str(storage.request_headers)
 
 
 HOSTILE: dict[str, Callable[[Path], Members]] = {
-    "a path that climbs out": lambda _: [special("configs/../../evil", tarfile.REGTYPE)],
-    "a path that begins outside": lambda _: [special("../evil", tarfile.REGTYPE)],
+    "a path that leaves the folder": lambda _: [special("configs/../../evil", tarfile.REGTYPE)],
+    "a path that starts outside the folder": lambda _: [special("../evil", tarfile.REGTYPE)],
     "an absolute path": lambda out: [special(f"{out}/evil", tarfile.REGTYPE)],
-    "a link out": lambda _: [special("configs/a", tarfile.SYMTYPE, "../../evil")],
-    "a link to the machine's files": lambda _: [special("configs/a", tarfile.SYMTYPE, "/etc/passwd")],
-    "a path through a link": lambda out: [
+    "a symbolic link out of the folder": lambda _: [special("configs/a", tarfile.SYMTYPE, "../../evil")],
+    "a symbolic link to a file of the machine": lambda _: [
+        special("configs/a", tarfile.SYMTYPE, "/etc/passwd")
+    ],
+    "a path through a symbolic link": lambda out: [
         special("configs/a", tarfile.SYMTYPE, str(out)),
         special("configs/a/evil", tarfile.REGTYPE),
     ],
-    "a hard link out": lambda _: [special("configs/a", tarfile.LNKTYPE, "../../evil")],
-    "a hard link to the machine's files": lambda _: [special("configs/a", tarfile.LNKTYPE, "/etc/passwd")],
+    "a hard link out of the folder": lambda _: [special("configs/a", tarfile.LNKTYPE, "../../evil")],
+    "a hard link to a file of the machine": lambda _: [special("configs/a", tarfile.LNKTYPE, "/etc/passwd")],
     "a character device": lambda _: [special("configs/a", tarfile.CHRTYPE)],
     "a block device": lambda _: [special("configs/a", tarfile.BLKTYPE)],
     "a named pipe": lambda _: [special("configs/a", tarfile.FIFOTYPE)],
 }
 
 
-@pytest.mark.parametrize("what", HOSTILE)
-def test_what_is_hostile_is_refused_and_nothing_is_written(
-    registry: DockerRegistry, tmp_path: Path, what: str
+@pytest.mark.parametrize("content", HOSTILE)
+def test_hostile_image_is_rejected_and_nothing_is_written(
+    registry: DockerRegistry, tmp_path: Path, content: str
 ) -> None:
     sandbox = tmp_path / "sandbox"
     sandbox.mkdir()
     (tmp_path / "evil").write_bytes(b"mine")
-    layers = tar_of({"configs/p.yaml": b"schema: olm.package\n"}), hostile(HOSTILE[what](sandbox))
+    layers = tar_of({"configs/p.yaml": b"schema: olm.package\n"}), hostile(HOSTILE[content](sandbox))
     labels = {"operators.operatorframework.io.index.configs.v1": "/configs"}
-    target = brought(layered(*layers, compress=True, labels=labels), registry)
+    target = push_image(layered(*layers, compress=True, labels=labels), registry)
     done = everpath("catalog", "pull", target, "-o", "sandbox/back", "--insecure", cwd=tmp_path, check=False)
     assert done.returncode == 3, done.stderr
     assert "the image holds" in done.stderr
@@ -93,10 +100,10 @@ def test_what_is_hostile_is_refused_and_nothing_is_written(
     assert (tmp_path / "evil").read_bytes() == b"mine"
 
 
-def test_a_copy_that_the_registry_has_lost_the_end_of_is_not_taken_for_whole(
+def test_truncated_blob_in_the_registry_is_an_error(
     registry: DockerRegistry,
 ) -> None:
-    """docker-registry keeps the file it has for a digest, whatever is sent: who runs it has to delete it."""
+    """docker-registry keeps its file of a digest and ignores uploads: an administrator must delete it."""
     image = single(b"a whole layer")
     reference, options = Reference(registry.host, "me/large", "v1"), Options(insecure=True, environment={})
     push(image, reference, options)
