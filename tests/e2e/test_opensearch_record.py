@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from e2e.opensearch_story import NEW, OLD, ROLES
+from e2e.opensearch_scenario import NEW, OLD, ROLES
 from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
 from e2e.servers.polling import wait_until
 from e2e.servers.processes import create_work_dir
@@ -49,10 +49,10 @@ def nodes(
     members = [(name, ROLES) for name in NAMES]
     with (
         create_work_dir(tmp_path_factory.mktemp("record")) as work_dir,
-        opensearch_cluster(work_dir, tools, members) as made,
+        opensearch_cluster(work_dir, tools, members) as started,
     ):
-        start_all(made, OLD)
-        yield made
+        start_all(started, OLD)
+        yield started
 
 
 def start_all(nodes: OpenSearchCluster, version: str) -> None:

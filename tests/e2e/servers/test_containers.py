@@ -21,7 +21,7 @@ _TIMEOUT: Final = 60.0
 _NO_STATUS: Final[Object] = {"phase": "", "conditions": [], "containerStatuses": [{"restartCount": 0}]}
 
 
-class FakeNode:
+class RecordingNode:
     """A node that records the reported statuses and the released pods."""
 
     def __init__(self, folder: Path, **images: ImageHandler | Execution) -> None:
@@ -82,7 +82,7 @@ def container(image: str, **more: object) -> Object:
 
 
 @contextmanager
-def run_pod(node: FakeNode, pod: Object) -> Iterator[PodRunner]:
+def run_pod(node: RecordingNode, pod: Object) -> Iterator[PodRunner]:
     runner = PodRunner(node, pod)
     runner.start()
     try:
@@ -99,7 +99,7 @@ def shell(script: str) -> Program:
 
 
 def test_pod_without_process_is_reported_once_as_ready(tmp_path: Path) -> None:
-    node = FakeNode(tmp_path, web=NoProcess())
+    node = RecordingNode(tmp_path, web=NoProcess())
     with run_pod(node, a_pod(container("web"))):
         wait_until("it is ready", node.is_ready)
     assert [status["phase"] for status in node.reports] == ["Running"]
@@ -107,7 +107,7 @@ def test_pod_without_process_is_reported_once_as_ready(tmp_path: Path) -> None:
 
 def test_pod_is_running_before_it_is_ready(tmp_path: Path) -> None:
     is_ready = threading.Event()
-    node = FakeNode(tmp_path, web=NoProcess(ready=is_ready.is_set))
+    node = RecordingNode(tmp_path, web=NoProcess(ready=is_ready.is_set))
     with run_pod(node, a_pod(container("web"))):
         wait_until("it runs", lambda: node.last["phase"] == "Running")
         assert not node.is_ready()
@@ -116,7 +116,7 @@ def test_pod_is_running_before_it_is_ready(tmp_path: Path) -> None:
 
 
 def test_unregistered_image_cannot_be_pulled(tmp_path: Path) -> None:
-    node = FakeNode(tmp_path)
+    node = RecordingNode(tmp_path)
     with run_pod(node, a_pod(container("web"))):
         wait_until("a status is reported", lambda: node.reports)
         [status] = node.last["containerStatuses"]
@@ -127,7 +127,7 @@ def test_unregistered_image_cannot_be_pulled(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("code", "phase"), [(0, "Succeeded"), (3, "Failed")])
 def test_phase_of_a_finished_pod_follows_the_exit_code(tmp_path: Path, code: int, phase: str) -> None:
-    node = FakeNode(tmp_path, job=shell(f"echo output; exit {code}"))
+    node = RecordingNode(tmp_path, job=shell(f"echo output; exit {code}"))
     with run_pod(node, a_pod(container("job"), restart="Never")):
         wait_until("it has ended", lambda: node.last["phase"] == phase)
     [status] = node.last["containerStatuses"]
@@ -136,7 +136,7 @@ def test_phase_of_a_finished_pod_follows_the_exit_code(tmp_path: Path, code: int
 
 
 def test_crashing_container_is_restarted_with_backoff(tmp_path: Path) -> None:
-    node = FakeNode(tmp_path, web=Exited(1))
+    node = RecordingNode(tmp_path, web=Exited(1))
     with run_pod(node, a_pod(container("web"))):
         wait_until("it has restarted twice", lambda: node.last["containerStatuses"][0]["restartCount"] >= 2)
     [status] = node.last["containerStatuses"]
@@ -156,13 +156,13 @@ def test_init_containers_run_first_and_share_volumes(tmp_path: Path) -> None:
         "write", command=["put"], args=["/out/file"], volumeMounts=[{"name": "v", "mountPath": "/out"}]
     )
     web = container("web", volumeMounts=[{"name": "v", "mountPath": "/in"}])
-    node = FakeNode(tmp_path, write=write_file, web=check_file)
+    node = RecordingNode(tmp_path, write=write_file, web=check_file)
     with run_pod(node, a_pod(web, init=(first,))):
         wait_until("it is ready", node.is_ready)
 
 
 def test_failed_init_container_fails_a_pod_without_restarts(tmp_path: Path) -> None:
-    node = FakeNode(tmp_path, bad=Exited(2), web=NoProcess())
+    node = RecordingNode(tmp_path, bad=Exited(2), web=NoProcess())
     with run_pod(node, a_pod(container("web"), init=(container("bad"),), restart="Never")):
         wait_until("it has failed", lambda: node.last["phase"] == "Failed")
     assert node.last["containerStatuses"][0]["started"] is False
@@ -172,7 +172,7 @@ def test_process_ends_with_its_pod_and_the_files_of_a_claim_are_kept(tmp_path: P
     def write_pid(container: Container) -> Execution:
         return shell(f"echo $$ > {container.mounts['/data']}/pid; exec sleep 60")
 
-    node = FakeNode(tmp_path, db=write_pid)
+    node = RecordingNode(tmp_path, db=write_pid)
     pid_file = tmp_path / "n" / "disk" / "pid"
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "disk"}}]
     pod = a_pod(container("db", volumeMounts=[{"name": "v", "mountPath": "/data"}]), volumes=volumes)
@@ -186,7 +186,7 @@ def test_error_of_an_image_handler_is_kept(tmp_path: Path) -> None:
     def fail(_: Container) -> Execution:
         raise KeyError("image")
 
-    runner = PodRunner(FakeNode(tmp_path, web=fail), a_pod(container("web")))
+    runner = PodRunner(RecordingNode(tmp_path, web=fail), a_pod(container("web")))
     runner.start()
     runner.join(_TIMEOUT)
     assert isinstance(runner.error, KeyError)
@@ -194,7 +194,7 @@ def test_error_of_an_image_handler_is_kept(tmp_path: Path) -> None:
 
 def test_port_is_available_when_the_container_is_ready(tmp_path: Path) -> None:
     is_ready = threading.Event()
-    node = FakeNode(tmp_path, web=Program(["sleep", "60"], ready=is_ready.is_set, port=4711))
+    node = RecordingNode(tmp_path, web=Program(["sleep", "60"], ready=is_ready.is_set, port=4711))
     with run_pod(node, a_pod(container("web"))) as runner:
         wait_until("it runs", lambda: node.last["phase"] == "Running")
         time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""The real operator-controller, with `everpath catalog serve --http` in the place of catalogd."""
+"""The real operator-controller with `everpath catalog serve --http` instead of catalogd."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ pytestmark = pytest.mark.e2e
 NAME = "served-by-everpath"
 
 
-def test_it_resolves_from_what_we_serve(
+def test_operator_controller_resolves_from_the_server_of_everpath(
     operator_controller: OperatorController, work_dir: WorkDir, tmp_path: Path
 ) -> None:
     names = ("op.v1.0.0", "op.v1.1.0", "op.v1.2.0")
-    # What is no reference to an image is resolved, and pulled from nowhere.
+    # A bundle whose image is not a valid reference is resolved but not pulled.
     documents = [package(), channel(*names), *(bundle(name, image="none") for name in names)]
     (tmp_path / "catalog.json").write_text("\n".join(map(json.dumps, documents)))
     (port,) = free_ports(1)
@@ -43,26 +43,26 @@ def test_it_resolves_from_what_we_serve(
         try:
             wait_until(
                 "a bundle is resolved",
-                lambda: "for resolved bundle" in resolved(operator_controller, "first"),
+                lambda: "for resolved bundle" in resolve(operator_controller, "first"),
             )
-            assert 'for resolved bundle "op.v1.2.0" with version "1.2.0"' in resolved(
+            assert 'for resolved bundle "op.v1.2.0" with version "1.2.0"' in resolve(
                 operator_controller, "fresh"
             )
-            assert 'for resolved bundle "op.v1.1.0"' in resolved(
+            assert 'for resolved bundle "op.v1.1.0"' in resolve(
                 operator_controller, "next", installed=("op.v1.0.0", "1.0.0")
             )
-            assert "no bundles found" in resolved(operator_controller, "none", version=">2")
+            assert "no bundles found" in resolve(operator_controller, "none", version=">2")
         finally:
             operator_controller.delete_catalog(NAME)
 
 
-def resolved(
+def resolve(
     operator_controller: OperatorController,
     name: str,
     version: str = "",
     installed: tuple[str, str] | None = None,
 ) -> str:
-    """What operator-controller says of a ClusterExtension: at first perhaps that it knows no catalog."""
-    ask = ExtensionRequest(NAME, "op", version=version, installed=installed)
-    ((_, answer),) = operator_controller.resolve_all({f"reads-{name}": ask})
-    return answer.progressing
+    """Return the Progressing message of a ClusterExtension. At first it may be that there is no catalog."""
+    request = ExtensionRequest(NAME, "op", version=version, installed=installed)
+    ((_, status),) = operator_controller.resolve_all({f"reads-{name}": request})
+    return status.progressing

@@ -1,4 +1,4 @@
-"""everpath.policies.extensions against the real operator-controller, a process beside a real API server."""
+"""everpath.policies.extensions resolves like the real operator-controller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ import yaml
 from conformance.v1_questions import Question, random_question, smaller
 from conformance.v1_verdicts import kind_of
 from documents import bundle, channel, package, text
-from e2e.extension_fates import Fate, ask, by_everpath, by_process, possible, staged
+from e2e.extension_resolution import (
+    Resolution,
+    everpath_resolution,
+    extension_request,
+    possible_resolutions,
+    resolution_from_status,
+    with_unique_catalogs,
+)
 from e2e.servers.binaries import Binaries
 from e2e.servers.control_plane import ControlPlane
 from e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus, OperatorController
@@ -40,7 +47,7 @@ KINDS: Final = (
     "self-certified",
     "pre-release",
     "from several catalogs",
-    "refused by the API server",
+    "rejected by the API server",
 )
 
 VERSIONS: Final = (
@@ -59,38 +66,39 @@ VERSIONS: Final = (
 )
 
 
-def test_the_parts_have_the_versions_that_everpath_mirrors(binaries: Binaries, plane: ControlPlane) -> None:
+def test_programs_have_the_versions_that_everpath_mirrors(binaries: Binaries, plane: ControlPlane) -> None:
     command = [str(binaries.operator_controller), "version"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert said.startswith('version: "v1.2.0"')
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert output.startswith('version: "v1.2.0"')
     assert plane.api.get("/version")["gitVersion"] == "v1.36.2"
 
 
-def test_the_pattern_of_the_version_is_the_one_of_the_definition(binaries: Binaries) -> None:
+def test_version_pattern_is_that_of_the_crd(binaries: Binaries) -> None:
     [file] = binaries.olm_v1_crds.glob("*clusterextensions*")
     [version] = yaml.safe_load(file.read_text())["spec"]["versions"]
     spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
-    checked = spec["source"]["properties"]["catalog"]["properties"]["version"]
-    [rule] = checked["x-kubernetes-validations"]
-    assert checked["maxLength"] == LONGEST_VERSION
+    version_schema = spec["source"]["properties"]["catalog"]["properties"]["version"]
+    [rule] = version_schema["x-kubernetes-validations"]
+    assert version_schema["maxLength"] == LONGEST_VERSION
     assert rule["rule"] == f"self.matches({json.dumps(VERSION_PATTERN)})"
 
 
-def test_everpath_warns_of_the_versions_that_the_api_server_refuses(
+def test_everpath_warns_of_versions_that_the_api_server_rejects(
     operator_controller: OperatorController,
 ) -> None:
-    asked = {
+    requests = {
         f"version-{index}": ExtensionRequest("nowhere", "p", version=text)
         for index, text in enumerate(VERSIONS)
     }
-    refused = {
-        asked[name].version: bool(answer.rejected) for name, answer in operator_controller.resolve_all(asked)
+    is_rejected = {
+        requests[name].version: bool(status.rejected)
+        for name, status in operator_controller.resolve_all(requests)
     }
-    assert refused == {text: version_refusal(text) is not None for text in VERSIONS}
-    assert {*refused.values()} == {True, False}
+    assert is_rejected == {text: version_refusal(text) is not None for text in VERSIONS}
+    assert {*is_rejected.values()} == {True, False}
 
 
-def test_what_a_user_reads_in_the_status(operator_controller: OperatorController) -> None:
+def test_status_messages(operator_controller: OperatorController) -> None:
     documents = (
         package("p"),
         channel("p.v1.0.0", "p.v1.1.0", "p.v1.2.0", package="p"),
@@ -99,26 +107,26 @@ def test_what_a_user_reads_in_the_status(operator_controller: OperatorController
     operator_controller.add_catalog("status", text(documents), catalog_label="status")
     operator_controller.wait_for_catalogs()
     oldest = ("p.v1.0.0", "1.0.0")
-    asked = {
+    requests = {
         "fresh": ExtensionRequest("status", "p"),
         "next": ExtensionRequest("status", "p", installed=oldest),
         "pinned-too-far": ExtensionRequest("status", "p", version="1.2.0", installed=oldest),
         "jump": ExtensionRequest("status", "p", version="1.2.0", self_certified=True, installed=oldest),
         "head": ExtensionRequest("status", "p", installed=("p.v1.2.0", "1.2.0")),
-        "stranger": ExtensionRequest("status", "p", installed=("p.v0.9.0", "0.9.0")),
+        "not-in-catalog": ExtensionRequest("status", "p", installed=("p.v0.9.0", "0.9.0")),
     }
-    said = {
-        name: answer.progressing.partition(" for resolved ")[2] or answer.progressing
-        for name, answer in operator_controller.resolve_all(asked)
+    messages = {
+        name: status.progressing.partition(" for resolved ")[2] or status.progressing
+        for name, status in operator_controller.resolve_all(requests)
     }
-    assert said == {
+    assert messages == {
         "fresh": 'bundle "p.v1.2.0" with version "1.2.0"',
         "next": 'bundle "p.v1.1.0" with version "1.1.0"',
         "pinned-too-far": 'error upgrading from currently installed version "1.0.0": '
         'no bundles found for package "p" matching version "1.2.0"',
         "jump": 'bundle "p.v1.2.0" with version "1.2.0"',
         "head": 'bundle "p.v1.2.0" with version "1.2.0"',
-        "stranger": 'error upgrading from currently installed version "0.9.0": '
+        "not-in-catalog": 'error upgrading from currently installed version "0.9.0": '
         'no bundles found for package "p"',
     }
 
@@ -126,91 +134,91 @@ def test_what_a_user_reads_in_the_status(operator_controller: OperatorController
 def test_random_questions(
     operator_controller: OperatorController, record_property: Callable[[str, object], None]
 ) -> None:
-    """Graphs, ranges, pre-releases, deprecations, pins, policies and up to three catalogs, all by chance."""
+    """Random graphs, ranges, pre-releases, deprecations, pins, policies and up to three catalogs."""
     random = Random(4)
-    questions = [some(random, random_question(random)) for _ in range(QUESTIONS)]
+    questions = [with_few_installations(random, random_question(random)) for _ in range(QUESTIONS)]
     counts: Counter[str] = Counter()
     disagreements: list[tuple[Question, str]] = []
-    for question, answer in asked(operator_controller, "q", questions):
-        warned = bool(question.version) and version_refusal(question.version) is not None
-        assert warned == bool(answer.rejected), f"{question.version!r}: {answer.rejected or 'taken'}"
-        if answer.rejected:
-            assert "spec.source.catalog.version" in answer.rejected
-            counts["refused by the API server"] += 1
+    for question, status in resolve_questions(operator_controller, "q", questions):
+        has_warning = bool(question.version) and version_refusal(question.version) is not None
+        assert has_warning == bool(status.rejected), f"{question.version!r}: {status.rejected or 'accepted'}"
+        if status.rejected:
+            assert "spec.source.catalog.version" in status.rejected
+            counts["rejected by the API server"] += 1
             continue
-        count(counts, question, by_process(answer))
-        if (said := disagreement(question, answer)) is not None:
-            disagreements.append((question, said))
-        elif by_process(answer) != by_everpath(question):
-            counts["by chance"] += 1
+        count(counts, question, resolution_from_status(status))
+        if (message := disagreement(question, status)) is not None:
+            disagreements.append((question, message))
+        elif resolution_from_status(status) != everpath_resolution(question):
+            counts["random choice"] += 1
     counts["disagreements"] = len(disagreements)
-    record_property("counted", f"operator-controller 1.2.0: {shown(counts)}")
+    record_property("counted", f"operator-controller 1.2.0: {format_counts(counts)}")
     if disagreements:
-        pytest.fail(shrunk(operator_controller, *disagreements[0]))
-    # A generator that only makes nonsense would agree about nothing worth knowing.
+        pytest.fail(shrink(operator_controller, *disagreements[0]))
+    # Every kind must occur: invalid catalogs alone would prove nothing.
     assert min(counts[kind] for kind in KINDS) > 2, counts
     assert counts["questions"] >= 500
 
 
-def some(random: Random, question: Question) -> Question:
-    """Not about every version that is installed: other graphs tell more."""
+def with_few_installations(random: Random, question: Question) -> Question:
+    """Limit the installed versions of a question: more graphs find more errors."""
     count = min(INSTALLATIONS, len(question.installed))
     return replace(question, installed=tuple(random.sample(question.installed, count)))
 
 
-def asked(
+def resolve_questions(
     operator_controller: OperatorController, prefix: str, questions: Iterable[Question]
 ) -> Iterator[tuple[Question, ExtensionStatus]]:
-    """The questions, each about one installation now, with what operator-controller makes of them."""
-    put: dict[str, ExtensionRequest] = {}
+    """Yield the questions, each with one installation, and their statuses."""
+    requests: dict[str, ExtensionRequest] = {}
     single: dict[str, Question] = {}
     for number, plain in enumerate(questions):
         catalog_label = f"{prefix}{number}"
-        question = staged(catalog_label, plain)
+        question = with_unique_catalogs(catalog_label, plain)
         for catalog in question.shelves:
             operator_controller.add_catalog(
                 catalog.name, text(catalog.documents), catalog_label=catalog_label, priority=catalog.priority
             )
         for index, installed in enumerate(question.installed):
             single[f"{catalog_label}-{index}"] = replace(question, installed=(installed,))
-            put[f"{catalog_label}-{index}"] = ask(catalog_label, question, installed)
+            requests[f"{catalog_label}-{index}"] = extension_request(catalog_label, question, installed)
     operator_controller.wait_for_catalogs()
-    for name, answer in operator_controller.resolve_all(put):
-        yield single[name], answer
+    for name, status in operator_controller.resolve_all(requests):
+        yield single[name], status
 
 
-def disagreement(question: Question, answer: ExtensionStatus) -> str | None:
-    """What operator-controller answers and everpath says that it cannot."""
-    theirs, ours = by_process(answer), by_everpath(question)
-    if answer.rejected or theirs == ours or theirs in possible(question):
+def disagreement(question: Question, status: ExtensionStatus) -> str | None:
+    """Return a message if everpath does not allow the resolution of operator-controller."""
+    expected, found = resolution_from_status(status), everpath_resolution(question)
+    if status.rejected or expected == found or expected in possible_resolutions(question):
         return None
-    return f"{question}\noperator-controller: {theirs}\neverpath: {ours}"
+    return f"{question}\noperator-controller: {expected}\neverpath: {found}"
 
 
-def shrunk(operator_controller: OperatorController, question: Question, said: str) -> str:
-    """The disagreement about the smallest question that still has it."""
+def shrink(operator_controller: OperatorController, question: Question, message: str) -> str:
+    """Return the disagreement of the smallest question that still has one."""
     for depth in itertools.count():
-        less = [
+        smaller_questions = [
             (small, found)
-            for small, answer in asked(operator_controller, f"s{depth}-", smaller(question))
-            if (found := disagreement(small, answer)) is not None
+            for small, status in resolve_questions(operator_controller, f"s{depth}-", smaller(question))
+            if (found := disagreement(small, status)) is not None
         ]
-        if not less:
+        if not smaller_questions:
             break
-        question, said = less[0]
-    return said
+        question, message = smaller_questions[0]
+    return message
 
 
-def count(counts: Counter[str], question: Question, fate: Fate) -> None:
+def count(counts: Counter[str], question: Question, resolution: Resolution) -> None:
     (installed,) = question.installed
     counts["questions"] += 1
-    counts[kind_of(fate.name, fate.failure, installed.name if installed else None)] += 1
-    counts["deprecated"] += bool(fate.deprecated)
+    counts[kind_of(resolution.name, resolution.failure, installed.name if installed else None)] += 1
+    counts["deprecated"] += bool(resolution.deprecated)
     counts["pinned"] += bool(question.version)
     counts["self-certified"] += question.self_certified
-    counts["pre-release"] += "-" in fate.version
-    counts["from several catalogs"] += bool(fate.name and len(question.shelves) > 1)
+    counts["pre-release"] += "-" in resolution.version
+    counts["from several catalogs"] += bool(resolution.name and len(question.shelves) > 1)
 
 
-def shown(counts: Counter[str]) -> str:
-    return ", ".join(f"{number:,} {what}" for what, number in counts.items())
+def format_counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{number:,} {kind}" for kind, number in counts.items())
