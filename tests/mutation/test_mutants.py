@@ -11,12 +11,12 @@ from mutation.mutants import Mutant, mutants
 from mutation.targets import ALL
 
 
-def found(source: str) -> list[Mutant]:
+def mutants_in(source: str) -> list[Mutant]:
     return list(mutants("m", dedent(source)))
 
 
 def changes(source: str) -> set[str]:
-    return {mutant.change for mutant in found(source)}
+    return {mutant.change for mutant in mutants_in(source)}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_expression_in_an_f_string_is_mutated_but_not_its_text() -> None:
 
 
 def test_function_with_a_removed_yield_is_still_a_generator() -> None:
-    [mutant] = found("def f():\n    yield 1")[:1]
+    [mutant] = mutants_in("def f():\n    yield 1")[:1]
     namespace: dict[str, object] = {}
     exec(compile(mutant.tree, "m", "exec"), namespace)
     assert list(namespace["f"]()) == []  # type: ignore[operator]
@@ -91,7 +91,7 @@ def test_function_with_a_removed_yield_is_still_a_generator() -> None:
 
 def test_every_mutant_behaves_differently() -> None:
     source = "def f(a):\n    if a > 1:\n        return 2\n    return a + 3"
-    for mutant in found(source):
+    for mutant in mutants_in(source):
         namespace: dict[str, object] = {}
         exec(compile(mutant.tree, "m", "exec"), namespace)
         results = [namespace["f"](a) for a in (1, 2, 5)]  # type: ignore[operator]
@@ -99,7 +99,7 @@ def test_every_mutant_behaves_differently() -> None:
 
 
 def test_mutant_has_the_lines_of_its_statement() -> None:
-    [mutant, *_] = found(
+    [mutant, *_] = mutants_in(
         """
         def f(a):
             if (
@@ -113,7 +113,7 @@ def test_mutant_has_the_lines_of_its_statement() -> None:
 
 
 def test_decorator_and_default_run_at_import() -> None:
-    assert all(mutant.runs_at_import for mutant in found("@rule('EP1')\ndef f(a=1):\n    pass"))
+    assert all(mutant.runs_at_import for mutant in mutants_in("@rule('EP1')\ndef f(a=1):\n    pass"))
 
 
 def test_equal_changes_of_a_statement_have_different_keys() -> None:
