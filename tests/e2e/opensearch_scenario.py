@@ -141,7 +141,7 @@ class RealCluster:
         OpenSearchClient(Access(self.nodes.url)).execute(call)
 
     def wait_until_stable(self, nodes: int, condition: ViewCondition = _any_view) -> EngineView:
-        found = wait_until(f"{nodes} nodes at rest", lambda: self._stable_view(nodes, condition), 180)
+        found = wait_until(f"{nodes} nodes are stable", lambda: self._stable_view(nodes, condition), 180)
         assert found is not None
         return found
 

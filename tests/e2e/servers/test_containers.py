@@ -101,7 +101,7 @@ def shell(script: str) -> Program:
 def test_pod_without_process_is_reported_once_as_ready(tmp_path: Path) -> None:
     node = RecordingNode(tmp_path, web=NoProcess())
     with run_pod(node, a_pod(container("web"))):
-        wait_until("it is ready", node.is_ready)
+        wait_until("the pod is ready", node.is_ready)
     assert [status["phase"] for status in node.reports] == ["Running"]
 
 
@@ -109,10 +109,10 @@ def test_pod_is_running_before_it_is_ready(tmp_path: Path) -> None:
     is_ready = threading.Event()
     node = RecordingNode(tmp_path, web=NoProcess(ready=is_ready.is_set))
     with run_pod(node, a_pod(container("web"))):
-        wait_until("it runs", lambda: node.last["phase"] == "Running")
+        wait_until("the pod runs", lambda: node.last["phase"] == "Running")
         assert not node.is_ready()
         is_ready.set()
-        wait_until("it is ready", node.is_ready)
+        wait_until("the pod is ready", node.is_ready)
 
 
 def test_unregistered_image_cannot_be_pulled(tmp_path: Path) -> None:
@@ -122,14 +122,14 @@ def test_unregistered_image_cannot_be_pulled(tmp_path: Path) -> None:
         [status] = node.last["containerStatuses"]
         assert (node.last["phase"], status["state"]) == ("Pending", {"waiting": {"reason": "ErrImagePull"}})
         node.images.register("web", NoProcess())
-        wait_until("it is ready", node.is_ready)
+        wait_until("the pod is ready", node.is_ready)
 
 
 @pytest.mark.parametrize(("code", "phase"), [(0, "Succeeded"), (3, "Failed")])
 def test_phase_of_a_finished_pod_follows_the_exit_code(tmp_path: Path, code: int, phase: str) -> None:
     node = RecordingNode(tmp_path, job=shell(f"echo output; exit {code}"))
     with run_pod(node, a_pod(container("job"), restart="Never")):
-        wait_until("it has ended", lambda: node.last["phase"] == phase)
+        wait_until("the pod has ended", lambda: node.last["phase"] == phase)
     [status] = node.last["containerStatuses"]
     assert status["state"]["terminated"]["exitCode"] == code
     assert ("output" in status["state"]["terminated"]["message"]) == bool(code)
@@ -138,7 +138,9 @@ def test_phase_of_a_finished_pod_follows_the_exit_code(tmp_path: Path, code: int
 def test_crashing_container_is_restarted_with_backoff(tmp_path: Path) -> None:
     node = RecordingNode(tmp_path, web=Exited(1))
     with run_pod(node, a_pod(container("web"))):
-        wait_until("it has restarted twice", lambda: node.last["containerStatuses"][0]["restartCount"] >= 2)
+        wait_until(
+            "the pod has restarted twice", lambda: node.last["containerStatuses"][0]["restartCount"] >= 2
+        )
     [status] = node.last["containerStatuses"]
     assert status["state"] == {"waiting": {"reason": "CrashLoopBackOff"}}
     assert status["lastState"]["terminated"]["exitCode"] == 1
@@ -158,13 +160,13 @@ def test_init_containers_run_first_and_share_volumes(tmp_path: Path) -> None:
     web = container("web", volumeMounts=[{"name": "v", "mountPath": "/in"}])
     node = RecordingNode(tmp_path, write=write_file, web=check_file)
     with run_pod(node, a_pod(web, init=(first,))):
-        wait_until("it is ready", node.is_ready)
+        wait_until("the pod is ready", node.is_ready)
 
 
 def test_failed_init_container_fails_a_pod_without_restarts(tmp_path: Path) -> None:
     node = RecordingNode(tmp_path, bad=Exited(2), web=NoProcess())
     with run_pod(node, a_pod(container("web"), init=(container("bad"),), restart="Never")):
-        wait_until("it has failed", lambda: node.last["phase"] == "Failed")
+        wait_until("the pod has failed", lambda: node.last["phase"] == "Failed")
     assert node.last["containerStatuses"][0]["started"] is False
 
 
@@ -177,9 +179,9 @@ def test_process_ends_with_its_pod_and_the_files_of_a_claim_are_kept(tmp_path: P
     volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "disk"}}]
     pod = a_pod(container("db", volumeMounts=[{"name": "v", "mountPath": "/data"}]), volumes=volumes)
     with run_pod(node, pod):
-        wait_until("it runs", lambda: pid_file.is_file() and pid_file.read_text())
+        wait_until("the pod runs", lambda: pid_file.is_file() and pid_file.read_text())
     pid = int(pid_file.read_text())
-    wait_until("it has ended", lambda: not Path(f"/proc/{pid}").exists())
+    wait_until("the process has exited", lambda: not Path(f"/proc/{pid}").exists())
 
 
 def test_error_of_an_image_handler_is_kept(tmp_path: Path) -> None:
@@ -196,11 +198,11 @@ def test_port_is_available_when_the_container_is_ready(tmp_path: Path) -> None:
     is_ready = threading.Event()
     node = RecordingNode(tmp_path, web=Program(["sleep", "60"], ready=is_ready.is_set, port=4711))
     with run_pod(node, a_pod(container("web"))) as runner:
-        wait_until("it runs", lambda: node.last["phase"] == "Running")
+        wait_until("the pod runs", lambda: node.last["phase"] == "Running")
         time.sleep(0.2)
         assert runner.ports == []
         is_ready.set()
-        wait_until("it is ready", node.is_ready)
+        wait_until("the pod is ready", node.is_ready)
         assert runner.ports == [4711]
         assert runner.matches("n", {"app": "x"})
         assert not runner.matches("other", {"app": "x"})

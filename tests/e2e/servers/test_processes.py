@@ -62,7 +62,7 @@ def test_process_that_exits_before_it_is_ready_raises_an_error_with_its_log(work
         pytest.raises(ProcessError, match=r"(?s)server ended with exit code 3\n.*address already in use"),
         run_process(work_dir, "server", shell("echo address already in use; exit 3"), ready=lambda: False),
     ):
-        pytest.fail("it is not ready")
+        pytest.fail("the process is not ready")
 
 
 def test_process_that_does_not_become_ready_is_terminated_and_raises_an_error_with_its_log(
@@ -73,14 +73,14 @@ def test_process_that_does_not_become_ready_is_terminated_and_raises_an_error_wi
 
     def never() -> bool:
         """Wait until the program has written its log and its process id."""
-        wait_until("it is loading", lambda: pid.is_file() and pid.read_text())
+        wait_until("the program is loading", lambda: pid.is_file() and pid.read_text())
         return False
 
     with (
         pytest.raises(ProcessError, match=r"(?s)did not get ready within 1 s\n.*still loading"),
         run_process(work_dir, "server", shell(script), ready=never, timeout=1),
     ):
-        pytest.fail("it is not ready")
+        pytest.fail("the process is not ready")
     assert not is_alive(int(pid.read_text()))
 
 
