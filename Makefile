@@ -69,12 +69,12 @@ conformance: $(READY) ## ask the real opm and OLM code the same questions (needs
 	oracle=$$(tests/oracle/build.sh) && oracle_v1=$$(tests/oracle_v1/build.sh) && opm=$$(tests/peers/build.sh opm) && \
 	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 EVERPATH_OPM=$$opm $(BIN)/python -m pytest $(PYTEST) tests/conformance
 
-e2e: $(READY) ## real OLM, our operator and OpenSearch beside a real API server (needs Go, etcd; Maven for OpenSearch)
+e2e: $(READY) ## end-to-end tests with real OLM, our operator, OpenSearch and an API server (needs Go, etcd; Maven for OpenSearch)
 	@command -v go >/dev/null || { echo 'make e2e builds Kubernetes, OLM and opm: it needs go' >&2; exit 1; }
 	@command -v etcd >/dev/null || { echo 'make e2e starts an API server: it needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
-	parts=$$(tests/e2e/stand/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
+	parts=$$(tests/e2e/servers/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
 
-mutation: $(READY) ## put small faults into the rules and the operator and see whether a test notices (hours)
+mutation: $(READY) ## change the rules and the operator slightly, and check that a test fails (hours)
 	$(BIN)/python tests/mutation/run.py
 
 clean: ## delete everything that can be made again

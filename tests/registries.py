@@ -15,7 +15,7 @@ import grpc
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
-from e2e.stand.loopback import free_ports
+from e2e.servers.loopback import free_ports
 from everpath.server import registry_pb2 as api
 
 

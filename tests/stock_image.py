@@ -17,12 +17,14 @@ HOME: Final = "/usr/share/opensearch"
 _IS_SETTING: Final = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
 
-def settings(pod: Mapping[str, Any], objects: Iterable[Manifest], name: str) -> dict[str, Any]:
+def settings(
+    pod: Mapping[str, Any], objects: Iterable[Manifest], name: str, labels: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """The settings of a node: its file, overridden by non-empty variables that are named like settings.
 
     Raises AssertionError if the image would exit: its demo configuration needs a password.
     """
-    environment = variables(pod, name)
+    environment = variables(pod, name, labels)
     assert environment.get("DISABLE_INSTALL_DEMO_CONFIG") == "true"
     assert not {*environment} & {"OPENSEARCH_HOME", "OPENSEARCH_PATH_CONF"}
     file: dict[str, Any] = yaml.safe_load(_file(pod, objects, f"{HOME}/config/opensearch.yml"))
@@ -30,11 +32,16 @@ def settings(pod: Mapping[str, Any], objects: Iterable[Manifest], name: str) -> 
     return {**file, **overrides}
 
 
-def variables(pod: Mapping[str, Any], name: str) -> dict[str, str]:
-    """The environment of the OpenSearch container in a pod of this name."""
-    env = pod["containers"][0]["env"]
-    assert [each["name"] for each in env if "valueFrom" in each] == ["node.name"]
-    return {each["name"]: name if "valueFrom" in each else each.get("value", "") for each in env}
+def variables(pod: Mapping[str, Any], name: str, labels: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of the OpenSearch container in a pod of this name, with these labels."""
+    fields = {"metadata.name": name}
+    fields |= {f"metadata.labels['{key}']": text for key, text in (labels or {}).items()}
+    return {
+        each["name"]: fields[each["valueFrom"]["fieldRef"]["fieldPath"]]
+        if "valueFrom" in each
+        else each.get("value", "")
+        for each in pod["containers"][0]["env"]
+    }
 
 
 def mounts(pod: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

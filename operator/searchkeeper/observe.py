@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["observe", "security_in_force", "with_name_conflicts"]
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -39,6 +40,7 @@ from searchkeeper.snapshot import (
     Pod,
     PoolView,
     StatefulSetView,
+    ZoneSettings,
 )
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import Release
@@ -57,6 +59,7 @@ _OWNED_KINDS: Final = (
 _LABELLED_KINDS: Final = (("v1", "Pod"), ("v1", "PersistentVolumeClaim"))
 # The configuration versions that introduced a set of labels.
 _LABEL_SCHEMES: Final = (1, 4)
+_LABEL_PATH: Final = re.compile(r"metadata\.labels\['(?P<key>.+)'\]")
 
 
 def observe(
@@ -361,6 +364,7 @@ def _stateful_set_view(manifest: Manifest) -> StatefulSetView:
             ),
             None,
         ),
+        zones=_zone_settings(_applied_template(manifest)),
     )
 
 
@@ -381,6 +385,29 @@ def _pod_view(pod: Manifest) -> Pod:
         has_started=any(map(_has_started, status.get("containerStatuses") or ())),
         roles=_roles(pod),
         restarts=tuple(_restarts(status)),
+        zones=_zone_settings(pod),
+    )
+
+
+def _applied_template(stateful_set: Manifest) -> Mapping[str, Any]:
+    """Return the pod template as last applied; the live one where the annotation is lost."""
+    match last_applied(stateful_set):
+        case {"spec": {"template": {"spec": {"containers": [{"env": [*_]}, *_]}} as template}}:
+            applied: Mapping[str, Any] = template
+            return applied
+        case _:
+            live: Mapping[str, Any] = stateful_set["spec"]["template"]
+            return live
+
+
+def _zone_settings(pod: Mapping[str, Any]) -> ZoneSettings:
+    variables = {each["name"]: each for each in pod["spec"]["containers"][0].get("env") or ()}
+    source = (variables.get(names.ZONE) or {}).get("valueFrom") or {}
+    label = _LABEL_PATH.fullmatch((source.get("fieldRef") or {}).get("fieldPath") or "")
+    return ZoneSettings(
+        has_zone=names.ZONE in variables,
+        topology_key=None if label is None else label["key"],
+        is_aware=names.ZONE_AWARENESS in variables,
     )
 
 

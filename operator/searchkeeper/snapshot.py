@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["ClusterSnapshot", "ClusterView", "ContainerRestarts", "Pod", "PoolView", "StatefulSetView"]
+__all__ = [
+    "ClusterSnapshot",
+    "ClusterView",
+    "ContainerRestarts",
+    "Pod",
+    "PoolView",
+    "StatefulSetView",
+    "ZoneSettings",
+]
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,6 +40,18 @@ class ContainerRestarts:
 
 
 @dataclass(frozen=True, slots=True)
+class ZoneSettings:
+    """The settings for zones in the environment of a node. `topology_key` is the label that has its zone.
+
+    `is_aware`: as the elected manager the node spreads shards over zones.
+    """
+
+    has_zone: bool = False
+    topology_key: str | None = None
+    is_aware: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Pod:
     """A pod of a pool. `template` is the digest of the template that it was made from.
 
@@ -51,6 +71,7 @@ class Pod:
     has_started: bool = False
     roles: frozenset[str] | None = None
     restarts: tuple[ContainerRestarts, ...] = ()
+    zones: ZoneSettings = ZoneSettings()
 
     @property
     def ordinal(self) -> int:
@@ -59,7 +80,10 @@ class Pod:
 
 @dataclass(frozen=True, slots=True)
 class StatefulSetView:
-    """The StatefulSet of a pool. `bootstrapper` is the initial manager in the environment of its nodes."""
+    """The StatefulSet of a pool. `bootstrapper` is the initial manager in the environment of its nodes.
+
+    `zones` are as last applied: an edit, which is reverted, must not change them.
+    """
 
     uid: str
     resource_version: str
@@ -69,6 +93,7 @@ class StatefulSetView:
     replicas: int
     partition: int | None
     bootstrapper: str | None = None
+    zones: ZoneSettings = ZoneSettings()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import yaml
 
 from searchkeeper.api.codec import decode_cluster_spec
-from searchkeeper.api.settings import MANAGED_SETTINGS, setting_text
+from searchkeeper.api.settings import MANAGED_SETTINGS, ZONE_SETTINGS, setting_text
 from searchkeeper.api.validation import schema_errors, spec_errors
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.desired.manifests import search_pool, stateful_set
@@ -51,6 +52,22 @@ def test_every_setting_of_the_operator_is_refused(security: dict[str, str]) -> N
     in_files = {name for file in config_map["data"].values() for name in yaml.safe_load(file)}
     in_environment = {name for name in variables(cluster) if "." in name}
     assert in_files | in_environment == (in_files | in_environment) & (MANAGED_SETTINGS | {FREE})
+
+
+@pytest.mark.parametrize("name", sorted(ZONE_SETTINGS))
+def test_zone_settings_are_refused_beside_a_topology_key(name: str) -> None:
+    error = f".{name}: Forbidden: the operator sets it because of spec.topologyKey: remove one of them"
+    for path, parts in (("spec.config", ({name: "x"}, None)), ("spec.pools[0].config", (None, {name: "x"}))):
+        assert not spec_errors(manifest(*parts))
+        zoned = manifest(*parts)
+        zoned["spec"]["topologyKey"] = "topology.kubernetes.io/zone"
+        for errors in (schema_errors, spec_errors):
+            assert [*map(str, errors(zoned))] == [f"{path}{error}"]
+
+
+def test_every_zone_setting_is_one_of_the_operator() -> None:
+    cluster = replace(desired(), topology_key="rack", is_zone_aware=True)
+    assert {*variables(cluster)} - {*variables(desired())} == ZONE_SETTINGS
 
 
 @pytest.mark.parametrize("name", ["cluster", "Cluster.x", "a b.c", "cluster.", "1.x", "x.{}", ""])

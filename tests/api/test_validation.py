@@ -245,3 +245,31 @@ def test_plugin_is_one_word(plugin: str) -> None:
     assert error.path == "spec.plugins[1]"
     assert error.message.endswith("must be like analysis-icu, without spaces")
     assert schema_errors(cluster(plugins=["analysis-icu"], keystoreSecret="logs-keystore")) == []
+
+
+@pytest.mark.parametrize(
+    "key", ["topology.kubernetes.io/zone", "rack", "a.b/C_d.e-f", "x" * 63, f"{'a.' * 126}b/{'x' * 63}"]
+)
+def test_topology_key_is_the_key_of_a_label(key: str) -> None:
+    assert schema_errors(cluster(topologyKey=key)) == spec_errors(cluster(topologyKey=key)) == []
+
+
+@pytest.mark.parametrize("key", ["", "a/b/c", "Zone/x", "/x", "x/", "-x", "x']", "x" * 64, "a..b/c", "a b"])
+def test_other_text_is_no_topology_key(key: str) -> None:
+    for errors in (schema_errors, spec_errors):
+        error = errors(cluster(topologyKey=key))[-1]
+        assert error.path == "spec.topologyKey"
+        assert error.message.endswith("must be like topology.kubernetes.io/zone")
+
+
+def test_topology_key_has_a_limited_length() -> None:
+    [error] = schema_errors(cluster(topologyKey=f"{'a.' * 127}b/{'x' * 62}"))
+    assert str(error) == "spec.topologyKey: Too long: may not be more than 317 characters"
+
+
+@pytest.mark.parametrize("key", ["app.kubernetes.io/instance", "search.everpath.dev/x", "pool"])
+def test_label_of_the_operator_is_no_topology_key(key: str) -> None:
+    [error] = spec_errors(cluster(topologyKey=key))
+    assert str(error) == (
+        "spec.topologyKey: Forbidden: the operator sets this label of pods: use a label of Kubernetes nodes"
+    )

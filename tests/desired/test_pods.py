@@ -344,3 +344,71 @@ def test_earlier_versions_have_neither_plugins_nor_keystore(version: int) -> Non
 def test_secret_without_entries_gives_an_empty_keystore(tmp_path: Path) -> None:
     [container] = pod_spec(prepared(keystoreSecret="secure"))["initContainers"]
     assert run_in(with_tools(tmp_path), container) == ["create|"]
+
+
+ZONE_KEY = "topology.kubernetes.io/zone"
+ZONE, AWARENESS = "node.attr.zone", "cluster.routing.allocation.awareness.attributes"
+
+
+def with_zones(**parts: Any) -> DesiredCluster:
+    return replace(prepared(**parts), topology_key=ZONE_KEY, is_zone_aware=True)
+
+
+def template(cluster: DesiredCluster, pool: int = 0) -> dict[str, Any]:
+    found: dict[str, Any] = stateful_set(cluster, cluster.spec.pools[pool], "2.19.4", None)["spec"][
+        "template"
+    ]
+    return found
+
+
+def test_zone_of_a_node_is_that_of_its_label() -> None:
+    cluster = with_zones()
+    objects = settings_manifests(cluster)
+    for pool in (0, 1):
+        given = settings(pod_spec(cluster, pool), objects, "x", {ZONE_KEY: "eu-1a"})
+        assert given[ZONE] == "eu-1a"
+        assert given.get(AWARENESS) == ("zone" if cluster.spec.pools[pool].votes else None)
+
+
+def test_managers_that_are_not_aware_have_a_zone() -> None:
+    cluster = replace(with_zones(), is_zone_aware=False)
+    given = settings(pod_spec(cluster), settings_manifests(cluster), "x", {ZONE_KEY: "eu-1a"})
+    assert (given[ZONE], given.get(AWARENESS)) == ("eu-1a", None)
+
+
+def test_label_of_the_zone_is_never_missing() -> None:
+    """The image drops an empty variable, and OpenSearch allocates no shards to a node without a zone."""
+    cluster = with_zones()
+    assert template(cluster)["metadata"]["labels"] == {
+        ZONE_KEY: "unknown",
+        **cluster.labels("nodes"),
+    }
+
+
+def test_label_of_the_zone_can_be_that_of_the_user() -> None:
+    labelled = {**POOLS[0], "podTemplate": {"metadata": {"labels": {ZONE_KEY: "eu-1a"}}}}
+    assert template(with_zones(pools=[labelled]))["metadata"]["labels"][ZONE_KEY] == "eu-1a"
+
+
+def test_nodes_of_a_pool_prefer_the_zone_with_the_fewest() -> None:
+    cluster = with_zones()
+    assert pod_spec(cluster)["topologySpreadConstraints"] == [
+        {
+            "maxSkew": 1,
+            "topologyKey": ZONE_KEY,
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": cluster.labels("nodes")},
+        }
+    ]
+
+
+def test_constraints_of_the_user_replace_that_of_the_operator() -> None:
+    own = {"maxSkew": 2, "topologyKey": "rack", "whenUnsatisfiable": "DoNotSchedule"}
+    pool = {**POOLS[0], "podTemplate": {"spec": {"topologySpreadConstraints": [own]}}}
+    assert pod_spec(with_zones(pools=[pool]))["topologySpreadConstraints"] == [own]
+
+
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_earlier_versions_have_no_zones(version: int) -> None:
+    cluster = replace(with_zones(topologyKey=ZONE_KEY), version=version)
+    assert template_digest(cluster) == template_digest(replace(prepared(), version=version))

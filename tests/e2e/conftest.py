@@ -10,83 +10,84 @@ import pytest
 
 from commandline import ROOT
 from e2e.operator_sandbox import OperatorSandbox, apply_crds_and_rbac, operator_sandbox
-from e2e.stand.containers import Feigned
-from e2e.stand.control_plane import ControlPlane, control_plane
-from e2e.stand.controllers import kube_controller_manager
-from e2e.stand.node_agent import NodeAgent, node_agent
-from e2e.stand.olm_v0 import OlmV0
-from e2e.stand.olm_v0 import olm_v0 as real_olm_v0
-from e2e.stand.olm_v1 import OlmV1, olm_v1
-from e2e.stand.opensearch import Fetched, opensearch_folder
-from e2e.stand.parts import AbsentError, Parts
-from e2e.stand.processes import Workshop, log_end, workshop
+from e2e.servers.binaries import Binaries, NotAvailableError
+from e2e.servers.containers import NoProcess
+from e2e.servers.control_plane import ControlPlane, control_plane
+from e2e.servers.controller_manager import kube_controller_manager
+from e2e.servers.node_agent import NodeAgent, node_agent
+from e2e.servers.olm_v0 import OlmV0, run_olm_v0
+from e2e.servers.opensearch import DownloadOpenSearch, download_opensearch
+from e2e.servers.operator_controller import OperatorController, run_operator_controller
+from e2e.servers.processes import WorkDir, create_work_dir, log_tail
 
-LOGS = pytest.StashKey[Workshop]()
+WORK_DIR = pytest.StashKey[WorkDir]()
 
 
 @pytest.fixture(scope="session")
-def parts() -> Parts:
+def binaries() -> Binaries:
     """The real programs. Skips the test if EVERPATH_REAL is not set."""
     try:
-        return Parts.found()
-    except AbsentError as absent:
-        pytest.skip(str(absent))
+        return Binaries.locate()
+    except NotAvailableError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")
-def opensearch(parts: Parts) -> Fetched:
-    """A function that downloads OpenSearch. It requires `parts` so that only `make e2e` downloads 500 MB."""
+def opensearch(binaries: Binaries) -> DownloadOpenSearch:
+    """A function that downloads OpenSearch. It uses `binaries` so that only `make e2e` downloads 500 MB."""
 
     def download(*versions: str) -> Path:
         try:
-            return opensearch_folder(*versions)
-        except AbsentError as absent:
-            pytest.skip(str(absent))
+            return download_opensearch(*versions)
+        except NotAvailableError as error:
+            pytest.skip(str(error))
 
     return download
 
 
 @pytest.fixture(scope="session")
-def place(
-    parts: Parts, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Workshop]:
+def work_dir(
+    binaries: Binaries, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[WorkDir]:
     """A folder for all programs. SIGTERM raises KeyboardInterrupt, so that it cleans up as Ctrl-C does."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with workshop(tmp_path_factory.mktemp("logs")) as created:
-        request.config.stash[LOGS] = created
+    with create_work_dir(tmp_path_factory.mktemp("logs")) as created:
+        request.config.stash[WORK_DIR] = created
         yield created
     signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture(scope="session")
-def plane(parts: Parts, place: Workshop) -> Iterator[ControlPlane]:
+def plane(binaries: Binaries, work_dir: WorkDir) -> Iterator[ControlPlane]:
     """An API server with its etcd."""
-    with control_plane(parts, place) as started:
+    with control_plane(binaries, work_dir) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
-def olm(parts: Parts, place: Workshop, plane: ControlPlane) -> Iterator[OlmV1]:
-    """The controllers of OLM v1."""
-    with olm_v1(parts, place, plane) as started:
+def operator_controller(
+    binaries: Binaries, work_dir: WorkDir, plane: ControlPlane
+) -> Iterator[OperatorController]:
+    """operator-controller of OLM v1 with a server of catalogs. It installs nothing."""
+    with run_operator_controller(binaries, work_dir, plane) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
-def agent(parts: Parts, place: Workshop, plane: ControlPlane) -> Iterator[NodeAgent]:
+def agent(binaries: Binaries, work_dir: WorkDir, plane: ControlPlane) -> Iterator[NodeAgent]:
     """A node for every pod, and the controllers that create pods for Deployments and Jobs."""
-    with kube_controller_manager(parts, place, plane), node_agent(plane, place) as started:
+    with kube_controller_manager(binaries, work_dir, plane), node_agent(plane, work_dir) as started:
         yield started
-        started.must_run()
+        started.check_running()
 
 
 @pytest.fixture(scope="session")
-def olm_v0(parts: Parts, place: Workshop, plane: ControlPlane, agent: NodeAgent) -> Iterator[OlmV0]:
+def olm_v0(binaries: Binaries, work_dir: WorkDir, plane: ControlPlane, agent: NodeAgent) -> Iterator[OlmV0]:
     """OLM v0 with the bundles of searchkeeper. Pods of the operator are ready, but run no process."""
-    with real_olm_v0(parts, place, plane, agent) as started:
+    with run_olm_v0(binaries, work_dir, plane, agent) as started:
         for folder in sorted((ROOT / "bundles" / "searchkeeper").glob("*/manifests")):
-            started.offer_bundle(f"*/searchkeeper-bundle:v{folder.parent.name}", folder.parent)
-        agent.images.offer("*/searchkeeper:v*", Feigned())
+            started.register_bundle(f"*/searchkeeper-bundle:v{folder.parent.name}", folder.parent)
+        agent.images.register("*/searchkeeper:v*", NoProcess())
         yield started
 
 
@@ -94,23 +95,23 @@ def olm_v0(parts: Parts, place: Workshop, plane: ControlPlane, agent: NodeAgent)
 def operator_prerequisites(plane: ControlPlane, agent: NodeAgent) -> None:
     """The CRDs, ServiceAccount and RBAC of searchkeeper. Pods of OpenSearch are ready, but run no process."""
     apply_crds_and_rbac(plane)
-    agent.images.offer("docker.io/opensearchproject/*", Feigned())
+    agent.images.register("docker.io/opensearchproject/*", NoProcess())
 
 
 @pytest.fixture
 def sandbox(
-    request: pytest.FixtureRequest, plane: ControlPlane, place: Workshop, operator_prerequisites: None
+    request: pytest.FixtureRequest, plane: ControlPlane, work_dir: WorkDir, operator_prerequisites: None
 ) -> Iterator[OperatorSandbox]:
     """A namespace with the name of the test."""
     name = request.node.name.partition("[")[0].replace("_", "-")[-50:].strip("-")
-    with operator_sandbox(plane, place, name) as created:
+    with operator_sandbox(plane, work_dir, name) as created:
         yield created
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    place = item.config.stash.get(LOGS, None)
-    if report.failed and place is not None and "place" in getattr(item, "fixturenames", ()):
-        report.sections += [(f"{log.stem}", log_end(log)) for log in sorted(place.logs.glob("*.log"))]
+    work_dir = item.config.stash.get(WORK_DIR, None)
+    if report.failed and work_dir is not None and "work_dir" in getattr(item, "fixturenames", ()):
+        report.sections += [(f"{log.stem}", log_tail(log)) for log in sorted(work_dir.logs.glob("*.log"))]
     return report

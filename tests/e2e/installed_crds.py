@@ -13,9 +13,9 @@ from http import HTTPStatus
 import yaml
 
 from commandline import ROOT
-from e2e.stand.api import Api, Object, RefusedError
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, ApiError, Object
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import wait_until
 from searchkeeper.api.crds import crds
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -37,18 +37,18 @@ def install_crds(plane: ControlPlane, namespace: str) -> Iterator[Api]:
     The API server serves a changed schema some time after the update. So each CRD gets a marker field first:
     the present schema is served as soon as the marker has appeared and is gone.
     """
-    api = plane.api.another()
+    api = plane.api.new_connection()
     api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
     for plural, crd in crds().items():
         try:
             api.create(CRDS, _with_marker(crd))
-        except RefusedError as refused:
-            if refused.reason != "AlreadyExists":
+        except ApiError as error:
+            if error.reason != "AlreadyExists":
                 raise
-            api.merge(f"{CRDS}/{plural}.search.everpath.dev", _with_marker(crd))
-        until(f"{plural} are served with the marker", partial(_has_marker, api, namespace, plural))
-        api.merge(f"{CRDS}/{plural}.search.everpath.dev", crd)
-        until(f"{plural} are served without the marker", partial(_has_no_marker, api, namespace, plural))
+            api.patch(f"{CRDS}/{plural}.search.everpath.dev", _with_marker(crd))
+        wait_until(f"{plural} are served with the marker", partial(_has_marker, api, namespace, plural))
+        api.patch(f"{CRDS}/{plural}.search.everpath.dev", crd)
+        wait_until(f"{plural} are served without the marker", partial(_has_no_marker, api, namespace, plural))
     yield api
     api.delete(f"/api/v1/namespaces/{namespace}")
     api.close()
@@ -68,8 +68,8 @@ def _has_marker(api: Api, namespace: str, plural: str) -> bool | None:
     sample["metadata"]["name"] = "dry-run"
     try:
         return "mark" in api.create(f"{group_path(namespace)}/{plural}?dryRun=All", sample)
-    except RefusedError as refused:
-        if refused.code in (HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY):
+    except ApiError as error:
+        if error.code in (HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY):
             return None
         raise
 

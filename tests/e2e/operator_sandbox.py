@@ -25,10 +25,10 @@ from typing import Any, Final
 
 from commandline import ROOT
 from e2e.run_recorder import RunRecorder, run_recorder
-from e2e.stand.api import Api, Object, RefusedError, conditions
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.processes import Workshop
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, ApiError, Object, conditions
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import WorkDir
 from operator_manifests import rbac
 from searchkeeper.api.crds import crds
 from searchkeeper.kubernetes.operations import Key
@@ -50,24 +50,24 @@ def create_or_update(api: Api, path: str, manifest: Object) -> None:
     """Create an object, or merge the manifest into the existing one."""
     try:
         api.create(path, manifest)
-    except RefusedError as refused:
-        if refused.reason != "AlreadyExists":
+    except ApiError as error:
+        if error.reason != "AlreadyExists":
             raise
-        api.merge(f"{path}/{manifest['metadata']['name']}", manifest)
+        api.patch(f"{path}/{manifest['metadata']['name']}", manifest)
 
 
 class OperatorSandbox:
     """One namespace with one SearchCluster. `recorder` records what happens in it."""
 
-    def __init__(self, plane: ControlPlane, place: Workshop, recorder: RunRecorder) -> None:
-        self.api = plane.api.another()
+    def __init__(self, plane: ControlPlane, work_dir: WorkDir, recorder: RunRecorder) -> None:
+        self.api = plane.api.new_connection()
         self.recorder = recorder
         self.namespace = recorder.key.namespace
         self.group = f"/apis/{_API}/namespaces/{self.namespace}"
         self.core = f"/api/v1/namespaces/{self.namespace}"
-        self.log = place.logs / f"searchkeeper-{self.namespace}.log"
+        self.log = work_dir.logs / f"searchkeeper-{self.namespace}.log"
         self._plane = plane
-        self._home = place.home(self.namespace)
+        self._home = work_dir.home(self.namespace)
         self._numbers = count(1)
 
     def create_cluster(self, version: str = "2.19.4", **spec: Any) -> None:
@@ -81,7 +81,7 @@ class OperatorSandbox:
         self.api.create(f"{self.group}/searchclusters", manifest)
 
     def edit_spec(self, **spec: Any) -> None:
-        self.api.merge(f"{self.group}/searchclusters/logs", {"spec": spec})
+        self.api.patch(f"{self.group}/searchclusters/logs", {"spec": spec})
 
     def get_cluster(self) -> Object:
         return self.api.get(f"{self.group}/searchclusters/logs")
@@ -126,7 +126,7 @@ class OperatorSandbox:
     def wait_until_running(self, version: str, nodes: int = 5) -> None:
         """Raise AssertionError with the phase and the conditions that are not True after TIMEOUT."""
         try:
-            until(f"{nodes} nodes run {version}", lambda: self.is_running(version, nodes), TIMEOUT)
+            wait_until(f"{nodes} nodes run {version}", lambda: self.is_running(version, nodes), TIMEOUT)
         except TimeoutError as error:
             cluster = self.get_cluster()
             unmet = [f"{c['type']}: {c['message']}" for c in conditions(cluster) if c["status"] != "True"]
@@ -170,14 +170,14 @@ def terminate(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def operator_sandbox(plane: ControlPlane, place: Workshop, namespace: str) -> Iterator[OperatorSandbox]:
+def operator_sandbox(plane: ControlPlane, work_dir: WorkDir, namespace: str) -> Iterator[OperatorSandbox]:
     """Create the namespace. At the end of the block the recorded run must not violate an invariant."""
-    api = plane.api.another()
+    api = plane.api.new_connection()
     create_or_update(api, "/api/v1/namespaces", {"metadata": {"name": namespace}})
     _grant_lease_permissions(api, namespace)
     api.close()
     with run_recorder(plane, Key(_API, "SearchCluster", namespace, "logs")) as recorder:
-        sandbox = OperatorSandbox(plane, place, recorder)
+        sandbox = OperatorSandbox(plane, work_dir, recorder)
         yield sandbox
         sandbox.api.close()
         recorder.assert_no_violations()
@@ -185,11 +185,11 @@ def operator_sandbox(plane: ControlPlane, place: Workshop, namespace: str) -> It
 
 def apply_crds_and_rbac(plane: ControlPlane) -> None:
     """Apply the CRDs, the ServiceAccount and the permissions of operator/config/default."""
-    api = plane.api.another()
+    api = plane.api.new_connection()
     for plural, crd in crds().items():
         create_or_update(api, _CRDS, json.loads(json.dumps(crd)))
         name = f"{plural}.search.everpath.dev"
-        until(f"the CRD {name} is established", partial(_is_established, api, name))
+        wait_until(f"the CRD {name} is established", partial(_is_established, api, name))
     create_or_update(api, "/api/v1/namespaces", {"metadata": {"name": OPERATOR}})
     for document in rbac("default"):
         namespace = document["metadata"].get("namespace", OPERATOR)
@@ -225,10 +225,10 @@ def create_operator_token(api: Api) -> str:
     def create_token() -> Object:
         try:
             return api.create(path, {"spec": {"expirationSeconds": 3600}})
-        except RefusedError:
+        except ApiError:
             return {}
 
-    response = until("the API server creates a token for the ServiceAccount", create_token)
+    response = wait_until("the API server creates a token for the ServiceAccount", create_token)
     return str(response["status"]["token"])
 
 

@@ -16,10 +16,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import Any, Final
 
-from e2e.stand.api import Object
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import NotInTimeError, until
-from e2e.stand.watching import Watch, watch
+from e2e.servers.api import Object
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import WaitTimeoutError, wait_until
+from e2e.servers.watch import Watch, watch
 from engine_over_http import EngineHttpApi
 from opensearch_replayed import serve
 from searchkeeper.images import image_version
@@ -55,9 +55,9 @@ class RunRecorder:
         self.engine_url = ""
         self.releases: dict[str, Release] = {}
         self._plane = plane
-        self._api = plane.api.another()
+        self._api = plane.api.new_connection()
         # A second connection, for the thread that serves the engine.
-        self._engine_thread_api = plane.api.another()
+        self._engine_thread_api = plane.api.new_connection()
         self._changes: list[StoreChange] = []
         self._recorded_versions: dict[tuple[str, str], str] = {}
         self._observations: list[EngineObservation] = []
@@ -117,10 +117,10 @@ class RunRecorder:
     def history(self) -> RunHistory:
         """Wait until all changes are recorded and audited. Raises RuntimeError if a watch has failed."""
         for each in self.watches:
-            each.must_run()
-        until("every change is recorded", self._has_all_changes, 120)
-        with suppress(NotInTimeError):
-            until(
+            each.check_running()
+        wait_until("every change is recorded", self._has_all_changes, 120)
+        with suppress(WaitTimeoutError):
+            wait_until(
                 "every status change is in the audit log",
                 lambda: not self._history_so_far().unaudited_status_changes(),
                 30,

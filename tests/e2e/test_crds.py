@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from e2e.installed_crds import CRDS, SAMPLES, group_path, install_crds
-from e2e.stand.api import Api, Object, RefusedError, conditions
-from e2e.stand.control_plane import ControlPlane
+from e2e.servers.api import Api, ApiError, Object, conditions
+from e2e.servers.control_plane import ControlPlane
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 
 NAMESPACE = "crds"
@@ -33,10 +33,10 @@ def cluster(name: str = "logs", **spec: Any) -> Object:
 
 def validation_error(api: Api, manifest: Object) -> str:
     """Try to create a SearchCluster, and return the message of the error."""
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(ApiError) as error:
         api.create(f"{GROUP}/searchclusters", manifest)
-    assert refused.value.code == 422
-    return refused.value.message
+    assert error.value.code == 422
+    return error.value.message
 
 
 def test_api_server_accepts_the_schemas(api: Api) -> None:
@@ -147,18 +147,18 @@ def test_storage_of_a_pool_only_grows_and_other_fields_change(api: Api) -> None:
     path = f"{GROUP}/searchclusters/storage"
     api.create(f"{GROUP}/searchclusters", cluster("storage"))
     for size in ("1Gi", "5G", "5119Mi", "4.9Gi"):
-        with pytest.raises(RefusedError, match="size can only grow"):
-            api.merge(path, pools(size))
+        with pytest.raises(ApiError, match="size can only grow"):
+            api.patch(path, pools(size))
     classed = pools(storage={"size": "5Gi", "storageClass": "fast"})
     for changes in (pools(ephemeral=True), classed):
-        with pytest.raises(RefusedError, match="storageClass and ephemeral are immutable"):
-            api.merge(path, changes)
+        with pytest.raises(ApiError, match="storageClass and ephemeral are immutable"):
+            api.patch(path, changes)
     for size in ("5120Mi", "50Gi", "60G", "1Ti"):
-        api.merge(path, pools(size))
-    api.merge(path, pools("1Ti", replicas=5, roles=["data", "ingest"]))
-    api.merge(path, {"spec": {"pools": [MANAGERS, {**DATA, "name": "cold", "storage": {"size": "1Ti"}}]}})
-    with pytest.raises(RefusedError, match="at least one pool with the role cluster_manager"):
-        api.merge(path, {"spec": {"pools": [DATA]}})
+        api.patch(path, pools(size))
+    api.patch(path, pools("1Ti", replicas=5, roles=["data", "ingest"]))
+    api.patch(path, {"spec": {"pools": [MANAGERS, {**DATA, "name": "cold", "storage": {"size": "1Ti"}}]}})
+    with pytest.raises(ApiError, match="at least one pool with the role cluster_manager"):
+        api.patch(path, {"spec": {"pools": [DATA]}})
 
 
 def test_roles_data_and_cluster_manager_cannot_be_removed_from_a_pool(api: Api) -> None:
@@ -178,12 +178,12 @@ def test_roles_data_and_cluster_manager_cannot_be_removed_from_a_pool(api: Api) 
         with_roles(mixed, "data", "ingest"),
     ):
         with pytest.raises(
-            RefusedError, match="the roles data, search, warm and cluster_manager cannot be removed"
+            ApiError, match="the roles data, search, warm and cluster_manager cannot be removed"
         ):
-            api.merge(path, edit)
-    api.merge(path, with_roles(DATA, "data", "ingest"))
-    api.merge(path, with_roles(DATA, "data", "cluster_manager"))
-    api.merge(path, {"spec": {"pools": [MANAGERS]}})
+            api.patch(path, edit)
+    api.patch(path, with_roles(DATA, "data", "ingest"))
+    api.patch(path, with_roles(DATA, "data", "cluster_manager"))
+    api.patch(path, {"spec": {"pools": [MANAGERS]}})
 
 
 def test_status_is_stored_completely_and_separately_from_the_spec(api: Api) -> None:
@@ -215,13 +215,13 @@ def test_status_is_stored_completely_and_separately_from_the_spec(api: Api) -> N
             "addedByALaterRelease": True,
         },
     }
-    stored = api.merge(
+    stored = api.patch(
         f"{path}/status?fieldValidation=Strict", {"status": status, "spec": {"version": "9.9.9"}}
     )
     assert stored["status"] == status
     assert stored["spec"]["version"] == "2.19.4"
     assert stored["metadata"]["generation"] == 1
-    removed = api.merge(f"{path}/status", {"status": {"ledger": {"upgrade": None}}})
+    removed = api.patch(f"{path}/status", {"status": {"ledger": {"upgrade": None}}})
     assert removed["status"]["ledger"] == {"engine/allocation": '"all"'}
 
 
@@ -229,9 +229,9 @@ def test_pool_has_no_scale_subresource(api: Api) -> None:
     pool = next(deepcopy(each) for each in SAMPLES if each["kind"] == "SearchPool")
     pool["metadata"]["name"] = "scaled"
     api.create(f"{GROUP}/searchpools", pool)
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(ApiError) as error:
         api.get(f"{GROUP}/searchpools/scaled/scale")
-    assert refused.value.code == 404
+    assert error.value.code == 404
 
 
 def test_printer_columns_show_version_target_phase_readiness_and_age(api: Api) -> None:

@@ -12,10 +12,10 @@ import pytest
 
 from commandline import ROOT
 from e2e.operator_sandbox import TIMEOUT, OperatorSandbox, operator_sandbox
-from e2e.stand.api import conditions
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.processes import Workshop
-from e2e.stand.waiting import until
+from e2e.servers.api import conditions
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import WorkDir
 
 pytestmark = [
     pytest.mark.e2e,
@@ -26,8 +26,10 @@ PAGE: Final = ROOT / "docs/operator/kubectl.md"
 
 
 @pytest.fixture
-def sandbox(plane: ControlPlane, place: Workshop, operator_prerequisites: None) -> Iterator[OperatorSandbox]:
-    with operator_sandbox(plane, place, "search") as created:
+def sandbox(
+    plane: ControlPlane, work_dir: WorkDir, operator_prerequisites: None
+) -> Iterator[OperatorSandbox]:
+    with operator_sandbox(plane, work_dir, "search") as created:
         yield created
 
 
@@ -98,9 +100,9 @@ def test_kubectl_shows_what_the_docs_show(sandbox: OperatorSandbox, kubectl: Cal
         sandbox.recorder.create_index("books")
         before = {each["metadata"]["uid"] for each in sandbox.list_pods()}
         sandbox.edit_spec(version="3.4.0")
-        until("the first pod is deleted", lambda: is_deleted(sandbox, before), TIMEOUT)
+        wait_until("the first pod is deleted", lambda: is_deleted(sandbox, before), TIMEOUT)
         sandbox.edit_spec(upgrade={"paused": True})
-        until("the pause is reported", lambda: is_paused(sandbox), TIMEOUT)
+        wait_until("the pause is reported", lambda: is_paused(sandbox), TIMEOUT)
         compare("get searchclusters")
         compare("get searchpools")
         compare("describe searchcluster logs")

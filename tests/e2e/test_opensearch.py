@@ -1,4 +1,4 @@
-"""Real OpenSearch: the driver sees and says what it should, and the engine in memory tells the same story."""
+"""The client works with real OpenSearch, and the fake engine behaves like it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from dataclasses import dataclass
 
 import pytest
 
-from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, STEPS, Embedded, Real, Told, lived, lived_alike
-from e2e.stand.opensearch import Fetched, Nodes, opensearch_nodes
-from e2e.stand.processes import Workshop, log_end, workshop
-from e2e.stand.waiting import until
+from e2e.opensearch_scenario import (
+    NAMES,
+    NEW,
+    OLD,
+    ROLES,
+    STEPS,
+    Facts,
+    FakeCluster,
+    RealCluster,
+    run_scenario,
+    run_scenario_on_real_nodes,
+)
+from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import WorkDir, create_work_dir, log_tail
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.opensearch.view import Unreachable
@@ -21,53 +32,57 @@ pytestmark = pytest.mark.xdist_group("opensearch")
 
 
 @dataclass
-class Lived:
-    """Both stories, and the nodes of the real one, which are still there."""
+class ScenarioResults:
+    """The facts of both clusters after each step, and the real nodes, which are still running."""
 
-    nodes: Nodes
-    place: Workshop
-    real: dict[str, Told]
-    stage: Embedded
-    embedded: dict[str, Told]
+    nodes: OpenSearchCluster
+    work_dir: WorkDir
+    real: dict[str, Facts]
+    cluster: FakeCluster
+    fake: dict[str, Facts]
 
 
 @pytest.fixture(scope="module")
-def story(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
+def results(
+    opensearch: DownloadOpenSearch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ScenarioResults]:
     tools = opensearch(OLD, NEW)
-    stage = Embedded()
-    embedded = lived(stage, STEPS)
-    with workshop(tmp_path_factory.mktemp("logs")) as place:
+    cluster = FakeCluster()
+    fake = run_scenario(cluster, STEPS)
+    with create_work_dir(tmp_path_factory.mktemp("logs")) as work_dir:
         members = [(name, ROLES) for name in NAMES]
-        with opensearch_nodes(place, tools, members) as nodes:
-            yield Lived(nodes, place, lived_alike(Real(nodes), STEPS, embedded), stage, embedded)
+        with opensearch_cluster(work_dir, tools, members) as nodes:
+            yield ScenarioResults(
+                nodes, work_dir, run_scenario_on_real_nodes(RealCluster(nodes), STEPS, fake), cluster, fake
+            )
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_the_engine_in_memory_tells_what_the_real_one_tells(story: Lived, step: str) -> None:
-    assert story.embedded[step] == story.real[step]
+def test_fake_engine_behaves_like_the_real_one(results: ScenarioResults, step: str) -> None:
+    assert results.fake[step] == results.real[step]
 
 
-def test_a_node_that_ran_the_new_version_never_runs_the_old_one_again(story: Lived) -> None:
-    """The real one fails even before it reads which version was there: the files are of a later kind."""
+def test_upgraded_node_cannot_run_the_old_version(results: ScenarioResults) -> None:
+    """The real node fails before it reads its former version: it cannot read the newer files."""
     name = NAMES[2]
-    story.nodes.stop(name)
-    log = story.place.logs / f"opensearch-{name}.log"
+    results.nodes.stop(name)
+    log = results.work_dir.logs / f"opensearch-{name}.log"
     length = log.stat().st_size
-    story.nodes.start(name, OLD)
-    until(f"{name} gives up", lambda: story.nodes.has_ended(name), 120)
-    refusal = join_refusal(story.stage.engine, Process(name, OLD, frozenset(ROLES)))
+    results.nodes.start(name, OLD)
+    wait_until(f"{name} exits", lambda: results.nodes.has_exited(name), 120)
+    refusal = join_refusal(results.cluster.engine, Process(name, OLD, frozenset(ROLES)))
     assert refusal == JoinRefusal(f"cannot downgrade a node from version [{NEW}] to version [{OLD}]")
-    assert "indexCreatedVersionMajor is in the future" in log.read_text()[length:], log_end(log)
+    assert "indexCreatedVersionMajor is in the future" in log.read_text()[length:], log_tail(log)
 
 
-def test_without_a_majority_nothing_is_known_and_nothing_is_told(story: Lived) -> None:
-    """The last test: from here on there is no cluster."""
+def test_cluster_without_a_quorum_is_reported_as_unreachable(results: ScenarioResults) -> None:
+    """This test must be the last one: it stops the cluster."""
     for name in NAMES[1:]:
-        story.nodes.stop(name)
-    until("it is noticed, and told", lambda: _tells_of_no_manager(story.nodes), 180)
+        results.nodes.stop(name)
+    wait_until("the client reports status 503", lambda: _reports_no_manager(results.nodes), 180)
 
 
-def _tells_of_no_manager(nodes: Nodes) -> bool:
-    """The first looks may only be slow; what counts is what is said in the end."""
+def _reports_no_manager(nodes: OpenSearchCluster) -> bool:
+    """Whether the request fails with 503. The first ones may time out instead."""
     view = OpenSearchClient(Access(nodes.url)).get_state()
     return isinstance(view, Unreachable) and "503" in view.cause

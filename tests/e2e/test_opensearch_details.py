@@ -1,4 +1,4 @@
-"""Real OpenSearch: disks and snapshots are read as the fake engine has them."""
+"""Disks and snapshots of real OpenSearch and of the fake engine."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 
-from e2e.opensearch_story import OLD, ROLES, Embedded, Real
-from e2e.stand.opensearch import Fetched, OpenSearchNode, default_settings, opensearch_nodes
-from e2e.stand.processes import workshop
-from e2e.stand.waiting import until
+from e2e.opensearch_scenario import OLD, ROLES, FakeCluster, RealCluster
+from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchNode, default_settings, opensearch_cluster
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import create_work_dir
 from searchkeeper.opensearch.calls import Call, TakeSnapshot
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.opensearch.details import DetailsRequest, EngineDetails, SnapshotState
@@ -25,43 +25,43 @@ from searchkeeper.testing.fake_opensearch import get_details
 pytestmark = pytest.mark.xdist_group("opensearch")
 
 NODE = "logs-data-0"
-TAKE = TakeSnapshot("nightly", "first")
-TAKEN = DetailsRequest(repository="nightly", snapshot="first")
+CALL = TakeSnapshot("nightly", "first")
+REQUEST = DetailsRequest(repository="nightly", snapshot="first")
 
 
-class Fake:
+class FakeNode:
     """The fake engine with one node and one index."""
 
     def __init__(self) -> None:
-        self.stage = Embedded()
-        self.stage.start(NODE, OLD)
-        self.stage.rested(1)
-        self.stage.create("books", 0)
-        self.stage.rested(1)
+        self.cluster = FakeCluster()
+        self.cluster.start(NODE, OLD)
+        self.cluster.wait_until_stable(1)
+        self.cluster.create("books", 0)
+        self.cluster.wait_until_stable(1)
 
-    def register(self) -> None:
-        self.stage.engine = replace(self.stage.engine, repositories=frozenset({"nightly"}))
+    def register_repository(self) -> None:
+        self.cluster.engine = replace(self.cluster.engine, repositories=frozenset({"nightly"}))
 
     def execute(self, call: Call) -> None:
-        self.stage.execute(call)
+        self.cluster.execute(call)
 
     def details(self, request: DetailsRequest) -> EngineDetails:
-        return get_details(self.stage.engine, request)
+        return get_details(self.cluster.engine, request)
 
-    def ended(self) -> None:
-        self.stage.rested(1)
+    def wait_for_snapshot(self) -> None:
+        self.cluster.wait_until_stable(1)
 
 
 class RealNode:
     """A real node with one index, and a folder for a repository."""
 
-    def __init__(self, real: Real, folder: Path) -> None:
+    def __init__(self, real: RealCluster, folder: Path) -> None:
         self.real, self.folder = real, folder
 
-    def register(self) -> None:
+    def register_repository(self) -> None:
         body = json.dumps({"type": "fs", "settings": {"location": str(self.folder)}}).encode()
-        where, headers = f"{self.real.nodes.url}/_snapshot/nightly", {"Content-Type": "application/json"}
-        request = Request(where, body, headers, method="PUT")
+        url, headers = f"{self.real.nodes.url}/_snapshot/nightly", {"Content-Type": "application/json"}
+        request = Request(url, body, headers, method="PUT")
         build_opener(ProxyHandler({})).open(request, timeout=60).close()
 
     def execute(self, call: Call) -> None:
@@ -70,60 +70,60 @@ class RealNode:
     def details(self, request: DetailsRequest) -> EngineDetails:
         return OpenSearchClient(Access(self.real.nodes.url)).get_details(request)
 
-    def ended(self) -> None:
-        until("the snapshot has ended", lambda: state(self) is not SnapshotState.IN_PROGRESS)
+    def wait_for_snapshot(self) -> None:
+        wait_until("the snapshot has ended", lambda: state(self) is not SnapshotState.IN_PROGRESS)
 
 
-def state(stage: Fake | RealNode, request: DetailsRequest = TAKEN) -> SnapshotState | None:
-    found = stage.details(request).snapshot
+def state(node: FakeNode | RealNode, request: DetailsRequest = REQUEST) -> SnapshotState | None:
+    found = node.details(request).snapshot
     return None if found is None else found.state
 
 
 def outcome(execute: Callable[[Call], None]) -> str:
     try:
-        execute(TAKE)
+        execute(CALL)
     except CallFailed as error:
         return f"{type(error).__name__}: {error}"
     return "executed"
 
 
-def story(stage: Fake | RealNode) -> Iterator[Any]:
-    """What happens to a snapshot, and what is told about disks."""
-    disks = stage.details(DetailsRequest(disks=True)).disks
+def observations(node: FakeNode | RealNode) -> Iterator[Any]:
+    """Yield what the client reads about disks and during the life of a snapshot."""
+    disks = node.details(DetailsRequest(disks=True)).disks
     assert disks is not None
     assert 0 < disks.nodes[NODE].available <= disks.nodes[NODE].total
     yield sorted(disks.nodes), sorted(disks.copies)
-    yield outcome(stage.execute)
-    yield state(stage), state(stage, DetailsRequest(repository="nightly"))
-    stage.register()
-    yield state(stage), state(stage, DetailsRequest(repository="nightly"))
-    yield outcome(stage.execute)
-    yield outcome(stage.execute)
-    stage.ended()
-    yield state(stage)
-    yield outcome(stage.execute)
-    yield state(stage)
+    yield outcome(node.execute)
+    yield state(node), state(node, DetailsRequest(repository="nightly"))
+    node.register_repository()
+    yield state(node), state(node, DetailsRequest(repository="nightly"))
+    yield outcome(node.execute)
+    yield outcome(node.execute)
+    node.wait_for_snapshot()
+    yield state(node)
+    yield outcome(node.execute)
+    yield state(node)
 
 
 @pytest.fixture(scope="module")
-def node(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealNode]:
+def node(opensearch: DownloadOpenSearch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealNode]:
     tools = opensearch(OLD)
-    with workshop(tmp_path_factory.mktemp("logs")) as place:
-        repository = place.folder / "repository"
+    with create_work_dir(tmp_path_factory.mktemp("logs")) as work_dir:
+        repository = work_dir.folder / "repository"
         repository.mkdir()
         repository.chmod(0o777)
 
         def settings(node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
             return {**default_settings(node, members), "path.repo": [str(repository)]}
 
-        with opensearch_nodes(place, tools, [(NODE, ROLES)], settings) as nodes:
+        with opensearch_cluster(work_dir, tools, [(NODE, ROLES)], settings) as nodes:
             nodes.start(NODE, OLD)
-            real = Real(nodes)
-            real.rested(1)
+            real = RealCluster(nodes)
+            real.wait_until_stable(1)
             real.create("books", 0)
-            real.rested(1)
+            real.wait_until_stable(1)
             yield RealNode(real, repository)
 
 
 def test_fake_engine_has_disks_and_snapshots_like_the_real_one(node: RealNode) -> None:
-    assert list(story(Fake())) == list(story(node))
+    assert list(observations(FakeNode())) == list(observations(node))

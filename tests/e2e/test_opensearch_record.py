@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from e2e.opensearch_story import NEW, OLD, ROLES
-from e2e.stand.opensearch import Fetched, Nodes, opensearch_nodes
-from e2e.stand.processes import workshop
-from e2e.stand.waiting import until
+from e2e.opensearch_scenario import NEW, OLD, ROLES
+from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import create_work_dir
 from searchkeeper.opensearch.calls import (
     Call,
     ChangeRecord,
@@ -42,24 +42,26 @@ UNSET = ChangeRecord(tuple((name, None) for name in ("allocation", "excluded", "
 
 
 @pytest.fixture
-def nodes(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+def nodes(
+    opensearch: DownloadOpenSearch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[OpenSearchCluster]:
     tools = opensearch(OLD, NEW)
     members = [(name, ROLES) for name in NAMES]
     with (
-        workshop(tmp_path_factory.mktemp("record")) as place,
-        opensearch_nodes(place, tools, members) as made,
+        create_work_dir(tmp_path_factory.mktemp("record")) as work_dir,
+        opensearch_cluster(work_dir, tools, members) as started,
     ):
-        start_all(made, OLD)
-        yield made
+        start_all(started, OLD)
+        yield started
 
 
-def start_all(nodes: Nodes, version: str) -> None:
+def start_all(nodes: OpenSearchCluster, version: str) -> None:
     for name in NAMES:
         nodes.start(name, version)
-    nodes.joined(len(NAMES))
+    nodes.wait_for_nodes(len(NAMES))
 
 
-def state(nodes: Nodes) -> EngineView:
+def state(nodes: OpenSearchCluster) -> EngineView:
     """The state of the real engine once it answers."""
     views: list[EngineView] = []
 
@@ -68,7 +70,7 @@ def state(nodes: Nodes) -> EngineView:
         views.extend([view] if isinstance(view, EngineView) else [])
         return bool(views)
 
-    until("the engine answers", read, 60)
+    wait_until("the engine answers", read, 60)
     return views[-1]
 
 
@@ -83,7 +85,7 @@ def fake_record(*calls: Call) -> tuple[tuple[str, str], ...]:
     return view.record
 
 
-def test_record_follows_calls_and_outlives_restarts_and_versions(nodes: Nodes) -> None:
+def test_record_follows_calls_and_outlives_restarts_and_versions(nodes: OpenSearchCluster) -> None:
     for number, call in enumerate(CALLS, 1):
         OpenSearchClient(Access(nodes.url)).execute(call)
         assert state(nodes).record == fake_record(*CALLS[:number]), call
@@ -98,7 +100,7 @@ def test_record_follows_calls_and_outlives_restarts_and_versions(nodes: Nodes) -
     OpenSearchClient(Access(nodes.url)).execute(ClearVotingExclusions())
     nodes.stop(NAMES[2])
     nodes.start(NAMES[2], NEW)
-    until("one node is newer", lambda: {each.version for each in state(nodes).nodes} == {OLD, NEW}, 120)
+    wait_until("one node is newer", lambda: {each.version for each in state(nodes).nodes} == {OLD, NEW}, 120)
     assert state(nodes).record == kept
     OpenSearchClient(Access(nodes.url)).execute(SetAllocation(None, (("allocation", '"none"'),)))
     assert dict(state(nodes).record)["allocation"] == '"none"'

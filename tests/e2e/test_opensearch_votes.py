@@ -1,4 +1,4 @@
-"""Real OpenSearch: the vote of a manager that never comes back can be taken from it."""
+"""A removed manager of real OpenSearch can be excluded from voting."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
-from e2e.opensearch_story import OLD, ROLES
-from e2e.stand.opensearch import Fetched, Nodes, opensearch_nodes
-from e2e.stand.processes import workshop
-from e2e.stand.waiting import until
+from e2e.opensearch_scenario import OLD, ROLES
+from e2e.servers.opensearch import DownloadOpenSearch, OpenSearchCluster, opensearch_cluster
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import create_work_dir
 from searchkeeper.opensearch.calls import ClearVotingExclusions, ExcludeFromVoting
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
@@ -18,49 +18,54 @@ from searchkeeper.opensearch.view import ABSENT, EngineView
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 
-STAY, GONE = ("logs-managers-0", "logs-managers-1"), "logs-managers-2"
+REMAINING, REMOVED = ("logs-managers-0", "logs-managers-1"), "logs-managers-2"
 
 
 @pytest.fixture
-def nodes(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+def nodes(
+    opensearch: DownloadOpenSearch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[OpenSearchCluster]:
     tools = opensearch(OLD)
-    members = [(name, ROLES) for name in (*STAY, GONE)]
-    with workshop(tmp_path_factory.mktemp("votes")) as place, opensearch_nodes(place, tools, members) as made:
+    members = [(name, ROLES) for name in (*REMAINING, REMOVED)]
+    with (
+        create_work_dir(tmp_path_factory.mktemp("votes")) as work_dir,
+        opensearch_cluster(work_dir, tools, members) as started,
+    ):
         for name, _ in members:
-            made.start(name, OLD)
-        made.joined(len(members))
-        yield made
+            started.start(name, OLD)
+        started.wait_for_nodes(len(members))
+        yield started
 
 
-def test_a_manager_that_is_gone_loses_its_vote_by_its_id(nodes: Nodes) -> None:
-    """By its name it could not be: the engine knows that of nobody who is away."""
-    driver = OpenSearchClient(Access(nodes.url))
-    until("all three vote", lambda: voters(driver) == {*STAY, GONE}, 60)
-    nodes.stop(GONE)
-    until("its vote has nobody's name", lambda: len(absent(driver)) == 1, 120)
-    [vote] = absent(driver)
-    driver.execute(ExcludeFromVoting(vote))
-    until("its vote is gone", partial(has_no_absent_voter, driver), 60)
-    assert looked(driver).voting_exclusions == {vote}
-    driver.execute(ClearVotingExclusions())
-    until("nobody is excluded", lambda: not looked(driver).voting_exclusions, 60)
-    assert voters(driver) <= set(STAY)
+def test_removed_manager_is_excluded_from_voting_by_id(nodes: OpenSearchCluster) -> None:
+    """Its name is not possible: the engine does not know the name of a node that is not in the cluster."""
+    client = OpenSearchClient(Access(nodes.url))
+    wait_until("all three vote", lambda: voters(client) == {*REMAINING, REMOVED}, 60)
+    nodes.stop(REMOVED)
+    wait_until("a voter has no name", lambda: len(absent_voters(client)) == 1, 120)
+    [voter] = absent_voters(client)
+    client.execute(ExcludeFromVoting(voter))
+    wait_until("the voter is removed", partial(has_no_absent_voter, client), 60)
+    assert get_view(client).voting_exclusions == {voter}
+    client.execute(ClearVotingExclusions())
+    wait_until("no node is excluded", lambda: not get_view(client).voting_exclusions, 60)
+    assert voters(client) <= set(REMAINING)
 
 
-def looked(driver: OpenSearchClient) -> EngineView:
-    view = driver.get_state()
+def get_view(client: OpenSearchClient) -> EngineView:
+    view = client.get_state()
     assert isinstance(view, EngineView), view
     return view
 
 
-def voters(driver: OpenSearchClient) -> frozenset[str]:
-    view = driver.get_state()
+def voters(client: OpenSearchClient) -> frozenset[str]:
+    view = client.get_state()
     return view.voters if isinstance(view, EngineView) else frozenset()
 
 
-def absent(driver: OpenSearchClient) -> list[str]:
-    return [name for name in voters(driver) if name.startswith(ABSENT)]
+def absent_voters(client: OpenSearchClient) -> list[str]:
+    return [name for name in voters(client) if name.startswith(ABSENT)]
 
 
-def has_no_absent_voter(driver: OpenSearchClient) -> bool:
-    return bool(voters(driver)) and not absent(driver)
+def has_no_absent_voter(client: OpenSearchClient) -> bool:
+    return bool(voters(client)) and not absent_voters(client)

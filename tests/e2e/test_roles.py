@@ -7,9 +7,9 @@ from copy import deepcopy
 
 import pytest
 
-from e2e.stand.api import Api, Object
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, Object
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import wait_until
 from operator_manifests import rbac
 
 NAMESPACE = "roles"
@@ -47,13 +47,15 @@ PERMISSIONS = [
 
 @pytest.fixture(scope="module")
 def api(plane: ControlPlane) -> Iterator[Api]:
-    connection = plane.api.another()
+    connection = plane.api.new_connection()
     documents = [rename(each) for each in rbac("default")]
     connection.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
     for document in documents:
         connection.create(PATHS[document["kind"]], deepcopy(document))
     # The authorizer learns of roles and bindings from watches, some time after they are created.
-    until("every permission is granted", lambda: all(is_allowed(connection, *each) for each in PERMISSIONS))
+    wait_until(
+        "every permission is granted", lambda: all(is_allowed(connection, *each) for each in PERMISSIONS)
+    )
     yield connection
     for document in documents:
         connection.delete(f"{PATHS[document['kind']]}/{document['metadata']['name']}")
@@ -135,7 +137,7 @@ def test_role_binding_grants_permissions_in_its_namespace_only(api: Api) -> None
     api.create(PATHS["RoleBinding"], deepcopy(role_binding))
     api.delete(f"{PATHS['ClusterRoleBinding']}/{cluster_role_binding['metadata']['name']}")
     try:
-        until(
+        wait_until(
             "only the RoleBinding has an effect",
             lambda: (
                 all(is_allowed(api, verb, resource, NAMESPACE) for verb, resource in CLUSTER_PERMISSIONS)

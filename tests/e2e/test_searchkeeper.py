@@ -17,8 +17,8 @@ from functools import partial
 import pytest
 
 from e2e.operator_sandbox import OPERATOR, POOLS, TIMEOUT, OperatorSandbox, terminate
-from e2e.stand.api import Object
-from e2e.stand.waiting import until
+from e2e.servers.api import Object
+from e2e.servers.polling import wait_until
 
 pytestmark = pytest.mark.e2e
 
@@ -29,7 +29,7 @@ def is_unchanged_between_renewals(sandbox: OperatorSandbox) -> bool:
     Controllers may still write shortly after the operator.
     """
     before, renewed = sandbox.list_resource_versions(), sandbox.get_lease()["renewTime"]
-    until("the Lease is renewed", lambda: sandbox.get_lease()["renewTime"] != renewed, TIMEOUT)
+    wait_until("the Lease is renewed", lambda: sandbox.get_lease()["renewTime"] != renewed, TIMEOUT)
     return sandbox.list_resource_versions() == before
 
 
@@ -37,11 +37,11 @@ def test_cluster_is_created_upgraded_scaled_and_deleted(sandbox: OperatorSandbox
     sandbox.create_cluster()
     with sandbox.run_operator():
         sandbox.wait_until_running("2.19.4")
-        until("nothing is written", lambda: is_unchanged_between_renewals(sandbox), TIMEOUT)
+        wait_until("nothing is written", lambda: is_unchanged_between_renewals(sandbox), TIMEOUT)
 
         sandbox.recorder.create_index("books")
         sandbox.edit_spec(version="1.3.0")
-        events = until("a warning is emitted", lambda: list_warnings(sandbox), TIMEOUT)
+        events = wait_until("a warning is emitted", lambda: list_warnings(sandbox), TIMEOUT)
         assert [(each["reason"], each["count"]) for each in events] == [("VersionRefused", 1)]
         sandbox.edit_spec(version="3.4.0")
         sandbox.wait_until_running("3.4.0")
@@ -56,12 +56,12 @@ def test_cluster_is_created_upgraded_scaled_and_deleted(sandbox: OperatorSandbox
         sandbox.wait_until_running("3.4.0", 5)
 
         sandbox.api.delete(f"{sandbox.group}/searchclusters/logs")
-        until(
+        wait_until(
             "the SearchCluster is deleted",
             lambda: not sandbox.api.items(f"{sandbox.group}/searchclusters"),
             TIMEOUT,
         )
-        until("its pods are deleted", lambda: not sandbox.list_pods(), TIMEOUT)
+        wait_until("its pods are deleted", lambda: not sandbox.list_pods(), TIMEOUT)
     assert sandbox.api.items(f"{sandbox.core}/persistentvolumeclaims"), "the volumes are kept"
 
 
@@ -84,7 +84,7 @@ def test_upgrade_finishes_although_the_operator_is_killed_three_times(sandbox: O
         for _ in range(3):
             version = str(sandbox.get_cluster()["metadata"]["resourceVersion"])
             for _ in range(chance.randint(1, 6)):
-                version = until("the status changes", partial(next_version, sandbox, version), TIMEOUT)
+                version = wait_until("the status changes", partial(next_version, sandbox, version), TIMEOUT)
             process.kill()
             process.wait(10)
             process = sandbox.start_operator()
@@ -106,13 +106,13 @@ def test_upgrade_is_rolled_back_when_the_spec_is_reverted(sandbox: OperatorSandb
         sandbox.wait_until_running("2.19.4", 6)
         sandbox.recorder.create_index("books")
         sandbox.edit_spec(version="3.4.0")
-        until(
+        wait_until(
             "a node is upgraded",
             lambda: "logs-data-0 3.4.0" in sandbox.recorder.node_starts,
             TIMEOUT,
         )
         sandbox.edit_spec(version="2.19.4")
-        until(
+        wait_until(
             "the node is rolled back",
             lambda: "logs-data-0 2.19.4" in node_starts_since_upgrade(sandbox),
             TIMEOUT,
@@ -138,22 +138,22 @@ def test_operator_that_lost_its_lease_writes_nothing(sandbox: OperatorSandbox) -
         sandbox.wait_until_running("2.19.4")
         sandbox.recorder.create_index("books")
         sandbox.edit_spec(version="3.4.0")
-        until(
+        wait_until(
             "a node is upgraded",
             lambda: "logs-data-0 3.4.0" in sandbox.recorder.node_starts,
             TIMEOUT,
         )
         holder = sandbox.get_lease()["holderIdentity"]
         with suspend(one if holder.startswith("one_") else other):
-            until(
+            wait_until(
                 "the other operator acquires the Lease",
                 lambda: sandbox.get_lease()["holderIdentity"] != holder,
                 TIMEOUT,
             )
             version = str(sandbox.get_cluster()["metadata"]["resourceVersion"])
-            until("the status changes", partial(next_version, sandbox, version), TIMEOUT)
+            wait_until("the status changes", partial(next_version, sandbox, version), TIMEOUT)
         sandbox.wait_until_running("3.4.0")
-        until(
+        wait_until(
             "the former leader logs that it lost the Lease",
             lambda: '"msg": "lost lease"' in sandbox.log.read_text(),
             TIMEOUT,

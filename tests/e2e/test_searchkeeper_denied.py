@@ -11,9 +11,9 @@ import pytest
 
 from e2e.operator_sandbox import OPERATOR, TIMEOUT, OperatorSandbox, create_operator_token
 from e2e.run_recorder import read_audit_log
-from e2e.stand.api import Api, Object, RefusedError, conditions
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import until
+from e2e.servers.api import Api, ApiError, Object, conditions
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import wait_until
 from searchkeeper.api.status import SummaryType
 from searchkeeper.planner.denied_operations import DENIED_PREFIX
 from searchkeeper.testing.audit_log import unneeded_permissions
@@ -36,7 +36,7 @@ def quota(api: Api, namespace: str, hard: dict[str, str]) -> Iterator[None]:
     """Create a ResourceQuota and wait for its status. Before it has one, it denies with another message."""
     path = f"/api/v1/namespaces/{namespace}/resourcequotas"
     api.create(path, {"metadata": {"name": "small"}, "spec": {"hard": hard}})
-    until("the quota has a status", lambda: api.get(f"{path}/small")["status"].get("used"))
+    wait_until("the quota has a status", lambda: api.get(f"{path}/small")["status"].get("used"))
     try:
         yield
     finally:
@@ -50,7 +50,7 @@ def deny_pod_deletion(sandbox: OperatorSandbox, pod: str) -> Iterator[None]:
     sandbox.api.create(POLICIES, deletion_policy(name))
     sandbox.api.create(BINDINGS, policy_binding(name))
     try:
-        until("the policy is enforced", lambda: is_deletion_denied(sandbox, pod))
+        wait_until("the policy is enforced", lambda: is_deletion_denied(sandbox, pod))
         yield
     finally:
         sandbox.api.delete(f"{BINDINGS}/{name}")
@@ -74,8 +74,8 @@ def policy_binding(policy: str) -> Object:
 def is_deletion_denied(sandbox: OperatorSandbox, pod: str) -> bool:
     try:
         sandbox.api.delete(f"{sandbox.core}/pods/{pod}?dryRun=All")
-    except RefusedError as refused:
-        return POLICY_MESSAGE in refused.message
+    except ApiError as error:
+        return POLICY_MESSAGE in error.message
     return False
 
 
@@ -114,7 +114,7 @@ def describe_request(event: Any) -> str:
 def attempts_without_change(sandbox: OperatorSandbox, count: int) -> list[Any]:
     """Wait for this many attempted writes; return none of them if an object has changed meanwhile."""
     before, begin = sandbox.list_resource_versions(), len(read_attempted_writes(sandbox))
-    until(
+    wait_until(
         f"{count} writes are attempted",
         lambda: len(read_attempted_writes(sandbox)) >= begin + count,
         TIMEOUT,
@@ -131,7 +131,7 @@ def delays(events: list[Any]) -> list[float]:
 
 
 def assert_only_retries_with_backoff(sandbox: OperatorSandbox, request: str) -> None:
-    found = until(
+    found = wait_until(
         "the operator only retries",
         lambda: attempts_without_change(sandbox, len(RETRY_DELAYS) + 1),
         TIMEOUT,
@@ -150,8 +150,8 @@ def test_cluster_is_created_except_for_what_a_quota_denies(sandbox: OperatorSand
     with sandbox.run_operator():
         with quota(sandbox.api, sandbox.namespace, NO_BUDGETS):
             sandbox.create_cluster()
-            until("all nodes are ready", lambda: sandbox.get_status().get("ready") == "5/5", TIMEOUT)
-            until(
+            wait_until("all nodes are ready", lambda: sandbox.get_status().get("ready") == "5/5", TIMEOUT)
+            wait_until(
                 "the condition reports the quota",
                 lambda: "exceeded quota: small" in get_condition(sandbox, "DisruptionBudgetsApplied"),
                 TIMEOUT,
@@ -177,7 +177,7 @@ def test_upgrade_waits_while_a_policy_denies_pod_deletion(sandbox: OperatorSandb
         before = {each["metadata"]["uid"] for each in sandbox.list_pods()}
         with deny_pod_deletion(sandbox, "logs-data-0"):
             sandbox.edit_spec(version="3.4.0")
-            until(
+            wait_until(
                 "the condition reports the policy",
                 lambda: POLICY_MESSAGE in get_condition(sandbox, "PodsCurrent"),
                 TIMEOUT,
@@ -201,7 +201,7 @@ def test_missing_permission_is_distinguished_from_a_quota(
     """The API server answers 403 in both cases; the audit log has the difference."""
     namespace = "missing-permission"
     plane.api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
-    operator = plane.api.another(create_operator_token(plane.api))
+    operator = plane.api.new_connection(create_operator_token(plane.api))
     with quota(plane.api, namespace, NO_BUDGETS):
         budgets = f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets"
         assert status_code_of_denied_create(operator, budgets) == 403
@@ -213,6 +213,6 @@ def test_missing_permission_is_distinguished_from_a_quota(
 
 def status_code_of_denied_create(api: Api, path: str) -> int:
     """Try to create an object, and return the status code of the error."""
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(ApiError) as caught:
         api.create(path, {"metadata": {"name": "logs"}})
     return caught.value.code

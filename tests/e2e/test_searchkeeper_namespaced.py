@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from e2e.operator_sandbox import OperatorSandbox
-from e2e.stand.api import Object
+from e2e.servers.api import Object
 from operator_manifests import rbac
 
 pytestmark = pytest.mark.e2e

@@ -10,9 +10,9 @@ from typing import Final
 import pytest
 
 from e2e.operator_sandbox import POOLS, TIMEOUT, OperatorSandbox
-from e2e.stand.api import Object, RefusedError, conditions
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import until
+from e2e.servers.api import ApiError, Object, conditions
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.polling import wait_until
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.validation import spec_errors
 from searchkeeper.desired.apply import apply
@@ -30,6 +30,7 @@ SECURITY: Final = {
     "certificates": {"tlsSecret": "tls"},
     "users": {"tlsSecret": "tls", "credentialsSecret": "admin"},
 }
+ZONE_KEY: Final = "topology.kubernetes.io/zone"
 HOST_IP: Final = {"fieldRef": {"fieldPath": "status.hostIP"}}
 ZONES: Final = [{"name": f"zone-{n}", "roles": ["cluster_manager"], "replicas": 1} for n in range(3)]
 
@@ -61,6 +62,7 @@ def desired_manifests(version: int, security: dict[str, str]) -> Iterator[Manife
     spec = decode_cluster_spec(raw)
     cluster = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),))
     cluster = replace(cluster, certificates="a", ca_certificate="b", keystore="c")
+    cluster = replace(cluster, topology_key=ZONE_KEY, is_zone_aware=True)
     yield from settings_manifests(cluster)
     yield from (
         discovery_service(cluster),
@@ -133,25 +135,25 @@ def has_configuration(sandbox: OperatorSandbox, version: int) -> bool:
 def test_quorum_survives_relabelling_and_evictions(sandbox: OperatorSandbox) -> None:
     sandbox.create_cluster(pools=[POOLS[0], *ZONES])
     with sandbox.run_operator("--release", "0.3.1"):
-        until("the cluster has configuration version 3", lambda: has_configuration(sandbox, 3), TIMEOUT)
+        wait_until("the cluster has configuration version 3", lambda: has_configuration(sandbox, 3), TIMEOUT)
     before = set(list_revisions(sandbox))
     with sandbox.run_operator("--release", "0.4.0"):
-        until("the cluster has configuration version 4", lambda: has_configuration(sandbox, 4), TIMEOUT)
+        wait_until("the cluster has configuration version 4", lambda: has_configuration(sandbox, 4), TIMEOUT)
         assert before
         assert not before & set(list_revisions(sandbox))
         assert all(each["metadata"].get("ownerReferences") for each in list_revisions(sandbox).values())
-        until(
+        wait_until(
             "both budgets allow one eviction",
             lambda: list_budgets(sandbox) == {"logs-data": 1, "logs.voters": 1},
             TIMEOUT,
         )
         # With a finalizer the evicted pod is not replaced before the second eviction.
         first = f"{sandbox.core}/pods/logs-zone-0-0"
-        sandbox.api.merge(first, {"metadata": {"finalizers": ["everpath.dev/test"]}})
+        sandbox.api.patch(first, {"metadata": {"finalizers": ["everpath.dev/test"]}})
         evict(sandbox, "logs-zone-0-0")
-        with pytest.raises(RefusedError, match="disruption budget"):
+        with pytest.raises(ApiError, match="disruption budget"):
             evict(sandbox, "logs-zone-1-0")
-        sandbox.api.merge(first, {"metadata": {"finalizers": None}})
+        sandbox.api.patch(first, {"metadata": {"finalizers": None}})
         sandbox.wait_until_running("2.19.4")
 
 
@@ -165,18 +167,41 @@ def test_edits_of_managed_fields_are_reverted_and_others_are_kept(sandbox: Opera
         [container] = edited["spec"]["containers"]
         container |= {"image": "docker.io/opensearchproject/opensearch:0.0.1", "env": container["env"][1:]}
         container["resources"] = {"limits": {"memory": "4Gi"}}
-        sandbox.api.merge(path, {"spec": {"template": edited}})
+        sandbox.api.patch(path, {"spec": {"template": edited}})
 
         [container] = before["spec"]["containers"]
         container["resources"] = {"limits": {"memory": "4Gi"}}
-        until("the edit is reverted", lambda: sandbox.api.get(path)["spec"]["template"] == before, TIMEOUT)
+        wait_until(
+            "the edit is reverted", lambda: sandbox.api.get(path)["spec"]["template"] == before, TIMEOUT
+        )
         sandbox.wait_until_running("2.19.4")
         pods, generation = sandbox.list_pods(), sandbox.api.get(path)["metadata"]["generation"]
         renewed = sandbox.get_lease()["renewTime"]
         # There are several reconciles between two renewals.
-        until("the Lease is renewed", lambda: sandbox.get_lease()["renewTime"] != renewed)
+        wait_until("the Lease is renewed", lambda: sandbox.get_lease()["renewTime"] != renewed)
         assert sandbox.list_pods() == pods
         assert sandbox.api.get(path)["metadata"]["generation"] == generation
+
+
+def test_pods_have_the_zone_that_kubernetes_copies_from_their_node(sandbox: OperatorSandbox) -> None:
+    """Kubernetes does not copy other labels: that is reported, and the cluster is ready."""
+
+    def zones(key: str) -> set[str | None]:
+        return {each["metadata"]["labels"].get(key) for each in sandbox.list_pods()}
+
+    def reasons() -> tuple[str, str]:
+        found = {each["type"]: each["reason"] for each in conditions(sandbox.get_cluster())}
+        return found["Ready"], found["Degraded"]
+
+    sandbox.create_cluster(topologyKey=ZONE_KEY)
+    with sandbox.run_operator():
+        sandbox.wait_until_running("2.19.4")
+        assert zones(ZONE_KEY) == {"node-agent-a"}
+        wait_until("the cluster is ready", lambda: reasons() == ("ClusterReady", "AsExpected"), TIMEOUT)
+        sandbox.edit_spec(topologyKey="example.com/rack")
+        wait_until("every pod has the other label", lambda: zones("example.com/rack") == {"unknown"}, TIMEOUT)
+        wait_until("it is reported", lambda: reasons() == ("ClusterReady", "ZoneUnknown"), TIMEOUT)
+        sandbox.wait_until_running("2.19.4")
 
 
 @pytest.fixture
@@ -203,7 +228,9 @@ def bind_volumes(sandbox: OperatorSandbox, storage_class: str, size: str) -> Non
         }
         manifest = {"metadata": {"name": f"{sandbox.namespace}-{name}"}, "spec": spec}
         sandbox.api.create("/api/v1/persistentvolumes", manifest)
-    until("every claim is bound", lambda: set(claim_sizes(sandbox, "status").values()) == {size}, TIMEOUT)
+    wait_until(
+        "every claim is bound", lambda: set(claim_sizes(sandbox, "status").values()) == {size}, TIMEOUT
+    )
 
 
 def claim_sizes(sandbox: OperatorSandbox, part: str) -> dict[str, str | None]:
@@ -229,14 +256,14 @@ def test_volumes_grow_and_no_pod_restarts(sandbox: OperatorSandbox, storage_clas
         uids = {each["metadata"]["uid"] for each in sandbox.list_pods()}
         before = {each["metadata"]["uid"] for each in sandbox.api.items(stateful_sets)}
         sandbox.edit_spec(pools=larger)
-        until(
+        wait_until(
             "every claim requests 2Gi", lambda: set(claim_sizes(sandbox, "spec").values()) == {"2Gi"}, TIMEOUT
         )
         assert {each["metadata"]["uid"] for each in sandbox.api.items(stateful_sets)} == before
         for name in claim_sizes(sandbox, "spec"):
             status = {"status": {"capacity": {"storage": "2Gi"}}}
-            sandbox.api.merge(f"{sandbox.core}/persistentvolumeclaims/{name}/status", status)
-        until(
+            sandbox.api.patch(f"{sandbox.core}/persistentvolumeclaims/{name}/status", status)
+        wait_until(
             "every StatefulSet has larger volumes", lambda: template_sizes(sandbox) == ["2Gi", "2Gi"], TIMEOUT
         )
         sandbox.wait_until_running("2.19.4")
@@ -264,7 +291,7 @@ def test_refused_expansion_is_reported(sandbox: OperatorSandbox) -> None:
         sandbox.wait_until_running("2.19.4")
         bind_volumes(sandbox, "", "1Gi")
         sandbox.edit_spec(pools=[{**each, "storage": {"size": "2Gi"}} for each in POOLS])
-        until("the refusal is reported", lambda: "forbidden" in resize_message(sandbox), TIMEOUT)
+        wait_until("the refusal is reported", lambda: "forbidden" in resize_message(sandbox), TIMEOUT)
     assert set(claim_sizes(sandbox, "spec").values()) == {"1Gi"}
 
 

@@ -20,9 +20,10 @@ from guards.module_paths import (
     SPEC_LOCK,
     UPGRADES,
     USER_EDITS,
+    ZONES,
 )
 from searchkeeper import observe, reconcile
-from searchkeeper.reconcilers import context, snapshots, spec_lock, upgrade
+from searchkeeper.reconcilers import context, snapshots, spec_lock, upgrade, zones
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import failed_pods, rollback
 from snapshots import cluster_snapshot, pod, pool
@@ -77,6 +78,17 @@ GUARDS: Final = (
         replace_attribute(spec_lock, "deployed_security", lambda _, __, written: dict(written)),
         SPEC_LOCK + "test_certificates_changed_with_an_upgrade_are_applied_after_it",
         ("b",),
+    ),
+    Guard(
+        "spec lock of the deployed topology key",
+        replace_attribute(spec_lock.SpecLock, "_deployed_topology_key", lambda _, written: written),
+        ZONES + "test_key_changed_with_an_upgrade_is_applied_after_it",
+        (None, "topology.kubernetes.io/zone"),
+    ),
+    Guard(
+        "an upgrade leaves awareness as it is",
+        replace_attribute(context, "Zones", lambda snapshot, **_: zones.Zones(snapshot, is_locked=False)),
+        ZONES + "test_upgrade_does_not_make_managers_aware",
     ),
     Guard(
         "no stale operations after locking",

@@ -52,6 +52,7 @@ __all__ = [
     "USER_EDITS",
     "VOLUMES",
     "WAITS",
+    "ZONES",
 ]
 
 from typing import Final
@@ -102,6 +103,7 @@ EVENTS: Final = "scenarios/test_events.py::"
 ROLLBACK_RUNS: Final = "upgrade/test_rollback_runs.py::"
 TWO_OPERATORS: Final = "faults/test_two_operators.py::"
 UPGRADES: Final = "stories/test_upgrades.py::"
+ZONES: Final = "stories/test_zones.py::"
 SCALE_IN_VOTES: Final = "stories/test_scale_in_votes.py::"
 WAITS: Final = "planner/test_waits.py::"
 # A complete run, with every write checked against every invariant.

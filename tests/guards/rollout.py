@@ -19,11 +19,18 @@ from guards.module_paths import (
     ROLLOUT,
     STATEFULSET_ROLLOUT,
     UPGRADES,
+    ZONES,
 )
-from searchkeeper.reconcilers import context, pools
+from searchkeeper.reconcilers import context, pools, zones
 from searchkeeper.snapshot import PoolView
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import order, rollout, statefulset_rollout
+
+# Of dedicated managers and data nodes.
+ZONE_POOLS: Final = (
+    {"name": "managers", "roles": ["cluster_manager"], "replicas": 3},
+    {"name": "data", "roles": ["data"], "replicas": 2},
+)
 
 
 def let_every_pool_be_active(patch: Patch) -> None:
@@ -186,5 +193,22 @@ GUARDS: Final = (
         "pods of a StatefulSet rollout are left to it",
         stub(rollout, "uses_statefulset_rollout", False),
         BATCHES + "test_failed_pod_of_a_statefulset_rollout_is_left_to_the_statefulset",
+    ),
+    Guard(
+        "zones before awareness",
+        replace_attribute(
+            zones.Zones,
+            "is_aware",
+            property(lambda each: bool(each.snapshot.cluster.spec.topology_key)),
+        ),
+        ZONES + "test_managers_with_data_become_aware_after_all_have_a_zone",
+    ),
+    Guard(
+        "zones until no manager is aware",
+        replace_attribute(
+            zones.Zones, "topology_key", property(lambda each: each.snapshot.cluster.spec.topology_key)
+        ),
+        ZONES + "test_data_nodes_lose_the_zone_after_no_manager_is_aware",
+        (ZONE_POOLS,),
     ),
 )

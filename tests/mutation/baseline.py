@@ -1,8 +1,8 @@
-"""What the tests do where nothing is mutated: which lines each of them reaches, and what it costs."""
+"""Runs the tests without mutants, and records which lines each test executes and how long it takes."""
 
 from __future__ import annotations
 
-__all__ = ["Baseline", "baseline", "file_of"]
+__all__ = ["Baseline", "file_of", "measure_baseline"]
 
 import json
 import os
@@ -20,33 +20,33 @@ from typing import Any
 
 import pytest
 
-from mutation.children import PYTEST, forked
+from mutation.child_processes import PYTEST, fork_child
 from mutation.mutants import Mutant
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What the tests do where nothing is mutated: the lines each reaches, and the seconds they take."""
+    """The lines that each test executes, and processor seconds. `early` lines run before the first test."""
 
     lines: Mapping[str, frozenset[tuple[str, int]]]
     early: frozenset[tuple[str, int]]
-    #: By file: what all its tests take, and what the slowest of them does.
+    #: By file: the seconds of all its tests, and of the slowest one.
     costs: Mapping[str, float]
     slowest: Mapping[str, float]
 
     def tests_of(self, mutant: Mutant, file: str) -> frozenset[str]:
-        """Tests that could notice a mutant; what runs early, all of them might."""
+        """Return the tests that execute the mutated lines; all tests for lines that run early."""
         if self.runs_early(mutant, file):
             return frozenset(self.lines)
-        spots = _spots_of(mutant, file)
-        return frozenset(test for test, reached in self.lines.items() if not spots.isdisjoint(reached))
+        locations = _locations_of(mutant, file)
+        return frozenset(test for test, reached in self.lines.items() if not locations.isdisjoint(reached))
 
     def runs_early(self, mutant: Mutant, file: str) -> bool:
-        """Whether its statement runs before the first test does."""
-        return mutant.runs_at_import or not _spots_of(mutant, file).isdisjoint(self.early)
+        """Whether its statement runs before the first test."""
+        return mutant.runs_at_import or not _locations_of(mutant, file).isdisjoint(self.early)
 
 
-def _spots_of(mutant: Mutant, file: str) -> set[tuple[str, int]]:
+def _locations_of(mutant: Mutant, file: str) -> set[tuple[str, int]]:
     return {(file, line) for line in range(mutant.line, mutant.last_line + 1)}
 
 
@@ -54,8 +54,8 @@ def file_of(test: str) -> str:
     return test.partition("::")[0]
 
 
-class _Watch:
-    """Notes which lines of some files each test reaches."""
+class _LineTracer:
+    """Records which lines of some files each test executes."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:
         self.modules = modules
@@ -67,7 +67,7 @@ class _Watch:
         self.failed: list[str] = []
 
     @contextmanager
-    def _watching(self, found: set[tuple[str, int]]) -> Iterator[None]:
+    def _tracing(self, found: set[tuple[str, int]]) -> Iterator[None]:
         def of_line(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
             found.add((frame.f_code.co_filename, frame.f_lineno))
             return of_line
@@ -82,35 +82,35 @@ class _Watch:
             sys.settrace(None)
 
     def pytest_sessionstart(self) -> None:
-        """Import all of them before the first test does, in whose name it would be done."""
-        with self._watching(self.early):
+        """Import all modules before the first test, so that their lines are not recorded for it."""
+        with self._tracing(self.early):
             for module in self.modules:
                 import_module(module)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
-        with self._watching(self.early):
+        with self._tracing(self.early):
             return (yield)
 
-    # In processor time, as the limits are: how busy the machine was decides nothing.
+    # Processor time, like the limits, so that the load of the machine does not matter.
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        # What an earlier test has had remembered, this one would not reach; in a trial it may run alone.
-        _forget({module.partition(".")[0] for module in self.modules})
-        begun = time.process_time()
+        # This test would not execute functions whose results an earlier test has cached.
+        _clear_caches({module.partition(".")[0] for module in self.modules})
+        start = time.process_time()
         answer = yield
-        self.seconds[item.nodeid] = time.process_time() - begun
+        self.seconds[item.nodeid] = time.process_time() - start
         return answer
 
-    # What a fixture of a whole file does is done in the name of its first test, for all of them.
+    # Fixtures of a file run before its first test, but for all of them.
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
-        with self._watching(self.shared[file_of(item.nodeid)]):
+        with self._tracing(self.shared[file_of(item.nodeid)]):
             yield
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        with self._watching(self.reached[item.nodeid]):
+        with self._tracing(self.reached[item.nodeid]):
             yield
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -122,8 +122,8 @@ class _Watch:
         return {"lines": lines, "early": [*self.early], "seconds": self.seconds, "failed": self.failed}
 
 
-def _forget(packages: set[str]) -> None:
-    """Clear what the functions of some packages remember."""
+def _clear_caches(packages: set[str]) -> None:
+    """Clear the caches of all functions of these packages."""
     for name, module in [*sys.modules.items()]:
         if name.partition(".")[0] in packages:
             for value in [*vars(module).values()]:
@@ -131,30 +131,30 @@ def _forget(packages: set[str]) -> None:
                     value.cache_clear()
 
 
-def baseline(tests: tuple[str, ...], modules: Mapping[str, str]) -> Baseline:
-    """Run the tests once, unmutated and watched. They must pass: a failing test kills everything.
+def measure_baseline(tests: tuple[str, ...], modules: Mapping[str, str]) -> Baseline:
+    """Run the tests once without mutants. They must pass: a failing test would kill every mutant.
 
-    `modules` are all that may be mutated, with their files.
+    `modules` has the files of all modules that may be mutated, by name.
     """
-    with tempfile.NamedTemporaryFile() as notes:
+    with tempfile.NamedTemporaryFile() as output:
 
         def work() -> int:
-            watch = _Watch(modules)
-            code = pytest.main([*PYTEST, *tests], plugins=[watch])
-            Path(notes.name).write_text(json.dumps(watch.result()))
+            tracer = _LineTracer(modules)
+            code = pytest.main([*PYTEST, *tests], plugins=[tracer])
+            Path(output.name).write_text(json.dumps(tracer.result()))
             return code
 
-        _, status = os.waitpid(forked(work), 0)
-        found = json.loads(Path(notes.name).read_text())
+        _, status = os.waitpid(fork_child(work), 0)
+        found = json.loads(Path(output.name).read_text())
     if status:
-        sys.exit(f"the tests must pass before mutants are tried: {', '.join(found['failed'])}")
-    lines = {test: _spots(reached) for test, reached in found["lines"].items()}
+        sys.exit(f"the tests must pass without mutants, but these fail: {', '.join(found['failed'])}")
+    lines = {test: _as_locations(reached) for test, reached in found["lines"].items()}
     by_file: dict[str, list[float]] = defaultdict(list)
     for test, seconds in found["seconds"].items():
         by_file[file_of(test)].append(seconds)
     costs, slowest = ({file: of(taken) for file, taken in by_file.items()} for of in (sum, max))
-    return Baseline(lines, _spots(found["early"]), costs, slowest)
+    return Baseline(lines, _as_locations(found["early"]), costs, slowest)
 
 
-def _spots(pairs: list[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+def _as_locations(pairs: list[tuple[str, int]]) -> frozenset[tuple[str, int]]:
     return frozenset((file, line) for file, line in pairs)

@@ -1,4 +1,4 @@
-"""Mutants that no test can notice, and why: `equivalent.txt`, a block for each.
+"""Equivalent mutants, which no test can detect. `equivalent.txt` has a block for each:
 
 rules.heads _tail
   the statement
@@ -18,7 +18,7 @@ _FILE: Final = Path(__file__).with_name("equivalent.txt")
 
 
 def read() -> Mapping[str, str]:
-    """Reasons by the key of the mutant."""
+    """Return the reasons by the key of the mutant."""
     blocks = (block for block in _FILE.read_text().split("\n\n") if not block.startswith("#"))
     pairs = (block.strip("\n").partition("\n  = ") for block in blocks if block.strip())
     return {key: reason for key, _, reason in pairs}

@@ -1,8 +1,8 @@
-"""The mutants of a module: each is the module with one small fault in it.
+"""The mutants of a module. Each is the module with one small error.
 
-Left alone are what no test should fix in place: docstrings, `__all__`, annotations and type aliases,
-assertions and imports that are there for the type checker, the texts of messages, and how a dataclass or a
-cache is declared. That a message has a `because` and a `fix` is a law; how they are worded is not.
+Some nodes are not mutated because tests should not depend on them: docstrings, `__all__`, annotations and
+type aliases, assertions and imports for the type checker, the wording of messages, and the declarations of
+dataclasses and caches. Tests must check that a finding has a `because` and a `fix`, but not their wording.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, Final, TypeAlias
 
 from mutation.mutators import replacements
 
-#: The way from the module down to a node: a field, and the place in it if it is a list.
-Way: TypeAlias = tuple[tuple[str, int | None], ...]
+#: The path from the module to a node: fields, with the index if a field is a list.
+NodePath: TypeAlias = tuple[tuple[str, int | None], ...]
 
 _CONTAINERS: Final = {"list", "set", "dict", "tuple", "frozenset", "type", "Literal"}
 _DECLARING: Final = {"dataclass", "lru_cache", "cache", "cached_property", "property", "TypeVar"}
@@ -27,7 +27,7 @@ _DECLARING: Final = {"dataclass", "lru_cache", "cache", "cached_property", "prop
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One fault: where it is, what the statement said before and says now."""
+    """A mutant: its location, and the statement before and after the change."""
 
     module: str
     owner: str
@@ -41,68 +41,70 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """What identifies it, wherever in the file its line may move to."""
+        """An identifier that does not depend on the line number."""
         return f"{self.module} {self.owner}\n  {self.before}\n  {self.change}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
-    """Where a walk through a module is."""
+class _Context:
+    """The context of a node."""
 
-    way: Way = ()
+    path: NodePath = ()
     owner: str = "-"
     statement: ast.stmt | None = None
-    statement_way: Way = ()
+    statement_path: NodePath = ()
     in_function: bool = False
     in_text: bool = False
     is_only: bool = False
 
 
 def mutants(module: str, source: str) -> Iterator[Mutant]:
-    """Every mutant of a module, in the order of its lines."""
+    """Yield every mutant of a module, in the order of its lines."""
     tree = ast.parse(source)
     count: Counter[str] = Counter()
-    for node, spot in _nodes(tree, _Spot()):
+    for node, context in _nodes(tree, _Context()):
         for label, other in replacements(node):
-            if _is_lawful(node, label, spot):
-                mutant = _mutant(module, tree, spot, node, label, other)
+            if _is_worth_testing(node, label, context):
+                mutant = _mutant(module, tree, context, node, label, other)
                 count[mutant.key] += 1
                 number = count[mutant.key]
                 yield replace(mutant, change=f"{mutant.change} ({number})") if number > 1 else mutant
 
 
-def _is_lawful(node: ast.AST, label: str, spot: _Spot) -> bool:
-    """Whether a change is worth a test: no change of a text, none that another one makes already."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and spot.in_text:
+def _is_worth_testing(node: ast.AST, label: str, context: _Context) -> bool:
+    """Whether a test should detect a change: not of a message, and not the same as another change."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and context.in_text:
         return False
-    # Without the only statement of an `if`, the `if` might as well not be entered.
-    return not ((label == "removed" and spot.is_only) or _is_unpacked(node, spot.statement))
+    # Removing the only statement of an `if` is the same as a false condition.
+    return not ((label == "removed" and context.is_only) or _is_unpacked(node, context.statement))
 
 
 def _is_unpacked(node: ast.AST, statement: ast.stmt | None) -> bool:
-    """Whether a tuple has names waiting for each of its items."""
+    """Whether a tuple is unpacked to names."""
     match statement:
         case ast.Assign([ast.Tuple()], value):
             return node is value
     return False
 
 
-def _mutant(module: str, tree: ast.Module, spot: _Spot, node: ast.AST, label: str, other: ast.AST) -> Mutant:
-    statement = spot.statement
-    assert statement is not None  # only statements and what is in them is replaced
+def _mutant(
+    module: str, tree: ast.Module, context: _Context, node: ast.AST, label: str, other: ast.AST
+) -> Mutant:
+    statement = context.statement
+    assert statement is not None  # only statements and nodes in them are replaced
     placed = ast.fix_missing_locations(ast.copy_location(copy.copy(other), node))
-    after = _replaced(statement, spot.way[len(spot.statement_way) :], placed)
+    after = _replace_node(statement, context.path[len(context.statement_path) :], placed)
     body = getattr(statement, "body", None)
     return Mutant(
         module,
-        spot.owner,
+        context.owner,
         line=statement.lineno,
         last_line=body[0].lineno - 1 if body else statement.end_lineno or statement.lineno,
         before=_header(statement),
         after="(removed)" if label == "removed" else _header(after),
         change=label or f"{_text(node)} → {_text(other)}",
-        runs_at_import=not spot.in_function,
-        tree=_replaced(tree, spot.way, placed),
+        runs_at_import=not context.in_function,
+        tree=_replace_node(tree, context.path, placed),
     )
 
 
@@ -111,7 +113,7 @@ def _text(node: ast.AST) -> str:
 
 
 def _header(statement: ast.AST) -> str:
-    """A statement on one line; of one with a body, what stands before the body."""
+    """Return a statement on one line, without its body."""
     shown = copy.copy(statement)
     if isinstance(getattr(shown, "body", None), list):
         for name, value in (("body", [ast.Pass()]), ("orelse", []), ("handlers", []), ("finalbody", [])):
@@ -120,61 +122,63 @@ def _header(statement: ast.AST) -> str:
     return _text(shown).removesuffix(" pass")
 
 
-def _replaced(node: Any, way: Way, other: ast.AST) -> Any:
-    """A copy of a tree with another node at the end of a way; the rest is shared."""
-    if not way:
+def _replace_node(node: Any, path: NodePath, other: ast.AST) -> Any:
+    """Return a copy of a tree with another node at a path. Other nodes are shared."""
+    if not path:
         return other
-    (name, index), *rest = way
+    (name, index), *rest = path
     below = getattr(node, name)
     changed = copy.copy(node)
     if index is None:
-        setattr(changed, name, _replaced(below, tuple(rest), other))
+        setattr(changed, name, _replace_node(below, tuple(rest), other))
     else:
         items = [*below]
-        items[index] = _replaced(below[index], tuple(rest), other)
+        items[index] = _replace_node(below[index], tuple(rest), other)
         setattr(changed, name, items)
     return changed
 
 
-def _nodes(node: ast.AST, spot: _Spot) -> Iterator[tuple[ast.AST, _Spot]]:
-    """Every node that may be mutated, with its spot."""
+def _nodes(node: ast.AST, context: _Context) -> Iterator[tuple[ast.AST, _Context]]:
+    """Yield every node that may be mutated, with its context."""
     for name, value in ast.iter_fields(node):
         children = enumerate(value) if isinstance(value, list) else ((None, value),)
         for index, child in children:
-            if isinstance(child, ast.AST) and not _is_left_alone(node, name, child, spot):
-                below = _entered(node, name, child, replace(spot, way=(*spot.way, (name, index))))
+            if isinstance(child, ast.AST) and not _is_excluded(node, name, child, context):
+                below = _child_context(
+                    node, name, child, replace(context, path=(*context.path, (name, index)))
+                )
                 yield child, below
                 yield from _nodes(child, below)
 
 
-def _entered(parent: ast.AST, name: str, child: ast.AST, spot: _Spot) -> _Spot:
-    """The spot of a child."""
+def _child_context(parent: ast.AST, name: str, child: ast.AST, context: _Context) -> _Context:
+    """Return the context of a child."""
     runs_later = name == "body" and isinstance(parent, ast.FunctionDef)
-    spot = replace(spot, in_function=spot.in_function or runs_later)
+    context = replace(context, in_function=context.in_function or runs_later)
     if name in ("body", "orelse") and isinstance(parent, ast.ClassDef | ast.FunctionDef):
-        owner = parent.name if spot.owner == "-" else f"{spot.owner}.{parent.name}"
-        spot = replace(spot, owner=owner)
+        owner = parent.name if context.owner == "-" else f"{context.owner}.{parent.name}"
+        context = replace(context, owner=owner)
     if isinstance(child, ast.JoinedStr):
-        spot = replace(spot, in_text=True)
+        context = replace(context, in_text=True)
     if isinstance(child, ast.stmt):
         is_only = isinstance(parent, ast.If) and parent.body == [child] and not parent.orelse
-        spot = replace(spot, statement=child, statement_way=spot.way, is_only=is_only)
-    return spot
+        context = replace(context, statement=child, statement_path=context.path, is_only=is_only)
+    return context
 
 
-def _is_left_alone(parent: ast.AST, name: str, child: ast.AST, spot: _Spot) -> bool:
+def _is_excluded(parent: ast.AST, name: str, child: ast.AST, context: _Context) -> bool:
     match child:
         case ast.Expr(ast.Constant()) | ast.Assert():
             return True
-        case ast.Assign([ast.Name("__all__")]) | ast.Assign(_, ast.Subscript()) if not spot.in_function:
+        case ast.Assign([ast.Name("__all__")]) | ast.Assign(_, ast.Subscript()) if not context.in_function:
             return True
         case ast.AnnAssign(_, ast.Name("TypeAlias")) | ast.If(ast.Name("TYPE_CHECKING")):
             return True
         case ast.Call(ast.Name(function)) | ast.Name(function) if function in _DECLARING:
             return True
-        case ast.Call(ast.Name("field")) if not spot.in_function:
+        case ast.Call(ast.Name("field")) if not context.in_function:
             return True
-    return _is_type(parent, name) or _is_pattern(parent, name)
+    return _is_type(parent, name) or _is_format(parent, name)
 
 
 def _is_type(parent: ast.AST, name: str) -> bool:
@@ -186,6 +190,6 @@ def _is_type(parent: ast.AST, name: str) -> bool:
     return name in ("target", "targets") or (isinstance(parent, ast.ExceptHandler) and name == "type")
 
 
-def _is_pattern(parent: ast.AST, name: str) -> bool:
-    """Whether a field says only how a value is put into a text."""
+def _is_format(parent: ast.AST, name: str) -> bool:
+    """Whether a field is the format of a value in an f-string."""
     return isinstance(parent, ast.FormattedValue) and name in ("conversion", "format_spec")

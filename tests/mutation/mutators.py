@@ -1,7 +1,7 @@
-"""Small faults a programmer could have written, one syntax node at a time.
+"""Mutations of single syntax nodes.
 
-`replacements(node)` says what could stand in a node's place: another comparison, a guard left out, a
-statement missing, a loop that ends after one turn. Nothing here knows where the node comes from.
+`replacements(node)` yields errors that a programmer could make: another comparison, a missing condition, a
+missing statement, a loop that ends after one iteration. They do not depend on the context of the node.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias, TypeVar
 
-#: What stands there instead, and a name for the change; empty where the two texts say it themselves.
+#: A label and the new node. The label is empty if the change can be shown as `old → new`.
 Replacement: TypeAlias = tuple[str, ast.AST]
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -38,7 +38,7 @@ _ARITHMETIC: Final[dict[type[ast.operator], type[ast.operator]]] = {
     ast.BitOr: ast.BitAnd,
     ast.BitAnd: ast.BitOr,
 }
-_TWINS: Final = {
+_SIMILAR_FUNCTIONS: Final = {
     "min": "max",
     "max": "min",
     "any": "all",
@@ -49,8 +49,17 @@ _TWINS: Final = {
     "match": "search",
     "search": "match",
 }
-#: Methods that only tidy a text: without them it is the text itself.
-_TIDYING: Final = {"strip", "rstrip", "lstrip", "lower", "upper", "casefold", "replace", "removeprefix"}
+#: String methods that can be left out.
+_STRING_METHODS: Final = {
+    "strip",
+    "rstrip",
+    "lstrip",
+    "lower",
+    "upper",
+    "casefold",
+    "replace",
+    "removeprefix",
+}
 _MEMBERS: Final = {
     "Severity": ("NOTE", "WARNING", "ERROR"),
     "EdgeKind": ("REPLACES", "SKIPS", "RANGE"),
@@ -62,7 +71,7 @@ _MEMBERS: Final = {
 
 
 def replacements(node: ast.AST) -> Iterator[Replacement]:
-    """Everything that could stand in a node's place by mistake."""
+    """Yield the nodes that could replace a node by mistake."""
     mutate = _MUTATORS.get(type(node))
     for label, other in mutate(node) if mutate else ():
         if label or ast.dump(other) != ast.dump(node):
@@ -70,7 +79,7 @@ def replacements(node: ast.AST) -> Iterator[Replacement]:
 
 
 def _with(node: Node, **fields: Any) -> Node:
-    """The same node but for some fields."""
+    """Return a copy of a node with changed fields."""
     changed = copy.copy(node)
     for name, value in fields.items():
         setattr(changed, name, value)
@@ -122,7 +131,7 @@ def _constant(node: ast.Constant) -> Iterator[Replacement]:
         case float():
             yield "", ast.Constant(round(node.value + 0.1, 6))
             yield "", ast.Constant(round(node.value - 0.1, 6))
-        # What has a space in it is a sentence or a list of words; sentences are not laws.
+        # Text with a space is a message or a list of words. The wording of messages is not tested.
         case str() if not any(c.isspace() for c in node.value):
             yield "", ast.Constant(f"other{node.value}")
 
@@ -155,23 +164,23 @@ def _continue(_: ast.Continue) -> Iterator[Replacement]:
     yield "removed", ast.Pass()
 
 
-def _removed(node: ast.stmt) -> Iterator[Replacement]:
-    # Kept behind a false condition, because a generator without its only yield would be no generator.
+def _remove(node: ast.stmt) -> Iterator[Replacement]:
+    # Behind a false condition, because a generator without its only yield would be another function.
     yield "removed", ast.If(ast.Constant(False), [node], [])
 
 
 def _expr(node: ast.Expr) -> Iterator[Replacement]:
     if isinstance(node.value, ast.Call | ast.Yield | ast.YieldFrom):
-        yield from _removed(node)
+        yield from _remove(node)
 
 
 def _assign(node: ast.Assign) -> Iterator[Replacement]:
     if all(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
-        yield from _removed(node)
+        yield from _remove(node)
 
 
 def _aug_assign(node: ast.AugAssign) -> Iterator[Replacement]:
-    yield from _removed(node)
+    yield from _remove(node)
     if isinstance(node.op, ast.Add | ast.Sub) and isinstance(node.value, ast.Constant | ast.Name):
         yield "", _with(node, op=_ARITHMETIC[type(node.op)]())
 
@@ -185,7 +194,7 @@ def _call(node: ast.Call) -> Iterator[Replacement]:
 
 
 def _has_names_to_swap(node: ast.Call) -> bool:
-    """Whether a call ends in two plain names, and their order might matter."""
+    """Whether the last two arguments of a call are names whose order may matter."""
     match node.func:
         case ast.Name("min" | "max"):
             return False
@@ -198,12 +207,12 @@ def _other_function(node: ast.Call) -> Iterator[Replacement]:
             yield "", _with(node, func=ast.Name("list", ast.Load()), keywords=[])
         case ast.Name("reversed"):
             yield "", _with(node, func=ast.Name("iter", ast.Load()))
-        case ast.Name(name) if name in _TWINS:
-            yield "", _with(node, func=ast.Name(_TWINS[name], ast.Load()))
-        case ast.Attribute(text, name) if name in _TIDYING:
+        case ast.Name(name) if name in _SIMILAR_FUNCTIONS:
+            yield "", _with(node, func=ast.Name(_SIMILAR_FUNCTIONS[name], ast.Load()))
+        case ast.Attribute(text, name) if name in _STRING_METHODS:
             yield f"without .{name}()", text
-        case ast.Attribute(_, name) if name in _TWINS:
-            yield "", _with(node, func=_with(node.func, attr=_TWINS[name]))
+        case ast.Attribute(_, name) if name in _SIMILAR_FUNCTIONS:
+            yield "", _with(node, func=_with(node.func, attr=_SIMILAR_FUNCTIONS[name]))
 
 
 def _slice(node: ast.Slice) -> Iterator[Replacement]:
@@ -230,18 +239,18 @@ _MUTATORS: Final[dict[type[ast.AST], Callable[[Any], Iterator[Replacement]]]] = 
     ast.AugAssign: _aug_assign,
     ast.BinOp: _bin_op,
     ast.BoolOp: _bool_op,
-    ast.Break: _removed,
+    ast.Break: _remove,
     ast.Call: _call,
     ast.Compare: _compare,
     ast.Constant: _constant,
     ast.Continue: _continue,
-    ast.Delete: _removed,
+    ast.Delete: _remove,
     ast.Expr: _expr,
     ast.For: _for,
     ast.If: _if,
     ast.IfExp: _if,
     ast.List: _display,
-    ast.Raise: _removed,
+    ast.Raise: _remove,
     ast.Return: _return,
     ast.Set: _display,
     ast.Slice: _slice,

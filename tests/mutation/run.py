@@ -1,12 +1,12 @@
-"""`make mutation`: small faults, put into the rules one at a time, that some test must notice.
+"""`make mutation`: mutation testing of everpath and searchkeeper.
 
     python tests/mutation/run.py [--module heads]... [--sample 200 --seed 1]
-    python tests/mutation/run.py --again            only what survived the last run
-    python tests/mutation/run.py --list-survivors   what survived the last run, ready for equivalent.txt
-    python tests/mutation/run.py --equivalents      what equivalent.txt excuses, though some test notices it
+    python tests/mutation/run.py --again            run only the survivors of the last run
+    python tests/mutation/run.py --list-survivors   print the survivors of the last run, as in equivalent.txt
+    python tests/mutation/run.py --equivalents      print mutants of equivalent.txt that a test detects
 
-A mutant that no test notices is a law that no test states, or code that does nothing. What cannot be
-noticed, because the mutant says the same in other words, is listed in `equivalent.txt` with the reason.
+A mutant that no test detects shows behaviour without a test, or code without an effect. Mutants that behave
+like the original code cannot be detected; `equivalent.txt` lists them with the reason.
 """
 
 from __future__ import annotations
@@ -23,52 +23,52 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-# This checkout is what is tried, whatever is installed.
+# Test this checkout, not an installed package.
 sys.path[:0] = [
     str(Path(__file__).resolve().parents[2] / folder) for folder in ("operator", "tools", "tests")
 ]
 
 from mutation import equivalents  # noqa: E402
-from mutation.baseline import Baseline, baseline  # noqa: E402
+from mutation.baseline import Baseline, measure_baseline  # noqa: E402
+from mutation.mutant_runner import SURVIVING, Outcome, run_mutants  # noqa: E402
 from mutation.mutants import Mutant  # noqa: E402
 from mutation.targets import ALL, GROUPS, ROOT, mutants_of, name_of, path_of  # noqa: E402
-from mutation.trial import UNNOTICED, Verdict, tried  # noqa: E402
 
-_LAST: Final = ROOT / ".cache" / "mutation.json"
+_LAST_SURVIVORS: Final = ROOT / ".cache" / "mutation.json"
 
 
 @dataclass(slots=True)
 class Row:
-    """One line of the table: the mutants of one module."""
+    """A row of the table: the mutants of one module."""
 
     module: str
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
     equivalent: int = 0
     survivors: list[Mutant] = field(default_factory=list)
 
     @property
     def killed(self) -> int:
-        return self.verdicts[Verdict.KILLED] + self.verdicts[Verdict.TIMEOUT]
+        return self.outcomes[Outcome.KILLED] + self.outcomes[Outcome.TIMEOUT]
 
     def __str__(self) -> str:
-        tried = self.verdicts.total()
-        score = f"{100 * self.killed / tried:.1f} %" if tried else "-"
+        total = self.outcomes.total()
+        score = f"{100 * self.killed / total:.1f} %" if total else "-"
         return (
-            f"| {self.module} | {tried + self.equivalent} | {self.killed} | {len(self.survivors)} "
+            f"| {self.module} | {total + self.equivalent} | {self.killed} | {len(self.survivors)} "
             f"| {self.equivalent} | {score} |"
         )
 
 
-def _chosen(options: argparse.Namespace, module: str) -> list[Mutant]:
-    """The mutants of a module that this run is about."""
+def _select_mutants(options: argparse.Namespace, module: str) -> list[Mutant]:
+    """Return the mutants of a module for the options of this run."""
     found = mutants_of(module)
     if options.again:
         found = [m for m in found if m.key in options.last]
     if options.equivalents:
         found = [m for m in found if m.key in equivalents.read()]
     if options.sample:
-        chance = random.Random(f"{options.seed} {module}")
-        found = sorted(chance.sample(found, min(options.sample, len(found))), key=lambda m: m.line)
+        generator = random.Random(f"{options.seed} {module}")
+        found = sorted(generator.sample(found, min(options.sample, len(found))), key=lambda m: m.line)
     return found
 
 
@@ -77,70 +77,79 @@ def _is_wanted(options: argparse.Namespace, module: str) -> bool:
 
 
 def _groups(options: argparse.Namespace) -> Iterator[tuple[dict[str, list[Mutant]], Baseline]]:
-    """The mutants of this run by module, and what the tests that they share do without them."""
+    """Yield for each group the mutants of this run by module, and the baseline of its tests."""
     for group in GROUPS:
         modules = [m for m in group.modules if _is_wanted(options, m)]
-        chosen = {module: _chosen(options, module) for module in modules}
-        if any(chosen.values()):
-            yield chosen, baseline(group.tests, {name_of(module): str(path_of(module)) for module in ALL})
+        selected = {module: _select_mutants(options, module) for module in modules}
+        if any(selected.values()):
+            yield (
+                selected,
+                measure_baseline(group.tests, {name_of(module): str(path_of(module)) for module in ALL}),
+            )
 
 
 def _rows(options: argparse.Namespace) -> Iterator[Row]:
-    excused = equivalents.read()
-    for chosen, known in _groups(options):
-        for module, found in chosen.items():
-            row = Row(module, equivalent=sum(m.key in excused for m in found))
-            for mutant, end in tried([m for m in found if m.key not in excused], path_of(module), known):
-                row.verdicts[end] += 1
-                if end in UNNOTICED:
+    equivalent_keys = equivalents.read()
+    for selected, baseline in _groups(options):
+        for module, found in selected.items():
+            row = Row(module, equivalent=sum(m.key in equivalent_keys for m in found))
+            for mutant, outcome in run_mutants(
+                [m for m in found if m.key not in equivalent_keys], path_of(module), baseline
+            ):
+                row.outcomes[outcome] += 1
+                if outcome in SURVIVING:
                     row.survivors.append(mutant)
             yield row
 
 
-def _noticed(options: argparse.Namespace) -> Iterator[Mutant]:
-    """Mutants that are excused though some test notices them."""
-    for chosen, known in _groups(options):
-        for module, found in chosen.items():
-            yield from (m for m, end in tried(found, path_of(module), known) if end not in UNNOTICED)
+def _detected(options: argparse.Namespace) -> Iterator[Mutant]:
+    """Yield mutants of equivalent.txt that a test detects."""
+    for selected, baseline in _groups(options):
+        for module, found in selected.items():
+            yield from (
+                m for m, outcome in run_mutants(found, path_of(module), baseline) if outcome not in SURVIVING
+            )
 
 
-def _stale(options: argparse.Namespace) -> list[str]:
-    """Equivalents of the modules of this run that name no mutant any more."""
+def _stale_equivalents(options: argparse.Namespace) -> list[str]:
+    """Return keys of equivalent.txt, for the modules of this run, that match no mutant."""
     modules = [m for m in ALL if _is_wanted(options, m)]
     keys = {mutant.key for module in modules for mutant in mutants_of(module)}
     return [key for key in equivalents.read() if key.partition(" ")[0] in modules and key not in keys]
 
 
-def _say(text: str = "") -> None:
+def _print(text: str = "") -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 def _report(rows: Iterator[Row]) -> list[Mutant]:
-    """Print the table as it grows, then the survivors; note them for the next run."""
+    """Print the table row by row, then the survivors, and save them for the next run."""
     total = Row("all")
-    _say("| module | mutants | killed | survived | equivalent | score |")
-    _say("|---|---|---|---|---|---|")
+    _print("| module | mutants | killed | survived | equivalent | score |")
+    _print("|---|---|---|---|---|---|")
     for row in rows:
-        _say(str(row))
-        total.verdicts += row.verdicts
+        _print(str(row))
+        total.outcomes += row.outcomes
         total.equivalent += row.equivalent
         total.survivors += sorted(row.survivors, key=lambda m: m.line)
-        _LAST.parent.mkdir(exist_ok=True)
-        _LAST.write_text(json.dumps([mutant.key for mutant in total.survivors], indent=1))
-    _say(str(total))
+        _LAST_SURVIVORS.parent.mkdir(exist_ok=True)
+        _LAST_SURVIVORS.write_text(json.dumps([mutant.key for mutant in total.survivors], indent=1))
+    _print(str(total))
     for mutant in total.survivors:
         where = path_of(mutant.module).relative_to(ROOT)
-        _say(f"\n{where}:{mutant.line} {mutant.owner}: {mutant.change}\n- {mutant.before}\n+ {mutant.after}")
+        _print(
+            f"\n{where}:{mutant.line} {mutant.owner}: {mutant.change}\n- {mutant.before}\n+ {mutant.after}"
+        )
     return total.survivors
 
 
-def _report_noticed(mutants: Iterator[Mutant]) -> bool:
-    """Say which mutants are no equivalents after all, each as it is found; whether there are any."""
+def _report_detected(mutants: Iterator[Mutant]) -> bool:
+    """Print detected mutants of equivalent.txt as they are found; return whether there are any."""
     is_any = False
     for mutant in mutants:
         is_any = True
-        _say(f"\nnoticed by a test, see equivalent.txt:\n{mutant.key}")
+        _print(f"\ndetected by a test, remove it from equivalent.txt:\n{mutant.key}")
     return is_any
 
 
@@ -151,35 +160,35 @@ def main() -> None:
     parser.add_argument(
         "--module",
         action="append",
-        help="a module (rules.heads), or the last part of its name; may be repeated",
+        help="module (rules.heads) or the last part of its name; can be repeated",
     )
-    parser.add_argument("--sample", type=int, help="so many mutants of each module, taken by chance")
-    parser.add_argument("--seed", type=int, default=1, help="which chance")
-    parser.add_argument("--again", action="store_true", help="try only what survived the last run")
-    parser.add_argument("--list-survivors", action="store_true", help="say what survived the last run")
-    parser.add_argument("--equivalents", action="store_true", help="try only what equivalent.txt excuses")
+    parser.add_argument("--sample", type=int, help="number of random mutants per module")
+    parser.add_argument("--seed", type=int, default=1, help="seed of --sample")
+    parser.add_argument("--again", action="store_true", help="run only the survivors of the last run")
+    parser.add_argument("--list-survivors", action="store_true", help="print the survivors of the last run")
+    parser.add_argument("--equivalents", action="store_true", help="run only the mutants of equivalent.txt")
     options = parser.parse_args()
     os.chdir(ROOT)
-    # Read before the first module of this run is noted there.
-    options.last = frozenset(json.loads(_LAST.read_text())) if options.again else frozenset()
+    # Before this run overwrites the file.
+    options.last = frozenset(json.loads(_LAST_SURVIVORS.read_text())) if options.again else frozenset()
     if options.list_survivors:
-        _say("\n\n".join(json.loads(_LAST.read_text())))
+        _print("\n\n".join(json.loads(_LAST_SURVIVORS.read_text())))
         return
-    # A thousand children import the same modules: they are compiled once.
-    sys.dont_write_bytecode, sys.pycache_prefix = False, str(_LAST.with_name("bytecode"))
+    # Thousands of child processes import the same modules: compile them once.
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(_LAST_SURVIVORS.with_name("bytecode"))
     os.nice(10)
     gc.freeze()
     if options.equivalents:
-        sys.exit(_report_noticed(_noticed(options)))
+        sys.exit(_report_detected(_detected(options)))
     survivors = _report(_rows(options))
-    stale = _stale(options)
+    stale = _stale_equivalents(options)
     for key in stale:
-        _say(f"\nno such mutant any more, see equivalent.txt:\n{key}")
+        _print(f"\nno such mutant, remove it from equivalent.txt:\n{key}")
     sys.exit(bool(survivors or stale))
 
 
 if __name__ == "__main__":
     if os.environ.get("PYTHONHASHSEED") != "0":
-        # The order of a set must not decide who is noticed.
+        # The order of sets must be the same in each run.
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
     main()

@@ -1,4 +1,4 @@
-"""What is noted of each test where nothing is mutated."""
+"""measure_baseline records the lines that each test executes."""
 
 from __future__ import annotations
 
@@ -6,32 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from mutation.baseline import baseline
+from mutation.baseline import measure_baseline
 
-REMEMBERING = """
+MODULE = """
 from functools import lru_cache
 
 @lru_cache
-def doubled(number):
+def double(number):
     return 2 * number
 """
 TESTS = """
-from remembering_module import doubled
+from cached_module import double
 
 def test_one():
-    assert doubled(1) == 2
+    assert double(1) == 2
 
 def test_the_same_again():
-    assert doubled(1) == 2
+    assert double(1) == 2
 """
 
 
-def test_a_test_reaches_what_an_earlier_one_has_had_remembered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module, tests = tmp_path / "remembering_module.py", tmp_path / "test_remembering.py"
-    module.write_text(REMEMBERING)
+def test_caches_are_cleared_between_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, tests = tmp_path / "cached_module.py", tmp_path / "test_cached.py"
+    module.write_text(MODULE)
     tests.write_text(TESTS)
     monkeypatch.syspath_prepend(tmp_path)
-    known = baseline((str(tests),), {"remembering_module": str(module)})
-    assert [(str(module), 6) in reached for reached in known.lines.values()] == [True, True]
+    baseline = measure_baseline((str(tests),), {"cached_module": str(module)})
+    assert [(str(module), 6) in reached for reached in baseline.lines.values()] == [True, True]

@@ -1,4 +1,4 @@
-"""The tool that tries the tests is tried too: what it changes, what it leaves alone, and what it forgives."""
+"""Mutants of each construct, nodes that are not mutated, and equivalent mutants."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from mutation.mutants import Mutant, mutants
 from mutation.targets import ALL
 
 
-def found(source: str) -> list[Mutant]:
+def mutants_in(source: str) -> list[Mutant]:
     return list(mutants("m", dedent(source)))
 
 
 def changes(source: str) -> set[str]:
-    return {mutant.change for mutant in found(source)}
+    return {mutant.change for mutant in mutants_in(source)}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def changes(source: str) -> set[str]:
         ("def f():\n    yield a", {"removed"}),
     ],
 )
-def test_a_small_fault_is_made_of_each_construct(source: str, expected: set[str]) -> None:
+def test_each_construct_is_mutated(source: str, expected: set[str]) -> None:
     assert changes(source) == expected
 
 
@@ -74,32 +74,32 @@ def test_a_small_fault_is_made_of_each_construct(source: str, expected: set[str]
         "def f(a: Literal['x']) -> Literal['y']: ...",
     ],
 )
-def test_what_is_no_law_is_left_alone(source: str) -> None:
+def test_excluded_nodes_are_not_mutated(source: str) -> None:
     assert changes(source) == set()
 
 
-def test_an_expression_in_a_text_is_mutated_but_not_its_words() -> None:
+def test_expression_in_an_f_string_is_mutated_but_not_its_text() -> None:
     assert changes("x = f\"{'a' if b else 'c'}\"") == {"the condition is True", "the condition is False"}
 
 
-def test_a_removed_yield_leaves_a_generator() -> None:
-    [mutant] = found("def f():\n    yield 1")[:1]
-    space: dict[str, object] = {}
-    exec(compile(mutant.tree, "m", "exec"), space)
-    assert list(space["f"]()) == []  # type: ignore[operator]
+def test_function_with_a_removed_yield_is_still_a_generator() -> None:
+    [mutant] = mutants_in("def f():\n    yield 1")[:1]
+    namespace: dict[str, object] = {}
+    exec(compile(mutant.tree, "m", "exec"), namespace)
+    assert list(namespace["f"]()) == []  # type: ignore[operator]
 
 
-def test_one_fault_leaves_the_rest_as_it_was() -> None:
+def test_every_mutant_behaves_differently() -> None:
     source = "def f(a):\n    if a > 1:\n        return 2\n    return a + 3"
-    for mutant in found(source):
-        space: dict[str, object] = {}
-        exec(compile(mutant.tree, "m", "exec"), space)
-        answers = [space["f"](a) for a in (1, 2, 5)]  # type: ignore[operator]
-        assert answers != [4, 2, 2], mutant.change
+    for mutant in mutants_in(source):
+        namespace: dict[str, object] = {}
+        exec(compile(mutant.tree, "m", "exec"), namespace)
+        results = [namespace["f"](a) for a in (1, 2, 5)]  # type: ignore[operator]
+        assert results != [4, 2, 2], mutant.change
 
 
-def test_a_mutant_knows_the_lines_that_run_it() -> None:
-    [mutant, *_] = found(
+def test_mutant_has_the_lines_of_its_statement() -> None:
+    [mutant, *_] = mutants_in(
         """
         def f(a):
             if (
@@ -112,15 +112,15 @@ def test_a_mutant_knows_the_lines_that_run_it() -> None:
     assert (mutant.before, mutant.after) == ("if a < b:", "if True:")
 
 
-def test_a_decorator_and_a_default_run_at_import() -> None:
-    assert all(mutant.runs_at_import for mutant in found("@rule('EP1')\ndef f(a=1):\n    pass"))
+def test_decorator_and_default_run_at_import() -> None:
+    assert all(mutant.runs_at_import for mutant in mutants_in("@rule('EP1')\ndef f(a=1):\n    pass"))
 
 
-def test_two_equal_faults_of_a_statement_have_two_keys() -> None:
+def test_equal_changes_of_a_statement_have_different_keys() -> None:
     assert changes("x = (a < b) + (a < b)") >= {"a < b → a <= b", "a < b → a <= b (2)"}
 
 
-def test_every_equivalent_names_a_module_that_is_mutated_and_a_reason() -> None:
-    excused = equivalents.read()
-    assert {key.partition(" ")[0] for key in excused} <= set(ALL)
-    assert all(key.count("\n") == 2 and reason for key, reason in excused.items())
+def test_every_equivalent_has_a_mutated_module_and_a_reason() -> None:
+    equivalent = equivalents.read()
+    assert {key.partition(" ")[0] for key in equivalent} <= set(ALL)
+    assert all(key.count("\n") == 2 and reason for key, reason in equivalent.items())

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from e2e.stand.opensearch import OpenSearchNode, default_settings, opensearch_folder, opensearch_nodes
-from e2e.stand.processes import workshop
-from e2e.stand.waiting import until
+from e2e.servers.opensearch import OpenSearchNode, default_settings, download_opensearch, opensearch_cluster
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import create_work_dir
 from opensearch_replayed import RESPONSES, Exchange
 from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation, TakeSnapshot
 from searchkeeper.opensearch.details import DetailsRequest, SnapshotState, SnapshotView
@@ -36,8 +36,8 @@ def main() -> None:
 
 def record_details() -> None:
     """Start one node with a snapshot repository: disks, and a snapshot from its start to its end."""
-    with tempfile.TemporaryDirectory() as logs, workshop(Path(logs)) as place:
-        repository = place.folder / "repository"
+    with tempfile.TemporaryDirectory() as logs, create_work_dir(Path(logs)) as work_dir:
+        repository = work_dir.folder / "repository"
         repository.mkdir()
         repository.chmod(0o777)
 
@@ -45,12 +45,12 @@ def record_details() -> None:
             return {**default_settings(node, members), "path.repo": [str(repository)]}
 
         members = [(_NAMES[0], ("cluster_manager", "data"))]
-        with opensearch_nodes(place, opensearch_folder(_VERSION), members, settings) as nodes:
+        with opensearch_cluster(work_dir, download_opensearch(_VERSION), members, settings) as nodes:
             nodes.start(_NAMES[0], _VERSION)
-            nodes.joined(1)
+            nodes.wait_for_nodes(1)
             engine = OpenSearchClient(Access(nodes.url))
             _create(nodes.url, "books", shards=2, replicas=0)
-            until("shards have started", lambda: _is_at_rest(engine.get_state()))
+            wait_until("shards have started", lambda: _is_at_rest(engine.get_state()))
             _record("disks", lambda: (engine.get_state(), engine.get_details(DetailsRequest(disks=True))))
             taken = DetailsRequest(repository="nightly", snapshot="first")
             _record("no-repository", lambda: engine.get_details(taken))
@@ -65,7 +65,7 @@ def record_details() -> None:
 
             _record("take-snapshot", take_and_read)
             _record("take-snapshot-again", lambda: engine.execute(call))
-            until(
+            wait_until(
                 "the snapshot has ended",
                 lambda: engine.get_details(taken).snapshot == SnapshotView(SnapshotState.SUCCESS),
             )
@@ -74,25 +74,25 @@ def record_details() -> None:
 
 def record_cluster() -> None:
     """Start three nodes, create an index and one with more replicas than nodes, then stop two nodes."""
-    with tempfile.TemporaryDirectory() as logs, workshop(Path(logs)) as place:
+    with tempfile.TemporaryDirectory() as logs, create_work_dir(Path(logs)) as work_dir:
         members = [(name, ("cluster_manager", "data")) for name in _NAMES]
-        with opensearch_nodes(place, opensearch_folder(_VERSION), members) as nodes:
+        with opensearch_cluster(work_dir, download_opensearch(_VERSION), members) as nodes:
             for name in _NAMES:
                 nodes.start(name, _VERSION)
-            nodes.joined(3)
+            nodes.wait_for_nodes(3)
             engine = OpenSearchClient(Access(nodes.url))
             _create(nodes.url, "books", shards=2, replicas=1)
             _create(nodes.url, "wide", shards=1, replicas=4)
-            until("shards have started", lambda: _is_at_rest(engine.get_state()))
+            wait_until("shards have started", lambda: _is_at_rest(engine.get_state()))
             _record("healthy", engine.get_state)
             _record("calls", lambda: _execute_calls(engine))
-            until("the node is drained", lambda: _is_drained(engine.get_state()))
+            wait_until("the node is drained", lambda: _is_drained(engine.get_state()))
             _record("drained", engine.get_state)
             nodes.stop(_NAMES[2])
-            until("the node has left", lambda: _count(engine.get_state()) == 2)
+            wait_until("the node has left", lambda: _count(engine.get_state()) == 2)
             _record("node-left", engine.get_state)
             nodes.stop(_NAMES[1])
-            until("the quorum is lost", lambda: isinstance(engine.get_state(), Unreachable))
+            wait_until("the quorum is lost", lambda: isinstance(engine.get_state(), Unreachable))
             _record("no-manager", engine.get_state)
 
 

@@ -63,6 +63,7 @@ def decode_cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
         config=_decode_object(raw.get("config")),
         plugins=tuple(map(str, raw.get("plugins") or ())),
         keystore_secret=raw.get("keystoreSecret"),
+        topology_key=raw.get("topologyKey"),
     )
 
 

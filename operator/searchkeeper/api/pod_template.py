@@ -6,7 +6,14 @@ applied. What the operator sets itself is refused here, by name.
 
 from __future__ import annotations
 
-__all__ = ["DASHBOARDS", "NODES", "POD_TEMPLATE_SCHEMA", "ManagedPod", "pod_template_errors"]
+__all__ = [
+    "DASHBOARDS",
+    "NODES",
+    "POD_TEMPLATE_SCHEMA",
+    "ManagedPod",
+    "is_managed_label",
+    "pod_template_errors",
+]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -143,6 +150,11 @@ DASHBOARDS: Final = ManagedPod(
 )
 
 
+def is_managed_label(name: str) -> bool:
+    """Whether the operator or Kubernetes sets this label of pods."""
+    return name in _LABELS or name.startswith(_OWN_PREFIX)
+
+
 def pod_template_errors(
     template: Mapping[str, Any], path: str, managed: ManagedPod
 ) -> Iterator[tuple[str, str]]:
@@ -153,7 +165,7 @@ def pod_template_errors(
     metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
     for kind in ("labels", "annotations"):
         for name in metadata.get(kind) or ():
-            if (kind == "labels" and name in _LABELS) or name.startswith(_OWN_PREFIX):
+            if name.startswith(_OWN_PREFIX) or (kind == "labels" and is_managed_label(name)):
                 yield f"{path}.metadata.{kind}.{name}", "Forbidden: the operator sets it: use another name"
     for name in sorted(set(spec) - set(_SPEC)):
         yield f"{path}.spec.{name}", f"Forbidden: not supported; supported are {', '.join(_SPEC)}"

@@ -67,6 +67,7 @@ class Reason(StrEnum):
     WAITING_FOR_NODES = "WaitingForNodes"
     WAITING_FOR_PODS = "WaitingForPods"
     WAITING_FOR_POOL = "WaitingForPool"
+    ZONE_UNKNOWN = "ZoneUnknown"
     # An upgrade as a whole.
     CHANGING_DIRECTION = "ChangingDirection"
     CHANGING_TARGET = "ChangingTarget"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["MANAGED_SETTINGS", "SETTINGS_SCHEMA", "setting_errors", "setting_text"]
+__all__ = ["MANAGED_SETTINGS", "SETTINGS_SCHEMA", "ZONE_SETTINGS", "setting_errors", "setting_text"]
 
 import json
 import re
@@ -44,15 +44,25 @@ MANAGED_SETTINGS: Final = frozenset(
         *(f"plugins.security.ssl.{layer}.{file}" for layer in ("http", "transport") for file in _TLS_FILES),
     }
 )
+# What the operator sets in a cluster with `spec.topologyKey`.
+ZONE_SETTINGS: Final = frozenset({"cluster.routing.allocation.awareness.attributes", "node.attr.zone"})
 # The image passes variables of such names on to OpenSearch, and Kubernetes allows these characters in them.
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]*\.[a-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 
 
-def setting_errors(settings: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
-    """Yield the path and the message of each setting that cannot be set."""
+def setting_errors(
+    settings: Mapping[str, Any], path: str, *, has_zones: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield the path and the message of each setting that cannot be set.
+
+    `has_zones` is whether the operator sets zones, by `spec.topologyKey`.
+    """
     for name, value in settings.items():
         if name in MANAGED_SETTINGS:
             yield f"{path}.{name}", "Forbidden: the operator sets it: remove it here"
+        elif has_zones and name in ZONE_SETTINGS:
+            message = "Forbidden: the operator sets it because of spec.topologyKey: remove one of them"
+            yield f"{path}.{name}", message
         elif _NAME.fullmatch(name) is None:
             message = "Invalid value: must be the whole name of a setting, with dots, like indices.query.bool"
             yield f"{path}.{name}", message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "CA_CERTIFICATE",
     "DATA_ROLES",
     "HAS_MANAGERS_RULE",
     "MAX_BATCH",
@@ -10,6 +11,7 @@ __all__ = [
     "MIN_DEADLINE",
     "ROLES",
     "SEARCH_RULE",
+    "TLS_ENTRIES",
     "WARM_RULE",
     "ClusterSpec",
     "Dashboards",
@@ -42,6 +44,10 @@ ROLES: Final = (
 # Nodes with one of these have shards on their disks.
 DATA_ROLES: Final = frozenset({"data", "search", "warm"})
 
+# The entry of the TLS Secret that clients verify certificates with, and all entries that nodes need.
+CA_CERTIFICATE: Final = "ca.crt"
+TLS_ENTRIES: Final = ("tls.crt", "tls.key", CA_CERTIFICATE)
+
 # The codec brings values that an older CRD may have accepted within these. MAX_BATCH is not in the CRD: OLM
 # v1 refuses a new maximum, and a stored value above it could not be written any more.
 MIN_BATCH: Final = 1
@@ -51,6 +57,11 @@ MIN_DEADLINE: Final = 30
 _VERSION_PATTERN: Final = r"^\d+\.\d+\.\d+$"
 # A DNS subdomain. It excludes slashes, which would change the path of an API request.
 _OBJECT_NAME_PATTERN: Final = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+# A qualified name, as the keys of labels are. It excludes quotes, which would end a field path.
+_LABEL_KEY_PATTERN: Final = (
+    r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+    "[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
+)
 # A part of what OpenSearch allows. It excludes what would change the path of a request.
 _REPOSITORY_PATTERN: Final = "^[A-Za-z0-9_]([-A-Za-z0-9_.]*[A-Za-z0-9_])?$"
 # A volume keeps its StorageClass, and what is on ephemeral storage is lost with the pod. The whole is
@@ -349,6 +360,18 @@ class ClusterSpec:
             min_length=1,
             max_length=253,
             pattern=_OBJECT_NAME_PATTERN,
+        ),
+    ] = None
+    topology_key: Annotated[
+        str | None,
+        FieldSchema(
+            "Label of Kubernetes nodes with their zone, such as topology.kubernetes.io/zone. OpenSearch "
+            "spreads the copies of a shard over zones, and Kubernetes the nodes of a pool. Pods must get the "
+            "label, as Kubernetes does since 1.35 for topology.kubernetes.io/zone and "
+            "topology.kubernetes.io/region. A change restarts the nodes.",
+            min_length=1,
+            max_length=317,
+            pattern=_LABEL_KEY_PATTERN,
         ),
     ] = None
 

@@ -18,7 +18,13 @@ from typing import Any, Final
 
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.api.crds import CLUSTERS, NAME_LENGTH_RULE, NAME_RULE, SECRET_NAME_RULE, crds
-from searchkeeper.api.pod_template import DASHBOARDS, NODES, ManagedPod, pod_template_errors
+from searchkeeper.api.pod_template import (
+    DASHBOARDS,
+    NODES,
+    ManagedPod,
+    is_managed_label,
+    pod_template_errors,
+)
 from searchkeeper.api.schema import Rule, Schema
 from searchkeeper.api.settings import setting_errors
 from searchkeeper.api.spec import HAS_MANAGERS_RULE, SEARCH_RULE, WARM_RULE, ClusterSpec
@@ -42,8 +48,9 @@ EXAMPLES: Final = {
     "credentialsSecret": "logs-admin",
     "snapshotRepository": "nightly",
     "keystoreSecret": "logs-keystore",
+    "topologyKey": "topology.kubernetes.io/zone",
 }
-_OBJECT_NAMES: Final = frozenset(EXAMPLES) - {"version", "size", "snapshotRepository"}
+_OBJECT_NAMES: Final = frozenset(EXAMPLES) - {"version", "size", "snapshotRepository", "topologyKey"}
 # Unquoted words that YAML 1.1 reads as true or false.
 _YAML_TRUE: Final = ("true", "yes", "on", "y")
 _YAML_FALSE: Final = ("false", "no", "off", "n")
@@ -211,9 +218,13 @@ def _managed_field_errors(manifest: Mapping[str, Any]) -> Iterator[FieldError]:
         if re.fullmatch(r"[^-\s]\S*", plugin) is None:
             message = f"Invalid value: {_literal(plugin)}: must be like analysis-icu, without spaces"
             yield FieldError(f"spec.plugins[{number}]", message)
+    topology_key = spec.get("topologyKey")
+    if topology_key is not None and is_managed_label(topology_key):
+        message = "Forbidden: the operator sets this label of pods: use a label of Kubernetes nodes"
+        yield FieldError("spec.topologyKey", message)
     configs = {f"spec.pools[{number}].config": pool.get("config") for number, pool in enumerate(pools)}
     for path, settings in {"spec.config": spec.get("config"), **configs}.items():
-        for error in setting_errors(settings or {}, path):
+        for error in setting_errors(settings or {}, path, has_zones=topology_key is not None):
             yield FieldError(*error)
 
 

@@ -27,7 +27,8 @@ class DesiredCluster:
 
     `credentials` are base64-encoded entries of the user's Secret. `bootstrap_manager` is the node that
     bootstrapped a cluster that exists already. `certificates` and `ca_certificate` are digests of the TLS
-    Secret and of its CA certificate, `keystore` is that of the keystore Secret.
+    Secret and of its CA certificate, `keystore` is that of the keystore Secret. `topology_key` is the label
+    of pods with the zone of their nodes, `is_zone_aware` whether managers spread shards over zones.
     """
 
     name: str
@@ -41,6 +42,8 @@ class DesiredCluster:
     certificates: str | None = None
     ca_certificate: str | None = None
     keystore: str | None = None
+    topology_key: str | None = None
+    is_zone_aware: bool = False
 
     @property
     def has_separate_credentials(self) -> bool:
@@ -94,6 +97,16 @@ class DesiredCluster:
     def keystore_secret(self) -> str | None:
         """The Secret with entries of the keystore; None if the image creates an empty one."""
         return self.spec.keystore_secret if self.has_portable_pods else None
+
+    @property
+    def zone_label(self) -> str | None:
+        """The label of pods with the zone of their nodes; None if nodes have no zone."""
+        return self.topology_key if self.has_portable_pods else None
+
+    @property
+    def has_zone_aware_managers(self) -> bool:
+        """Whether managers spread the copies of a shard over zones."""
+        return self.zone_label is not None and self.is_zone_aware
 
     def config(self, pool: PoolSpec) -> dict[str, Any]:
         """The settings of users for the nodes of a pool: those of the pool over those of the cluster."""

@@ -6,6 +6,7 @@ __all__ = ["dashboards_deployment", "dashboards_service"]
 
 from typing import Any, Final
 
+from searchkeeper.api.spec import CA_CERTIFICATE
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import DesiredCluster, memoize_manifest
 from searchkeeper.desired.pod_overrides import with_pod_template
@@ -45,7 +46,7 @@ def dashboards_deployment(cluster: DesiredCluster, engine_version: str) -> Manif
     }
     if cluster.tls_secret is not None:
         # Only the CA certificate: the private key is for the nodes.
-        items = [{"key": names.CA_CERTIFICATE, "path": names.CA_CERTIFICATE}]
+        items = [{"key": CA_CERTIFICATE, "path": CA_CERTIFICATE}]
         secret = {"secretName": cluster.tls_secret, "items": items}
         pod["volumes"] = [{"name": "certificates", "secret": secret}]
     template: dict[str, Any] = {
@@ -67,7 +68,7 @@ def _container(cluster: DesiredCluster, image: str) -> dict[str, Any]:
     url = names.client_url(cluster.name, cluster.namespace, is_encrypted=is_encrypted)
     values = {"OPENSEARCH_HOSTS": url}
     if is_encrypted:
-        values["OPENSEARCH_SSL_CERTIFICATEAUTHORITIES"] = f"{_CERTIFICATES_FOLDER}/{names.CA_CERTIFICATE}"
+        values["OPENSEARCH_SSL_CERTIFICATEAUTHORITIES"] = f"{_CERTIFICATES_FOLDER}/{CA_CERTIFICATE}"
         values["OPENSEARCH_SSL_VERIFICATIONMODE"] = "full"
     if not cluster.has_authentication:
         values["DISABLE_SECURITY_DASHBOARDS_PLUGIN"] = "true"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 __all__ = [
-    "CA_CERTIFICATE",
     "CERTIFICATES_DIGEST",
     "CERTIFICATES_VOLUME",
     "CONFIGURATION",
@@ -20,6 +19,9 @@ __all__ = [
     "SETTINGS_FILE",
     "TEMPLATE",
     "TRANSPORT_PORT",
+    "UNKNOWN_ZONE",
+    "ZONE",
+    "ZONE_AWARENESS",
     "client_url",
     "configuration_version",
     "credentials_secret",
@@ -53,13 +55,15 @@ COORDINATING_SETTINGS_FILE: Final = "coordinating.yml"
 # The entries of a credentials Secret that the operator reads. Others are ignored.
 CREDENTIALS: Final = ("username", "password")
 CERTIFICATES_VOLUME: Final = "certificates"
-# The entry of the TLS Secret that clients verify certificates with.
-CA_CERTIFICATE: Final = "ca.crt"
 HTTP_PORT: Final = 9200
 TRANSPORT_PORT: Final = 9300
 # OpenSearch settings that are environment variables of the container.
 ROLES: Final = "node.roles"
 INITIAL_MANAGERS: Final = "cluster.initial_cluster_manager_nodes"
+ZONE: Final = "node.attr.zone"
+ZONE_AWARENESS: Final = "cluster.routing.allocation.awareness.attributes"
+# The value of the label with the zone until Kubernetes overwrites it.
+UNKNOWN_ZONE: Final = "unknown"
 
 _MAX_VERSION_DIGITS: Final = 9
 _NODES_SERVICE_SINCE: Final = 2

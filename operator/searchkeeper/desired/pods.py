@@ -108,6 +108,7 @@ def pod_template(cluster: DesiredCluster, pool: PoolSpec, engine_version: str) -
             "terminationGracePeriodSeconds": 120,
             "securityContext": pod_security_context(cluster),
             **({"affinity": _spread_over_hosts(labels)} if cluster.has_portable_pods else {}),
+            **_spread_over_zones(cluster, labels),
             **({"initContainers": init_containers} if init_containers else {}),
             "containers": [_node_container(cluster, pool, image, mounts)],
             "volumes": volumes,
@@ -115,6 +116,7 @@ def pod_template(cluster: DesiredCluster, pool: PoolSpec, engine_version: str) -
     }
     if cluster.has_portable_pods:
         template = _with_heap(with_pod_template(template, pool.pod_template))
+        template = _with_zone_label(cluster, template)
     metadata = template["metadata"]
     annotations = {**metadata["annotations"], names.TEMPLATE: digest(template)}
     return {**template, "metadata": {**metadata, "annotations": annotations}}
@@ -136,6 +138,19 @@ def _with_heap(template: dict[str, Any]) -> dict[str, Any]:
     return {**template, "spec": {**template["spec"], "containers": [node, *others]}}
 
 
+def _with_zone_label(cluster: DesiredCluster, template: dict[str, Any]) -> dict[str, Any]:
+    """Give pods the label with the zone, unless a user does. Kubernetes overwrites it with that of the node.
+
+    A pod without the label would have an empty variable, which the image drops, and OpenSearch allocates no
+    shards to a node without a zone.
+    """
+    if cluster.zone_label is None:
+        return template
+    metadata = template["metadata"]
+    labels = {cluster.zone_label: names.UNKNOWN_ZONE, **metadata["labels"]}
+    return {**template, "metadata": {**metadata, "labels": labels}}
+
+
 def _secret_digests(cluster: DesiredCluster) -> dict[str, str]:
     """Annotations that make pods outdated when a Secret changes that nodes read only at start."""
     if not cluster.has_portable_pods:
@@ -149,6 +164,19 @@ def _spread_over_hosts(labels: dict[str, str]) -> dict[str, Any]:
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}}
     preferred = [{"weight": 100, "podAffinityTerm": term}]
     return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+
+
+def _spread_over_zones(cluster: DesiredCluster, labels: dict[str, str]) -> dict[str, Any]:
+    """The constraint by which the nodes of a pool prefer the zone with the fewest of them."""
+    if cluster.zone_label is None:
+        return {}
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": cluster.zone_label,
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": labels},
+    }
+    return {"topologySpreadConstraints": [constraint]}
 
 
 def _readiness(cluster: DesiredCluster) -> dict[str, Any]:
@@ -195,13 +223,17 @@ def _environment(cluster: DesiredCluster, pool: PoolSpec) -> list[dict[str, Any]
         # The demo configuration has public certificates and needs an initial admin password.
         "DISABLE_INSTALL_DEMO_CONFIG": "true",
         **({} if cluster.tls_secret else {"DISABLE_SECURITY_PLUGIN": "true"}),
+        # Only the elected manager allocates shards.
+        **({names.ZONE_AWARENESS: "zone"} if pool.votes and cluster.has_zone_aware_managers else {}),
         # In the template, not in the ConfigMap: a pod of a pool whose turn has not come keeps its settings.
         **_user_settings(cluster, pool),
     }
-    node_name = {"name": "node.name", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+    fields = {"node.name": "metadata.name"}
+    if cluster.zone_label is not None and names.ZONE not in values:
+        fields[names.ZONE] = f"metadata.labels['{cluster.zone_label}']"
     # The API server drops an empty `value`. With one, every apply would see a difference.
     return [
-        node_name,
+        *({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}} for name, path in fields.items()),
         *({"name": name, **({"value": value} if value else {})} for name, value in values.items()),
     ]
 

@@ -8,6 +8,7 @@ import base64
 import json
 from typing import Any, Final
 
+from searchkeeper.api.spec import CA_CERTIFICATE
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import DesiredCluster, digest, memoize_manifest
 from searchkeeper.kubernetes.operations import Manifest
@@ -70,7 +71,7 @@ def _security_settings(cluster: DesiredCluster) -> dict[str, Any]:
     """Settings of the security plugin; none without TLS, where the plugin is disabled and rejects them."""
     if cluster.tls_secret is None:
         return {}
-    files = {"pemcert": "tls.crt", "pemkey": "tls.key", "pemtrustedcas": names.CA_CERTIFICATE}
+    files = {"pemcert": "tls.crt", "pemkey": "tls.key", "pemtrustedcas": CA_CERTIFICATE}
     settings: dict[str, Any] = {
         f"ssl.{layer}.{part}_filepath": f"{CERTIFICATES_FOLDER}/{file}"
         for layer in ("http", "transport")

@@ -7,7 +7,8 @@ __all__ = ["engine_clients"]
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from searchkeeper.desired.names import CA_CERTIFICATE, CREDENTIALS, client_url
+from searchkeeper.api.spec import CA_CERTIFICATE
+from searchkeeper.desired.names import CREDENTIALS, client_url
 from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.observe import security_in_force

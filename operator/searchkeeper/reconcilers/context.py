@@ -18,6 +18,7 @@ from searchkeeper.reconcilers.credentials import Credentials
 from searchkeeper.reconcilers.refusal import spec_refusal
 from searchkeeper.reconcilers.secret_digests import SecretDigests
 from searchkeeper.reconcilers.spec_lock import SpecLock
+from searchkeeper.reconcilers.zones import Zones
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
 from searchkeeper.upgrade.failed_pods import is_unrelated_failure, needs_early_replacement
 from searchkeeper.upgrade.gates import Candidate
@@ -65,6 +66,7 @@ class ReconcileContext:
         """The input of every manifest."""
         cluster = self.snapshot.cluster
         digests = SecretDigests(self.snapshot, is_locked=self.ledger.lock is not None)
+        zones = Zones(self.snapshot, is_locked=self.ledger.lock is not None)
         return DesiredCluster(
             cluster.key.name,
             cluster.key.namespace,
@@ -77,6 +79,8 @@ class ReconcileContext:
             digests.certificates,
             digests.ca_certificate,
             digests.keystore,
+            zones.topology_key,
+            zones.is_aware,
         )
 
     @cached_property

@@ -6,6 +6,7 @@ __all__ = ["SecretDigests"]
 
 from dataclasses import dataclass
 
+from searchkeeper.api.spec import CA_CERTIFICATE
 from searchkeeper.desired import names
 from searchkeeper.desired.cluster import digest
 from searchkeeper.snapshot import ClusterSnapshot
@@ -33,9 +34,7 @@ class SecretDigests:
         """The digest of the CA certificate, which is all that Dashboards mount."""
         secret = self.snapshot.cluster.spec.security.tls_secret
         entries = self.snapshot.secret_digests.get(secret or "", {})
-        return self._in_force(
-            "Deployment", names.CERTIFICATES_DIGEST, secret, entries.get(names.CA_CERTIFICATE)
-        )
+        return self._in_force("Deployment", names.CERTIFICATES_DIGEST, secret, entries.get(CA_CERTIFICATE))
 
     @property
     def keystore(self) -> str | None:

@@ -35,8 +35,9 @@ class SpecLock:
         An edit that arrives together with the new version is not part of it. It is applied after the upgrade.
         """
         raw_spec = json.loads(self.snapshot.cluster.raw_spec)
-        # The SearchPools have the deployed settings.
+        # The SearchPools have the deployed settings, the StatefulSets the deployed label.
         raw_spec.pop("config", None)
+        topology_key = self._deployed_topology_key(raw_spec.pop("topologyKey", None))
         pools = [spec for spec in map(self._deployed_pool, self.snapshot.pools) if spec is not None]
         objects = self.snapshot.objects
         stateful_sets = (objects[key] for key in sorted(objects) if key.kind == "StatefulSet")
@@ -50,6 +51,7 @@ class SpecLock:
                 "pools": encode_pools(pools),
                 "security": deployed_security(stateful_sets, own_secrets, raw_spec.get("security") or {}),
                 "dashboards": deployed_dashboards(deployment, raw_spec.get("dashboards") or {}),
+                **({} if topology_key is None else {"topologyKey": topology_key}),
             }
         )
 
@@ -81,6 +83,16 @@ class SpecLock:
 
     def _key(self, api: str, kind: str, name: str) -> Key:
         return Key(api, kind, self.snapshot.cluster.key.namespace, name)
+
+    def _deployed_topology_key(self, written: str | None) -> str | None:
+        """The label of all StatefulSets. If they differ, a change was in progress and continues."""
+        deployed = {
+            pool.stateful_set.zones.topology_key
+            for pool in self.snapshot.pools
+            if pool.stateful_set is not None
+        }
+        [topology_key] = deployed if len(deployed) == 1 else [written]
+        return topology_key
 
     def _deployed_pool(self, pool: PoolView) -> PoolSpec | None:
         """The pool as its SearchPool has it, with the replicas of its StatefulSet."""

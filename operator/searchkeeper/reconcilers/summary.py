@@ -245,6 +245,28 @@ def _cluster_problems(cluster: _Cluster, engine_problem: tuple[Reason, str] | No
     yield from _action_problems(cluster.plan, hint)
     if engine_problem is not None:
         yield _degraded(*engine_problem)
+    yield from _unknown_zones(cluster.ctx)
+
+
+def _unknown_zones(ctx: ReconcileContext) -> Iterator[Summary]:
+    """Pods that run with the operator's own value of the label, because nothing has overwritten it."""
+    label = ctx.desired.zone_label
+    if label is None:
+        return
+    manifests = ((pod, ctx.snapshot.objects[ctx.key("v1", "Pod", pod.name)]) for pod in ctx.snapshot.pods)
+    unknown = [
+        pod.name
+        for pod, manifest in manifests
+        if pod.has_started and (manifest["metadata"].get("labels") or {}).get(label) == names.UNKNOWN_ZONE
+    ]
+    if unknown:
+        yield _degraded(
+            Reason.ZONE_UNKNOWN,
+            f"the zone of {join(unknown)} is unknown: Kubernetes has not set their label {label}; since 1.35 "
+            "it copies topology.kubernetes.io/zone and topology.kubernetes.io/region from nodes that have "
+            "them; for other versions and labels make one pool for each zone, with the label in its "
+            "podTemplate",
+        )
 
 
 def _action_problems(plan: Plan, hint: str | None = None) -> Iterator[Summary]:

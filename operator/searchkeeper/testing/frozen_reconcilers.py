@@ -47,6 +47,7 @@ _SAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
         "config": {"indices.query.bool.max_clause_count": 2048},
         "keystoreSecret": "admin",
         "plugins": ["analysis-icu"],
+        "topologyKey": "topology.kubernetes.io/zone",
         "pools": [
             {
                 "name": "data",

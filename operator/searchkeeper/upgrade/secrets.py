@@ -4,12 +4,8 @@ from __future__ import annotations
 
 __all__ = ["missing_secret"]
 
-from typing import Final
-
-from searchkeeper.desired.names import CA_CERTIFICATE
+from searchkeeper.api.spec import TLS_ENTRIES
 from searchkeeper.snapshot import ClusterSnapshot
-
-_TLS_ENTRIES: Final = ("tls.crt", "tls.key", CA_CERTIFICATE)
 
 
 def missing_secret(snapshot: ClusterSnapshot) -> str | None:
@@ -19,7 +15,7 @@ def missing_secret(snapshot: ClusterSnapshot) -> str | None:
     """
     spec = snapshot.cluster.spec
     wanted = {
-        "spec.security.tlsSecret": (spec.security.tls_secret, _TLS_ENTRIES),
+        "spec.security.tlsSecret": (spec.security.tls_secret, TLS_ENTRIES),
         "spec.keystoreSecret": (spec.keystore_secret, ()),
     }
     for field, (name, entries) in wanted.items():

@@ -1,4 +1,4 @@
-"""Our client beside the tools people trust: Debian's docker-registry, skopeo and opm."""
+"""The registry client of everpath with docker-registry, skopeo and opm."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 
 from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
-from e2e.images.registries import DockerRegistry, docker_registry
-from e2e.images.running import everpath, ran, skopeo
+from e2e.images.commands import everpath, run_command, skopeo
+from e2e.images.docker_registry import DockerRegistry, docker_registry
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
 from everpath.oci.registry import Options, Step, push
@@ -35,14 +35,14 @@ SENDING = ("POST", "PATCH", "PUT")
 
 @pytest.fixture
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerRegistry]:
-    with docker_registry(tmp_path_factory.mktemp("registry")) as made:
-        yield made
+    with docker_registry(tmp_path_factory.mktemp("registry")) as started:
+        yield started
 
 
 @pytest.fixture
 def protected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerRegistry]:
-    with docker_registry(tmp_path_factory.mktemp("registry"), protected=True) as made:
-        yield made
+    with docker_registry(tmp_path_factory.mktemp("registry"), protected=True) as started:
+        yield started
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def opm() -> Path:
     return Path(os.environ["EVERPATH_REAL"], "opm")
 
 
-def pushed(registry: DockerRegistry, tmp_path: Path) -> str:
+def push_catalog(registry: DockerRegistry, tmp_path: Path) -> str:
     write_fbc(tmp_path, "b: a\na")
     done = everpath(
         *("catalog", "push", "catalog", f"{registry.host}/me/catalog:v1", "--insecure", "--print-digest"),
@@ -59,8 +59,8 @@ def pushed(registry: DockerRegistry, tmp_path: Path) -> str:
     return done.stdout.strip()
 
 
-def test_skopeo_sees_what_we_pushed(registry: DockerRegistry, tmp_path: Path) -> None:
-    digest = pushed(registry, tmp_path)
+def test_skopeo_reads_an_image_that_everpath_pushed(registry: DockerRegistry, tmp_path: Path) -> None:
+    digest = push_catalog(registry, tmp_path)
     name = f"docker://{registry.host}/me/catalog:v1"
     seen = json.loads(skopeo("inspect", "--tls-verify=false", name, cwd=tmp_path))
     assert seen["Digest"] == digest
@@ -70,7 +70,9 @@ def test_skopeo_sees_what_we_pushed(registry: DockerRegistry, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("kind", ["oci", "v2s2"])
-def test_we_read_what_skopeo_pushed(registry: DockerRegistry, tmp_path: Path, kind: str) -> None:
+def test_everpath_reads_an_image_that_skopeo_pushed(
+    registry: DockerRegistry, tmp_path: Path, kind: str
+) -> None:
     write_fbc(tmp_path, "b: a\na")
     everpath("catalog", "build", "catalog", "-o", "oci:out:v1", "--platform", "linux/amd64", cwd=tmp_path)
     target = f"{registry.host}/me/catalog:{kind}"
@@ -81,27 +83,29 @@ def test_we_read_what_skopeo_pushed(registry: DockerRegistry, tmp_path: Path, ki
     assert (tmp_path / "back/p.yaml").read_bytes() == (tmp_path / "catalog/p.yaml").read_bytes()
 
 
-def test_opm_renders_our_images_as_we_do(registry: DockerRegistry, tmp_path: Path, opm: Path) -> None:
-    pushed(registry, tmp_path)
+def test_opm_renders_images_of_everpath_identically(
+    registry: DockerRegistry, tmp_path: Path, opm: Path
+) -> None:
+    push_catalog(registry, tmp_path)
     lay_out(good_bundle(), tmp_path / "bundle")
     everpath("bundle", "push", "bundle", f"{registry.host}/me/op:v1", "--insecure", cwd=tmp_path)
     for name in ("catalog", "op"):
         image = f"{registry.host}/me/{name}:v1"
-        theirs = ran(opm, "render", image, "--use-http", "-o", "yaml", cwd=tmp_path).stdout
-        ours = everpath("catalog", "render", image, cwd=tmp_path, trusted=registry.host).stdout
-        assert ours == theirs
+        expected = run_command(opm, "render", image, "--use-http", "-o", "yaml", cwd=tmp_path).stdout
+        rendered = everpath("catalog", "render", image, cwd=tmp_path, trusted=registry.host).stdout
+        assert rendered == expected
 
 
-def test_a_second_push_sends_no_blob(registry: DockerRegistry, tmp_path: Path) -> None:
-    first = pushed(registry, tmp_path)
-    before = len(registry.asked())
-    assert pushed(registry, tmp_path) == first
-    assert {method for method, _ in registry.asked()[before:]} <= {"HEAD", "GET"}
+def test_second_push_uploads_no_blob(registry: DockerRegistry, tmp_path: Path) -> None:
+    first = push_catalog(registry, tmp_path)
+    before = len(registry.requests())
+    assert push_catalog(registry, tmp_path) == first
+    assert {method for method, _ in registry.requests()[before:]} <= {"HEAD", "GET"}
 
 
-def test_a_mount_sends_no_blob(registry: DockerRegistry, tmp_path: Path) -> None:
-    pushed(registry, tmp_path)
-    before = len(registry.asked())
+def test_mount_uploads_no_blob(registry: DockerRegistry, tmp_path: Path) -> None:
+    push_catalog(registry, tmp_path)
+    before = len(registry.requests())
     arguments = (
         "catalog",
         "push",
@@ -112,23 +116,23 @@ def test_a_mount_sends_no_blob(registry: DockerRegistry, tmp_path: Path) -> None
     )
     done = everpath(*arguments, "--insecure", cwd=tmp_path)
     assert done.stderr.count("mounted") == 5
-    sent = registry.asked()[before:]
+    sent = registry.requests()[before:]
     assert [path for method, path in sent if method in ("PUT", "PATCH") and "/blobs/" in path] == []
 
 
-def test_a_protected_registry_wants_a_password(protected: DockerRegistry, tmp_path: Path) -> None:
+def test_protected_registry_requires_a_password(protected: DockerRegistry, tmp_path: Path) -> None:
     write_fbc(tmp_path, "b: a\na")
     target = f"{protected.host}/me/catalog:v1"
     arguments = ("catalog", "push", "catalog", target, "--insecure")
-    refused = everpath(*arguments, cwd=tmp_path, check=False)
-    assert refused.returncode == 4
-    assert f"podman login {protected.host}" in refused.stderr
+    denied = everpath(*arguments, cwd=tmp_path, check=False)
+    assert denied.returncode == 4
+    assert f"podman login {protected.host}" in denied.stderr
     login = (*arguments, "--username", "ann", "--password-stdin")
     assert everpath(*login, cwd=tmp_path, check=False, input="wrong").returncode == 4
     everpath(*login, cwd=tmp_path, input="secret\n")
 
 
-def test_skopeo_logs_in_for_us(protected: DockerRegistry, tmp_path: Path) -> None:
+def test_everpath_uses_the_authfile_of_skopeo(protected: DockerRegistry, tmp_path: Path) -> None:
     write_fbc(tmp_path, "b: a\na")
     login = (
         "login",
@@ -147,8 +151,8 @@ def test_skopeo_logs_in_for_us(protected: DockerRegistry, tmp_path: Path) -> Non
     everpath("catalog", "pull", target, "-o", "back", "--insecure", "--authfile", "auth.json", cwd=tmp_path)
 
 
-def test_skopeo_takes_the_registry_of_our_tests_for_one(tmp_path: Path) -> None:
-    """Else what those tests prove of tokens would be worth little."""
+def test_skopeo_works_with_the_fake_registry_of_the_tests(tmp_path: Path) -> None:
+    """The unit tests of bearer tokens rely on that server."""
     write_fbc(tmp_path, "b: a\na")
     with fake_registry() as fake:
         fake.scheme, fake.users = "bearer", {"ann": "secret"}
@@ -156,8 +160,8 @@ def test_skopeo_takes_the_registry_of_our_tests_for_one(tmp_path: Path) -> None:
         arguments = ("catalog", "push", "catalog", target, "--insecure", "--print-digest")
         login = ("--username", "ann", "--password-stdin")
         digest = everpath(*arguments, *login, cwd=tmp_path, input="secret").stdout.strip()
-        asked = ("inspect", "--tls-verify=false", "--creds", "ann:secret", f"docker://{target}")
-        seen = json.loads(skopeo(*asked, "--no-tags", cwd=tmp_path))
+        inspect = ("inspect", "--tls-verify=false", "--creds", "ann:secret", f"docker://{target}")
+        seen = json.loads(skopeo(*inspect, "--no-tags", cwd=tmp_path))
         assert seen["Digest"] == digest
         skopeo(
             *("copy", "--all", "--src-tls-verify=false", "--src-creds", "ann:secret"),
@@ -168,8 +172,8 @@ def test_skopeo_takes_the_registry_of_our_tests_for_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-10], lambda data: data[:-1] + b"?"])
-def test_a_damaged_blob_is_refused(registry: DockerRegistry, tmp_path: Path, change: Any) -> None:
-    pushed(registry, tmp_path)
+def test_damaged_blob_is_rejected(registry: DockerRegistry, tmp_path: Path, change: Any) -> None:
+    push_catalog(registry, tmp_path)
     blobs = (registry.folder / "images/docker/registry/v2/blobs/sha256").glob("*/*/data")
     layer = next(file for file in blobs if file.read_bytes().startswith(b"\x1f\x8b"))
     layer.write_bytes(change(layer.read_bytes()))
@@ -183,54 +187,54 @@ def test_a_damaged_blob_is_refused(registry: DockerRegistry, tmp_path: Path, cha
 DATA = os.urandom(4 << 20)
 
 
-def choice(attempts: int = 240) -> Options:
-    """Two minutes of patience: as long as a registry may take to come back on a busy machine."""
+def push_options(attempts: int = 240) -> Options:
+    """Retry for two minutes: on a busy machine the registry may need that long to restart."""
     patience = Patience(attempts=attempts, first=0.1, longest=0.5)
     return Options(insecure=True, chunk=256 << 10, patience=patience, environment={})
 
 
-def test_a_push_survives_a_registry_that_is_killed_and_comes_back(registry: DockerRegistry) -> None:
+def test_push_continues_after_a_restart_of_the_registry(registry: DockerRegistry) -> None:
     image, reference = single(DATA), Reference(registry.host, "me/large", "v1")
     was_killed = threading.Event()
     done: list[object] = []
 
-    def hear(step: Step) -> None:
+    def kill_registry(step: Step) -> None:
         if step.outcome == "sending" and step.done >= len(DATA) // 2 and not was_killed.is_set():
             registry.kill()
             was_killed.set()
 
-    def pushing() -> None:
+    def push_in_thread() -> None:
         try:
-            done.append(push(image, reference, choice(), hear))
+            done.append(push(image, reference, push_options(), kill_registry))
         except Unreachable as error:
             done.append(error)
 
-    thread = threading.Thread(target=pushing)
+    thread = threading.Thread(target=push_in_thread)
     thread.start()
     assert was_killed.wait(60)
     time.sleep(0.5)
-    # By this thread and not by the other: the program dies with the thread that starts it.
+    # Not in the other thread: a process is killed when the thread that started it ends.
     registry.start()
     thread.join(180)
     assert done == [image.root]
     assert registry.blob(layer_of(image).digest).read_bytes() == DATA
-    patches = [path for method, path in registry.asked() if method == "PATCH"]
-    # Sixteen chunks, none of them twice: the upload went on where the registry had been.
+    patches = [path for method, path in registry.requests() if method == "PATCH"]
+    # Sixteen chunks, none of them twice: the upload continued where it was interrupted.
     assert len(patches) == 16
 
 
-def test_a_registry_that_stays_away_leaves_no_tag_and_the_next_push_goes_on(registry: DockerRegistry) -> None:
+def test_failed_push_leaves_no_tag_and_the_next_push_continues(registry: DockerRegistry) -> None:
     image, reference = single(b"small", DATA), Reference(registry.host, "me/large", "v1")
 
-    def hear(step: Step) -> None:
+    def kill_registry(step: Step) -> None:
         if step.outcome == "sending" and step.done >= len(DATA) // 2:
             registry.kill()
 
     with pytest.raises(Unreachable, match="connection refused"):
-        push(image, reference, choice(3), hear)
+        push(image, reference, push_options(3), kill_registry)
     registry.start()
-    tags = [path for method, path in registry.asked() if method == "PUT" and "/manifests/" in path]
+    tags = [path for method, path in registry.requests() if method == "PUT" and "/manifests/" in path]
     assert tags == []
     steps: list[Step] = []
-    push(image, reference, choice(), steps.append)
+    push(image, reference, push_options(), steps.append)
     assert [step.outcome for step in steps if step.outcome != "sending"] == ["there", "there", "sent", "sent"]

@@ -1,4 +1,4 @@
-"""From our folders to a running operator by images alone: what everpath pushes, OLM installs."""
+"""OLM installs the operator from a catalog image and bundle images that everpath has pushed."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import pytest
 
 import everpath
 from commandline import ROOT
-from e2e.images.registries import DockerRegistry, docker_registry
-from e2e.olm.convoy import Convoy
-from e2e.olm.journal import journal
-from e2e.olm.journeys import CATALOG, PACKAGE, Journey, Roads
-from e2e.stand.olm_v0 import OlmV0
-from e2e.stand.processes import Workshop
-from e2e.stand.pulled_images import Pulled
+from e2e.images.docker_registry import DockerRegistry, docker_registry
+from e2e.olm.recorder import record_olm
+from e2e.olm.subscription_runner import SubscriptionRunner
+from e2e.olm.subscriptions import CATALOG, PACKAGE, PredictedPaths, SubscriptionCase
+from e2e.servers.olm_v0 import OlmV0
+from e2e.servers.processes import WorkDir
+from e2e.servers.pulled_images import PulledImages
 from everpath.loaders.reading import read
 
 pytestmark = pytest.mark.e2e
 
-PUBLISHED: Final = "registry.example.com"
-# The channel with the fewest releases: each of them is an image to build, push and pull.
+PUBLISHED_REGISTRY: Final = "registry.example.com"
+# The channel with the fewest releases: each release is an image to build, push and pull.
 CHANNEL: Final = min(
     read(str(CATALOG)).catalog.by_name[PACKAGE].channels, key=lambda channel: len(channel.entries)
 )
@@ -44,12 +44,12 @@ def push(*arguments: str | Path) -> None:
     subprocess.run(command, check=True, env=environment, timeout=300)
 
 
-def published(registry: DockerRegistry, folder: Path) -> str:
-    """Our catalog and the bundles of the channel, in a registry of ours; the image of the catalog."""
+def push_catalog(registry: DockerRegistry, folder: Path) -> str:
+    """Push the bundles of the channel and a catalog that refers to them; return the image of the catalog."""
     folder.mkdir()
     for file in CATALOG.glob("**/catalog.yaml"):
         text = file.read_text(encoding="utf-8").replace(
-            f"{PUBLISHED}/everpath/", f"{registry.host}/everpath/"
+            f"{PUBLISHED_REGISTRY}/everpath/", f"{registry.host}/everpath/"
         )
         (folder / file.name).write_text(text, encoding="utf-8")
     for entry in CHANNEL.entries:
@@ -61,16 +61,16 @@ def published(registry: DockerRegistry, folder: Path) -> str:
     return image
 
 
-def test_a_catalog_image_of_ours_brings_the_operator_in(
-    olm_v0: OlmV0, place: Workshop, registry: DockerRegistry, tmp_path: Path
+def test_olm_installs_from_a_pushed_catalog_image(
+    olm_v0: OlmV0, work_dir: WorkDir, registry: DockerRegistry, tmp_path: Path
 ) -> None:
-    image = published(registry, tmp_path / "catalog")
-    olm_v0.agent.images.offer(f"{registry.host}/*", Pulled(tmp_path / "pulled"))
-    by_image = {"image": image, "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}}}
-    journey = Journey("by-image", CHANNEL.name, CHANNEL.entries[0].name)
+    image = push_catalog(registry, tmp_path / "catalog")
+    olm_v0.agent.images.register(f"{registry.host}/*", PulledImages(tmp_path / "pulled"))
+    spec = {"image": image, "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}}}
+    case = SubscriptionCase("by-image", CHANNEL.name, CHANNEL.entries[0].name)
     with (
-        olm_v0.source("by-image", by_image),
-        journal(olm_v0, place.logs / "journal-by-image.log") as book,
+        olm_v0.catalog_source("by-image", spec),
+        record_olm(olm_v0, work_dir.logs / "olm-events-by-image.log") as recorder,
     ):
-        convoy = Convoy(olm_v0, book, Roads(), [journey])
-        assert convoy.arrive(journey).road == [entry.name for entry in CHANNEL.entries]
+        runner = SubscriptionRunner(olm_v0, recorder, PredictedPaths(), [case])
+        assert runner.wait_for(case).path == [entry.name for entry in CHANNEL.entries]

@@ -7,13 +7,13 @@ from typing import Final
 
 import pytest
 
-from e2e.olm.journeys import CATALOG, PACKAGE
-from e2e.stand.api import Object
-from e2e.stand.catalog_sources import served_by_everpath
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.olm_v0 import OlmV0
-from e2e.stand.processes import Workshop
-from e2e.stand.waiting import until
+from e2e.olm.subscriptions import CATALOG, PACKAGE
+from e2e.servers.api import Object
+from e2e.servers.control_plane import ControlPlane
+from e2e.servers.grpc_catalogs import serve_with_everpath
+from e2e.servers.olm_v0 import OlmV0
+from e2e.servers.polling import wait_until
+from e2e.servers.processes import WorkDir
 from everpath.cli.app import run
 
 pytestmark = pytest.mark.e2e
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.e2e
 OPERATOR: Final = "permissions-operator"
 WATCHED: Final = "permissions-watched"
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-WORK: Final = [
+PERMISSIONS: Final = [
     ("get", "", "secrets"),
     ("delete", "", "persistentvolumeclaims"),
     ("delete", "apps", "statefulsets"),
@@ -29,33 +29,35 @@ WORK: Final = [
 
 
 @pytest.fixture(scope="module")
-def installed(place: Workshop, plane: ControlPlane, olm_v0: OlmV0) -> Iterator[OlmV0]:
+def installed(work_dir: WorkDir, plane: ControlPlane, olm_v0: OlmV0) -> Iterator[OlmV0]:
     """The operator in one namespace, with an OperatorGroup that targets another one."""
     with (
-        pytest.MonkeyPatch.context() as patched,
-        served_by_everpath(place, CATALOG, "everpath-serve-rbac") as at,
+        pytest.MonkeyPatch.context() as monkeypatch,
+        serve_with_everpath(work_dir, CATALOG, "everpath-serve-rbac") as address,
     ):
-        patched.setenv("EVERPATH_CACHE", "off")
+        monkeypatch.setenv("EVERPATH_CACHE", "off")
         olm_v0.api.create("/api/v1/namespaces", {"metadata": {"name": WATCHED}})
         options = ["--channel", "stable", "--watch-namespaces", WATCHED, "--timeout", "6m"]
         kubeconfig = ["-n", OPERATOR, "--kubeconfig", str(plane.kubeconfig)]
-        assert run(["install", PACKAGE, "--catalog", at, *kubeconfig, *options]) == 0
+        assert run(["install", PACKAGE, "--catalog", address, *kubeconfig, *options]) == 0
         yield olm_v0
 
 
-def may(olm: OlmV0, verb: str, group: str, resource: str, namespace: str) -> bool:
+def is_allowed(olm: OlmV0, verb: str, group: str, resource: str, namespace: str) -> bool:
     attributes: Object = {"verb": verb, "group": group, "resource": resource, "namespace": namespace}
     user = f"system:serviceaccount:{OPERATOR}:searchkeeper"
     review = {"spec": {"user": user, "resourceAttributes": attributes}}
     return bool(olm.api.create(REVIEWS, review)["status"]["allowed"])
 
 
-@pytest.mark.parametrize(("verb", "group", "resource"), WORK)
+@pytest.mark.parametrize(("verb", "group", "resource"), PERMISSIONS)
 def test_olm_grants_the_permissions_in_the_target_namespace_only(
     installed: OlmV0, verb: str, group: str, resource: str
 ) -> None:
-    until("OLM has granted the permission", lambda: may(installed, verb, group, resource, WATCHED))
-    assert not may(installed, verb, group, resource, "default")
+    wait_until(
+        "OLM has granted the permission", lambda: is_allowed(installed, verb, group, resource, WATCHED)
+    )
+    assert not is_allowed(installed, verb, group, resource, "default")
 
 
 def test_olm_creates_the_metrics_service(installed: OlmV0) -> None:
