@@ -4,9 +4,9 @@ from __future__ import annotations
 
 __all__ = ["MANAGERS", "cluster_before_scale_in", "copy_count", "data", "pod_names"]
 
-from operators_at_work import edited, pool, with_index
+from operator_runs import add_index, edit_spec, pool
+from operator_scenarios import pods, running_cluster
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import pods, running
 
 MANAGERS = pool("managers", 3, "cluster_manager")
 
@@ -27,6 +27,6 @@ def pod_names(world: FakeCluster, prefix: str) -> list[str]:
 
 def cluster_before_scale_in() -> FakeCluster:
     """Return a cluster with three data nodes that all hold shards, and a spec with two."""
-    world = running(*data(3))
-    with_index(with_index(world, "films"), "songs")
-    return edited(world, pools=data(2))
+    world = running_cluster(*data(3))
+    add_index(add_index(world, "films"), "songs")
+    return edit_spec(world, pools=data(2))

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 import yaml
 from click.testing import CliRunner, Result
 
-from operators_at_work import asked_for, edited, settled
+from operator_runs import edit_spec, new_cluster, reconcile_until_converged
 from searchkeeper.cli.app import cli
 from searchkeeper.releases import newest
 from searchkeeper.testing.demo import sample_cluster
@@ -65,9 +65,9 @@ def invoke_json(*arguments: str, stdin: str = "") -> Any:
 
 def cluster_to_upgrade() -> FakeCluster:
     """A running cluster whose spec has a newer version; its upgrade has not started."""
-    world = asked_for()
-    settled(world, NEWEST)
-    return edited(world, version=NEW)
+    world = new_cluster()
+    reconcile_until_converged(world, NEWEST)
+    return edit_spec(world, version=NEW)
 
 
 def manifests_of(world: FakeCluster) -> str:

@@ -11,7 +11,15 @@ import yaml
 
 import definitions as script
 from commandline import ROOT
-from operators_at_work import CLUSTER, Ports, asked_for, edited, pool, settled, with_index
+from operator_runs import (
+    CLUSTER,
+    CountingPorts,
+    add_index,
+    edit_spec,
+    new_cluster,
+    pool,
+    reconcile_until_converged,
+)
 from searchkeeper.api.codec import decode_cluster_spec, decode_pool_spec
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 from searchkeeper.api.spec import ClusterSpec, PoolSpec, Storage
@@ -149,7 +157,7 @@ def test_codec_reads_every_field_of_a_pool() -> None:
 
 
 @dataclass
-class RecordingPorts(Ports):
+class RecordingPorts(CountingPorts):
     """Records every version of a SearchCluster or SearchPool that is stored."""
 
     stored: list[Manifest] = field(default_factory=list)
@@ -183,11 +191,11 @@ def stored_by(world: FakeCluster, version: str) -> list[Manifest]:
 
 def test_no_field_that_a_release_writes_is_dropped_or_rejected() -> None:
     ephemeral = {**pool("cache", 1, "ingest"), "storage": {"ephemeral": True, "size": "1Gi"}}
-    world = asked_for(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"), ephemeral)
+    world = new_cluster(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"), ephemeral)
     stored: list[Manifest] = []
     for version in ("0.1.0", "0.2.2", "0.3.1", newest().version):
         stored += stored_by(world, version)
-    stored += stored_by(edited(with_index(world), version="3.4.0"), newest().version)
+    stored += stored_by(edit_spec(add_index(world), version="3.4.0"), newest().version)
     assert {each["kind"] for each in stored} == set(PLURALS)
     for each in stored:
         assert list(dropped(schema_for(each["kind"]), each)) == []
@@ -195,9 +203,9 @@ def test_no_field_that_a_release_writes_is_dropped_or_rejected() -> None:
 
 
 def test_status_of_a_refused_version_fits_the_schema() -> None:
-    world = asked_for()
-    settled(world, newest().version)
-    ports = RecordingPorts(edited(world, version="9.0.0"))
+    world = new_cluster()
+    reconcile_until_converged(world, newest().version)
+    ports = RecordingPorts(edit_spec(world, version="9.0.0"))
     for _ in range(5):
         reconcile(ports, ports, CLUSTER, newest(), world.state.now)
     assert ports.stored

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, claims, running, settled, with_index, worked
+from operator_runs import (
+    CLUSTER,
+    add_index,
+    claim_uids,
+    new_cluster,
+    node_versions,
+    reconcile_for_ticks,
+    reconcile_until_converged,
+)
 from searchkeeper.kubernetes.api import Rejected
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.testing.fake_cluster import FakeCluster
@@ -16,9 +24,9 @@ POD = Key("v1", "Pod", CLUSTER.namespace, "logs-data-0")
 
 
 def deployed() -> FakeCluster:
-    world = asked_for()
-    settled(world, "0.5.0")
-    return with_index(world)
+    world = new_cluster()
+    reconcile_until_converged(world, "0.5.0")
+    return add_index(world)
 
 
 def delete(world: FakeCluster, key: Key) -> FakeCluster:
@@ -30,9 +38,9 @@ def delete(world: FakeCluster, key: Key) -> FakeCluster:
 
 def test_deleted_claim_stays_while_a_pod_uses_it() -> None:
     world = delete(deployed(), CLAIM)
-    before = claims(world)
+    before = claim_uids(world)
     world.tick()
-    assert claims(world) == before
+    assert claim_uids(world) == before
     claim = world.get(CLAIM)
     assert claim is not None
     assert "deletionTimestamp" in claim["metadata"]
@@ -42,17 +50,17 @@ def test_node_keeps_its_data_while_its_claim_is_terminating() -> None:
     world = delete(deployed(), CLAIM)
     world.tick()
     assert "logs-data-0" in dict(world.state.engine.disks)
-    assert running(world)["data-0"] == "2.19.4"
+    assert node_versions(world)["data-0"] == "2.19.4"
 
 
 def test_pod_without_claim_gets_a_new_claim() -> None:
     world = deployed()
-    before = claims(world)
+    before = claim_uids(world)
     delete(delete(world, CLAIM), POD)
-    worked(world, "0.5.0", ticks=8)
-    after = claims(world)
+    reconcile_for_ticks(world, version="0.5.0", ticks=8)
+    after = claim_uids(world)
     assert [name for name in before if before[name] != after.get(name)] == [CLAIM.name]
-    assert running(world)["data-0"] == "2.19.4"
+    assert node_versions(world)["data-0"] == "2.19.4"
 
 
 def with_disk_of_newer_version(world: FakeCluster) -> FakeCluster:
@@ -64,24 +72,24 @@ def with_disk_of_newer_version(world: FakeCluster) -> FakeCluster:
 
 def test_new_claim_is_an_empty_disk() -> None:
     world = delete(delete(with_disk_of_newer_version(deployed()), CLAIM), POD)
-    worked(world, "0.5.0", ticks=8)
-    assert running(world)["data-0"] == "2.19.4"
+    reconcile_for_ticks(world, version="0.5.0", ticks=8)
+    assert node_versions(world)["data-0"] == "2.19.4"
 
 
 def test_older_version_does_not_start_on_the_same_disk() -> None:
     world = delete(with_disk_of_newer_version(deployed()), POD)
-    worked(world, "0.5.0", ticks=8)
-    assert "data-0" not in running(world)
+    reconcile_for_ticks(world, version="0.5.0", ticks=8)
+    assert "data-0" not in node_versions(world)
 
 
 def test_recreated_pod_uses_its_old_claim() -> None:
     world = deployed()
-    before = claims(world)
+    before = claim_uids(world)
     delete(world, POD)
     world.tick()
     assert dict(world.state.engine.disks)["logs-data-0"] == "2.19.4"
-    worked(world, "0.5.0", ticks=8)
-    assert claims(world) == before
+    reconcile_for_ticks(world, version="0.5.0", ticks=8)
+    assert claim_uids(world) == before
 
 
 def request(world: FakeCluster, size: str) -> None:

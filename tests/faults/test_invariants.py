@@ -11,17 +11,19 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
-    Score,
-    asked_for,
-    copied,
-    edited,
-    score,
-    settled,
-    with_index,
-    worked_until,
+    NEWEST,
+    RecordedRun,
+    add_index,
+    copy_cluster,
+    edit_spec,
+    new_cluster,
+    reconcile_until,
+    reconcile_until_converged,
+    record_run,
 )
+from operator_scenarios import add_pod_fault
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Patch
 from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
@@ -34,26 +36,23 @@ from searchkeeper.testing.fingerprints import fingerprint
 from searchkeeper.testing.invariants.checks import INVARIANTS, leftovers
 from searchkeeper.testing.invariants.recorder import InvariantRecorder, InvariantViolated
 from searchkeeper.testing.invariants.transitions import ObservedState
-from tales import broken
-
-RELEASE = "0.5.0"
 
 
 @cache
 def _deployed() -> FakeCluster:
-    world = asked_for()
-    settled(world, RELEASE)
-    settled(with_index(world), RELEASE)
+    world = new_cluster()
+    reconcile_until_converged(world)
+    reconcile_until_converged(add_index(world))
     return world
 
 
 def deployed() -> FakeCluster:
-    return copied(_deployed())
+    return copy_cluster(_deployed())
 
 
 @cache
-def upgrade() -> Score:
-    return score(edited(deployed(), version="3.4.0"), RELEASE)
+def upgrade() -> RecordedRun:
+    return record_run(edit_spec(deployed(), version="3.4.0"))
 
 
 def key(kind: str, name: str) -> Key:
@@ -222,7 +221,7 @@ def emit_event_without_ledger_line(ports: InvariantRecorder) -> None:
 
 
 def deploy_refused_version(ports: InvariantRecorder) -> None:
-    edited(ports.world, version="1.0.0")
+    edit_spec(ports.world, version="1.0.0")
     containers = [{"name": "opensearch", "image": engine_image("1.0.0")}]
     template = {"spec": {"template": {"spec": {"containers": containers}}}}
     ports.patch(Patch(key("StatefulSet", "logs-data"), template, ""))
@@ -241,11 +240,9 @@ def exceed_batch_size(ports: InvariantRecorder) -> None:
 
 
 def start_rollback_past_point_of_no_return(ports: InvariantRecorder) -> None:
-    edited(ports.world, version="3.4.0")
-    worked_until(
-        ports.world,
-        RELEASE,
-        lambda w: all(n.version == "3.4.0" for n in w.state.engine.nodes if "data" in n.roles),
+    edit_spec(ports.world, version="3.4.0")
+    reconcile_until(
+        ports.world, lambda w: all(n.version == "3.4.0" for n in w.state.engine.nodes if "data" in n.roles)
     )
     ledger = {"ledger": {"upgrade/return": '"2.19.4"'}}
     ports.patch_status(Patch(CLUSTER, {"status": ledger}, ""))
@@ -344,7 +341,7 @@ CASES = [(invariant, violate) for invariant, writes in VIOLATIONS.items() for vi
 @pytest.mark.parametrize(("invariant", "violate"), CASES, ids=[violate.__name__ for _, violate in CASES])
 def test_invariant_detects_violation(invariant: str, violate: Callable[[InvariantRecorder], None]) -> None:
     with pytest.raises(InvariantViolated) as error:
-        violate(InvariantRecorder(deployed(), CLUSTER, release(RELEASE)))
+        violate(InvariantRecorder(deployed(), CLUSTER, release(NEWEST)))
     assert invariant in {each.invariant for each in error.value.violations}
 
 
@@ -356,7 +353,7 @@ def has_usable_copies(world: FakeCluster, name: str) -> bool:
 
 def test_copy_is_usable_until_its_pod_terminates() -> None:
     """The readiness of the pod does not matter: a node serves while it recovers."""
-    world = broken(deployed(), "logs-data-0", PodFault.NEVER_READY)
+    world = add_pod_fault(deployed(), "logs-data-0", PodFault.NEVER_READY)
     world.tick()
     assert "logs-data-0" in world.state.engine.names
     assert has_usable_copies(world, "data-0")
@@ -370,7 +367,7 @@ def test_every_invariant_has_a_violation() -> None:
 
 
 def test_undisturbed_upgrade_violates_no_invariant() -> None:
-    assert len(upgrade().steps) > 50
+    assert len(upgrade().transitions) > 50
 
 
 def test_leftovers_are_ledger_lines_settings_and_the_lock() -> None:
@@ -398,7 +395,7 @@ def test_fingerprint_ignores_counters_and_timestamps() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        lambda w: edited(w, version="3.4.0"),
+        lambda w: edit_spec(w, version="3.4.0"),
         lambda w: with_engine(w, allocation=Allocation.NONE),
         lambda w: with_ledger(w, roll__away=[["logs-data-0", "uid-1"]]),
         lambda w: after(w, kill_pod, pod("data-0")),
@@ -411,5 +408,5 @@ def test_fingerprint_depends_on_everything_else(change: Callable[[FakeCluster], 
 
 def test_states_of_an_upgrade_have_different_fingerprints() -> None:
     """Except states between which only time passes."""
-    fingerprints = [fingerprint(beat.state) for beat in upgrade().beats]
+    fingerprints = [fingerprint(start.state) for start in upgrade().starts]
     assert len(set(fingerprints)) >= len(fingerprints) - 3

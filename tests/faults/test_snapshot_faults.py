@@ -7,8 +7,17 @@ from functools import cache
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, edited, looked, settled, status, with_index
-from runs import NEW, RELEASE
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    add_index,
+    edit_spec,
+    new_cluster,
+    reconcile_until_converged,
+    status,
+    try_reconcile,
+)
+from runs import NEW
 from searchkeeper.opensearch.details import SnapshotState
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
@@ -25,22 +34,22 @@ FAULTS = [
 @cache
 def upgrade_with_snapshot() -> FakeClusterState:
     """A cluster with a snapshot repository whose upgrade has just been requested."""
-    world = asked_for(upgrade={"snapshotRepository": "nightly", "healthDeadlineSeconds": 3600})
-    settled(world, RELEASE)
-    with_index(world)
-    settled(world, RELEASE)
+    world = new_cluster(upgrade={"snapshotRepository": "nightly", "healthDeadlineSeconds": 3600})
+    reconcile_until_converged(world)
+    add_index(world)
+    reconcile_until_converged(world)
     engine = replace(world.state.engine, repositories=frozenset({"nightly"}))
     world.state = replace(world.state, engine=engine)
-    return edited(world, version=NEW).state
+    return edit_spec(world, version=NEW).state
 
 
 def start(injection: FaultInjection) -> tuple[FakeCluster, int]:
     """Run until the upgrade has started; return the cluster, and how many writes that took."""
     world = FakeCluster(upgrade_with_snapshot())
-    recorder = InvariantRecorder(world, CLUSTER, release(RELEASE))
+    recorder = InvariantRecorder(world, CLUSTER, release(NEWEST))
     ports = FaultyPorts(recorder, lambda: world.state, injection)
     for _ in range(_LIMIT):
-        outcome = looked(ports, world, RELEASE)
+        outcome = try_reconcile(ports, world, NEWEST)
         if "upgrade/lock" in status(world).get("ledger", {}):
             return world, ports.operations
         if outcome is None or not outcome.wrote:

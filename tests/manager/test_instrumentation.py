@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 
 from managers import metric
-from operators_at_work import CLUSTER, asked_for, edited, settled, status, with_faults, worked, worked_until
+from operator_runs import (
+    CLUSTER,
+    edit_spec,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
+    status,
+)
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.manager.instrumentation import InstrumentedApi, InstrumentedEngine
 from searchkeeper.manager.logging import KEYS, Log, configure_logging
@@ -42,7 +51,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 def run_reconciles(count: int, **spec: Any) -> Metrics:
     """Create a cluster, request 3.4.0 after half of the reconciles, and return the metrics."""
-    world, metrics = asked_for(**spec), Metrics()
+    world, metrics = new_cluster(**spec), Metrics()
     metadata, data = {"name": "admin", "namespace": "search"}, {"username": "cm9vdA==", "password": PASSWORD}
     world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
     api = InstrumentedApi(world, Log(), metrics, CLUSTER)
@@ -52,7 +61,7 @@ def run_reconciles(count: int, **spec: Any) -> Metrics:
         if not reconcile(api, engine, CLUSTER, newest(), world.state.now).wrote:
             world.tick()
         if api.reconcile == count // 2:
-            edited(world, version="3.4.0")
+            edit_spec(world, version="3.4.0")
     return metrics
 
 
@@ -113,7 +122,7 @@ def test_unchanged_condition_is_not_logged_again(stream: io.StringIO) -> None:
 
 def test_new_objection_to_the_rollout_is_logged(stream: io.StringIO) -> None:
     """A gate may block one pod after the other with the same reason."""
-    api = InstrumentedApi(asked_for(), Log(), Metrics(), CLUSTER)
+    api = InstrumentedApi(new_cluster(), Log(), Metrics(), CLUSTER)
     blocked = {"type": "PodsCurrent", "status": "False", "reason": "NodesNotJoined"}
     other = {"type": "PoolsConverged", "status": "False", "reason": "Waiting"}
     for node in ("logs-data-0", "logs-data-0", "logs-data-1"):
@@ -146,7 +155,7 @@ def test_failing_action_is_counted_as_stalled_after_its_deadline(stream: io.Stri
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
     for ledger in ({}, {"stalled": '["PoolsApplied"]'}):
-        api = InstrumentedApi(asked_for(), Log(), metrics, CLUSTER)
+        api = InstrumentedApi(new_cluster(), Log(), metrics, CLUSTER)
         api.log_conditions(CLUSTER, {"conditions": [failing], "ledger": ledger})
         api.measure()
 
@@ -164,13 +173,13 @@ def reconcile_once(world: FakeCluster, metrics: Metrics) -> InstrumentedApi:
 
 
 def test_new_leader_has_all_gauges_without_a_write() -> None:
-    world = edited(
+    world = edit_spec(
         sample_cluster(newest(), "2.19.4"), upgrade={"rollback": "Off", "healthDeadlineSeconds": 30}
     )
-    settled(world, newest().version)
-    edited(with_faults(world, v3_4_0=PodFault.IMAGE), version="3.4.0")
-    worked_until(world, newest().version, lambda it: status(it).get("phase") == "Stalled")
-    worked(world, newest().version, ticks=3)
+    reconcile_until_converged(world, newest().version)
+    edit_spec(set_pod_faults(world, v3_4_0=PodFault.IMAGE), version="3.4.0")
+    reconcile_until(world, lambda it: status(it).get("phase") == "Stalled", newest().version)
+    reconcile_for_ticks(world, version=newest().version, ticks=3)
     metrics = Metrics()
     reconcile_once(world, metrics)
 
@@ -183,12 +192,12 @@ def test_new_leader_has_all_gauges_without_a_write() -> None:
 
 
 def test_gauges_cover_the_existing_pools_of_this_cluster_only() -> None:
-    world, metrics = asked_for(), Metrics()
-    settled(world, newest().version)
+    world, metrics = new_cluster(), Metrics()
+    reconcile_until_converged(world, newest().version)
     cluster = world.get(CLUSTER)
     assert cluster is not None
     world.create({**cluster, "metadata": {"name": "shop", "namespace": "search"}, "status": {}})
-    worked(world, newest().version, ticks=1)
+    reconcile_for_ticks(world, version=newest().version, ticks=1)
     metrics.set_actions(CLUSTER, {"logs-gone": ActionCounts(2, 0)}, replace=False)
     metrics.set_actions(Key(*CLUSTER[:3], "shop"), {"shop-data": ActionCounts(2, 0)}, replace=False)
     reconcile_once(world, metrics)
@@ -200,12 +209,12 @@ def test_gauges_cover_the_existing_pools_of_this_cluster_only() -> None:
 
 
 def test_removed_nodes_do_not_count_for_the_upgrade_progress() -> None:
-    world, metrics = asked_for(), Metrics()
-    settled(world, newest().version)
+    world, metrics = new_cluster(), Metrics()
+    reconcile_until_converged(world, newest().version)
     api = reconcile_once(world, metrics)
     api._observations.node_versions["logs-data-9"] = "1.3.0"
-    edited(world, version="3.4.0")
-    settled(world, newest().version)
+    edit_spec(world, version="3.4.0")
+    reconcile_until_converged(world, newest().version)
     for _ in range(2):
         api.start_reconcile()
         reconcile(api, InstrumentedEngine(world, api), CLUSTER, newest(), world.state.now)
@@ -215,7 +224,7 @@ def test_removed_nodes_do_not_count_for_the_upgrade_progress() -> None:
 
 
 def test_every_request_is_a_heartbeat() -> None:
-    world, heartbeats = asked_for(), list[str]()
+    world, heartbeats = new_cluster(), list[str]()
     api = InstrumentedApi(world, Log(), Metrics(), CLUSTER, lambda: heartbeats.append("alive"))
     api.start_reconcile()
     before = len(heartbeats)

@@ -10,7 +10,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from commandline import ROOT
 from managers import metric
-from operators_at_work import CLUSTER
+from operator_runs import CLUSTER
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.manager.metrics import ActionCounts, Metrics
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, edited, settled, with_index
+from operator_runs import CLUSTER, add_index, edit_spec, new_cluster, reconcile_until_converged
 from searchkeeper.kubernetes.api import Conflict, Unavailable
 from searchkeeper.kubernetes.operations import Key, Patch
 from searchkeeper.manager.fencing import ShuttingDown
@@ -80,7 +80,7 @@ def with_another_cluster(world: FakeCluster, name: str) -> FakeCluster:
 
 
 def test_leftover_lease_is_awaited_until_it_expires() -> None:
-    world = asked_for()
+    world = new_cluster()
     assert lease(world, "killed", duration=1).acquire_or_renew()
 
     assert [outcome.error for outcome in outcomes(run_once(world))] == [None]
@@ -88,7 +88,7 @@ def test_leftover_lease_is_awaited_until_it_expires() -> None:
 
 
 def test_renewed_lease_of_another_operator_is_an_error() -> None:
-    world, done = asked_for(), threading.Event()
+    world, done = new_cluster(), threading.Event()
     alive = lease(world, "alive", duration=1)
     assert alive.acquire_or_renew()
 
@@ -105,7 +105,7 @@ def test_renewed_lease_of_another_operator_is_an_error() -> None:
 
 
 def test_waiting_for_the_lease_can_be_stopped() -> None:
-    world = asked_for()
+    world = new_cluster()
     assert lease(world, "alive").acquire_or_renew()
     waiting = run_once(world)
     waiting.stop()
@@ -115,9 +115,9 @@ def test_waiting_for_the_lease_can_be_stopped() -> None:
 
 
 def test_failing_engine_of_one_cluster_does_not_skip_the_others() -> None:
-    world = asked_for()
-    settled(world, newest().version)
-    with_another_cluster(edited(world, version="3.4.0"), "shop")
+    world = new_cluster()
+    reconcile_until_converged(world, newest().version)
+    with_another_cluster(edit_spec(world, version="3.4.0"), "shop")
 
     def fail() -> None:
         raise CallFailed("500 nope")
@@ -132,7 +132,7 @@ def test_failing_engine_of_one_cluster_does_not_skip_the_others() -> None:
 
 
 def test_conflict_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = asked_for()
+    world = new_cluster()
     plain, conflicts = world.patch_status, iter(range(3))
 
     def conflict(patch: Patch) -> Any:
@@ -145,7 +145,7 @@ def test_conflict_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_endless_conflict_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = asked_for()
+    world = new_cluster()
 
     def conflict(_: Patch) -> Any:
         raise Conflict("409")
@@ -159,7 +159,7 @@ def test_endless_conflict_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lease_is_renewed_during_a_slow_reconcile(monkeypatch: pytest.MonkeyPatch) -> None:
     """The read of the engine ends after two renewals, which another thread must send."""
-    world = asked_for()
+    world = new_cluster()
     renewals: list[str] = []
     renewed = threading.Event()
     plain = world.patch
@@ -181,7 +181,7 @@ def test_lease_is_renewed_during_a_slow_reconcile(monkeypatch: pytest.MonkeyPatc
 
 
 def test_unexpected_error_releases_the_lease() -> None:
-    world = asked_for()
+    world = new_cluster()
 
     def broken() -> None:
         raise ZeroDivisionError
@@ -192,7 +192,7 @@ def test_unexpected_error_releases_the_lease() -> None:
 
 
 def test_stop_during_a_reconcile_writes_nothing_and_releases_the_lease() -> None:
-    world = asked_for()
+    world = new_cluster()
     engine = Engine(world)
     once = run_once(world, engine)
     engine.on_read = once.stop
@@ -204,7 +204,7 @@ def test_stop_during_a_reconcile_writes_nothing_and_releases_the_lease() -> None
 
 
 def test_unavailable_api_server_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = asked_for()
+    world = new_cluster()
 
     def fail(*_: Any) -> Any:
         raise Unavailable("no response")
@@ -216,7 +216,7 @@ def test_unavailable_api_server_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_hanging_engine_does_not_delay_the_release_of_the_lease() -> None:
-    world, reading, release = asked_for(), threading.Event(), threading.Event()
+    world, reading, release = new_cluster(), threading.Event(), threading.Event()
 
     def hang() -> None:
         reading.set()
@@ -241,8 +241,8 @@ def expect_shutdown(once: RunOnce) -> None:
 
 
 def test_engine_with_a_new_error_at_every_read_does_not_run_endlessly() -> None:
-    world = asked_for()
-    settled(world, newest().version)
+    world = new_cluster()
+    reconcile_until_converged(world, newest().version)
     reads: list[str] = []
 
     class Flapping(Engine):
@@ -258,9 +258,9 @@ def test_engine_with_a_new_error_at_every_read_does_not_run_endlessly() -> None:
 
 def test_engine_that_flaps_red_does_not_run_endlessly() -> None:
     """Allocation would be disabled and enabled at every reconcile, and no pod replaced."""
-    world = asked_for()
-    settled(world, newest().version)
-    with_index(world)
+    world = new_cluster()
+    reconcile_until_converged(world, newest().version)
+    add_index(world)
     reads: list[Color] = []
 
     class Flapping(Engine):
@@ -271,6 +271,6 @@ def test_engine_that_flaps_red_does_not_run_endlessly() -> None:
             assert len(reads) < 2 * _TIMEOUT
             return replace(view, color=reads[-1])
 
-    [outcome] = outcomes(run_once(edited(world, version="3.4.0"), Flapping(world)))
+    [outcome] = outcomes(run_once(edit_spec(world, version="3.4.0"), Flapping(world)))
     assert not outcome.is_done
     assert outcome.error is None

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, edited
+from operator_runs import CLUSTER, NEWEST, edit_spec
+from operator_scenarios import running_cluster
 from searchkeeper.planner import Action, Result
 from searchkeeper.planner.actions import closure
 from searchkeeper.reconcile import reconcile
 from searchkeeper.reconcilers import pools, rollback, upgrade
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.releases import release
-from tales import NEWEST, running
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def runs() -> Iterator[Counter[str]]:
 
 @pytest.mark.parametrize("change", [{"version": "3.4.0"}, {"dashboards": {"enabled": True}}], ids=str)
 def test_no_action_runs_twice_in_a_reconcile(runs: Counter[str], change: dict[str, Any]) -> None:
-    world = edited(running(), **change)
+    world = edit_spec(running_cluster(), **change)
     names = {each.name for each in closure(CLUSTER_RECONCILERS[4].actions)}
     for _ in range(300):
         runs.clear()

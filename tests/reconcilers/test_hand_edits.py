@@ -9,8 +9,17 @@ from typing import Any
 
 import pytest
 
-import operators_at_work
-from operators_at_work import CLUSTER, edited, pool, settled, status
+import operator_runs
+from operator_runs import (
+    CLUSTER,
+    edit_spec,
+    pool,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import add_pod_fault, pod_templates, pod_versions, pods, running_cluster, stateful_set
 from searchkeeper.desired.names import CONFIGURATION
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
@@ -18,7 +27,6 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_kubernetes.manifests import is_ready
 from searchkeeper.testing.fake_kubernetes.object_store import delete, replace_object
-from tales import NEWEST, broken, pods, running, stateful_set, templates, unfolding, until, versions
 
 OLD, NEW, EDITED = "2.19.4", "3.4.0", "2.19.5"
 SERVICE = Key("v1", "Service", CLUSTER.namespace, CLUSTER.name)
@@ -112,17 +120,17 @@ def deployed_fields(world: FakeCluster, pool: str = "data") -> tuple[Any, Any, A
 @pytest.mark.parametrize("change", OURS.values(), ids=OURS)
 def test_edited_stateful_set_is_reverted_without_restarts(change: Callable[[dict[str, Any]], None]) -> None:
     # Guard: a StatefulSet is compared with the last applied manifest in every reconcile.
-    world = running()
+    world = running_cluster()
     before, uids = (
         deployed_fields(world),
         {name: each["metadata"]["uid"] for name, each in pods(world).items()},
     )
     edit(world, change)
     assert deployed_fields(world) != before
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert deployed_fields(world) == before
     assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == uids
-    assert settled(world, NEWEST) == 0
+    assert reconcile_until_converged(world) == 0
 
 
 def limits(container: Container) -> None:
@@ -177,18 +185,18 @@ OTHERS: dict[str, Callable[[dict[str, Any]], None]] = {
 @pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
 def test_additions_of_users_stay(change: Callable[[dict[str, Any]], None]) -> None:
     """They are neither a difference, nor lost when another field is reverted."""
-    world = running()
+    world = running_cluster()
     edit(world, change)
-    assert settled(world, NEWEST) == 0
+    assert reconcile_until_converged(world) == 0
     kept = deployed_fields(world)
     edit(world, change_grace_period)
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert deployed_fields(world) == kept
 
 
 def test_normalised_claim_sizes_are_ignored() -> None:
     """An API server normalises sizes, and volume claim templates are immutable."""
-    world = running()
+    world = running_cluster()
     live = deepcopy(stateful_set(world, "data"))
     assert isinstance(live, dict)
     [claim] = live["spec"]["volumeClaimTemplates"]
@@ -196,7 +204,7 @@ def test_normalised_claim_sizes_are_ignored() -> None:
     claim["spec"] |= {"volumeMode": "Filesystem", "resources": {"requests": {"storage": "10240Mi"}}}
     objects = {**world.state.cluster.objects, Key.of(live): live}
     world.state = replace(world.state, cluster=replace(world.state.cluster, objects=objects))
-    assert settled(world, NEWEST) == 0
+    assert reconcile_until_converged(world) == 0
 
 
 def delete_pod(world: FakeCluster, name: str) -> FakeCluster:
@@ -209,35 +217,35 @@ def delete_pod(world: FakeCluster, name: str) -> FakeCluster:
 
 
 def with_missing_image(*pools: dict[str, Any]) -> FakeCluster:
-    return broken(running(*pools), engine_image(EDITED), PodFault.IMAGE)
+    return add_pod_fault(running_cluster(*pools), engine_image(EDITED), PodFault.IMAGE)
 
 
 def test_pod_of_an_edited_image_is_replaced() -> None:
     """Created while no operator ran: its template has our annotation and another image."""
     # Guard: a pod of another version than its StatefulSet is outdated.
     world = delete_pod(edit(with_missing_image(), on_container(change_image)), "data-1")
-    assert versions(world)["data-1"] == EDITED
+    assert pod_versions(world)["data-1"] == EDITED
     others = {name: each["metadata"]["uid"] for name, each in pods(world).items() if name != "data-1"}
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {OLD}
+    reconcile_until_converged(world)
+    assert set(pod_versions(world).values()) == {OLD}
     assert {name: each["metadata"]["uid"] for name, each in pods(world).items() if name in others} == others
 
 
 def test_pod_that_ran_an_edited_newer_version_is_kept() -> None:
     # Guard: a pod that has run a newer version is not outdated.
-    world = delete_pod(edit(running(), on_container(change_image)), "data-1")
-    settled(world, NEWEST)
-    assert versions(world) == {name: EDITED if name == "data-1" else OLD for name in versions(world)}
-    settled(edited(world, version=EDITED), NEWEST)
-    assert set(versions(world).values()) == {EDITED}
+    world = delete_pod(edit(running_cluster(), on_container(change_image)), "data-1")
+    reconcile_until_converged(world)
+    assert pod_versions(world) == {name: EDITED if name == "data-1" else OLD for name in pod_versions(world)}
+    reconcile_until_converged(edit_spec(world, version=EDITED))
+    assert set(pod_versions(world).values()) == {EDITED}
 
 
 def test_edited_image_is_reverted_before_pods_are_replaced() -> None:
     """The StatefulSet is reverted first, although every pod differs from it."""
-    world = edit(running(), on_container(change_image))
-    for moment in unfolding(world):
+    world = edit(running_cluster(), on_container(change_image))
+    for moment in reconcile_steps(world):
         assert all(map(is_ready, pods(moment).values()))
-    assert set(versions(world).values()) == {OLD}
+    assert set(pod_versions(world).values()) == {OLD}
 
 
 def test_edited_ingest_pool_is_reverted_by_the_stateful_set() -> None:
@@ -246,28 +254,28 @@ def test_edited_ingest_pool_is_reverted_by_the_stateful_set() -> None:
     edit(world, on_container(change_image), "edge")
     for _ in range(3):
         world.tick()
-    assert EDITED in versions(world).values()
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {OLD}
+    assert EDITED in pod_versions(world).values()
+    reconcile_until_converged(world)
+    assert set(pod_versions(world).values()) == {OLD}
 
 
 def test_edited_template_of_a_pending_pool_is_reverted() -> None:
-    world = edited(running(), version=NEW)
-    until(lambda world: "3.4.0" in versions(world).values(), world)
-    before = templates(world)["logs-managers"]
+    world = edit_spec(running_cluster(), version=NEW)
+    reconcile_until(world, lambda world: "3.4.0" in pod_versions(world).values())
+    before = pod_templates(world)["logs-managers"]
     edit(world, on_container(change_role), "managers")
-    until(lambda world: templates(world)["logs-managers"] == before, world)
-    assert {version for name, version in versions(world).items() if name.startswith("managers")} == {OLD}
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {NEW}
+    reconcile_until(world, lambda world: pod_templates(world)["logs-managers"] == before)
+    assert {version for name, version in pod_versions(world).items() if name.startswith("managers")} == {OLD}
+    reconcile_until_converged(world)
+    assert set(pod_versions(world).values()) == {NEW}
 
 
 @pytest.mark.parametrize("mark", ["x", "", "-1", "٣", "9" * 5000])
 def test_invalid_version_annotation_is_fixed_before_convergence(mark: str) -> None:
-    world = operators_at_work.asked_for()
-    until(lambda world: world.get(SERVICE) is not None, world)
+    world = operator_runs.new_cluster()
+    reconcile_until(world, lambda world: world.get(SERVICE) is not None)
     world.patch(Patch(SERVICE, {"metadata": {"annotations": {CONFIGURATION: mark}}}, ""))
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     found = world.get(SERVICE)
     assert found is not None
     assert found["metadata"]["annotations"][CONFIGURATION] == "5"
@@ -276,9 +284,11 @@ def test_invalid_version_annotation_is_fixed_before_convergence(mark: str) -> No
 
 @pytest.mark.parametrize("mark", ["x", "9" * 5000])
 def test_invalid_version_annotation_of_a_stateful_set_is_fixed(mark: str) -> None:
-    world = edit(running(), lambda live: live["metadata"]["annotations"].update({CONFIGURATION: mark}))
+    world = edit(
+        running_cluster(), lambda live: live["metadata"]["annotations"].update({CONFIGURATION: mark})
+    )
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     found = stateful_set(world, "data")
     assert found is not None
     assert found["metadata"]["annotations"][CONFIGURATION] == "5"
@@ -305,14 +315,14 @@ def test_additions_to_a_stateful_set_outlive_its_replacement(
     change: Callable[[dict[str, Any]], None],
 ) -> None:
     """0.4.0 replaces every StatefulSet, because the labels that it selects by change."""
-    plain, world = running(version="0.3.1"), running(version="0.3.1")
+    plain, world = running_cluster(version="0.3.1"), running_cluster(version="0.3.1")
     before = stateful_set(edit(world, change), "data")
     assert before is not None
-    settled(world, "0.4.0")
+    reconcile_until_converged(world, "0.4.0")
     after = deepcopy(stateful_set(world, "data"))
     assert isinstance(after, dict)
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
-    settled(plain, "0.4.0")
+    reconcile_until_converged(plain, "0.4.0")
     expected = deepcopy(stateful_set(plain, "data"))
     assert isinstance(expected, dict)
     change(expected)
@@ -323,4 +333,4 @@ def test_additions_to_a_stateful_set_outlive_its_replacement(
     pool_status = world.get(Key("search.everpath.dev/v1alpha1", "SearchPool", CLUSTER.namespace, "logs-data"))
     assert pool_status is not None
     assert not pool_status["status"]["ledger"]
-    assert settled(world, "0.4.0") == 0
+    assert reconcile_until_converged(world, "0.4.0") == 0

@@ -7,17 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
-    Ports,
-    annotated,
-    asked_for,
-    edited,
-    settled,
+    NEWEST,
+    CountingPorts,
+    annotate,
+    edit_spec,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
     status,
-    with_faults,
-    worked,
 )
+from operator_scenarios import UnreachableEnginePorts, add_pod_fault, pod_versions, running_cluster
 from searchkeeper.opensearch.calls import SetAllocation
 from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.releases import release
@@ -25,14 +29,13 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_opensearch import create_index
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
-from tales import NEWEST, Silent, at_work, broken, running, unfolding, until, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
 
 
 def with_short_deadline(**upgrade: object) -> FakeCluster:
     """A converged cluster with a health deadline of one minute."""
-    return running(upgrade={"healthDeadlineSeconds": 60, **upgrade})
+    return running_cluster(upgrade={"healthDeadlineSeconds": 60, **upgrade})
 
 
 def red(world: FakeCluster) -> FakeCluster:
@@ -50,15 +53,15 @@ def yellow(world: FakeCluster) -> FakeCluster:
 
 
 def paused(world: FakeCluster) -> FakeCluster:
-    return edited(world, upgrade={"paused": True})
+    return edit_spec(world, upgrade={"paused": True})
 
 
 def with_unready_pod(world: FakeCluster) -> FakeCluster:
-    return broken(world, "logs-managers-2", PodFault.NEVER_READY)
+    return add_pod_fault(world, "logs-managers-2", PodFault.NEVER_READY)
 
 
 def with_missing_image(world: FakeCluster) -> FakeCluster:
-    return with_faults(world, v3_4_0=PodFault.IMAGE)
+    return set_pod_faults(world, v3_4_0=PodFault.IMAGE)
 
 
 OBSTACLES: dict[str, tuple[Callable[[FakeCluster], FakeCluster], str]] = {
@@ -82,35 +85,37 @@ def test_condition_names_what_blocks_the_upgrade(
 ) -> None:
     """S28: the status names the blocker, and the phase is Stalled after the deadline."""
     block, phase = obstacle
-    world = at_work(block(edited(with_short_deadline(), version=NEW)), ticks=30)
+    world = reconcile_for_ticks(block(edit_spec(with_short_deadline(), version=NEW)), ticks=30)
     assert any(message in text for text in false_messages(world)), false_messages(world)
     assert status(world)["phase"] == phase
 
 
 def test_condition_names_the_unreachable_engine() -> None:
     """S28: an unreachable engine is a blocker, too."""
-    world = edited(with_short_deadline(), version=NEW)
-    at_work(world, Silent(world), ticks=30)
+    world = edit_spec(with_short_deadline(), version=NEW)
+    reconcile_for_ticks(world, UnreachableEnginePorts(world), ticks=30)
     assert any("timed out" in text for text in false_messages(world))
     assert status(world)["phase"] == "Stalled"
 
 
-class Intermittent(Ports):
+class Intermittent(CountingPorts):
     """Ports to an engine that answers every other tick."""
 
     def get_state(self) -> EngineView | Unreachable:
-        assert isinstance(self.world, InvariantRecorder)
-        return Unreachable("timed out") if self.world.world.state.now // 10 % 2 else super().get_state()
+        assert isinstance(self.ports, InvariantRecorder)
+        return Unreachable("timed out") if self.ports.world.state.now // 10 % 2 else super().get_state()
 
 
 @pytest.mark.parametrize("policy", ["Automatic", "Off"])
 def test_upgrade_stalls_when_the_engine_answers_every_other_time(policy: str) -> None:
     """S28, L5: the reason changes with every reconcile, and nothing else does."""
     # Guard: a change of reason is no progress.
-    world = edited(with_short_deadline(rollback=policy), version=NEW)
-    until(lambda world: versions(world)["data-0"] == NEW and status(world)["ready"] == "5/5", world)
+    world = edit_spec(with_short_deadline(rollback=policy), version=NEW)
+    reconcile_until(
+        world, lambda world: pod_versions(world)["data-0"] == NEW and status(world)["ready"] == "5/5"
+    )
     ports = Intermittent(InvariantRecorder(with_unready_pod(world), CLUSTER, release(NEWEST)))
-    at_work(world, ports, ticks=60)
+    reconcile_for_ticks(world, ports, ticks=60)
     reasons = [event.reason for event in world.state.events]
     assert reasons.count("Stalled") <= 2
     assert reasons[:2] == ["UpgradeStarted", "Stalled"]
@@ -120,9 +125,9 @@ def test_upgrade_stalls_when_the_engine_answers_every_other_time(policy: str) ->
 
 def test_condition_is_not_true_until_every_pod_is_upgraded() -> None:
     """S28: each condition that is not True has a reason and a message."""
-    world = edited(running(), version=NEW)
-    for current in unfolding(world):
-        if set(versions(current).values()) != {NEW}:
+    world = edit_spec(running_cluster(), version=NEW)
+    for current in reconcile_steps(world):
+        if set(pod_versions(current).values()) != {NEW}:
             pending = [each for each in status(current)["conditions"] if each["status"] != "True"]
             assert pending
             assert all(each["reason"] and each["message"] for each in pending)
@@ -130,9 +135,9 @@ def test_condition_is_not_true_until_every_pod_is_upgraded() -> None:
 
 def test_version_refused_again_after_another_edit_emits_another_warning() -> None:
     """S31: the ledger has the generation of a refused spec."""
-    world = at_work(edited(running(), version="9.0.0"), ticks=5)
-    at_work(edited(world, version=OLD), ticks=5)
-    at_work(edited(world, version="9.0.0"), ticks=5)
+    world = reconcile_for_ticks(edit_spec(running_cluster(), version="9.0.0"), ticks=5)
+    reconcile_for_ticks(edit_spec(world, version=OLD), ticks=5)
+    reconcile_for_ticks(edit_spec(world, version="9.0.0"), ticks=5)
     first, second = world.state.events
     assert first == second
 
@@ -150,15 +155,15 @@ def event_lines(world: FakeCluster) -> list[str]:
 
 def failing(**upgrade: object) -> FakeCluster:
     """An upgrade to an image that does not exist, after ten minutes; its deadline is one minute."""
-    world = edited(with_short_deadline(**upgrade), version=NEW)
-    return worked(with_faults(world, v3_4_0=PodFault.IMAGE), NEWEST, ticks=60)
+    world = edit_spec(with_short_deadline(**upgrade), version=NEW)
+    return reconcile_for_ticks(set_pod_faults(world, v3_4_0=PodFault.IMAGE), ticks=60)
 
 
 def test_upgrade_that_fails_again_emits_its_events_again() -> None:
     """S31: the ledger entry of an event ends with the failure that the event reports."""
     world = failing(rollback="Automatic")
     assert event_lines(world) == [STARTED, ROLLED_BACK, FINISHED]
-    worked(edited(world, upgrade={"maxBatch": 2}), NEWEST, ticks=60)
+    reconcile_for_ticks(edit_spec(world, upgrade={"maxBatch": 2}), ticks=60)
     assert event_lines(world) == [STARTED, ROLLED_BACK, FINISHED] * 2
     assert f"{NEW} failed and was rolled back; change the spec to try again" in false_messages(world)
     first, second = status(world)["upgrade"]["history"]
@@ -183,8 +188,8 @@ def test_stalled_upgrade_emits_one_warning(policy: str, advice: str) -> None:
 
 
 def test_requested_rollback_is_a_normal_event() -> None:
-    world = annotated(failing(rollback="Manual"), rollback=OLD)
-    worked(world, NEWEST)
+    world = annotate(failing(rollback="Manual"), rollback=OLD)
+    reconcile_for_ticks(world, ticks=40)
     assert event_lines(world)[2:] == [
         (
             f"Normal RollbackStarted: rolling back to {OLD}: "
@@ -196,12 +201,12 @@ def test_requested_rollback_is_a_normal_event() -> None:
 
 def test_second_stall_of_an_upgrade_emits_another_warning() -> None:
     """S31: the first stall delays the start of the upgrade, the second one its first pool."""
-    world = worked(red(edited(with_short_deadline(), version=NEW)), NEWEST, ticks=20)
+    world = reconcile_for_ticks(red(edit_spec(with_short_deadline(), version=NEW)), ticks=20)
     healthy = world.state.engine.copies[:-1]
     assert len(event_lines(world)) == 1
     world.state = replace(world.state, engine=replace(world.state.engine, copies=healthy))
-    until(lambda world: status(world)["upgrade"].get("pool") == "data", world)
-    worked(red(world), NEWEST, ticks=20)
+    reconcile_until(world, lambda world: status(world)["upgrade"].get("pool") == "data")
+    reconcile_for_ticks(red(world), ticks=20)
     assert [line.partition(":")[0] for line in event_lines(world)] == [
         "Warning Stalled",
         "Normal UpgradeStarted",
@@ -210,14 +215,14 @@ def test_second_stall_of_an_upgrade_emits_another_warning() -> None:
 
 
 def test_new_cluster_that_never_becomes_ready_emits_a_warning() -> None:
-    world = with_faults(asked_for(upgrade={"healthDeadlineSeconds": 60}), v2_19_4=PodFault.IMAGE)
-    worked(world, NEWEST, ticks=60)
+    world = set_pod_faults(new_cluster(upgrade={"healthDeadlineSeconds": 60}), v2_19_4=PodFault.IMAGE)
+    reconcile_for_ticks(world, ticks=60)
     [line] = event_lines(world)
     assert line.startswith("Warning Stalled: ")
     assert "PoolsConverged" in line
 
 
-class WithOutdatedNode(Ports):
+class WithOutdatedNode(CountingPorts):
     """Ports to an engine with a node that reports the old version, whatever the image of its pod."""
 
     node = "logs-data-1"
@@ -235,13 +240,13 @@ class WithOutdatedNode(Ports):
 @pytest.mark.parametrize("node", ["logs-data-1", "logs-managers-1"])
 def test_upgrade_is_not_finished_while_one_node_reports_the_old_version(node: str) -> None:
     """S33, I4: the version that each node reports counts, not the image of its pod."""
-    world = edited(with_short_deadline(), version=NEW)
+    world = edit_spec(with_short_deadline(), version=NEW)
     ports = WithOutdatedNode(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     ports.node = node
-    at_work(world, ports, ticks=60)
+    reconcile_for_ticks(world, ports, ticks=60)
     assert status(world)["engineVersion"] == OLD
     assert status(world)["phase"] == "Stalled"
     assert not status(world)["upgrade"].get("history")
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert status(world)["engineVersion"] == NEW
     assert [each["result"] for each in status(world)["upgrade"]["history"]] == ["Finished"]

@@ -7,7 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, asked_for, condition, cycled, edited, status
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    CountingPorts,
+    condition,
+    edit_spec,
+    new_cluster,
+    reconcile_once,
+    status,
+)
+from operator_scenarios import pod_versions, running_cluster
 from searchkeeper.kubernetes.api import Rejected
 from searchkeeper.kubernetes.operations import Delete, EventType, Key, Manifest, Patch
 from searchkeeper.opensearch.calls import Call, SetAllocation
@@ -17,14 +27,13 @@ from searchkeeper.reconcile import OSCILLATION_LIMIT
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
-from tales import NEWEST, running, versions
 
 RECONCILES, INTERVAL, SETTLING = 360, 5, 30
 # A failure is reported again only after the engine was healthy for SETTLING seconds.
 MOST_REPORTS = RECONCILES * INTERVAL // (SETTLING + INTERVAL) + 1
 
 
-class Flapping(Ports):
+class Flapping(CountingPorts):
     """Ports to an engine that is in the next of its states with every reconcile."""
 
     def __init__(self, world: FakeCluster, *states: Callable[[EngineView], EngineView | Unreachable]) -> None:
@@ -62,7 +71,7 @@ def run_reconciles(world: FakeCluster, ports: Flapping, count: int = RECONCILES)
     """
     oscillations = 0
     for _ in range(count):
-        outcome = cycled(ports, world, NEWEST, settling=SETTLING)
+        outcome = reconcile_once(ports, world, NEWEST, settling=SETTLING)
         oscillations = oscillations + 1 if outcome.is_oscillating else 0
         if not outcome.wrote or outcome.is_cosmetic or oscillations >= OSCILLATION_LIMIT:
             world.tick(INTERVAL)
@@ -72,14 +81,14 @@ def run_reconciles(world: FakeCluster, ports: Flapping, count: int = RECONCILES)
 def test_flapping_engine_does_not_change_status_with_every_reconcile(
     states: tuple[Callable[[EngineView], EngineView | Unreachable], ...],
 ) -> None:
-    world = running()
+    world = running_cluster()
     ports = Flapping(world, *states)
     run_reconciles(world, ports)
     assert 0 < ports.status_writes <= len(states) * MOST_REPORTS
 
 
 def test_recovery_is_reported_at_once_and_repeated_failure_after_settling() -> None:
-    world = running()
+    world = running_cluster()
     run_reconciles(world, Flapping(world, unreachable), 1)
     assert condition(world, "EngineHealthy").startswith("False")
     run_reconciles(world, Flapping(world, healthy), 1)
@@ -91,11 +100,11 @@ def test_recovery_is_reported_at_once_and_repeated_failure_after_settling() -> N
 
 
 def test_pools_are_reconciled_while_conditions_change_with_every_reconcile() -> None:
-    world = asked_for()
+    world = new_cluster()
     run_reconciles(world, Flapping(world, healthy), 60)
-    edited(world, pools=[{"name": "data", "roles": ["data"], "replicas": 3}, *spec_pools(world)[1:]])
+    edit_spec(world, pools=[{"name": "data", "roles": ["data"], "replicas": 3}, *spec_pools(world)[1:]])
     run_reconciles(world, Flapping(world, unreachable, red), 40)
-    assert "data-2" in versions(world)
+    assert "data-2" in pod_versions(world)
 
 
 def spec_pools(world: FakeCluster) -> list[Manifest]:
@@ -107,7 +116,7 @@ def spec_pools(world: FakeCluster) -> list[Manifest]:
 
 def test_engine_that_is_never_healthy_stalls_after_the_deadline() -> None:
     """S28, L5: the rate limit of reports does not extend the deadline."""
-    world = running(upgrade={"healthDeadlineSeconds": 120})
+    world = running_cluster(upgrade={"healthDeadlineSeconds": 120})
     ports = Flapping(world, unreachable, red)
     run_reconciles(world, ports, 26)
     assert status(world)["phase"] == "Stalled"
@@ -126,7 +135,7 @@ def without_service(
     *states: Callable[[EngineView], EngineView | Unreachable],
 ) -> tuple[FakeCluster, DenyingServices]:
     """A cluster without its Service, whose creation is denied."""
-    world = running()
+    world = running_cluster()
     world.delete(Delete(Key("v1", "Service", CLUSTER.namespace, CLUSTER.name), "", ""))
     return world, DenyingServices(world, *states)
 
@@ -192,7 +201,9 @@ def test_oscillating_upgrade_stalls_after_the_deadline(
 ) -> None:
     """S28, L5: settings that are set and restored, and denied operations, are no progress."""
     # Guards: preparation is no progress; cancelling a delete is no progress.
-    world = edited(running(upgrade={"healthDeadlineSeconds": 120, "rollback": "Off"}), version="3.4.0")
+    world = edit_spec(
+        running_cluster(upgrade={"healthDeadlineSeconds": 120, "rollback": "Off"}), version="3.4.0"
+    )
     ports = Denying(world, denied, *states)
     for _ in range(20):
         run_reconciles(world, ports, 50)
@@ -204,7 +215,7 @@ def test_oscillating_upgrade_stalls_after_the_deadline(
 
 def test_oscillation_backs_off() -> None:
     """Without backoff the engine would be called as fast as it answers."""
-    world = edited(running(), version="3.4.0")
+    world = edit_spec(running_cluster(), version="3.4.0")
     ports = Flapping(world, red, healthy)
     run_reconciles(world, ports, 100)
     before = world.state.now
@@ -213,7 +224,7 @@ def test_oscillation_backs_off() -> None:
 
 
 def test_progress_resets_the_health_deadline() -> None:
-    world = edited(running(upgrade={"healthDeadlineSeconds": 120}), version="3.4.0")
+    world = edit_spec(running_cluster(upgrade={"healthDeadlineSeconds": 120}), version="3.4.0")
     run_reconciles(world, Flapping(world, red, healthy), 30)
     run_reconciles(world, Flapping(world, healthy), 400)
     assert status(world)["engineVersion"] == "3.4.0"

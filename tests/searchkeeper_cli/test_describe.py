@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, edited, settled, status, with_index
+from operator_runs import CLUSTER, add_index, edit_spec, new_cluster, reconcile_until_converged, status
 from searchkeeper.describe import (
     SUMMARY_CONDITIONS,
     ActionSummary,
@@ -95,18 +95,18 @@ def deleted_pods(operations: list[str]) -> Iterator[str]:
 
 
 def cluster_to_upgrade(**spec: Any) -> FakeCluster:
-    world = asked_for(**spec)
-    settled(world, RELEASE.version)
-    with_index(world)
-    return edited(world, version="3.4.0")
+    world = new_cluster(**spec)
+    reconcile_until_converged(world, RELEASE.version)
+    add_index(world)
+    return edit_spec(world, version="3.4.0")
 
 
 def test_described_operations_are_those_of_the_next_reconcile() -> None:
-    world = asked_for()
+    world = new_cluster()
     replaced = []
     for number in range(400):
         if number == 60:
-            edited(world, version="3.4.0")
+            edit_spec(world, version="3.4.0")
         description = describe_world(world)
         operations = reconcile_or_tick(world)
         assert list(map(without_fields, description.operations)) == list(map(without_fields, operations))
@@ -225,7 +225,7 @@ def test_closed_gate_has_its_message() -> None:
 
 
 def test_refused_version_is_no_target() -> None:
-    description = describe_world(edited(cluster_to_upgrade(), version="1.3.0"))
+    description = describe_world(edit_spec(cluster_to_upgrade(), version="1.3.0"))
 
     assert (description.target, description.steps, description.next_pod) == ("2.19.4", (), None)
     assert any(a.action == "VersionAccepted" and a.reason == "Downgrade" for a in description.actions)
@@ -242,8 +242,8 @@ def test_cluster_in_deletion_has_no_next_pod() -> None:
 
 
 def test_converged_cluster_has_nothing_to_do() -> None:
-    world = asked_for()
-    settled(world, RELEASE.version)
+    world = new_cluster()
+    reconcile_until_converged(world, RELEASE.version)
     description = describe_world(world)
 
     assert description.operations == ()

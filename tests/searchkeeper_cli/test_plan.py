@@ -11,7 +11,7 @@ import yaml
 
 from commandline import ROOT
 from managers import serve_api, write_kubeconfig
-from operators_at_work import asked_for, edited, status, worked, worked_until
+from operator_runs import edit_spec, new_cluster, reconcile_for_ticks, reconcile_until, status
 from schemas import conforms
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.upgrade.ledger import UPGRADED_NODES
@@ -63,7 +63,7 @@ def test_plan_hides_true_actions_unless_all_is_given() -> None:
 @pytest.mark.parametrize("command", ["plan", "status", "versions"])
 def test_json_matches_schema(command: str) -> None:
     conforms(f"searchkeeper-{command}", invoke_json(command, "--embedded"))
-    conforms(f"searchkeeper-{command}", invoke_json(command, "-f", "-", stdin=manifests_of(asked_for())))
+    conforms(f"searchkeeper-{command}", invoke_json(command, "-f", "-", stdin=manifests_of(new_cluster())))
 
 
 def test_plan_of_file_equals_plan_of_cluster(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_plan_reads_cluster_through_its_api_server(tmp_path: Path) -> None:
 
 
 def test_foreign_object_with_needed_name_blocks_plan() -> None:
-    world = asked_for()
+    world = new_cluster()
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "logs", "namespace": "search"}}
     world.create(service)
 
@@ -114,16 +114,16 @@ def test_older_operator_that_cannot_reconcile_cluster_names_releases() -> None:
 
 
 def test_plan_without_reachable_engine_says_so(invoke_on: InvokeOn) -> None:
-    result = invoke_on(edited(sample(), version=NEW), "plan", is_remote=True)
+    result = invoke_on(edit_spec(sample(), version=NEW), "plan", is_remote=True)
 
     assert "is not reachable from here; the plan is made without it" in result.stderr
     assert "✗  EngineReachable" in result.stdout
 
 
 def paused_upgrade() -> FakeCluster:
-    world = edited(sample(), version=NEW)
-    worked_until(world, NEWEST, lambda it: UPGRADED_NODES in status(it)["ledger"])
-    return worked(edited(world, upgrade={"paused": True}), NEWEST, ticks=60)
+    world = edit_spec(sample(), version=NEW)
+    reconcile_until(world, lambda it: UPGRADED_NODES in status(it)["ledger"], NEWEST)
+    return reconcile_for_ticks(edit_spec(world, upgrade={"paused": True}), ticks=60)
 
 
 def test_plan_without_reachable_engine_repeats_rollback_of_operator(invoke_on: InvokeOn) -> None:
@@ -149,7 +149,7 @@ def test_rollback_is_blocked_while_engine_is_unreachable_for_operator(invoke_on:
 
 @pytest.mark.parametrize("arguments", [("plan",), ("status",), ("status", "--upgrade")])
 def test_refused_version_is_exit_code_1_with_reason(invoke_on: InvokeOn, arguments: tuple[str, ...]) -> None:
-    world = worked(edited(sample(NEW), version=OLD), NEWEST, ticks=2)
+    world = reconcile_for_ticks(edit_spec(sample(NEW), version=OLD), ticks=2)
 
     result = invoke_on(world, *arguments)
 
@@ -189,7 +189,7 @@ def test_refused_version_has_no_deadline(arguments: tuple[str, ...]) -> None:
 
 
 def test_new_cluster_with_refused_version_gets_no_nodes() -> None:
-    world = worked(asked_for(version="9.0.0"), NEWEST, ticks=5)
+    world = reconcile_for_ticks(new_cluster(version="9.0.0"), ticks=5)
 
     created = {key.kind for key in world.state.cluster.objects} - {"SearchCluster"}
     assert status(world)["phase"] == "Refused"
@@ -210,7 +210,7 @@ def test_cluster_that_is_not_deployed_has_pending_components() -> None:
 
 
 def test_invalid_spec_is_named_beside_other_clusters(invoke_on: InvokeOn) -> None:
-    world = edited(sample(), upgrade={"rollback": "Sometimes"})
+    world = edit_spec(sample(), upgrade={"rollback": "Sometimes"})
     manifest = yaml.safe_load(VALID)
     world.create({**manifest, "metadata": {"name": "shop", "namespace": "search"}})
     flaw = r"spec\.upgrade\.rollback: .*Sometimes.*Automatic.*Manual.*Off"

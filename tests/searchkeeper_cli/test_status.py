@@ -9,16 +9,17 @@ import pytest
 import yaml
 
 from commandline import ROOT
-from operators_at_work import (
-    annotated,
-    asked_for,
-    edited,
-    settled,
+from operator_runs import (
+    annotate,
+    edit_spec,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
     status,
-    with_faults,
-    worked,
-    worked_until,
 )
+from operator_scenarios import UnreachableEnginePorts
 from schemas import conforms
 from searchkeeper.cli.errors import ApiServerUnreachable
 from searchkeeper.cli.sources import fake_cluster_source
@@ -41,21 +42,20 @@ from searchkeeper_commands import (
     manifests_of,
     sample,
 )
-from tales import Silent, at_work
 
 SLEEP = "searchkeeper.cli.status.time.sleep"
 
 
 def stalled(**upgrade: object) -> FakeCluster:
     """The sample, stalled in an upgrade to a version whose image cannot be pulled."""
-    world = edited(sample(), upgrade={"rollback": "Manual", **upgrade})
-    settled(world, NEWEST)
-    edited(with_faults(world, v3_4_0=PodFault.IMAGE), version=NEW)
-    return worked_until(world, NEWEST, lambda it: status(it).get("phase") == "Stalled")
+    world = edit_spec(sample(), upgrade={"rollback": "Manual", **upgrade})
+    reconcile_until_converged(world, NEWEST)
+    edit_spec(set_pod_faults(world, v3_4_0=PodFault.IMAGE), version=NEW)
+    return reconcile_until(world, lambda it: status(it).get("phase") == "Stalled", NEWEST)
 
 
 def rolled_back() -> FakeCluster:
-    return worked(annotated(stalled(), rollback=OLD), NEWEST)
+    return reconcile_for_ticks(annotate(stalled(), rollback=OLD), ticks=40)
 
 
 def test_status_has_upgrade_steps_and_point_of_no_return() -> None:
@@ -109,7 +109,7 @@ def test_summary_conditions_come_before_actions() -> None:
 
 
 def cluster_to_sample() -> FakeCluster:
-    return edited(sample(), version=NEW)
+    return edit_spec(sample(), version=NEW)
 
 
 def test_summary_conditions_are_in_json() -> None:
@@ -155,15 +155,15 @@ def test_abandoned_version_is_shown_as_not_started(invoke_on: InvokeOn) -> None:
 
 
 def test_rollback_is_shown_in_its_direction(invoke_on: InvokeOn) -> None:
-    world = annotated(stalled(), rollback=OLD)
-    worked_until(world, NEWEST, lambda it: status(it).get("phase") == "RollingBack")
+    world = annotate(stalled(), rollback=OLD)
+    reconcile_until(world, lambda it: status(it).get("phase") == "RollingBack", NEWEST)
 
     assert f"RollingBack, {NEW} → {OLD}, " in invoke_on(world, "status", "--upgrade").output
 
 
 def test_headline_is_the_cause_and_not_its_effect(invoke_on: InvokeOn) -> None:
-    world = asked_for(dashboards={"enabled": True})
-    at_work(world, Silent(world), NEWEST)
+    world = new_cluster(dashboards={"enabled": True})
+    reconcile_for_ticks(world, UnreachableEnginePorts(world), NEWEST, ticks=30)
 
     result = invoke_on(world, "status", "-o", "wide", is_silent=True)
 
@@ -194,7 +194,7 @@ def test_watch_ends_at_once_for_abandoned_version(
 def test_watch_ends_at_once_for_refused_version(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SLEEP, fail_on_sleep)
 
-    assert invoke_on(asked_for(version="9.0.0"), "status", "--watch").exit_code == 1
+    assert invoke_on(new_cluster(version="9.0.0"), "status", "--watch").exit_code == 1
 
 
 def test_watch_ends_when_upgrade_is_finished(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +203,7 @@ def test_watch_ends_when_upgrade_is_finished(invoke_on: InvokeOn, monkeypatch: p
 
     def sleep(seconds: float) -> None:
         intervals.append(seconds)
-        settled(world, NEWEST)
+        reconcile_until_converged(world, NEWEST)
 
     monkeypatch.setattr(SLEEP, sleep)
     result = invoke_on(world, "status", "--upgrade", "--watch")
@@ -215,9 +215,9 @@ def test_watch_ends_when_upgrade_is_finished(invoke_on: InvokeOn, monkeypatch: p
 
 
 def test_watch_shows_last_step_done(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = edited(sample(), version=NEW)
-    worked_until(world, NEWEST, lambda it: status(it).get("engineVersion") == NEW)
-    monkeypatch.setattr(SLEEP, lambda _: worked(world, NEWEST, ticks=1))
+    world = edit_spec(sample(), version=NEW)
+    reconcile_until(world, lambda it: status(it).get("engineVersion") == NEW, NEWEST)
+    monkeypatch.setattr(SLEEP, lambda _: reconcile_for_ticks(world, ticks=1))
 
     result = invoke_on(world, "status", "--upgrade", "--watch")
 
@@ -243,7 +243,7 @@ class FlakySource:
             self._failures -= 1
             raise ApiServerUnreachable("500 timeout")
         if self._requests > 1:
-            settled(self._world, NEWEST)
+            reconcile_until_converged(self._world, NEWEST)
         return self._source.describe_status(key)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER
-from runs import RELEASE, RUNS, run
+from operator_runs import CLUSTER, NEWEST
+from runs import RUNS, run
 from searchkeeper.observe import observe
 from searchkeeper.planner import Action, done
 from searchkeeper.reconcile import resource_plans
@@ -26,9 +26,9 @@ def reverse(actions: Sequence[Action[Any]]) -> Sequence[Action[Any]]:
 @pytest.mark.parametrize("name", RUNS)
 def test_plans_do_not_depend_on_the_order_of_actions(name: str) -> None:
     after = name.partition(" → ")[2]
-    version = release(after if after.startswith("0.") else RELEASE)
-    for beat in run(name).beats[::4]:
-        world = FakeCluster(beat.state)
+    version = release(after if after.startswith("0.") else NEWEST)
+    for start in run(name).starts[::4]:
+        world = FakeCluster(start.state)
         snapshot = observe(world, world, CLUSTER, version, world.state.now)
         assert snapshot is not None
         assert (

@@ -6,12 +6,23 @@ import json
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, asked_for, edited, settled, status
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    CountingPorts,
+    edit_spec,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import pods
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.observe import observe
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import NEWEST, at_work, pods, unfolding, until
 
 SECRET = Key("v1", "Secret", "search", "tls")
 FIRST = {"tls.crt": "b25l", "tls.key": "a2V5", "ca.crt": "Y2E="}
@@ -19,10 +30,10 @@ RENEWED = {"tls.crt": "dHdv", "tls.key": "bmV3"}
 
 
 def with_certificates(version: str = NEWEST) -> FakeCluster:
-    world = asked_for(security={"tlsSecret": "tls"}, dashboards={"enabled": True})
+    world = new_cluster(security={"tlsSecret": "tls"}, dashboards={"enabled": True})
     metadata = {"name": SECRET.name, "namespace": SECRET.namespace}
     world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": FIRST})
-    settled(world, version)
+    reconcile_until_converged(world, version)
     return world
 
 
@@ -41,7 +52,7 @@ def test_renewed_certificate_replaces_every_pod(version: str, is_rolled: bool) -
     world = with_certificates(version)
     before, dashboards = uids(world), dashboards_template(world)
     world.patch(Patch(SECRET, {"data": RENEWED}, ""))
-    settled(world, version)
+    reconcile_until_converged(world, version)
     assert bool(before.items() & uids(world).items()) != is_rolled
     assert before.keys() == uids(world).keys()
     assert dashboards_template(world) == dashboards
@@ -51,7 +62,7 @@ def test_changed_ca_certificate_rolls_dashboards_too() -> None:
     world = with_certificates()
     dashboards = dashboards_template(world)
     world.patch(Patch(SECRET, {"data": {"ca.crt": "bmV3"}}, ""))
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert dashboards_template(world) != dashboards
 
 
@@ -60,18 +71,18 @@ def test_missing_secret_replaces_no_pod() -> None:
     world = with_certificates()
     before, dashboards = uids(world), dashboards_template(world)
     world.delete(Delete(SECRET, "", ""))
-    at_work(world, ticks=30)
+    reconcile_for_ticks(world, ticks=30)
     assert uids(world) == before
     assert dashboards_template(world) == dashboards
 
 
 def test_certificate_renewed_during_an_upgrade_replaces_pods_after_it() -> None:
     """I11: the upgrade replaces every pod once already."""
-    world = edited(with_certificates(), version="3.4.0")
-    until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
+    world = edit_spec(with_certificates(), version="3.4.0")
+    reconcile_until(world, lambda world: status(world)["upgrade"].get("pool") == "managers")
     before = templates_with_digest(world)
     world.patch(Patch(SECRET, {"data": RENEWED}, ""))
-    for current in unfolding(world):
+    for current in reconcile_steps(world):
         if status(current)["engineVersion"] != "3.4.0":
             assert templates_with_digest(current) == before
     assert templates_with_digest(world) != before
@@ -85,7 +96,7 @@ def templates_with_digest(world: FakeCluster) -> set[str]:
 
 def test_snapshot_has_no_private_key() -> None:
     world = with_certificates()
-    ports = Ports(world)
+    ports = CountingPorts(world)
     snapshot = observe(ports, ports, CLUSTER, release(NEWEST), world.state.now)
     assert snapshot is not None
     assert SECRET not in snapshot.objects
@@ -96,16 +107,16 @@ def test_snapshot_has_no_private_key() -> None:
 @pytest.mark.parametrize("is_missing", [False, True], ids=["changed", "missing"])
 def test_changed_entry_of_the_keystore_replaces_every_pod(is_missing: bool) -> None:
     key = Key("v1", "Secret", "search", "secure")
-    world = asked_for(keystoreSecret="secure")
+    world = new_cluster(keystoreSecret="secure")
     metadata = {"name": key.name, "namespace": key.namespace}
     world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"a.b": "b25l"}})
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     before = uids(world)
     if is_missing:
         world.delete(Delete(key, "", ""))
-        at_work(world, ticks=20)
+        reconcile_for_ticks(world, ticks=20)
         assert uids(world) == before
         return
     world.patch(Patch(key, {"data": {"a.b": "dHdv"}}, ""))
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert not before.items() & uids(world).items()

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from operators_at_work import condition, edited, pool, settled, status, with_index
+from operator_runs import (
+    add_index,
+    condition,
+    edit_spec,
+    pool,
+    reconcile_for_ticks,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import pod_versions, running_cluster
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import NEWEST, at_work, running, versions
 
 MANAGERS = pool("managers", 3, "cluster_manager")
 BRIEF = {**pool("data", 3, "data"), "storage": {"ephemeral": True}}
@@ -35,18 +43,18 @@ def with_copies_on(world: FakeCluster, index: str, *nodes: str) -> FakeCluster:
 
 def test_ephemeral_node_is_drained_when_its_shards_fit() -> None:
     """Books has two copies: the third node takes one, and is at 80 %."""
-    world = with_sizes(running(BRIEF, MANAGERS), 100, books=80)
-    settled(edited(world, version="3.4.0"), NEWEST)
-    assert set(versions(world).values()) == {"3.4.0"}
+    world = with_sizes(running_cluster(BRIEF, MANAGERS), 100, books=80)
+    reconcile_until_converged(edit_spec(world, version="3.4.0"))
+    assert set(pod_versions(world).values()) == {"3.4.0"}
 
 
 def test_ephemeral_node_is_not_drained_while_its_shards_do_not_fit() -> None:
     """S09: OpenSearch moves what fits, and the drain never ends."""
-    world = with_index(running(BRIEF, MANAGERS), "logs", replicas=2)
+    world = add_index(running_cluster(BRIEF, MANAGERS), "logs", replicas=2)
     with_sizes(with_copies_on(world, "books", "data-0", "data-1"), 100, books=30, logs=60)
-    before = versions(world)
-    at_work(edited(world, version="3.4.0", upgrade={"healthDeadlineSeconds": 60}), ticks=10)
-    assert versions(world) == before
+    before = pod_versions(world)
+    reconcile_for_ticks(edit_spec(world, version="3.4.0", upgrade={"healthDeadlineSeconds": 60}), ticks=10)
+    assert pod_versions(world) == before
     assert world.state.engine.excluded == frozenset()
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "Degraded").startswith("True InsufficientDiskSpace: ")
@@ -54,38 +62,38 @@ def test_ephemeral_node_is_not_drained_while_its_shards_do_not_fit() -> None:
         "False InsufficientDiskSpace: stalled: 1 shards with 30.0 GiB, the largest 30.0 GiB, have to leave "
         "logs-data-0 and do not fit on other nodes: logs-data-2 25.0 GiB are free"
     )
-    settled(with_sizes(world, 200, books=30, logs=60), NEWEST)
-    assert set(versions(world).values()) == {"3.4.0"}
+    reconcile_until_converged(with_sizes(world, 200, books=30, logs=60))
+    assert set(pod_versions(world).values()) == {"3.4.0"}
 
 
 def test_index_without_replicas_is_not_moved_to_a_full_node() -> None:
-    world = with_index(running(pool("data", 2, "data"), MANAGERS), "single", replicas=0)
+    world = add_index(running_cluster(pool("data", 2, "data"), MANAGERS), "single", replicas=0)
     with_sizes(with_copies_on(world, "single", "data-0"), 100, books=60, single=30)
-    at_work(edited(world, version="3.4.0"), ticks=20)
+    reconcile_for_ticks(edit_spec(world, version="3.4.0"), ticks=20)
     assert world.state.engine.excluded == frozenset()
-    assert set(versions(world).values()) == {"2.19.4"}
+    assert set(pod_versions(world).values()) == {"2.19.4"}
     assert condition(world, "PodsCurrent").startswith("False InsufficientDiskSpace: 1 shards with 30.0 GiB")
-    settled(with_sizes(world, 200, books=60, single=30), NEWEST)
-    assert set(versions(world).values()) == {"3.4.0"}
+    reconcile_until_converged(with_sizes(world, 200, books=60, single=30))
+    assert set(pod_versions(world).values()) == {"3.4.0"}
 
 
 def test_node_with_a_volume_and_replicas_restarts_on_full_disks() -> None:
     """Nothing moves."""
-    world = with_sizes(running(pool("data", 2, "data"), MANAGERS), 100, books=84)
-    settled(edited(world, version="3.4.0"), NEWEST)
-    assert set(versions(world).values()) == {"3.4.0"}
+    world = with_sizes(running_cluster(pool("data", 2, "data"), MANAGERS), 100, books=84)
+    reconcile_until_converged(edit_spec(world, version="3.4.0"))
+    assert set(pod_versions(world).values()) == {"3.4.0"}
 
 
 def test_scale_in_waits_until_the_other_nodes_have_room() -> None:
-    world = with_index(running(pool("data", 3, "data"), MANAGERS), "logs")
+    world = add_index(running_cluster(pool("data", 3, "data"), MANAGERS), "logs")
     with_copies_on(world, "books", "data-1", "data-2")
     with_sizes(with_copies_on(world, "logs", "data-0", "data-1"), 100, books=30, logs=60)
-    at_work(edited(world, pools=[pool("data", 2, "data"), MANAGERS]), ticks=10)
+    reconcile_for_ticks(edit_spec(world, pools=[pool("data", 2, "data"), MANAGERS]), ticks=10)
     assert condition(world, "ScaleInComplete").startswith(
         "False InsufficientDiskSpace: 1 shards with 30.0 GiB, the largest 30.0 GiB, have to leave "
         "logs-data-2 and do not fit on other nodes: logs-data-0 25.0 GiB are free"
     )
     assert world.state.engine.excluded == frozenset()
-    assert "data-2" in versions(world)
-    settled(with_sizes(world, 200, books=30, logs=60), NEWEST)
-    assert "data-2" not in versions(world)
+    assert "data-2" in pod_versions(world)
+    reconcile_until_converged(with_sizes(world, 200, books=30, logs=60))
+    assert "data-2" not in pod_versions(world)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from operators_at_work import CLUSTER, asked_for, status
+from operator_runs import CLUSTER, new_cluster, reconcile_steps, status
+from operator_scenarios import pods, running_cluster
 from searchkeeper.cli.sources import fake_cluster_source
 from searchkeeper.images import Images, image_version, repository_of
 from searchkeeper.releases import newest
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import pods, running, unfolding
 
 MIRROR = Images("mirror.example.com:5000/engine", "mirror.example.com:5000/dashboards")
 
 
 def mirrored(world: FakeCluster) -> FakeCluster:
-    *_, last = unfolding(world, images=MIRROR)
+    *_, last = reconcile_steps(world, images=MIRROR)
     return last
 
 
@@ -22,7 +22,7 @@ def repositories(world: FakeCluster) -> set[str]:
 
 
 def test_every_pod_has_an_image_of_the_mirror() -> None:
-    world = mirrored(asked_for(dashboards={"enabled": True}))
+    world = mirrored(new_cluster(dashboards={"enabled": True}))
     images = {each["spec"]["containers"][0]["image"] for each in world.list("v1", "Pod", "search", {})}
     assert {repository_of(each) for each in images} == {MIRROR.engine, MIRROR.dashboards}
     assert {image_version(each) for each in images} == {"2.19.4"}
@@ -30,14 +30,14 @@ def test_every_pod_has_an_image_of_the_mirror() -> None:
 
 
 def test_cluster_moves_to_a_mirror_one_pod_at_a_time() -> None:
-    world = running()
-    for current in unfolding(world, images=MIRROR):
+    world = running_cluster()
+    for current in reconcile_steps(world, images=MIRROR):
         assert len(current.state.engine.nodes) >= 4
     assert repositories(world) == {MIRROR.engine}
 
 
 def test_description_without_mirror_settings_has_no_open_action() -> None:
-    world = mirrored(asked_for())
+    world = mirrored(new_cluster())
     source = fake_cluster_source(world, newest())
     open_actions = [each for each in source.describe(CLUSTER).actions if each.status != "True"]
     assert open_actions == []

@@ -6,12 +6,23 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, condition, edited, pool, settled, status
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    checked_ports,
+    condition,
+    edit_spec,
+    new_cluster,
+    pool,
+    reconcile_for_ticks,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import RecordingPorts, pods, running_cluster
 from searchkeeper.kubernetes.operations import Delete, EventType, Key, Manifest, Patch
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import NEWEST, Telling, at_work, judged, pods, running
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 SERVICE = Key("v1", "Service", "search", "logs")
@@ -46,9 +57,9 @@ def without_status(manifest: Manifest | None) -> Any:
 
 @pytest.mark.parametrize("key", NAMES, ids=str)
 def test_foreign_object_is_reported_and_left_unchanged(key: Key) -> None:
-    world = asked_for(dashboards={"enabled": True})
+    world = new_cluster(dashboards={"enabled": True})
     created = create_foreign(world, key)
-    at_work(world, ticks=30)
+    reconcile_for_ticks(world, ticks=30)
     assert without_status(world.get(key)) == without_status(created)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, NAMES[key]) == (
@@ -60,39 +71,39 @@ def test_foreign_object_is_reported_and_left_unchanged(key: Key) -> None:
 
 @pytest.mark.parametrize("key", NAMES, ids=str)
 def test_object_is_created_when_its_name_becomes_free(key: Key) -> None:
-    world = asked_for(dashboards={"enabled": True})
+    world = new_cluster(dashboards={"enabled": True})
     create_foreign(world, key)
-    at_work(world, ticks=30)
+    reconcile_for_ticks(world, ticks=30)
     world.delete(Delete(key, "", ""))
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert status(world)["phase"] == "Running"
 
 
 def test_name_conflict_does_not_stop_other_objects() -> None:
-    world = asked_for()
+    world = new_cluster()
     create_foreign(world, Key("apps/v1", "StatefulSet", "search", "logs-data"))
-    at_work(world, ticks=30)
+    reconcile_for_ticks(world, ticks=30)
     assert set(pods(world)) == {"managers-0", "managers-1", "managers-2"}
 
 
 def test_name_conflict_causes_no_writes() -> None:
     """L2: no hot loop."""
-    world = asked_for()
+    world = new_cluster()
     for key in NAMES:
         create_foreign(world, key)
-    at_work(world, ticks=30)
-    ports = Telling(world)
-    at_work(world, ports, ticks=30)
-    assert ports.operations == 0
+    reconcile_for_ticks(world, ticks=30)
+    ports = RecordingPorts(world)
+    reconcile_for_ticks(world, ports, ticks=30)
+    assert ports.writes == 0
 
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", "SearchPool", "StatefulSet", "PodDisruptionBudget"])
 def test_removed_label_is_restored(kind: str) -> None:
-    world = running()
+    world = running_cluster()
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
     for key in [key for key in world.state.cluster.objects if key.kind == kind]:
         world.patch(Patch(key, {"metadata": {"labels": {MANAGED_BY: None}}}, ""))
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     objects = [each for key, each in world.state.cluster.objects.items() if key.kind == kind]
     assert {each["metadata"]["labels"].get(MANAGED_BY) for each in objects} == {"searchkeeper"}
     assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before
@@ -117,15 +128,15 @@ def name_conflicts(world: FakeCluster, key: Key) -> set[str]:
 
 
 def test_pool_name_conflict_names_the_owner() -> None:
-    world = running(pool("a-data", 2, "data"), pool("managers", 3, "cluster_manager"))
+    world = running_cluster(pool("a-data", 2, "data"), pool("managers", 3, "cluster_manager"))
     key = create_cluster(world, "logs-a", pool("data", 2, "data"), pool("managers", 1, "cluster_manager"))
     message = "SearchPool logs-a-data belongs to SearchCluster logs"
     assert any(message in each for each in name_conflicts(world, key))
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
 
 
 def test_cluster_does_not_take_the_service_of_another_cluster() -> None:
-    world = running()
+    world = running_cluster()
     before = world.get(Key("v1", "Service", "search", "logs-nodes"))
     key = create_cluster(world, "logs-nodes", pool("managers", 1, "cluster_manager"))
     assert world.get(Key("v1", "Service", "search", "logs-nodes")) == before
@@ -135,8 +146,8 @@ def test_cluster_does_not_take_the_service_of_another_cluster() -> None:
 
 
 def test_name_conflict_does_not_stop_an_upgrade() -> None:
-    world = running()
+    world = running_cluster()
     world.delete(Delete(SERVICE, "", ""))
     create_foreign(world, SERVICE)
-    at_work(edited(world, version="3.4.0"), judged(world), ticks=60)
+    reconcile_for_ticks(edit_spec(world, version="3.4.0"), checked_ports(world), ticks=60)
     assert status(world)["engineVersion"] == "3.4.0"

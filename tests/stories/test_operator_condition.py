@@ -6,7 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, cycled, edited, looked, pool, settled, status
+from operator_runs import (
+    CLUSTER,
+    CountingPorts,
+    edit_spec,
+    pool,
+    reconcile_once,
+    reconcile_steps,
+    reconcile_until_converged,
+    status,
+    try_reconcile,
+)
+from operator_scenarios import RecordingPorts, delete_cluster, running_cluster, unavailable_pods
 from searchkeeper.kubernetes.api import ApiError, Conflict, Rejected, Unavailable
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.operator_condition import OPERATOR_CONDITION, UPGRADE_BLOCKERS
@@ -16,7 +27,6 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.manifests import annotation
 from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
-from tales import Telling, away, deleted, running, unfolding
 
 CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.5.0")
 PODS = {"data-0", "data-1", "managers-0", "managers-1", "managers-2"}
@@ -41,20 +51,20 @@ def upgradeable(world: FakeCluster) -> str | None:
 
 
 def reconciles(world: FakeCluster, version: str = "0.5.0") -> Iterator[FakeCluster]:
-    return unfolding(world, version, operator_condition=CONDITION)
+    return reconcile_steps(world, version, operator_condition=CONDITION)
 
 
 def test_converged_cluster_does_not_block_olm() -> None:
-    world = with_operator_condition(running())
+    world = with_operator_condition(running_cluster())
     assert [upgradeable(each) for each in reconciles(world)][-1] == "True"
 
 
 def test_pod_replacement_blocks_olm() -> None:
-    world = edited(with_operator_condition(running()), version="3.4.0")
+    world = edit_spec(with_operator_condition(running_cluster()), version="3.4.0")
     statuses = set()
     for current in reconciles(world):
         statuses.add(upgradeable(current))
-        if away(current, PODS):
+        if unavailable_pods(current, PODS):
             assert upgradeable(current) == "False"
     assert statuses == {"True", "False"}
     assert upgradeable(world) == "True"
@@ -69,7 +79,7 @@ def orphans(cluster: ObjectStore) -> list[str]:
 
 
 def test_orphaned_pods_block_olm() -> None:
-    world = with_operator_condition(running(version="0.3.1"))
+    world = with_operator_condition(running_cluster(version="0.3.1"))
     times = 0
     for current in reconciles(world):
         if orphans(current.state.cluster):
@@ -81,35 +91,35 @@ def test_orphaned_pods_block_olm() -> None:
 
 def test_olm_is_blocked_before_a_pod_is_deleted() -> None:
     """Otherwise OLM could replace the operator in between."""
-    world = edited(with_operator_condition(running()), version="3.4.0")
+    world = edit_spec(with_operator_condition(running_cluster()), version="3.4.0")
 
-    class CheckingPorts(Telling):
+    class CheckingPorts(RecordingPorts):
         def delete(self, delete: object) -> None:
             assert upgradeable(world) == "False"
             super().delete(delete)  # type: ignore[arg-type]
 
     ports = CheckingPorts(world)
-    for _ in unfolding(world, ports=ports, operator_condition=CONDITION):
+    for _ in reconcile_steps(world, ports=ports, operator_condition=CONDITION):
         pass
     assert len(ports.deleted) == 5
 
 
 def test_olm_is_blocked_before_pods_are_orphaned() -> None:
-    world = with_operator_condition(running(version="0.3.1"))
+    world = with_operator_condition(running_cluster(version="0.3.1"))
     statuses = []
 
-    class CheckingPorts(Telling):
+    class CheckingPorts(RecordingPorts):
         def delete(self, delete: Delete) -> None:
             statuses.extend([upgradeable(world)] if delete.orphan else [])
             super().delete(delete)
 
-    for _ in unfolding(world, ports=CheckingPorts(world), operator_condition=CONDITION):
+    for _ in reconcile_steps(world, ports=CheckingPorts(world), operator_condition=CONDITION):
         pass
     assert statuses == ["False", "False"]
 
 
 def test_transition_time_changes_only_with_the_status() -> None:
-    world = edited(with_operator_condition(running()), version="3.4.0")
+    world = edit_spec(with_operator_condition(running_cluster()), version="3.4.0")
     last = None
     for current in reconciles(world):
         for each in operator_condition(current)["spec"].get("conditions", ()):
@@ -119,19 +129,19 @@ def test_transition_time_changes_only_with_the_status() -> None:
 
 
 def test_nothing_is_written_without_an_operator_condition() -> None:
-    world = running()
-    ports = Ports(world)
+    world = running_cluster()
+    ports = CountingPorts(world)
     reconcile(ports, ports, CLUSTER, release("0.5.0"), world.state.now, operator_condition=CONDITION)
-    assert ports.operations == 0
+    assert ports.writes == 0
 
 
 def test_converged_cluster_does_not_write_the_operator_condition() -> None:
-    world = with_operator_condition(running())
+    world = with_operator_condition(running_cluster())
     for _ in reconciles(world):
         pass
-    ports = Ports(world)
+    ports = CountingPorts(world)
     reconcile(ports, ports, CLUSTER, release("0.5.0"), world.state.now, operator_condition=CONDITION)
-    assert ports.operations == 0
+    assert ports.writes == 0
 
 
 def with_blockers(world: FakeCluster, text: str) -> FakeCluster:
@@ -144,7 +154,9 @@ def with_blockers(world: FakeCluster, text: str) -> FakeCluster:
 
 
 def test_blocker_of_another_cluster_is_kept() -> None:
-    world = with_blockers(with_operator_condition(running()), '{"search/other": "other-0 is being replaced"}')
+    world = with_blockers(
+        with_operator_condition(running_cluster()), '{"search/other": "other-0 is being replaced"}'
+    )
     metadata = {"name": "other", "namespace": "search"}
     world.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": {}})
     for _ in reconciles(world):
@@ -154,22 +166,22 @@ def test_blocker_of_another_cluster_is_kept() -> None:
 
 def test_stale_read_does_not_remove_the_blocker_of_another_cluster() -> None:
     """Two clusters are reconciled at the same time, and both write to one OperatorCondition."""
-    world = with_operator_condition(running())
+    world = with_operator_condition(running_cluster())
     before = operator_condition(world)
     with_blockers(world, '{"search/other": "other-0 is being replaced"}')
 
-    class StalePorts(Ports):
+    class StalePorts(CountingPorts):
         def get(self, key: Key) -> Manifest | None:
             return before if key == CONDITION else super().get(key)
 
     with pytest.raises(Conflict):
-        cycled(StalePorts(world), world, "0.5.0", operator_condition=CONDITION)
+        reconcile_once(StalePorts(world), world, "0.5.0", operator_condition=CONDITION)
     assert upgradeable(world) == "False"
 
 
 def test_blocker_of_a_missing_cluster_is_removed() -> None:
     world = with_blockers(
-        with_operator_condition(running()), '{"search/missing": "missing-0 is being replaced"}'
+        with_operator_condition(running_cluster()), '{"search/missing": "missing-0 is being replaced"}'
     )
     for _ in reconciles(world):
         pass
@@ -178,7 +190,7 @@ def test_blocker_of_a_missing_cluster_is_removed() -> None:
 
 
 def test_conditions_of_other_writers_are_kept() -> None:
-    world = with_operator_condition(running())
+    world = with_operator_condition(running_cluster())
     other = {"type": "Other", "status": "True", "reason": "x", "message": "", "lastTransitionTime": "t"}
     world.patch(Patch(CONDITION, {"spec": {"conditions": [other]}}, ""))
     for _ in reconciles(world):
@@ -187,9 +199,9 @@ def test_conditions_of_other_writers_are_kept() -> None:
 
 
 def test_deleted_cluster_does_not_block_olm() -> None:
-    world = edited(with_operator_condition(running()), version="3.4.0")
+    world = edit_spec(with_operator_condition(running_cluster()), version="3.4.0")
     next(each for each in reconciles(world) if upgradeable(each) == "False")
-    deleted(world)
+    delete_cluster(world)
     for _ in reconciles(world):
         if CLUSTER not in world.state.cluster.objects:
             break
@@ -197,9 +209,9 @@ def test_deleted_cluster_does_not_block_olm() -> None:
 
 
 def test_operator_replaced_while_blocking_finishes_the_upgrade() -> None:
-    world = edited(with_operator_condition(running()), version="3.4.0")
+    world = edit_spec(with_operator_condition(running_cluster()), version="3.4.0")
     next(each for each in reconciles(world) if upgradeable(each) == "False")
-    settled(world, "0.5.0")
+    reconcile_until_converged(world, "0.5.0")
     assert status(world)["engineVersion"] == "3.4.0"
     for _ in reconciles(world):
         pass
@@ -208,15 +220,15 @@ def test_operator_replaced_while_blocking_finishes_the_upgrade() -> None:
 
 @pytest.mark.parametrize("text", ["{", "[]", "null", "7"])
 def test_invalid_blocker_annotation_does_not_block_olm(text: str) -> None:
-    world = with_operator_condition(running())
+    world = with_operator_condition(running_cluster())
     world.patch(Patch(CONDITION, {"metadata": {"annotations": {UPGRADE_BLOCKERS: text}}}, ""))
     assert [upgradeable(each) for each in reconciles(world)][-1] == "True"
 
 
-def failing_ports(world: FakeCluster, write: str, error: ApiError) -> Telling:
+def failing_ports(world: FakeCluster, write: str, error: ApiError) -> RecordingPorts:
     """Return ports to an API server that fails the deletes that begin with this text."""
 
-    class FailingPorts(Telling):
+    class FailingPorts(RecordingPorts):
         def delete(self, delete: Delete) -> None:
             if str(delete).startswith(write):
                 raise error
@@ -232,11 +244,11 @@ def failing_ports(world: FakeCluster, write: str, error: ApiError) -> Telling:
 )
 def test_denied_deletion_does_not_block_olm(version: str, write: str) -> None:
     # Guard: a denied operation does not block OLM.
-    world = with_operator_condition(running(version=version))
-    edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
+    world = with_operator_condition(running_cluster(version=version))
+    edit_spec(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
     ports = failing_ports(world, write, Rejected("forbidden"))
     for _ in range(60):
-        if not cycled(ports, world, "0.5.0", operator_condition=CONDITION).wrote:
+        if not reconcile_once(ports, world, "0.5.0", operator_condition=CONDITION).wrote:
             world.tick()
     assert f"cannot {write}" in str(status(world)["conditions"])
     assert upgradeable(world) == "True"
@@ -244,23 +256,23 @@ def test_denied_deletion_does_not_block_olm(version: str, write: str) -> None:
 
 def test_invalid_spec_does_not_block_olm() -> None:
     # Guard: a cluster without a usable spec does not block OLM.
-    world = with_operator_condition(running())
-    edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
-    next(each for each in reconciles(world) if away(each, PODS))
+    world = with_operator_condition(running_cluster())
+    edit_spec(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
+    next(each for each in reconciles(world) if unavailable_pods(each, PODS))
     assert upgradeable(world) == "False"
-    edited(world, upgrade={"rollback": "Sometimes"})
+    edit_spec(world, upgrade={"rollback": "Sometimes"})
     for _ in range(10):
-        cycled(world, world, "0.5.0", operator_condition=CONDITION)
+        reconcile_once(world, world, "0.5.0", operator_condition=CONDITION)
         world.tick()
     assert upgradeable(world) == "True"
 
 
 def test_repeated_failure_does_not_rewrite_the_operator_condition() -> None:
     """A webhook may stay unavailable for any length of time."""
-    world = with_operator_condition(running(version="0.3.1"))
+    world = with_operator_condition(running_cluster(version="0.3.1"))
     ports = failing_ports(world, "delete StatefulSet", Unavailable("failed calling webhook"))
     for _ in range(60):
-        outcome = looked(ports, world, "0.5.0", operator_condition=CONDITION)
+        outcome = try_reconcile(ports, world, "0.5.0", operator_condition=CONDITION)
         if outcome is None or not outcome.wrote:
             world.tick()
     assert upgradeable(world) == "False"

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from operators_at_work import condition, edited, settled, status
+from operator_runs import (
+    condition,
+    edit_spec,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import RecordingPorts, pods, running_cluster
 from searchkeeper.kubernetes.api import Rejected
 from searchkeeper.kubernetes.operations import Manifest, Patch
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import NEWEST, Telling, at_work, pods, running, unfolding
 
 MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
 DATA = {"name": "data", "roles": ["data"], "replicas": 2}
@@ -20,13 +27,13 @@ def uids(world: FakeCluster) -> dict[str, str]:
 
 
 def with_data(world: FakeCluster, **parts: Any) -> FakeCluster:
-    return edited(world, pools=[MANAGERS, {**DATA, **parts}])
+    return edit_spec(world, pools=[MANAGERS, {**DATA, **parts}])
 
 
 def test_changed_template_replaces_the_pods_of_its_pool_one_by_one() -> None:
-    world = running(MANAGERS, DATA)
+    world = running_cluster(MANAGERS, DATA)
     before = uids(world)
-    for current in unfolding(with_data(world, podTemplate=SELECTED)):
+    for current in reconcile_steps(with_data(world, podTemplate=SELECTED)):
         assert len(pods(current)) >= 4
     after = uids(world)
     assert {name for name in before if before[name] != after[name]} == {"data-0", "data-1"}
@@ -36,25 +43,25 @@ def test_changed_template_replaces_the_pods_of_its_pool_one_by_one() -> None:
 
 
 def test_removed_template_is_undone() -> None:
-    world = running(MANAGERS, {**DATA, "podTemplate": SELECTED})
+    world = running_cluster(MANAGERS, {**DATA, "podTemplate": SELECTED})
     with_data(world, podTemplate=None)
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert not any("nodeSelector" in each["spec"] for each in pods(world).values())
 
 
 def test_template_that_comes_with_an_upgrade_is_applied_after_it() -> None:
     """I11."""
-    world = running(MANAGERS, DATA)
-    edited(world, version="3.4.0", pools=[MANAGERS, {**DATA, "podTemplate": SELECTED}])
-    for current in unfolding(world):
+    world = running_cluster(MANAGERS, DATA)
+    edit_spec(world, version="3.4.0", pools=[MANAGERS, {**DATA, "podTemplate": SELECTED}])
+    for current in reconcile_steps(world):
         if status(current)["engineVersion"] != "3.4.0":
             assert not any("nodeSelector" in each["spec"] for each in pods(current).values())
     assert pods(world)["data-0"]["spec"]["nodeSelector"] == {"disk": "ssd"}
 
 
 def test_upgrade_keeps_the_template() -> None:
-    world = running(MANAGERS, {**DATA, "podTemplate": SELECTED})
-    for current in unfolding(edited(world, version="3.4.0")):
+    world = running_cluster(MANAGERS, {**DATA, "podTemplate": SELECTED})
+    for current in reconcile_steps(edit_spec(world, version="3.4.0")):
         assert all(
             each["spec"]["nodeSelector"] == {"disk": "ssd"}
             for name, each in pods(current).items()
@@ -64,17 +71,17 @@ def test_upgrade_keeps_the_template() -> None:
 
 
 def test_template_that_the_operator_refuses_changes_nothing() -> None:
-    world = running(MANAGERS, DATA)
+    world = running_cluster(MANAGERS, DATA)
     before = uids(world)
     with_data(world, podTemplate={"spec": {"containers": [{"name": "opensearch", "image": "mine"}]}})
-    at_work(world, ticks=5)
+    reconcile_for_ticks(world, ticks=5)
     assert condition(world, "SpecValid").startswith(
         "False InvalidSpec: invalid spec: spec.pools[1].podTemplate.spec.containers[0].image: Forbidden: "
     )
     assert uids(world) == before
 
 
-class StrictPorts(Telling):
+class StrictPorts(RecordingPorts):
     """Ports to an API server that validates tolerations."""
 
     def patch(self, patch: Patch) -> Manifest:
@@ -86,10 +93,10 @@ class StrictPorts(Telling):
 
 
 def test_template_that_the_api_server_rejects_is_reported_with_its_message() -> None:
-    world = running(MANAGERS, DATA)
+    world = running_cluster(MANAGERS, DATA)
     before = uids(world)
     with_data(world, podTemplate={"spec": {"tolerations": [{"operator": "Is"}]}})
-    at_work(world, StrictPorts(world), ticks=5)
+    reconcile_for_ticks(world, StrictPorts(world), ticks=5)
     told = condition(world, "PoolsConverged")
     assert told.startswith("False OperationDenied: ")
     assert 'tolerations[0].operator: Unsupported value: "Is"' in told
@@ -102,25 +109,25 @@ def settings_of(world: FakeCluster, pod: str) -> dict[str, str]:
 
 
 def test_changed_setting_of_the_cluster_replaces_every_pod() -> None:
-    world = running(MANAGERS, DATA)
+    world = running_cluster(MANAGERS, DATA)
     before = uids(world)
-    settled(edited(world, config={"cluster.x": "y"}), NEWEST)
+    reconcile_until_converged(edit_spec(world, config={"cluster.x": "y"}))
     assert not before.items() & uids(world).items()
     assert settings_of(world, "data-0")["cluster.x"] == "y"
 
 
 def test_changed_setting_of_a_pool_replaces_its_pods_only() -> None:
-    world = running(MANAGERS, DATA)
+    world = running_cluster(MANAGERS, DATA)
     before = uids(world)
-    settled(with_data(world, config={"node.attr.disk": "ssd"}), NEWEST)
+    reconcile_until_converged(with_data(world, config={"node.attr.disk": "ssd"}))
     after = uids(world)
     assert {name for name in before if before[name] != after[name]} == {"data-0", "data-1"}
 
 
 def test_upgrade_keeps_the_settings_that_nodes_have() -> None:
     """I11: settings of the cluster that come with the version are applied after the upgrade."""
-    world = running(MANAGERS, DATA, config={"cluster.x": "old"})
-    for current in unfolding(edited(world, version="3.4.0", config={"cluster.x": "new"})):
+    world = running_cluster(MANAGERS, DATA, config={"cluster.x": "old"})
+    for current in reconcile_steps(edit_spec(world, version="3.4.0", config={"cluster.x": "new"})):
         if status(current)["engineVersion"] != "3.4.0":
             assert {settings_of(current, pod)["cluster.x"] for pod in pods(current)} == {"old"}
     assert {settings_of(world, pod)["cluster.x"] for pod in pods(world)} == {"new"}

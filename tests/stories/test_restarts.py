@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from operators_at_work import CLUSTER, condition, edited, settled, status
+from operator_runs import (
+    CLUSTER,
+    condition,
+    edit_spec,
+    reconcile_for_ticks,
+    reconcile_until,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import add_pod_fault, pod_versions, running_cluster
 from searchkeeper.api.codec import format_timestamp
 from searchkeeper.kubernetes.operations import Key, Patch
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
-from tales import NEWEST, at_work, broken, running, until, versions
 
 
 def restarted(world: FakeCluster, name: str, *, count: int = 1) -> FakeCluster:
@@ -27,64 +35,66 @@ def restarted(world: FakeCluster, name: str, *, count: int = 1) -> FakeCluster:
 
 def upgraded_first_pod(world: FakeCluster) -> FakeCluster:
     """The moment at which the first pod has the new version and is not waited for any more."""
-    edited(world, version="3.4.0")
-    until(lambda world: "roll/away" in status(world)["ledger"], world)
-    return until(lambda world: "roll/away" not in status(world)["ledger"], world)
+    edit_spec(world, version="3.4.0")
+    reconcile_until(world, lambda world: "roll/away" in status(world)["ledger"])
+    return reconcile_until(world, lambda world: "roll/away" not in status(world)["ledger"])
 
 
 def test_upgrade_waits_until_the_last_restart_is_ten_minutes_ago() -> None:
-    world = upgraded_first_pod(running())
-    before = versions(world)
+    world = upgraded_first_pod(running_cluster())
+    before = pod_versions(world)
     assert before["data-0"] == "3.4.0"
-    at_work(restarted(world, "data-0", count=2), ticks=55)
-    assert versions(world) == before
+    reconcile_for_ticks(restarted(world, "data-0", count=2), ticks=55)
+    assert pod_versions(world) == before
     assert condition(world, "PodsCurrent").startswith(
         "False PodsRestarting: container main of logs-data-0 has restarted 2 times, last at 1970-01-01T"
     )
     assert world.state.engine.allocation is None
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {"3.4.0"}
+    reconcile_until_converged(world)
+    assert set(pod_versions(world).values()) == {"3.4.0"}
     assert "Stalled" not in [event.reason for event in world.state.events]
 
 
 def test_upgrade_stalls_while_a_pod_restarts_again_and_again() -> None:
-    world = upgraded_first_pod(running(upgrade={"healthDeadlineSeconds": 60}))
-    before = versions(world)
+    world = upgraded_first_pod(running_cluster(upgrade={"healthDeadlineSeconds": 60}))
+    before = pod_versions(world)
     for count in range(1, 6):
-        at_work(restarted(world, "data-0", count=count), ticks=3)
-    assert versions(world) == before
+        reconcile_for_ticks(restarted(world, "data-0", count=count), ticks=3)
+    assert pod_versions(world) == before
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "Degraded").startswith("True PodsRestarting: ")
 
 
 def test_failing_rollout_of_a_version_that_restarts_rolls_back() -> None:
     """The restarts of the newer version do not block the rollback from it."""
-    world = upgraded_first_pod(running(upgrade={"healthDeadlineSeconds": 60, "rollback": "Automatic"}))
+    world = upgraded_first_pod(
+        running_cluster(upgrade={"healthDeadlineSeconds": 60, "rollback": "Automatic"})
+    )
     for count in range(1, 30):
         if "upgrade" not in status(world)["ledger"]:
             break
-        if versions(world).get("data-0") == "3.4.0":
+        if pod_versions(world).get("data-0") == "3.4.0":
             restarted(world, "data-0", count=count)
-        at_work(world, ticks=3)
-    assert set(versions(world).values()) == {"2.19.4"}
+        reconcile_for_ticks(world, ticks=3)
+    assert set(pod_versions(world).values()) == {"2.19.4"}
 
 
 def test_outdated_pod_that_restarts_is_replaced_first() -> None:
     """The new version may end its restarts; the others would wait for it."""
-    world = restarted(running(), "data-1")
-    edited(world, version="3.4.0")
-    until(lambda world: "3.4.0" in versions(world).values(), world)
-    assert versions(world)["data-1"] == "3.4.0"
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {"3.4.0"}
+    world = restarted(running_cluster(), "data-1")
+    edit_spec(world, version="3.4.0")
+    reconcile_until(world, lambda world: "3.4.0" in pod_versions(world).values())
+    assert pod_versions(world)["data-1"] == "3.4.0"
+    reconcile_until_converged(world)
+    assert set(pod_versions(world).values()) == {"3.4.0"}
 
 
 def test_crash_loop_is_reported_with_the_last_exit() -> None:
-    world = upgraded_first_pod(running())
-    broken(world, "logs-managers-1", PodFault.CRASH)
-    at_work(world, ticks=5)
+    world = upgraded_first_pod(running_cluster())
+    add_pod_fault(world, "logs-managers-1", PodFault.CRASH)
+    reconcile_for_ticks(world, ticks=5)
     assert condition(world, "PodsCurrent") == (
         "False PodsRestarting: container main of logs-managers-1 has restarted once, last: "
         "Error (exit code 1)"
     )
-    assert list(versions(world).values()).count("3.4.0") == 1
+    assert list(pod_versions(world).values()).count("3.4.0") == 1

@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import asked_for, edited, settled, status
+from operator_runs import (
+    edit_spec,
+    new_cluster,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import object_kinds, pod_versions, pods, stateful_set
 from searchkeeper.desired.deployed_spec import deployed_security
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import kinds, pods, stateful_set, unfolding, until, versions
 
 NEW = "3.4.0"
 TLS = {"tlsSecret": "a"}
@@ -19,11 +26,11 @@ TLS_AND_CREDENTIALS = {"tlsSecret": "a", "credentialsSecret": "admin"}
 
 
 def with_security(**security: str) -> FakeCluster:
-    world = asked_for(security=security)
+    world = new_cluster(security=security)
     entries = {name: base64.b64encode(b"x").decode() for name in ("username", "password")}
     metadata = {"name": "admin", "namespace": "search"}
     world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": entries})
-    settled(world, "0.5.0")
+    reconcile_until_converged(world, "0.5.0")
     return world
 
 
@@ -50,25 +57,25 @@ def test_certificates_changed_with_an_upgrade_are_applied_after_it(
 ) -> None:
     """I11: nodes with certificates of two authorities cannot connect."""
     # Guard: spec lock of deployed security.
-    world = edited(with_security(**TLS), version=NEW, security={"tlsSecret": wanted})
-    for current in unfolding(world):
+    world = edit_spec(with_security(**TLS), version=NEW, security={"tlsSecret": wanted})
+    for current in reconcile_steps(world):
         if is_locked(current):
             assert certificates(current) == {"a"}
-    assert set(versions(world).values()) == {NEW}
+    assert set(pod_versions(world).values()) == {NEW}
     assert certificates(world) == {wanted}
 
 
 def test_credentials_removed_with_an_upgrade_are_used_until_it_ends() -> None:
-    world = edited(with_security(**TLS_AND_CREDENTIALS), version=NEW, security={"credentialsSecret": None})
-    for current in unfolding(world):
+    world = edit_spec(with_security(**TLS_AND_CREDENTIALS), version=NEW, security={"credentialsSecret": None})
+    for current in reconcile_steps(world):
         if is_locked(current):
             assert uses_credentials(current) == {True}
     assert uses_credentials(world) == {False}
 
 
 def test_credentials_added_with_an_upgrade_are_used_after_it() -> None:
-    world = edited(with_security(**TLS), version=NEW, security=TLS_AND_CREDENTIALS)
-    for current in unfolding(world):
+    world = edit_spec(with_security(**TLS), version=NEW, security=TLS_AND_CREDENTIALS)
+    for current in reconcile_steps(world):
         if is_locked(current):
             assert uses_credentials(current) == {False}
     assert uses_credentials(world) == {True}
@@ -76,20 +83,20 @@ def test_credentials_added_with_an_upgrade_are_used_after_it() -> None:
 
 @pytest.mark.parametrize("before", [True, False])
 def test_dashboards_change_after_the_upgrade_of_the_same_edit(before: bool) -> None:
-    world = asked_for(dashboards={"enabled": before, "replicas": 1})
-    settled(world, "0.5.0")
-    edited(world, version=NEW, dashboards={"enabled": not before})
-    for current in unfolding(world):
+    world = new_cluster(dashboards={"enabled": before, "replicas": 1})
+    reconcile_until_converged(world, "0.5.0")
+    edit_spec(world, version=NEW, dashboards={"enabled": not before})
+    for current in reconcile_steps(world):
         if is_locked(current):
-            assert ("Deployment" in kinds(current)) is before
-    assert ("Deployment" in kinds(world)) is not before
+            assert ("Deployment" in object_kinds(current)) is before
+    assert ("Deployment" in object_kinds(world)) is not before
 
 
 def test_dashboards_edit_during_an_upgrade_is_applied_after_it() -> None:
-    world = asked_for(dashboards={"enabled": True, "replicas": 2})
-    settled(world, "0.5.0")
-    until(is_locked, edited(world, version=NEW, dashboards={"replicas": 5}))
-    for current in unfolding(world):
+    world = new_cluster(dashboards={"enabled": True, "replicas": 2})
+    reconcile_until_converged(world, "0.5.0")
+    reconcile_until(edit_spec(world, version=NEW, dashboards={"replicas": 5}), is_locked)
+    for current in reconcile_steps(world):
         deployment = current.get(Key("apps/v1", "Deployment", "search", "logs-dashboards"))
         assert deployment is not None
         if is_locked(current):

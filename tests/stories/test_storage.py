@@ -6,12 +6,25 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, condition, edited, pool, settled, status, with_index
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    add_index,
+    condition,
+    edit_spec,
+    new_cluster,
+    pool,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import RecordingPorts, pod_versions, pods, running_cluster, stateful_set
 from searchkeeper.kubernetes.api import Rejected
 from searchkeeper.kubernetes.operations import Key, Manifest, Patch
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.faults import kill_pod
-from tales import NEWEST, Telling, at_work, pods, running, stateful_set, unfolding, until, versions
 
 REST = [pool("hot", 2, "data"), pool("managers", 3, "cluster_manager")]
 LARGER = {"size": "20Gi"}
@@ -28,9 +41,9 @@ def readded(
     before: dict[str, Any] | None, after: dict[str, Any] | None, version: str = NEWEST
 ) -> FakeCluster:
     """Remove a pool from the spec and add it with other storage before its nodes are removed."""
-    world = running(data(before), *REST, version=version)
-    next(unfolding(edited(world, pools=REST), version))
-    return edited(world, pools=[data(after), *REST])
+    world = running_cluster(data(before), *REST, version=version)
+    next(reconcile_steps(edit_spec(world, pools=REST), version))
+    return edit_spec(world, pools=[data(after), *REST])
 
 
 def claims(world: FakeCluster, name: str = "data") -> Any:
@@ -86,7 +99,7 @@ def test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls(
 ) -> None:
     world = readded(before, after)
     before, pods_before = claims(world), uids(world, "Pod")
-    at_work(world, ticks=30)
+    reconcile_for_ticks(world, ticks=30)
     assert claims(world) == before
     assert uids(world, "Pod") == pods_before
     assert condition(world, "StorageUnchanged").startswith(
@@ -96,7 +109,7 @@ def test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls(
 
 
 def test_message_says_that_volumes_do_not_shrink() -> None:
-    world = at_work(readded(LARGER, None), ticks=3)
+    world = reconcile_for_ticks(readded(LARGER, None), ticks=3)
     assert condition(world, "StorageUnchanged") == (
         "False StorageImmutable: the nodes of data have volumes of 20Gi, which cannot be reduced: restore "
         "that in the spec, or add another pool and remove this one"
@@ -106,7 +119,7 @@ def test_message_says_that_volumes_do_not_shrink() -> None:
 def test_size_is_immutable_before_version_5() -> None:
     world = readded(None, LARGER, "0.4.0")
     before = claims(world)
-    at_work(world, version="0.4.0", ticks=30)
+    reconcile_for_ticks(world, version="0.4.0", ticks=30)
     assert claims(world) == before
     assert "volumes of 10Gi, which cannot be changed" in condition(world, "StorageUnchanged")
     assert set(sizes(world, "data").values()) == {"10Gi"}
@@ -114,9 +127,9 @@ def test_size_is_immutable_before_version_5() -> None:
 
 @pytest.mark.parametrize("after", [LARGER, EPHEMERAL], ids=["larger", "ephemeral"])
 def test_changed_storage_does_not_stop_an_upgrade(after: dict[str, Any]) -> None:
-    world = with_index(readded(None, after), "films")
-    at_work(edited(world, version="3.4.0"), ticks=100)
-    assert set(versions(world).values()) == {"3.4.0"}
+    world = add_index(readded(None, after), "films")
+    reconcile_for_ticks(edit_spec(world, version="3.4.0"), ticks=100)
+    assert set(pod_versions(world).values()) == {"3.4.0"}
     assert status(world)["engineVersion"] == "3.4.0"
     assert "upgrade/lock" not in status(world)["ledger"]
 
@@ -125,21 +138,21 @@ def test_migration_to_another_statefulset_keeps_the_storage() -> None:
     """Configuration 4 creates another StatefulSet for the same pods."""
     world = readded(None, EPHEMERAL, version="0.3.1")
     before = claims(world)
-    at_work(world, ticks=60)
+    reconcile_for_ticks(world, ticks=60)
     assert claims(world) == before
     assert condition(world, "PoolsConverged").startswith("True")
 
 
 def test_reverted_storage_ends_the_stall() -> None:
-    world = at_work(readded(None, FAST), ticks=30)
-    settled(edited(world, pools=[data(), *REST]), NEWEST)
+    world = reconcile_for_ticks(readded(None, FAST), ticks=30)
+    reconcile_until_converged(edit_spec(world, pools=[data(), *REST]))
     assert status(world)["phase"] == "Running"
 
 
 def test_pool_readded_after_scale_in_has_the_new_storage() -> None:
-    world = running(data(), *REST)
-    settled(edited(world, pools=REST), NEWEST)
-    settled(edited(world, pools=[data(LARGER), *REST]), NEWEST)
+    world = running_cluster(data(), *REST)
+    reconcile_until_converged(edit_spec(world, pools=REST))
+    reconcile_until_converged(edit_spec(world, pools=[data(LARGER), *REST]))
     assert claims(world)[0]["spec"]["resources"]["requests"]["storage"] == "20Gi"
     child = world.get(Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data"))
     assert child is not None
@@ -148,14 +161,14 @@ def test_pool_readded_after_scale_in_has_the_new_storage() -> None:
 
 def growing(*pools: dict[str, Any], **spec: Any) -> FakeCluster:
     """A cluster whose spec has just got larger volumes for the pool data, and these pools."""
-    world = running(data(), *REST, **spec)
-    return edited(world, pools=[data(LARGER), *(pools or REST)])
+    world = running_cluster(data(), *REST, **spec)
+    return edit_spec(world, pools=[data(LARGER), *(pools or REST)])
 
 
 def test_volumes_grow_and_no_pod_restarts() -> None:
     world = growing()
     pods_before, claims_before = uids(world, "Pod"), uids(world, "PersistentVolumeClaim")
-    for current in unfolding(world):
+    for current in reconcile_steps(world):
         assert uids(current, "Pod") == pods_before
     assert uids(world, "PersistentVolumeClaim") == claims_before
     assert sizes(world, "data") == {"data-logs-data-0": "20Gi", "data-logs-data-1": "20Gi"}
@@ -173,14 +186,14 @@ def test_volumes_grow_and_no_pod_restarts() -> None:
 
 def test_claim_templates_follow_the_volumes() -> None:
     # Guard: volumes before claim templates.
-    for current in unfolding(growing()):
+    for current in reconcile_steps(growing()):
         if template_size(current) != "10Gi":
             assert set(sizes(current, "data").values()) == {"20Gi"}
 
 
 def test_cluster_is_progressing_while_volumes_grow() -> None:
     world = growing()
-    until(lambda world: "are enlarged" in condition(world, "PoolsResized"), world)
+    reconcile_until(world, lambda world: "are enlarged" in condition(world, "PoolsResized"))
     assert condition(world, "PoolsResized") == (
         "False ResizingVolumes: volumes of pool data are enlarged to 20Gi: data-logs-data-0, data-logs-data-1"
     )
@@ -193,7 +206,7 @@ def test_stateful_sets_are_replaced_one_after_the_other() -> None:
     # Guard: one StatefulSet at a time.
     world = growing(*({**each, "storage": LARGER} for each in REST))
     missing = set()
-    for current in unfolding(world):
+    for current in reconcile_steps(world):
         gone = [name for name in ("data", "hot", "managers") if stateful_set(current, name) is None]
         assert len(gone) < 2
         missing |= {*gone}
@@ -218,40 +231,40 @@ def is_terminating(world: FakeCluster, name: str) -> bool:
 def test_voters_are_counted_if_an_upgrade_starts_while_they_are_orphaned() -> None:
     # Guard: pods of a deleted StatefulSet are counted.
     world = growing(REST[0], {**REST[1], "storage": LARGER})
-    until(lambda world: is_terminating(world, "managers"), world)
-    for current in unfolding(edited(world, version="3.4.0")):
+    reconcile_until(world, lambda world: is_terminating(world, "managers"))
+    for current in reconcile_steps(edit_spec(world, version="3.4.0")):
         if stateful_set(current, "managers") is None:
             break
         assert voters_budget(current).get("minAvailable") == 2
     assert "upgrade" in status(world)["ledger"]
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {"3.4.0"}
+    reconcile_until_converged(world)
+    assert set(pod_versions(world).values()) == {"3.4.0"}
     assert voters_budget(world)["maxUnavailable"] == 1
 
 
 def test_evicted_pod_comes_back_between_two_stateful_sets() -> None:
     world = growing()
-    until(lambda world: stateful_set(world, "data") is None, world)
+    reconcile_until(world, lambda world: stateful_set(world, "data") is None)
     world.state = kill_pod(world.state, Key("v1", "Pod", CLUSTER.namespace, "logs-data-1"))
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert template_size(world) == "20Gi"
-    assert set(versions(world)) >= {"data-0", "data-1"}
+    assert set(pod_versions(world)) >= {"data-0", "data-1"}
 
 
 def test_other_template_is_rolled_out_before_the_stateful_set_is_replaced() -> None:
     # Guard: no replacement during a rollout.
-    world = edited(growing(), config={"indices.query.bool.max_clause_count": 2048})
+    world = edit_spec(growing(), config={"indices.query.bool.max_clause_count": 2048})
     uid, before = uids(world, "StatefulSet")["logs-data"], uids(world, "Pod")
-    for current in unfolding(world):
+    for current in reconcile_steps(world):
         if uids(current, "StatefulSet").get("logs-data") != uid:
             break
     assert not before.items() & uids(world, "Pod").items()
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert template_size(world) == "20Gi"
 
 
 def test_limits_that_users_added_outlive_the_expansion() -> None:
-    world = running(data(), *REST)
+    world = running_cluster(data(), *REST)
     live = stateful_set(world, "data")
     assert live is not None
     template = live["spec"]["template"]
@@ -259,8 +272,8 @@ def test_limits_that_users_added_outlive_the_expansion() -> None:
     limited = {**container, "resources": {"limits": {"memory": "4Gi"}}}
     changes = {"spec": {"template": {"spec": {"containers": [limited]}}}}
     world.patch(Patch(Key.of(live), changes, ""))
-    settled(world, NEWEST)
-    settled(edited(world, pools=[data(LARGER), *REST]), NEWEST)
+    reconcile_until_converged(world)
+    reconcile_until_converged(edit_spec(world, pools=[data(LARGER), *REST]))
     after = stateful_set(world, "data")
     assert after is not None
     assert after["metadata"]["uid"] != live["metadata"]["uid"]
@@ -273,16 +286,16 @@ def test_limits_that_users_added_outlive_the_expansion() -> None:
 def refused_expansion() -> FakeCluster:
     """Two pools are to grow. The StorageClass of the first does not allow it."""
     fixed = {"size": "10Gi", "storageClass": "fixed"}
-    world = asked_for(data(fixed), *REST)
+    world = new_cluster(data(fixed), *REST)
     world.create(FIXED)
-    settled(world, NEWEST)
-    settled(with_index(world), NEWEST)
+    reconcile_until_converged(world)
+    reconcile_until_converged(add_index(world))
     hot = {**REST[0], "storage": LARGER}
-    return edited(world, pools=[data({**fixed, **LARGER}), hot, REST[1]])
+    return edit_spec(world, pools=[data({**fixed, **LARGER}), hot, REST[1]])
 
 
 def test_refused_expansion_is_reported_and_other_pools_grow() -> None:
-    world = at_work(refused_expansion(), ticks=60)
+    world = reconcile_for_ticks(refused_expansion(), ticks=60)
     assert condition(world, "PoolsResized") == (
         "False OperationDenied: stalled: VolumesResized of data: cannot patch PersistentVolumeClaim "
         "data-logs-data-0: spec.resources: PersistentVolumeClaim data-logs-data-0 is forbidden: only "
@@ -296,27 +309,27 @@ def test_refused_expansion_is_reported_and_other_pools_grow() -> None:
     assert condition(world, "PoolsConverged").startswith("True")
     storage_class = Key("storage.k8s.io/v1", "StorageClass", "", "fixed")
     world.patch(Patch(storage_class, {"allowVolumeExpansion": True}, ""))
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert set(sizes(world, "data").values()) == {"20Gi"}
     assert status(world)["phase"] == "Running"
 
 
 def test_refused_expansion_stops_neither_an_upgrade_nor_a_scale_in() -> None:
     # Guard: refused expansions stop nothing else.
-    world = at_work(refused_expansion(), ticks=10)
-    at_work(edited(world, version="3.4.0"), ticks=120)
+    world = reconcile_for_ticks(refused_expansion(), ticks=10)
+    reconcile_for_ticks(edit_spec(world, version="3.4.0"), ticks=120)
     assert status(world)["engineVersion"] == "3.4.0"
     assert "upgrade/lock" not in status(world)["ledger"]
     cluster = world.get(CLUSTER)
     assert cluster is not None
     pools = [{**each, "replicas": 1} if each["name"] == "hot" else each for each in cluster["spec"]["pools"]]
-    at_work(edited(world, pools=pools), ticks=30)
+    reconcile_for_ticks(edit_spec(world, pools=pools), ticks=30)
     assert "hot-1" not in pods(world)
 
 
 def test_volumes_grow_after_an_upgrade_of_the_same_edit() -> None:
-    world = edited(growing(), version="3.4.0")
-    for current in unfolding(world):
+    world = edit_spec(growing(), version="3.4.0")
+    for current in reconcile_steps(world):
         if status(current).get("engineVersion") != "3.4.0":
             assert set(sizes(current, "data").values()) == {"10Gi"}
     assert set(sizes(world, "data").values()) == {"20Gi"}
@@ -336,12 +349,12 @@ def requests(world: FakeCluster, name: str) -> dict[str, str]:
 def test_expansion_waits_for_an_upgrade_that_starts_meanwhile() -> None:
     # Guard: no expansion during an upgrade.
     world = growing()
-    until(lambda world: "20Gi" in requests(world, "data").values(), world)
+    reconcile_until(world, lambda world: "20Gi" in requests(world, "data").values())
     before = requests(world, "data")
     assert "10Gi" in before.values()
-    edited(world, version="3.4.0")
-    until(lambda world: "upgrade" in status(world)["ledger"], world)
-    for current in unfolding(world):
+    edit_spec(world, version="3.4.0")
+    reconcile_until(world, lambda world: "upgrade" in status(world)["ledger"])
+    for current in reconcile_steps(world):
         if "upgrade" in status(current)["ledger"]:
             assert requests(current, "data") == before
     assert set(sizes(world, "data").values()) == {"20Gi"}
@@ -355,10 +368,10 @@ def test_upgrade_during_an_expansion_finishes_first(moment: str) -> None:
         "StatefulSet": lambda world: is_terminating(world, "data"),
         "no StatefulSet": lambda world: stateful_set(world, "data") is None,
     }
-    until(reached[moment], world)
-    edited(world, version="3.4.0")
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {"3.4.0"}
+    reconcile_until(world, reached[moment])
+    edit_spec(world, version="3.4.0")
+    reconcile_until_converged(world)
+    assert set(pod_versions(world).values()) == {"3.4.0"}
     assert set(sizes(world, "data").values()) == {"20Gi"}
     assert template_size(world) == "20Gi"
 
@@ -366,46 +379,46 @@ def test_upgrade_during_an_expansion_finishes_first(moment: str) -> None:
 def test_nothing_grows_while_paused() -> None:
     # Guard: no expansion while paused.
     world = growing(upgrade={"paused": True})
-    at_work(world, ticks=60)
+    reconcile_for_ticks(world, ticks=60)
     assert set(sizes(world, "data").values()) == {"10Gi"}
     assert condition(world, "PoolsResized") == "False UpgradePaused: spec.upgrade.paused is set"
-    settled(edited(world, upgrade={"paused": False}), NEWEST)
+    reconcile_until_converged(edit_spec(world, upgrade={"paused": False}))
     assert template_size(world) == "20Gi"
 
 
 def test_stateful_set_is_not_replaced_while_paused() -> None:
     # Guard: no replacement while paused.
     world = growing()
-    until(lambda world: set(sizes(world, "data").values()) == {"20Gi"}, world)
-    at_work(edited(world, upgrade={"paused": True}), ticks=20)
+    reconcile_until(world, lambda world: set(sizes(world, "data").values()) == {"20Gi"})
+    reconcile_for_ticks(edit_spec(world, upgrade={"paused": True}), ticks=20)
     assert template_size(world) == "10Gi"
     assert condition(world, "PoolsResized") == "False UpgradePaused: spec.upgrade.paused is set"
-    settled(edited(world, upgrade={"paused": False}), NEWEST)
+    reconcile_until_converged(edit_spec(world, upgrade={"paused": False}))
     assert template_size(world) == "20Gi"
 
 
 def test_size_written_in_another_way_changes_nothing() -> None:
-    world = running(data(), *REST)
+    world = running_cluster(data(), *REST)
     before = uids(world, "StatefulSet")
-    settled(edited(world, pools=[data({"size": "10240Mi"}), *REST]), NEWEST)
+    reconcile_until_converged(edit_spec(world, pools=[data({"size": "10240Mi"}), *REST]))
     assert uids(world, "StatefulSet") == before
     assert set(sizes(world, "data").values()) == {"10Gi"}
 
 
 def test_volume_that_a_scale_in_left_grows_when_its_node_returns() -> None:
-    world = running(data(), *REST)
+    world = running_cluster(data(), *REST)
     few = {**data(), "replicas": 1}
-    settled(edited(world, pools=[few, *REST]), NEWEST)
-    settled(edited(world, pools=[{**few, "storage": LARGER}, *REST]), NEWEST)
+    reconcile_until_converged(edit_spec(world, pools=[few, *REST]))
+    reconcile_until_converged(edit_spec(world, pools=[{**few, "storage": LARGER}, *REST]))
     assert sizes(world, "data") == {"data-logs-data-0": "20Gi", "data-logs-data-1": "10Gi"}
-    settled(edited(world, pools=[data(LARGER), *REST]), NEWEST)
+    reconcile_until_converged(edit_spec(world, pools=[data(LARGER), *REST]))
     assert set(sizes(world, "data").values()) == {"20Gi"}
 
 
 def test_scale_out_works_while_volumes_grow() -> None:
     world = growing()
-    until(lambda world: "are enlarged" in condition(world, "PoolsResized"), world)
-    settled(edited(world, pools=[{**data(LARGER), "replicas": 4}, *REST]), NEWEST)
+    reconcile_until(world, lambda world: "are enlarged" in condition(world, "PoolsResized"))
+    reconcile_until_converged(edit_spec(world, pools=[{**data(LARGER), "replicas": 4}, *REST]))
     assert len(sizes(world, "data")) == 4
     assert set(sizes(world, "data").values()) == {"20Gi"}
 
@@ -415,15 +428,15 @@ def test_stateful_set_is_kept_while_its_search_pool_cannot_get_the_size() -> Non
     # Guard: the SearchPool has the size first.
     world = growing()
 
-    class Denying(Telling):
+    class Denying(RecordingPorts):
         def patch(self, patch: Patch) -> Manifest:
             if patch.key.kind == "SearchPool":
                 raise Rejected("no permission to patch SearchPools")
             return super().patch(patch)
 
     ports = Denying(world)
-    at_work(world, ports, ticks=20)
+    reconcile_for_ticks(world, ports, ticks=20)
     assert set(sizes(world, "data").values()) == {"20Gi"}
     assert not [key for key in ports.deleted if key.kind == "StatefulSet"]
-    settled(world, NEWEST)
+    reconcile_until_converged(world)
     assert template_size(world) == "20Gi"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from operators_at_work import CLUSTER, SMALL, asked_for
+from operator_runs import CLUSTER, SMALL, new_cluster
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
@@ -21,7 +21,7 @@ class TwoClusters:
     """Both clusters, each with its own fake engine."""
 
     def __init__(self) -> None:
-        self.world: FakeCluster = asked_for(dashboards={"enabled": True})
+        self.world: FakeCluster = new_cluster(dashboards={"enabled": True})
         spec = {"version": "2.19.4", "pools": list(SMALL), "dashboards": {"enabled": True}}
         metadata = {"name": OTHER.name, "namespace": OTHER.namespace}
         self.world.create({"apiVersion": OTHER.api, "kind": OTHER.kind, "metadata": metadata, "spec": spec})

@@ -6,10 +6,18 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import condition, edited, pool, settled, with_index
+from operator_runs import (
+    add_index,
+    condition,
+    edit_spec,
+    pool,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until_converged,
+)
+from operator_scenarios import pods, running_cluster
 from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import at_work, pods, running, unfolding
 
 MANAGERS = pool("managers", 3, "cluster_manager")
 
@@ -24,7 +32,7 @@ def uids(world: FakeCluster) -> dict[str, str]:
 
 def change_roles(world: FakeCluster, *pools: dict[str, Any]) -> None:
     """Change the roles. The engine always has a manager and every primary."""
-    for state in unfolding(edited(world, pools=list(pools))):
+    for state in reconcile_steps(edit_spec(world, pools=list(pools))):
         view = state.get_state()
         assert isinstance(view, EngineView)
         assert view.color is not Color.RED
@@ -34,32 +42,32 @@ def change_roles(world: FakeCluster, *pools: dict[str, Any]) -> None:
 
 
 def test_only_data_pool_keeps_the_role_and_its_pods() -> None:
-    world = with_index(running(pool("mixed", 3, "cluster_manager", "data")), "more", replicas=2)
+    world = add_index(running_cluster(pool("mixed", 3, "cluster_manager", "data")), "more", replicas=2)
     before = uids(world)
-    at_work(edited(world, pools=[pool("mixed", 3, "cluster_manager")]))
+    reconcile_for_ticks(edit_spec(world, pools=[pool("mixed", 3, "cluster_manager")]), ticks=30)
     assert uids(world) == before
     assert "no other node keeps it" in condition(world, "PodsCurrent")
-    settled(edited(world, pools=[pool("mixed", 3, "cluster_manager", "data")]), "0.5.0")
+    reconcile_until_converged(edit_spec(world, pools=[pool("mixed", 3, "cluster_manager", "data")]), "0.5.0")
 
 
 @pytest.mark.parametrize("other", ["ingest", "cluster_manager"])
 def test_pool_that_loses_the_data_role_is_drained(other: str) -> None:
     """Also one whose new roles would allow a StatefulSet rollout: its nodes still hold data."""
     stays = pool("stays", 2, "data")
-    world = running(pool("data", 2, "data"), stays, MANAGERS)
-    with_index(with_index(world, "alone", replicas=0), "lonely", replicas=0)
+    world = running_cluster(pool("data", 2, "data"), stays, MANAGERS)
+    add_index(add_index(world, "alone", replicas=0), "lonely", replicas=0)
     change_roles(world, pool("data", 2, other), stays, MANAGERS)
     assert not world.state.engine.excluded
 
 
 def test_data_role_can_move_between_pools_in_one_edit() -> None:
-    world = running(pool("data", 2, "data"), pool("more", 2, "ingest"), MANAGERS)
+    world = running_cluster(pool("data", 2, "data"), pool("more", 2, "ingest"), MANAGERS)
     change_roles(world, pool("data", 2, "ingest"), pool("more", 2, "data"), MANAGERS)
 
 
 def test_votes_can_move_between_pools_in_one_edit() -> None:
     """I1: the vote of a node moves before the node restarts without the role."""
-    world = running(pool("data", 3, "data"), MANAGERS)
+    world = running_cluster(pool("data", 3, "data"), MANAGERS)
     change_roles(world, pool("data", 3, "data", "cluster_manager"), pool("managers", 3, "data"))
     assert world.state.engine.voters == {f"logs-data-{n}" for n in range(3)}
     assert not world.state.engine.voting_exclusions
@@ -67,14 +75,16 @@ def test_votes_can_move_between_pools_in_one_edit() -> None:
 
 @pytest.mark.parametrize("managers", [1, 3])
 def test_votes_move_to_managers_that_the_same_edit_adds(managers: int) -> None:
-    world = running(pool("data", 3, "data", "cluster_manager"))
+    world = running_cluster(pool("data", 3, "data", "cluster_manager"))
     change_roles(world, pool("data", 3, "data"), pool("managers", managers, "cluster_manager"))
     assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(managers)}
 
 
 def test_pools_that_would_swap_their_only_roles_keep_them() -> None:
-    world = running(pool("data", 2, "data"), MANAGERS)
+    world = running_cluster(pool("data", 2, "data"), MANAGERS)
     before = uids(world)
-    at_work(edited(world, pools=[pool("data", 2, "cluster_manager"), pool("managers", 3, "data")]))
+    reconcile_for_ticks(
+        edit_spec(world, pools=[pool("data", 2, "cluster_manager"), pool("managers", 3, "data")]), ticks=30
+    )
     assert uids(world) == before
     assert condition(world, "PodsCurrent").startswith("False ")
