@@ -44,12 +44,12 @@ spec:
 class InvokeOn(Protocol):
     """Run a command on a fake cluster.
 
-    With `is_silent` the engine answers neither this client nor the operator; with `is_remote` only this
+    With `is_unreachable` the engine answers neither this client nor the operator; with `is_remote` only this
     client cannot reach it.
     """
 
     def __call__(
-        self, world: FakeCluster, *arguments: str, is_silent: bool = False, is_remote: bool = False
+        self, world: FakeCluster, *arguments: str, is_unreachable: bool = False, is_remote: bool = False
     ) -> Result: ...
 
 

@@ -64,7 +64,7 @@ def resource(api: str, kind: str) -> str:
 
 
 @dataclass
-class RecordingPorts(CountingPorts):
+class RequestRecorder(CountingPorts):
     """Records the verbs that are used on each resource."""
 
     verbs: Verbs = field(default_factory=dict)
@@ -101,7 +101,7 @@ CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.5.0")
 
 
 def reconcile_until_idle(world: FakeCluster, version: str, verbs: Verbs, *, ticks: int = 120) -> None:
-    ports = RecordingPorts(world, verbs=verbs)
+    ports = RequestRecorder(world, verbs=verbs)
     idle = 0
     while idle < ticks:
         result = reconcile(
@@ -153,7 +153,7 @@ def manifest(api: str, kind: str, namespace: str, name: str, **parts: Any) -> Ma
 
 
 def run_leader_election(verbs: Verbs) -> None:
-    ports = RecordingPorts(FakeCluster(), verbs=verbs)
+    ports = RequestRecorder(FakeCluster(), verbs=verbs)
     lease = LeaderLease(ports, LeaderLease.lease_key("operators"), "one")
     assert lease.acquire_or_renew()
     assert lease.acquire_or_renew()

@@ -23,7 +23,7 @@ CLAIM = Key("v1", "PersistentVolumeClaim", CLUSTER.namespace, "data-logs-data-0"
 POD = Key("v1", "Pod", CLUSTER.namespace, "logs-data-0")
 
 
-def deployed() -> FakeCluster:
+def deployed_cluster() -> FakeCluster:
     world = new_cluster()
     reconcile_until_converged(world, "0.5.0")
     return add_index(world)
@@ -37,7 +37,7 @@ def delete(world: FakeCluster, key: Key) -> FakeCluster:
 
 
 def test_deleted_claim_stays_while_a_pod_uses_it() -> None:
-    world = delete(deployed(), CLAIM)
+    world = delete(deployed_cluster(), CLAIM)
     before = claim_uids(world)
     world.tick()
     assert claim_uids(world) == before
@@ -47,14 +47,14 @@ def test_deleted_claim_stays_while_a_pod_uses_it() -> None:
 
 
 def test_node_keeps_its_data_while_its_claim_is_terminating() -> None:
-    world = delete(deployed(), CLAIM)
+    world = delete(deployed_cluster(), CLAIM)
     world.tick()
     assert "logs-data-0" in dict(world.state.engine.disks)
     assert node_versions(world)["data-0"] == "2.19.4"
 
 
 def test_pod_without_claim_gets_a_new_claim() -> None:
-    world = deployed()
+    world = deployed_cluster()
     before = claim_uids(world)
     delete(delete(world, CLAIM), POD)
     reconcile_for_ticks(world, version="0.5.0", ticks=8)
@@ -71,19 +71,19 @@ def with_disk_of_newer_version(world: FakeCluster) -> FakeCluster:
 
 
 def test_new_claim_is_an_empty_disk() -> None:
-    world = delete(delete(with_disk_of_newer_version(deployed()), CLAIM), POD)
+    world = delete(delete(with_disk_of_newer_version(deployed_cluster()), CLAIM), POD)
     reconcile_for_ticks(world, version="0.5.0", ticks=8)
     assert node_versions(world)["data-0"] == "2.19.4"
 
 
 def test_older_version_does_not_start_on_the_same_disk() -> None:
-    world = delete(with_disk_of_newer_version(deployed()), POD)
+    world = delete(with_disk_of_newer_version(deployed_cluster()), POD)
     reconcile_for_ticks(world, version="0.5.0", ticks=8)
     assert "data-0" not in node_versions(world)
 
 
 def test_recreated_pod_uses_its_old_claim() -> None:
-    world = deployed()
+    world = deployed_cluster()
     before = claim_uids(world)
     delete(world, POD)
     world.tick()
@@ -103,7 +103,7 @@ def capacity(world: FakeCluster) -> str:
 
 
 def test_larger_request_is_fulfilled_at_the_next_tick() -> None:
-    world = deployed()
+    world = deployed_cluster()
     request(world, "20Gi")
     assert capacity(world) == "10Gi"
     world.tick()
@@ -111,13 +111,13 @@ def test_larger_request_is_fulfilled_at_the_next_tick() -> None:
 
 
 def test_request_below_the_capacity_is_rejected() -> None:
-    world = deployed()
+    world = deployed_cluster()
     with pytest.raises(Rejected, match=r"less than status\.capacity"):
         request(world, "5Gi")
 
 
 def test_request_of_a_claim_that_is_not_bound_is_rejected() -> None:
-    world = deployed()
+    world = deployed_cluster()
     world.patch_status(Patch(CLAIM, {"status": {"phase": "Pending"}}, ""))
     with pytest.raises(Rejected, match="for bound claims"):
         request(world, "20Gi")
@@ -125,7 +125,7 @@ def test_request_of_a_claim_that_is_not_bound_is_rejected() -> None:
 
 @pytest.mark.parametrize("is_allowed", [False, True])
 def test_storage_class_decides_about_larger_requests(*, is_allowed: bool) -> None:
-    world = deployed()
+    world = deployed_cluster()
     world.patch(Patch(CLAIM, {"spec": {"storageClassName": "standard"}}, ""))
     metadata = {"name": "standard"}
     kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": metadata}

@@ -35,7 +35,7 @@ HOUR = 3600
 DEADLINE = 600
 
 
-def requested() -> FakeCluster:
+def requested_upgrade() -> FakeCluster:
     """An upgrade with a short deadline and automatic rollback."""
     world = new_cluster(upgrade={"healthDeadlineSeconds": DEADLINE, "rollback": "Automatic"})
     reconcile_until_converged(world)
@@ -45,7 +45,7 @@ def requested() -> FakeCluster:
 
 @cache
 def upgrade() -> RecordedRun:
-    return record_run(requested())
+    return record_run(requested_upgrade())
 
 
 def continue_with_clock(state: FakeClusterState, skew: int) -> Iterator[FakeCluster]:
@@ -75,7 +75,7 @@ def test_clock_skew_starts_no_rollback(skew: int) -> None:
 
 @pytest.mark.parametrize("skew", [0, HOUR, -HOUR])
 def test_deadline_does_not_depend_on_the_clock(skew: int) -> None:
-    world = set_pod_faults(requested(), v3_4_0=PodFault.NEVER_READY)
+    world = set_pod_faults(requested_upgrade(), v3_4_0=PodFault.NEVER_READY)
     reconcile_until(world, lambda w: '"WaitingForPods"' in str(status(w)["ledger"]))
     started = world.state.now
     for each in continue_with_clock(world.state, skew):
@@ -100,7 +100,7 @@ def test_transition_time_is_the_time_of_the_observation(skew: int) -> None:
 
 def test_engine_settings_are_restored_before_deletion_by_any_clock() -> None:
     """The cluster is deleted, and the next operator has a clock that is an hour ahead."""
-    world = reconcile_until(requested(), lambda w: w.state.engine.allocation is not None)
+    world = reconcile_until(requested_upgrade(), lambda w: w.state.engine.allocation is not None)
     world.delete(Delete(CLUSTER, "", ""))
     reconcile_until(world, lambda w: "deleting" in status(w)["ledger"])
     for each in continue_with_clock(world.state, HOUR):

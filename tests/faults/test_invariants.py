@@ -39,20 +39,20 @@ from searchkeeper.testing.invariants.transitions import ObservedState
 
 
 @cache
-def _deployed() -> FakeCluster:
+def _cached_cluster() -> FakeCluster:
     world = new_cluster()
     reconcile_until_converged(world)
     reconcile_until_converged(add_index(world))
     return world
 
 
-def deployed() -> FakeCluster:
-    return copy_cluster(_deployed())
+def deployed_cluster() -> FakeCluster:
+    return copy_cluster(_cached_cluster())
 
 
 @cache
 def upgrade() -> RecordedRun:
-    return record_run(edit_spec(deployed(), version="3.4.0"))
+    return record_run(edit_spec(deployed_cluster(), version="3.4.0"))
 
 
 def key(kind: str, name: str) -> Key:
@@ -341,7 +341,7 @@ CASES = [(invariant, violate) for invariant, writes in VIOLATIONS.items() for vi
 @pytest.mark.parametrize(("invariant", "violate"), CASES, ids=[violate.__name__ for _, violate in CASES])
 def test_invariant_detects_violation(invariant: str, violate: Callable[[InvariantRecorder], None]) -> None:
     with pytest.raises(InvariantViolated) as error:
-        violate(InvariantRecorder(deployed(), CLUSTER, release(NEWEST)))
+        violate(InvariantRecorder(deployed_cluster(), CLUSTER, release(NEWEST)))
     assert invariant in {each.invariant for each in error.value.violations}
 
 
@@ -353,7 +353,7 @@ def has_usable_copies(world: FakeCluster, name: str) -> bool:
 
 def test_copy_is_usable_until_its_pod_terminates() -> None:
     """The readiness of the pod does not matter: a node serves while it recovers."""
-    world = add_pod_fault(deployed(), "logs-data-0", PodFault.NEVER_READY)
+    world = add_pod_fault(deployed_cluster(), "logs-data-0", PodFault.NEVER_READY)
     world.tick()
     assert "logs-data-0" in world.state.engine.names
     assert has_usable_copies(world, "data-0")
@@ -371,17 +371,17 @@ def test_undisturbed_upgrade_violates_no_invariant() -> None:
 
 
 def test_leftovers_are_ledger_lines_settings_and_the_lock() -> None:
-    world = deployed()
+    world = deployed_cluster()
     assert leftovers(world.state, CLUSTER) is None
     assert leftovers(with_ledger(world, roll__away=[]).state, CLUSTER) == "the ledger still has roll/away"
-    left = with_engine(deployed(), allocation=Allocation.PRIMARIES)
+    left = with_engine(deployed_cluster(), allocation=Allocation.PRIMARIES)
     assert leftovers(left.state, CLUSTER) == "the engine still has settings of the operator"
-    locked = with_ledger(deployed(), upgrade__lock="{}")
+    locked = with_ledger(deployed_cluster(), upgrade__lock="{}")
     assert leftovers(locked.state, CLUSTER) == "the lock is held"
 
 
 def test_fingerprint_ignores_counters_and_timestamps() -> None:
-    world = deployed()
+    world = deployed_cluster()
     before = fingerprint(world.state)
     cluster = world.get(CLUSTER)
     assert cluster is not None
@@ -403,7 +403,7 @@ def test_fingerprint_ignores_counters_and_timestamps() -> None:
     ids=["spec", "engine", "ledger", "pods"],
 )
 def test_fingerprint_depends_on_everything_else(change: Callable[[FakeCluster], FakeCluster]) -> None:
-    assert fingerprint(change(deployed()).state) != fingerprint(deployed().state)
+    assert fingerprint(change(deployed_cluster()).state) != fingerprint(deployed_cluster().state)
 
 
 def test_states_of_an_upgrade_have_different_fingerprints() -> None:

@@ -156,8 +156,8 @@ def test_delayed_engine_call_is_not_executed_after_the_upgrade() -> None:
 def test_delayed_create_is_not_executed_after_the_pool_was_removed() -> None:
     """The other operator has removed the pool, which is no longer in the spec."""
     world, interrupted = edit_spec(running_cluster(), pools=[*SMALL, pool("extra", 1, "ingest")]), 0
-    for moment in reconcile_steps(world):
-        start = moment.state
+    for current in reconcile_steps(world):
+        start = current.state
         for at in range(100):
             late, removed = FakeCluster(start), list[FakeClusterState]()
 

@@ -52,7 +52,9 @@ def test_renewing_leader_keeps_the_lease(world: FakeCluster, clock: Clock) -> No
         assert (one.acquire_or_renew(), two.acquire_or_renew()) == (True, False)
 
 
-def test_silent_leader_loses_the_lease_after_its_duration(world: FakeCluster, clock: Clock) -> None:
+def test_leader_that_does_not_renew_loses_the_lease_after_its_duration(
+    world: FakeCluster, clock: Clock
+) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
     one.acquire_or_renew()
     two.acquire_or_renew()
@@ -64,7 +66,7 @@ def test_silent_leader_loses_the_lease_after_its_duration(world: FakeCluster, cl
     assert two.epoch == 1
 
 
-def test_silent_leader_stops_before_the_lease_expires(world: FakeCluster, clock: Clock) -> None:
+def test_leader_that_cannot_renew_stops_before_the_lease_expires(world: FakeCluster, clock: Clock) -> None:
     one = lease(world, clock, "one")
     one.acquire_or_renew()
 

@@ -1,4 +1,4 @@
-"""Shutdown: what the operator waits for, and who holds the Lease afterwards."""
+"""Shutdown: what the operator waits for, and which process holds the Lease afterwards."""
 
 from __future__ import annotations
 

@@ -266,14 +266,14 @@ class ScriptedClient:
         yield from step
 
 
-def changed(version: str) -> tuple[str, Any]:
+def modified_event(version: str) -> tuple[str, Any]:
     return "MODIFIED", {"metadata": {"name": "logs", "namespace": "search", "resourceVersion": version}}
 
 
 @pytest.mark.parametrize(
     ("script", "requests"),
     [
-        ([[changed("8"), changed("9")], []], ["list", "watch 7", "watch 9"]),
+        ([[modified_event("8"), modified_event("9")], []], ["list", "watch 7", "watch 9"]),
         ([[("BOOKMARK", {"metadata": {"resourceVersion": "20"}})], []], ["list", "watch 7", "watch 20"]),
         ([WatchExpired("410"), []], ["list", "watch 7", "list", "watch 7"]),
         ([Unavailable("503"), []], ["list", "watch 7", "list", "watch 7"]),

@@ -134,14 +134,20 @@ def test_pool_has_not_converged_before_its_latest_generation_is_observed(pool: i
     assert "currentVersion" not in cluster.status
 
 
-def annotated(name: str, version: object) -> Manifest:
+def annotated_object(name: str, version: object) -> Manifest:
     return manifest("v1", "ConfigMap", name, annotations={CONFIGURATION: str(version)})
 
 
 def test_cluster_that_never_converged_has_the_version_of_its_oldest_object() -> None:
     new = replace(cluster_snapshot(), cluster=replace(cluster_snapshot().cluster, current_version=None))
     assert deployed_version(new) is None
-    mixed = with_objects(new, annotated("a", 3), annotated("b", 1), annotated("c", 4), annotated("d", "x"))
+    mixed = with_objects(
+        new,
+        annotated_object("a", 3),
+        annotated_object("b", 1),
+        annotated_object("c", 4),
+        annotated_object("d", "x"),
+    )
     assert deployed_version(mixed) == 1
     converged = replace(mixed, cluster=replace(mixed.cluster, current_version=3))
     assert deployed_version(converged) == 3

@@ -29,7 +29,7 @@ def runs() -> Iterator[Counter[str]]:
     }
     plain = {each: each.run for each in actions}
 
-    def counted(name: str, run: Callable[[Any], Result]) -> Callable[[Any], Result]:
+    def count_calls(name: str, run: Callable[[Any], Result]) -> Callable[[Any], Result]:
         def call(world: Any) -> Result:
             counts[name] += 1
             return run(world)
@@ -37,7 +37,7 @@ def runs() -> Iterator[Counter[str]]:
         return call
 
     for each, run in plain.items():
-        object.__setattr__(each, "run", counted(each.name, run))
+        object.__setattr__(each, "run", count_calls(each.name, run))
     yield counts
     for each, run in plain.items():
         object.__setattr__(each, "run", run)

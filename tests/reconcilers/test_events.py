@@ -38,7 +38,7 @@ from searchkeeper.upgrade.ledger import EVENTS_EMITTED
 from snapshots import NEW, OLD, cluster_snapshot
 
 
-def emitted(cluster: FakeCluster) -> list[str]:
+def event_texts(cluster: FakeCluster) -> list[str]:
     return [f"{each.type} {each.reason}: {each.message}" for each in cluster.state.events]
 
 
@@ -49,7 +49,7 @@ def reasons(cluster: FakeCluster) -> list[str]:
 def test_creation_emits_nothing() -> None:
     cluster = new_cluster()
     reconcile_until_converged(cluster)
-    assert emitted(cluster) == []
+    assert event_texts(cluster) == []
 
 
 def test_upgrade_emits_its_start_each_pool_and_its_end() -> None:
@@ -58,7 +58,7 @@ def test_upgrade_emits_its_start_each_pool_and_its_end() -> None:
     blocked = (
         f"a rollback to {OLD} is not possible any more: books[0] has no copy on a node of the older version"
     )
-    assert sorted(emitted(cluster)) == sorted(
+    assert sorted(event_texts(cluster)) == sorted(
         [
             f"Normal UpgradeStarted: upgrade {OLD} → {NEW}; pools in order: data, managers",
             f"Normal PointOfNoReturnPassed: {blocked}",
@@ -104,8 +104,8 @@ def test_requested_rollback_is_no_warning() -> None:
     assert reasons(cluster)[-1] == "RollbackFinished"
 
 
-class Flapping(CountingPorts):
-    """Ports to an engine that answers every other time."""
+class UnreliableEnginePorts(CountingPorts):
+    """Ports to an engine that is unreachable at every third read."""
 
     calls = 0
 
@@ -116,7 +116,7 @@ class Flapping(CountingPorts):
 
 def test_events_of_an_upgrade_are_emitted_once_with_a_flapping_engine() -> None:
     cluster = edit_spec(running_cluster(), version=NEW)
-    ports = Flapping(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
+    ports = UnreliableEnginePorts(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
     reconcile_for_ticks(cluster, ports, ticks=120)
     found = [each for each in reasons(cluster) if each != "Stalled"]
     assert sorted(found) == [

@@ -243,8 +243,8 @@ def test_pod_that_ran_an_edited_newer_version_is_kept() -> None:
 def test_edited_image_is_reverted_before_pods_are_replaced() -> None:
     """The StatefulSet is reverted first, although every pod differs from it."""
     world = edit(running_cluster(), on_container(change_image))
-    for moment in reconcile_steps(world):
-        assert all(map(is_ready, pods(moment).values()))
+    for current in reconcile_steps(world):
+        assert all(map(is_ready, pods(current).values()))
     assert set(pod_versions(world).values()) == {OLD}
 
 

@@ -105,8 +105,8 @@ def test_orphaning_a_stateful_set_orphans_its_revisions() -> None:
     """They have no owner, and labels that no later StatefulSet selects."""
     world = running_cluster(version=BEFORE)
     orphaned = set()
-    for moment in reconcile_steps(world):
-        orphaned |= {name for name, each in revisions(moment).items() if not owner_uids(each)}
+    for current in reconcile_steps(world):
+        orphaned |= {name for name, each in revisions(current).items() if not owner_uids(each)}
     assert {name.rpartition("-")[0] for name in orphaned} == {"logs-data", "logs-managers"}
 
 
@@ -153,7 +153,7 @@ def test_deletion_during_the_relabelling_leaves_no_revision() -> None:
     assert object_kinds(world) == {"PersistentVolumeClaim"}
 
 
-class ListRecorder(CountingPorts):
+class ListRecordingPorts(CountingPorts):
     """Ports that record which kinds are listed."""
 
     def __init__(self, world: FakeCluster) -> None:
@@ -168,7 +168,7 @@ class ListRecorder(CountingPorts):
 def test_revisions_are_not_listed_after_the_relabelling() -> None:
     """A list costs one request a reconcile, and there are none."""
     world = running_cluster()
-    ports = ListRecorder(world)
+    ports = ListRecordingPorts(world)
     reconcile(ports, ports, CLUSTER, release(NEWEST), world.state.now)
     assert "Pod" in ports.listed
     assert "ControllerRevision" not in ports.listed

@@ -56,8 +56,8 @@ def pool_status(world: FakeCluster, name: str) -> Mapping[str, Any]:
 def reasons(world: FakeCluster, name: str) -> list[str]:
     """The statuses and reasons that a condition has, one after the other, until the cluster converges."""
     found: list[str] = []
-    for moment in reconcile_steps(world):
-        for each in status(moment).get("conditions", ()):
+    for current in reconcile_steps(world):
+        for each in status(current).get("conditions", ()):
             state = f"{each['status']} {each['reason']}"
             if each["type"] == name and found[-1:] != [state]:
                 found.append(state)
@@ -114,13 +114,13 @@ def test_new_cluster_is_never_degraded() -> None:
 
 def test_upgrade_is_not_ready_until_every_node_runs_the_target() -> None:
     world = edit_spec(running_cluster(), version=NEW)
-    for moment in reconcile_steps(world):
-        if condition(moment, "Ready").startswith("True"):
-            generation = next(each for each in status(moment)["conditions"])["observedGeneration"]
-            found = moment.get(CLUSTER)
+    for current in reconcile_steps(world):
+        if condition(current, "Ready").startswith("True"):
+            generation = next(each for each in status(current)["conditions"])["observedGeneration"]
+            found = current.get(CLUSTER)
             assert found is not None
             if generation == found["metadata"]["generation"]:
-                assert {node.version for node in moment.state.engine.nodes} == {NEW}
+                assert {node.version for node in current.state.engine.nodes} == {NEW}
     assert condition(world, "Ready") == f"True ClusterReady: 5 of 5 nodes run {NEW}; engine is green"
 
 
@@ -276,7 +276,7 @@ def test_pod_that_is_not_ready_is_waited_for_without_progress() -> None:
     assert "1 of 5 pods are not ready: logs-data-1" in condition(world, "Ready")
 
 
-class WithoutNode(CountingPorts):
+class MissingNodePorts(CountingPorts):
     """Ports to an engine that one ready pod has left."""
 
     def get_state(self) -> EngineView | Unreachable:
@@ -287,14 +287,14 @@ class WithoutNode(CountingPorts):
 
 def test_node_that_has_not_joined_is_named() -> None:
     world = running_cluster()
-    ports = WithoutNode(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    ports = MissingNodePorts(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     reconcile_for_ticks(world, ports, ticks=3)
     assert condition(world, "Ready").startswith(
         "False NodesNotJoined: 1 of 5 nodes have not joined: logs-data-1; "
     )
 
 
-class LosingNode(CountingPorts):
+class UnstableNodePorts(CountingPorts):
     """Ports to an engine that loses a node with every other reconcile, and counts status writes."""
 
     reconciles = writes = 0
@@ -314,7 +314,7 @@ class LosingNode(CountingPorts):
 def test_flapping_readiness_is_damped() -> None:
     """Ready becomes False only when it was True for as long as `settling`."""
     world = running_cluster()
-    ports = LosingNode(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    ports = UnstableNodePorts(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     for _ in range(100):
         reconcile_once(ports, world, NEWEST, settling=30)
         world.tick(5)
@@ -334,7 +334,7 @@ def test_scale_in_and_scale_out_progress() -> None:
     assert condition(world, "Ready").startswith("True ClusterReady: 7 of 7 nodes")
 
 
-class WithoutServices(CountingPorts):
+class ServiceDenyingPorts(CountingPorts):
     """Ports behind which no Service may be created."""
 
     def create(self, manifest: Manifest) -> Manifest:
@@ -345,7 +345,7 @@ class WithoutServices(CountingPorts):
 
 def test_denied_operation_degrades_the_cluster() -> None:
     world = new_cluster()
-    ports = WithoutServices(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    ports = ServiceDenyingPorts(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     reconcile_for_ticks(world, ports, ticks=10)
     found = next(each for each in status(world)["conditions"] if each["type"] == "ClientServiceApplied")
     assert condition(world, "Degraded").startswith(f"True {found['reason']}: cannot create Service")
@@ -364,8 +364,8 @@ def test_messages_are_bounded() -> None:
 def test_transition_time_changes_only_with_the_status() -> None:
     world = edit_spec(running_cluster(), version=NEW)
     before: dict[str, Any] = {}
-    for moment in reconcile_steps(world):
-        for each in status(moment)["conditions"][:3]:
+    for current in reconcile_steps(world):
+        for each in status(current)["conditions"][:3]:
             last = before.get(each["type"])
             if last is not None and last["status"] == each["status"]:
                 assert last["lastTransitionTime"] == each["lastTransitionTime"]

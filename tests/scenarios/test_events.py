@@ -38,7 +38,7 @@ def with_short_deadline(**upgrade: object) -> FakeCluster:
     return running_cluster(upgrade={"healthDeadlineSeconds": 60, **upgrade})
 
 
-def red(world: FakeCluster) -> FakeCluster:
+def lose_primary(world: FakeCluster) -> FakeCluster:
     """The cluster with an index whose only primary is lost."""
     lost = create_index(world.state.engine, "lost", replicas=0)
     primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
@@ -52,7 +52,7 @@ def yellow(world: FakeCluster) -> FakeCluster:
     return world
 
 
-def paused(world: FakeCluster) -> FakeCluster:
+def pause_upgrade(world: FakeCluster) -> FakeCluster:
     return edit_spec(world, upgrade={"paused": True})
 
 
@@ -65,8 +65,8 @@ def with_missing_image(world: FakeCluster) -> FakeCluster:
 
 
 OBSTACLES: dict[str, tuple[Callable[[FakeCluster], FakeCluster], str]] = {
-    "spec.upgrade.paused is set": (paused, "Running"),
-    "a primary is missing": (red, "Stalled"),
+    "spec.upgrade.paused is set": (pause_upgrade, "Running"),
+    "a primary is missing": (lose_primary, "Stalled"),
     "the cluster is yellow while cluster.routing.allocation.enable is primaries": (yellow, "Stalled"),
     "logs-managers-2 of pool managers is not ready": (with_unready_pod, "Stalled"),
     "waiting until logs-data-0 (ImagePullBackOff) is ready and has joined": (with_missing_image, "Stalled"),
@@ -98,7 +98,7 @@ def test_condition_names_the_unreachable_engine() -> None:
     assert status(world)["phase"] == "Stalled"
 
 
-class Intermittent(CountingPorts):
+class IntermittentEnginePorts(CountingPorts):
     """Ports to an engine that answers every other tick."""
 
     def get_state(self) -> EngineView | Unreachable:
@@ -114,7 +114,7 @@ def test_upgrade_stalls_when_the_engine_answers_every_other_time(policy: str) ->
     reconcile_until(
         world, lambda world: pod_versions(world)["data-0"] == NEW and status(world)["ready"] == "5/5"
     )
-    ports = Intermittent(InvariantRecorder(with_unready_pod(world), CLUSTER, release(NEWEST)))
+    ports = IntermittentEnginePorts(InvariantRecorder(with_unready_pod(world), CLUSTER, release(NEWEST)))
     reconcile_for_ticks(world, ports, ticks=60)
     reasons = [event.reason for event in world.state.events]
     assert reasons.count("Stalled") <= 2
@@ -201,12 +201,12 @@ def test_requested_rollback_is_a_normal_event() -> None:
 
 def test_second_stall_of_an_upgrade_emits_another_warning() -> None:
     """S31: the first stall delays the start of the upgrade, the second one its first pool."""
-    world = reconcile_for_ticks(red(edit_spec(with_short_deadline(), version=NEW)), ticks=20)
+    world = reconcile_for_ticks(lose_primary(edit_spec(with_short_deadline(), version=NEW)), ticks=20)
     healthy = world.state.engine.copies[:-1]
     assert len(event_lines(world)) == 1
     world.state = replace(world.state, engine=replace(world.state.engine, copies=healthy))
     reconcile_until(world, lambda world: status(world)["upgrade"].get("pool") == "data")
-    reconcile_for_ticks(red(world), ticks=20)
+    reconcile_for_ticks(lose_primary(world), ticks=20)
     assert [line.partition(":")[0] for line in event_lines(world)] == [
         "Warning Stalled",
         "Normal UpgradeStarted",
@@ -222,7 +222,7 @@ def test_new_cluster_that_never_becomes_ready_emits_a_warning() -> None:
     assert "PoolsConverged" in line
 
 
-class WithOutdatedNode(CountingPorts):
+class OutdatedNodePorts(CountingPorts):
     """Ports to an engine with a node that reports the old version, whatever the image of its pod."""
 
     node = "logs-data-1"
@@ -241,7 +241,7 @@ class WithOutdatedNode(CountingPorts):
 def test_upgrade_is_not_finished_while_one_node_reports_the_old_version(node: str) -> None:
     """S33, I4: the version that each node reports counts, not the image of its pod."""
     world = edit_spec(with_short_deadline(), version=NEW)
-    ports = WithOutdatedNode(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    ports = OutdatedNodePorts(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     ports.node = node
     reconcile_for_ticks(world, ports, ticks=60)
     assert status(world)["engineVersion"] == OLD

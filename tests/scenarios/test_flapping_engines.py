@@ -33,7 +33,7 @@ RECONCILES, INTERVAL, SETTLING = 360, 5, 30
 MOST_REPORTS = RECONCILES * INTERVAL // (SETTLING + INTERVAL) + 1
 
 
-class Flapping(CountingPorts):
+class FlappingEnginePorts(CountingPorts):
     """Ports to an engine that is in the next of its states with every reconcile."""
 
     def __init__(self, world: FakeCluster, *states: Callable[[EngineView], EngineView | Unreachable]) -> None:
@@ -64,7 +64,7 @@ def healthy(snapshot: EngineView) -> EngineView:
     return snapshot
 
 
-def run_reconciles(world: FakeCluster, ports: Flapping, count: int = RECONCILES) -> None:
+def run_reconciles(world: FakeCluster, ports: FlappingEnginePorts, count: int = RECONCILES) -> None:
     """Reconcile `count` times, as the manager does: at once after a write, otherwise after five seconds.
 
     An oscillation that reaches its limit also waits five seconds.
@@ -82,28 +82,28 @@ def test_flapping_engine_does_not_change_status_with_every_reconcile(
     states: tuple[Callable[[EngineView], EngineView | Unreachable], ...],
 ) -> None:
     world = running_cluster()
-    ports = Flapping(world, *states)
+    ports = FlappingEnginePorts(world, *states)
     run_reconciles(world, ports)
     assert 0 < ports.status_writes <= len(states) * MOST_REPORTS
 
 
 def test_recovery_is_reported_at_once_and_repeated_failure_after_settling() -> None:
     world = running_cluster()
-    run_reconciles(world, Flapping(world, unreachable), 1)
+    run_reconciles(world, FlappingEnginePorts(world, unreachable), 1)
     assert condition(world, "EngineHealthy").startswith("False")
-    run_reconciles(world, Flapping(world, healthy), 1)
+    run_reconciles(world, FlappingEnginePorts(world, healthy), 1)
     assert condition(world, "EngineHealthy").startswith("True")
-    run_reconciles(world, Flapping(world, unreachable), SETTLING // INTERVAL - 1)
+    run_reconciles(world, FlappingEnginePorts(world, unreachable), SETTLING // INTERVAL - 1)
     assert condition(world, "EngineHealthy").startswith("True")
-    run_reconciles(world, Flapping(world, unreachable), 1)
+    run_reconciles(world, FlappingEnginePorts(world, unreachable), 1)
     assert condition(world, "EngineHealthy").startswith("False")
 
 
 def test_pools_are_reconciled_while_conditions_change_with_every_reconcile() -> None:
     world = new_cluster()
-    run_reconciles(world, Flapping(world, healthy), 60)
+    run_reconciles(world, FlappingEnginePorts(world, healthy), 60)
     edit_spec(world, pools=[{"name": "data", "roles": ["data"], "replicas": 3}, *spec_pools(world)[1:]])
-    run_reconciles(world, Flapping(world, unreachable, red), 40)
+    run_reconciles(world, FlappingEnginePorts(world, unreachable, red), 40)
     assert "data-2" in pod_versions(world)
 
 
@@ -117,13 +117,13 @@ def spec_pools(world: FakeCluster) -> list[Manifest]:
 def test_engine_that_is_never_healthy_stalls_after_the_deadline() -> None:
     """S28, L5: the rate limit of reports does not extend the deadline."""
     world = running_cluster(upgrade={"healthDeadlineSeconds": 120})
-    ports = Flapping(world, unreachable, red)
+    ports = FlappingEnginePorts(world, unreachable, red)
     run_reconciles(world, ports, 26)
     assert status(world)["phase"] == "Stalled"
 
 
-class DenyingServices(Flapping):
-    """Flapping ports to an API server that denies the creation of Services."""
+class FlappingServiceDenyingPorts(FlappingEnginePorts):
+    """Ports to a flapping engine, and to an API server that denies the creation of Services."""
 
     def create(self, manifest: Manifest) -> Manifest:
         if manifest["kind"] == "Service":
@@ -133,11 +133,11 @@ class DenyingServices(Flapping):
 
 def without_service(
     *states: Callable[[EngineView], EngineView | Unreachable],
-) -> tuple[FakeCluster, DenyingServices]:
+) -> tuple[FakeCluster, FlappingServiceDenyingPorts]:
     """A cluster without its Service, whose creation is denied."""
     world = running_cluster()
     world.delete(Delete(Key("v1", "Service", CLUSTER.namespace, CLUSTER.name), "", ""))
-    return world, DenyingServices(world, *states)
+    return world, FlappingServiceDenyingPorts(world, *states)
 
 
 def test_denied_operation_is_reported_while_the_engine_flaps() -> None:
@@ -160,8 +160,8 @@ def test_denied_operation_causes_no_additional_status_writes() -> None:
     assert ports.status_writes <= 2 * MOST_REPORTS
 
 
-class Denying(Flapping):
-    """Flapping ports that deny the deletion of pods or the change of the allocation setting."""
+class FlappingDenyingPorts(FlappingEnginePorts):
+    """Ports to a flapping engine that deny deletes of pods or changes of the allocation setting."""
 
     def __init__(
         self, world: FakeCluster, denied: str, *states: Callable[[EngineView], EngineView | Unreachable]
@@ -204,7 +204,7 @@ def test_oscillating_upgrade_stalls_after_the_deadline(
     world = edit_spec(
         running_cluster(upgrade={"healthDeadlineSeconds": 120, "rollback": "Off"}), version="3.4.0"
     )
-    ports = Denying(world, denied, *states)
+    ports = FlappingDenyingPorts(world, denied, *states)
     for _ in range(20):
         run_reconciles(world, ports, 50)
         if status(world)["phase"] == "Stalled" or status(world)["engineVersion"] == "3.4.0":
@@ -216,7 +216,7 @@ def test_oscillating_upgrade_stalls_after_the_deadline(
 def test_oscillation_backs_off() -> None:
     """Without backoff the engine would be called as fast as it answers."""
     world = edit_spec(running_cluster(), version="3.4.0")
-    ports = Flapping(world, red, healthy)
+    ports = FlappingEnginePorts(world, red, healthy)
     run_reconciles(world, ports, 100)
     before = world.state.now
     run_reconciles(world, ports, 100)
@@ -225,7 +225,7 @@ def test_oscillation_backs_off() -> None:
 
 def test_progress_resets_the_health_deadline() -> None:
     world = edit_spec(running_cluster(upgrade={"healthDeadlineSeconds": 120}), version="3.4.0")
-    run_reconciles(world, Flapping(world, red, healthy), 30)
-    run_reconciles(world, Flapping(world, healthy), 400)
+    run_reconciles(world, FlappingEnginePorts(world, red, healthy), 30)
+    run_reconciles(world, FlappingEnginePorts(world, healthy), 400)
     assert status(world)["engineVersion"] == "3.4.0"
     assert not [event for event in world.state.events if event.type is EventType.WARNING]

@@ -436,7 +436,7 @@ def test_repeated_failures_and_rollbacks_delete_no_volume() -> None:
     assert len(world.state.engine.nodes) == 5
 
 
-class Miscounting(CountingPorts):
+class MiscountingPorts(CountingPorts):
     """Ports with StatefulSets whose status never counts a pod as updated."""
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
@@ -448,9 +448,9 @@ class Miscounting(CountingPorts):
 
 
 def test_upgrade_finishes_with_a_wrong_count_of_updated_replicas() -> None:
-    """S32: the template digest on the pod tells whether it is outdated."""
+    """S32: the template digest on the pod shows whether it is outdated."""
     world = edit_spec(running_cluster(), version=NEW)
-    ports = Miscounting(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    ports = MiscountingPorts(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     for _ in reconcile_steps(world, ports=ports):
         pass
     assert status(world)["engineVersion"] == NEW
@@ -464,6 +464,6 @@ def test_converged_cluster_ignores_the_count_of_updated_replicas() -> None:
     workload = stateful_set(world, "data")
     assert workload is not None
     assert workload["status"]["currentRevision"] != workload["status"]["updateRevision"]
-    ports = Miscounting(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    ports = MiscountingPorts(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     reconcile_for_ticks(world, ports, ticks=50)
     assert ports.writes == 0

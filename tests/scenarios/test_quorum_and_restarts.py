@@ -209,13 +209,13 @@ def test_voters_are_not_orphaned_while_the_budget_patch_is_denied() -> None:
     # Guard: budget before orphaning.
     world = running_cluster(DATA, *ZONES, version="0.3.1")
 
-    class DenyingBudget(RecordingPorts):
+    class BudgetDenyingPorts(RecordingPorts):
         def patch(self, patch: Patch) -> Manifest:
             if patch.key.name == "logs.voters" and "minAvailable" in patch.changes.get("spec", {}):
                 raise Rejected("no permission to patch budgets")
             return super().patch(patch)
 
-    ports = DenyingBudget(world)
+    ports = BudgetDenyingPorts(world)
     reconcile_for_ticks(world, ports, ticks=60)
     assert "no permission to patch budgets" in str(status(world)["conditions"])
     assert [key.name for key in ports.deleted if key.kind == "StatefulSet"] == ["logs-data"]

@@ -17,10 +17,10 @@ from searchkeeper_commands import InvokeOn, invoke
 @pytest.fixture
 def invoke_on(monkeypatch: pytest.MonkeyPatch) -> InvokeOn:
     def invoke_command(
-        world: FakeCluster, *arguments: str, is_silent: bool = False, is_remote: bool = False
+        world: FakeCluster, *arguments: str, is_unreachable: bool = False, is_remote: bool = False
     ) -> Result:
         source = fake_cluster_source(world, newest())
-        if is_silent or is_remote:
+        if is_unreachable or is_remote:
             source = replace(
                 source, engine_client=lambda _: UnreachableEnginePorts(world), is_remote=is_remote
             )

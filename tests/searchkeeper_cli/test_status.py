@@ -46,7 +46,7 @@ from searchkeeper_commands import (
 SLEEP = "searchkeeper.cli.status.time.sleep"
 
 
-def stalled(**upgrade: object) -> FakeCluster:
+def stalled_upgrade(**upgrade: object) -> FakeCluster:
     """The sample, stalled in an upgrade to a version whose image cannot be pulled."""
     world = edit_spec(sample(), upgrade={"rollback": "Manual", **upgrade})
     reconcile_until_converged(world, NEWEST)
@@ -54,8 +54,8 @@ def stalled(**upgrade: object) -> FakeCluster:
     return reconcile_until(world, lambda it: status(it).get("phase") == "Stalled", NEWEST)
 
 
-def rolled_back() -> FakeCluster:
-    return reconcile_for_ticks(annotate(stalled(), rollback=OLD), ticks=40)
+def cluster_after_rollback() -> FakeCluster:
+    return reconcile_for_ticks(annotate(stalled_upgrade(), rollback=OLD), ticks=40)
 
 
 def test_status_has_upgrade_steps_and_point_of_no_return() -> None:
@@ -138,7 +138,7 @@ def test_stalled_cluster_is_exit_code_1() -> None:
 
 
 def test_page_shows_stalled_upgrade_as_printed(invoke_on: InvokeOn) -> None:
-    result = invoke_on(stalled(), "status", "--upgrade")
+    result = invoke_on(stalled_upgrade(), "status", "--upgrade")
 
     page = (ROOT / "docs/operator/using.md").read_text(encoding="utf-8")
     assert result.exit_code == 1
@@ -146,7 +146,7 @@ def test_page_shows_stalled_upgrade_as_printed(invoke_on: InvokeOn) -> None:
 
 
 def test_abandoned_version_is_shown_as_not_started(invoke_on: InvokeOn) -> None:
-    result = invoke_on(rolled_back(), "status", "--upgrade")
+    result = invoke_on(cluster_after_rollback(), "status", "--upgrade")
 
     assert f"{OLD} → {NEW} not started" in result.output
     assert "change the spec to try again" in result.output
@@ -155,7 +155,7 @@ def test_abandoned_version_is_shown_as_not_started(invoke_on: InvokeOn) -> None:
 
 
 def test_rollback_is_shown_in_its_direction(invoke_on: InvokeOn) -> None:
-    world = annotate(stalled(), rollback=OLD)
+    world = annotate(stalled_upgrade(), rollback=OLD)
     reconcile_until(world, lambda it: status(it).get("phase") == "RollingBack", NEWEST)
 
     assert f"RollingBack, {NEW} → {OLD}, " in invoke_on(world, "status", "--upgrade").output
@@ -165,7 +165,7 @@ def test_headline_is_the_cause_and_not_its_effect(invoke_on: InvokeOn) -> None:
     world = new_cluster(dashboards={"enabled": True})
     reconcile_for_ticks(world, UnreachableEnginePorts(world), NEWEST, ticks=30)
 
-    result = invoke_on(world, "status", "-o", "wide", is_silent=True)
+    result = invoke_on(world, "status", "-o", "wide", is_unreachable=True)
 
     assert result.output.splitlines()[1].endswith("timed out")
 
@@ -188,7 +188,7 @@ def test_watch_ends_at_once_for_abandoned_version(
 ) -> None:
     monkeypatch.setattr(SLEEP, fail_on_sleep)
 
-    assert invoke_on(rolled_back(), "status", "--watch").exit_code == 0
+    assert invoke_on(cluster_after_rollback(), "status", "--watch").exit_code == 0
 
 
 def test_watch_ends_at_once_for_refused_version(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:

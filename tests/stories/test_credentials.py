@@ -25,12 +25,12 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 SECRET = Key("v1", "Secret", "search", "admin")
 
 
-def encoded(text: str) -> dict[str, str]:
+def encoded_password(text: str) -> dict[str, str]:
     return {"password": base64.b64encode(text.encode()).decode()}
 
 
 def with_credentials(version: str) -> FakeCluster:
-    world = with_secret(new_cluster(security={"credentialsSecret": "admin"}), encoded("one"))
+    world = with_secret(new_cluster(security={"credentialsSecret": "admin"}), encoded_password("one"))
     reconcile_until_converged(world, version)
     return world
 
@@ -59,7 +59,7 @@ def deployed_password(world: FakeCluster, name: str) -> str:
 def test_changed_secret_replaces_every_pod(version: str) -> None:
     world = with_credentials(version)
     before = uids(world)
-    world.patch(Patch(SECRET, {"data": encoded("two")}, ""))
+    world.patch(Patch(SECRET, {"data": encoded_password("two")}, ""))
     reconcile_until_converged(world, version)
     assert deployed_password(world, "logs-credentials") == "two"
     assert not before.items() & uids(world).items()
@@ -68,7 +68,7 @@ def test_changed_secret_replaces_every_pod(version: str) -> None:
 def test_release_0_1_0_has_no_hash_and_replaces_no_pod() -> None:
     world = with_credentials("0.1.0")
     before = uids(world)
-    world.patch(Patch(SECRET, {"data": encoded("two")}, ""))
+    world.patch(Patch(SECRET, {"data": encoded_password("two")}, ""))
     reconcile_until_converged(world, "0.1.0")
     assert deployed_password(world, "logs-config") == "two"
     assert uids(world) == before
@@ -88,7 +88,7 @@ def test_secret_changed_during_an_upgrade_is_applied_after_it() -> None:
     """I11: the upgrade replaces every pod with the credentials that it started with."""
     world = edit_spec(with_credentials("0.5.0"), version="3.4.0")
     reconcile_until(world, lambda world: status(world)["upgrade"].get("pool") == "managers")
-    world.patch(Patch(SECRET, {"data": encoded("two")}, ""))
+    world.patch(Patch(SECRET, {"data": encoded_password("two")}, ""))
     for current in reconcile_steps(world):
         if status(current)["engineVersion"] != "3.4.0":
             assert deployed_password(current, "logs-credentials") == "one"
@@ -103,7 +103,7 @@ def test_secret_of_a_user_with_a_managed_name_is_left_unchanged(version: str, na
     key = Key("v1", "Secret", "search", name)
     metadata = {"name": name, "namespace": "search"}
     created = world.create(
-        {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded("one")}
+        {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded_password("one")}
     )
     reconcile_for_ticks(world, version=version, ticks=20)
     assert world.get(key) == created
@@ -127,7 +127,7 @@ def test_cluster_is_not_created_while_credentials_are_missing(version: str) -> N
 
 def test_nodes_are_created_once_after_the_secret_is_added() -> None:
     world = reconcile_for_ticks(new_cluster(security={"credentialsSecret": "admin"}), ticks=20)
-    with_secret(world, encoded("one"))
+    with_secret(world, encoded_password("one"))
     reconcile_until_converged(world, "0.5.0")
     assert deployed_password(world, "logs-credentials") == "one"
     assert {each["metadata"]["generation"] for each in stateful_sets(world)} == {1}
@@ -144,12 +144,12 @@ def test_secret_may_have_binary_entries() -> None:
     """A keystore, for example. Only the entries that nodes read are copied."""
     keystore = base64.b64encode(b"\xfe\xed\x00").decode()
     world = with_secret(
-        new_cluster(security={"credentialsSecret": "admin"}), {**encoded("one"), "jks": keystore}
+        new_cluster(security={"credentialsSecret": "admin"}), {**encoded_password("one"), "jks": keystore}
     )
     reconcile_until_converged(world, "0.5.0")
     secret = world.get(Key("v1", "Secret", "search", "logs-credentials"))
     assert secret is not None
-    assert secret["data"] == encoded("one")
+    assert secret["data"] == encoded_password("one")
     before = uids(world)
     world.patch(Patch(SECRET, {"data": {"jks": "AAAA"}}, ""))
     reconcile_until_converged(world, "0.5.0")
@@ -158,7 +158,7 @@ def test_secret_may_have_binary_entries() -> None:
 
 def test_no_node_is_created_with_incomplete_credentials() -> None:
     world = new_cluster(security={"credentialsSecret": "admin", "tlsSecret": "certificates"})
-    reconcile_for_ticks(with_secret(world, encoded("one")), ticks=20)
+    reconcile_for_ticks(with_secret(world, encoded_password("one")), ticks=20)
     assert not pod_templates(world)
     assert condition(world, "ConfigurationApplied") == (
         "False CredentialsMissing: stalled: Secret admin, named by spec.security,"
@@ -176,10 +176,10 @@ def test_no_node_is_created_with_incomplete_credentials() -> None:
 def test_credentials_appear_only_in_secrets(version: str) -> None:
     """They are not in annotations, conditions, ledgers or events."""
     world = with_credentials(version)
-    world.patch(Patch(SECRET, {"data": encoded("swordfish")}, ""))
+    world.patch(Patch(SECRET, {"data": encoded_password("swordfish")}, ""))
     reconcile_until_converged(world, version)
     objects = world.state.cluster.objects.values()
     without_secrets = [{**each, "data": {}} if each["kind"] == "Secret" else each for each in objects]
     text = json.dumps([without_secrets, [asdict(each) for each in world.state.events]])
     assert "swordfish" not in text
-    assert encoded("swordfish")["password"] not in text
+    assert encoded_password("swordfish")["password"] not in text

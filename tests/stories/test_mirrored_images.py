@@ -12,7 +12,7 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 MIRROR = Images("mirror.example.com:5000/engine", "mirror.example.com:5000/dashboards")
 
 
-def mirrored(world: FakeCluster) -> FakeCluster:
+def with_mirrored_images(world: FakeCluster) -> FakeCluster:
     *_, last = reconcile_steps(world, images=MIRROR)
     return last
 
@@ -22,7 +22,7 @@ def repositories(world: FakeCluster) -> set[str]:
 
 
 def test_every_pod_has_an_image_of_the_mirror() -> None:
-    world = mirrored(new_cluster(dashboards={"enabled": True}))
+    world = with_mirrored_images(new_cluster(dashboards={"enabled": True}))
     images = {each["spec"]["containers"][0]["image"] for each in world.list("v1", "Pod", "search", {})}
     assert {repository_of(each) for each in images} == {MIRROR.engine, MIRROR.dashboards}
     assert {image_version(each) for each in images} == {"2.19.4"}
@@ -37,7 +37,7 @@ def test_cluster_moves_to_a_mirror_one_pod_at_a_time() -> None:
 
 
 def test_description_without_mirror_settings_has_no_open_action() -> None:
-    world = mirrored(new_cluster())
+    world = with_mirrored_images(new_cluster())
     source = fake_cluster_source(world, newest())
     open_actions = [each for each in source.describe(CLUSTER).actions if each.status != "True"]
     assert open_actions == []

@@ -97,9 +97,9 @@ def test_template_that_the_api_server_rejects_is_reported_with_its_message() -> 
     before = uids(world)
     with_data(world, podTemplate={"spec": {"tolerations": [{"operator": "Is"}]}})
     reconcile_for_ticks(world, StrictPorts(world), ticks=5)
-    told = condition(world, "PoolsConverged")
-    assert told.startswith("False OperationDenied: ")
-    assert 'tolerations[0].operator: Unsupported value: "Is"' in told
+    message = condition(world, "PoolsConverged")
+    assert message.startswith("False OperationDenied: ")
+    assert 'tolerations[0].operator: Unsupported value: "Is"' in message
     assert uids(world) == before
 
 

@@ -18,8 +18,8 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 
 
-def restarted(world: FakeCluster, name: str, *, count: int = 1) -> FakeCluster:
-    """The container of a pod has restarted just now, and is ready again."""
+def restart_container(world: FakeCluster, name: str, *, count: int = 1) -> FakeCluster:
+    """Set the status of a pod whose container has restarted just now and is ready again."""
     key = Key("v1", "Pod", CLUSTER.namespace, f"{CLUSTER.name}-{name}")
     ended = {"reason": "OOMKilled", "exitCode": 137, "finishedAt": format_timestamp(world.state.now)}
     container = {
@@ -33,18 +33,18 @@ def restarted(world: FakeCluster, name: str, *, count: int = 1) -> FakeCluster:
     return world
 
 
-def upgraded_first_pod(world: FakeCluster) -> FakeCluster:
-    """The moment at which the first pod has the new version and is not waited for any more."""
+def upgrade_first_pod(world: FakeCluster) -> FakeCluster:
+    """Reconcile until the first pod has the new version and is available again."""
     edit_spec(world, version="3.4.0")
     reconcile_until(world, lambda world: "roll/away" in status(world)["ledger"])
     return reconcile_until(world, lambda world: "roll/away" not in status(world)["ledger"])
 
 
 def test_upgrade_waits_until_the_last_restart_is_ten_minutes_ago() -> None:
-    world = upgraded_first_pod(running_cluster())
+    world = upgrade_first_pod(running_cluster())
     before = pod_versions(world)
     assert before["data-0"] == "3.4.0"
-    reconcile_for_ticks(restarted(world, "data-0", count=2), ticks=55)
+    reconcile_for_ticks(restart_container(world, "data-0", count=2), ticks=55)
     assert pod_versions(world) == before
     assert condition(world, "PodsCurrent").startswith(
         "False PodsRestarting: container main of logs-data-0 has restarted 2 times, last at 1970-01-01T"
@@ -56,10 +56,10 @@ def test_upgrade_waits_until_the_last_restart_is_ten_minutes_ago() -> None:
 
 
 def test_upgrade_stalls_while_a_pod_restarts_again_and_again() -> None:
-    world = upgraded_first_pod(running_cluster(upgrade={"healthDeadlineSeconds": 60}))
+    world = upgrade_first_pod(running_cluster(upgrade={"healthDeadlineSeconds": 60}))
     before = pod_versions(world)
     for count in range(1, 6):
-        reconcile_for_ticks(restarted(world, "data-0", count=count), ticks=3)
+        reconcile_for_ticks(restart_container(world, "data-0", count=count), ticks=3)
     assert pod_versions(world) == before
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "Degraded").startswith("True PodsRestarting: ")
@@ -67,21 +67,19 @@ def test_upgrade_stalls_while_a_pod_restarts_again_and_again() -> None:
 
 def test_failing_rollout_of_a_version_that_restarts_rolls_back() -> None:
     """The restarts of the newer version do not block the rollback from it."""
-    world = upgraded_first_pod(
-        running_cluster(upgrade={"healthDeadlineSeconds": 60, "rollback": "Automatic"})
-    )
+    world = upgrade_first_pod(running_cluster(upgrade={"healthDeadlineSeconds": 60, "rollback": "Automatic"}))
     for count in range(1, 30):
         if "upgrade" not in status(world)["ledger"]:
             break
         if pod_versions(world).get("data-0") == "3.4.0":
-            restarted(world, "data-0", count=count)
+            restart_container(world, "data-0", count=count)
         reconcile_for_ticks(world, ticks=3)
     assert set(pod_versions(world).values()) == {"2.19.4"}
 
 
 def test_outdated_pod_that_restarts_is_replaced_first() -> None:
     """The new version may end its restarts; the others would wait for it."""
-    world = restarted(running_cluster(), "data-1")
+    world = restart_container(running_cluster(), "data-1")
     edit_spec(world, version="3.4.0")
     reconcile_until(world, lambda world: "3.4.0" in pod_versions(world).values())
     assert pod_versions(world)["data-1"] == "3.4.0"
@@ -90,7 +88,7 @@ def test_outdated_pod_that_restarts_is_replaced_first() -> None:
 
 
 def test_crash_loop_is_reported_with_the_last_exit() -> None:
-    world = upgraded_first_pod(running_cluster())
+    world = upgrade_first_pod(running_cluster())
     add_pod_fault(world, "logs-managers-1", PodFault.CRASH)
     reconcile_for_ticks(world, ticks=5)
     assert condition(world, "PodsCurrent") == (

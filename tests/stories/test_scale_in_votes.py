@@ -98,7 +98,7 @@ def test_no_vote_moves_before_a_remaining_manager_has_joined() -> None:
     leaders = [pool("leaders", 3, "cluster_manager")]
     reconcile_until_converged(edit_spec(world, pools=[*data(2), *leaders]), "0.5.0")
 
-    class NotJoined(CountingPorts):
+    class NotJoinedNodePorts(CountingPorts):
         def get_state(self) -> EngineView | Unreachable:
             view = super().get_state()
             assert isinstance(view, EngineView)
@@ -106,7 +106,7 @@ def test_no_vote_moves_before_a_remaining_manager_has_joined() -> None:
             return replace(view, nodes=known)
 
     edit_spec(world, pools=[*data(2)[:1], *leaders])
-    reconcile_for_ticks(world, NotJoined(world), ticks=20)
+    reconcile_for_ticks(world, NotJoinedNodePorts(world), ticks=20)
     assert "LastManager" in condition(world, "ScaleInComplete")
     assert not world.state.engine.voting_exclusions
 

@@ -22,7 +22,7 @@ from searchkeeper.opensearch.details import DetailsRequest, EngineDetails, Snaps
 from searchkeeper.testing.fake_cluster import FakeCluster
 
 
-class Recording(CountingPorts):
+class SnapshotRecordingPorts(CountingPorts):
     """Ports that remember requests for details and calls; calls fail with an error if there is one."""
 
     def __init__(self, world: FakeCluster, error: Exception | None = None) -> None:
@@ -96,7 +96,7 @@ def test_missing_repository_stalls_until_it_is_registered() -> None:
     world = with_repository()
     world.state = replace(world.state, engine=replace(world.state.engine, repositories=frozenset()))
     before = pod_templates(world)
-    ports = Recording(world)
+    ports = SnapshotRecordingPorts(world)
     reconcile_for_ticks(edit_spec(world, version="3.4.0"), ports, ticks=10)
     assert ports.calls == []
     assert pod_templates(world) == before
@@ -158,7 +158,7 @@ def test_edit_of_the_spec_tries_a_failed_snapshot_again() -> None:
 
 def test_lost_call_is_repeated_under_the_same_name() -> None:
     world = with_repository()
-    ports = Recording(world, CallFailed("timed out"))
+    ports = SnapshotRecordingPorts(world, CallFailed("timed out"))
     edit_spec(world, version="3.4.0")
     for _ in range(20):
         try:
@@ -174,7 +174,7 @@ def test_lost_call_is_repeated_under_the_same_name() -> None:
 
 def test_rejected_snapshot_is_reported_with_the_error() -> None:
     world = with_repository()
-    ports = Recording(world, CallRejected("500 POST /_snapshot/nightly/_verify: not accessible"))
+    ports = SnapshotRecordingPorts(world, CallRejected("500 POST /_snapshot/nightly/_verify: not accessible"))
     reconcile_for_ticks(edit_spec(world, version="3.4.0"), ports, ticks=40)
     assert condition(world, "UpgradeStarted").startswith(
         "False OperationDenied: stalled: cannot call the engine: take snapshot nightly/searchkeeper-logs-"
@@ -194,18 +194,18 @@ def test_no_snapshot_is_taken_while_the_upgrade_is_paused_or_refused() -> None:
 def test_details_are_requested_only_when_they_are_needed() -> None:
     """Without the field nothing is asked about snapshots; without a rollout nothing about disks."""
     world = with_repository()
-    ports = Recording(world)
+    ports = SnapshotRecordingPorts(world)
     reconcile_for_ticks(world, ports, ticks=3)
     assert ports.requests == []
     reconcile_until(
         edit_spec(world, version="3.4.0"), lambda world: "upgrade/lock" in status(world)["ledger"]
     )
-    ports = Recording(world)
+    ports = SnapshotRecordingPorts(world)
     reconcile_for_ticks(world, ports, ticks=3)
     assert ports.requests
     assert {request.repository for request in ports.requests} == {None}
     plain = edit_spec(running_cluster(), version="3.4.0")
-    ports = Recording(plain)
+    ports = SnapshotRecordingPorts(plain)
     reconcile_for_ticks(plain, ports, ticks=20)
     assert set(ports.requests) == {DetailsRequest(disks=True)}
     assert not any(isinstance(call, TakeSnapshot) for call in ports.calls)

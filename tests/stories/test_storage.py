@@ -37,7 +37,7 @@ def data(storage: dict[str, Any] | None = None) -> dict[str, Any]:
     return {**pool("data", 2, "data"), **({"storage": storage} if storage else {})}
 
 
-def readded(
+def with_pool_added_again(
     before: dict[str, Any] | None, after: dict[str, Any] | None, version: str = NEWEST
 ) -> FakeCluster:
     """Remove a pool from the spec and add it with other storage before its nodes are removed."""
@@ -97,7 +97,7 @@ def uids(world: FakeCluster, kind: str) -> dict[str, str]:
 def test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls(
     before: dict[str, Any] | None, after: dict[str, Any] | None
 ) -> None:
-    world = readded(before, after)
+    world = with_pool_added_again(before, after)
     before, pods_before = claims(world), uids(world, "Pod")
     reconcile_for_ticks(world, ticks=30)
     assert claims(world) == before
@@ -109,7 +109,7 @@ def test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls(
 
 
 def test_message_says_that_volumes_do_not_shrink() -> None:
-    world = reconcile_for_ticks(readded(LARGER, None), ticks=3)
+    world = reconcile_for_ticks(with_pool_added_again(LARGER, None), ticks=3)
     assert condition(world, "StorageUnchanged") == (
         "False StorageImmutable: the nodes of data have volumes of 20Gi, which cannot be reduced: restore "
         "that in the spec, or add another pool and remove this one"
@@ -117,7 +117,7 @@ def test_message_says_that_volumes_do_not_shrink() -> None:
 
 
 def test_size_is_immutable_before_version_5() -> None:
-    world = readded(None, LARGER, "0.4.0")
+    world = with_pool_added_again(None, LARGER, "0.4.0")
     before = claims(world)
     reconcile_for_ticks(world, version="0.4.0", ticks=30)
     assert claims(world) == before
@@ -127,7 +127,7 @@ def test_size_is_immutable_before_version_5() -> None:
 
 @pytest.mark.parametrize("after", [LARGER, EPHEMERAL], ids=["larger", "ephemeral"])
 def test_changed_storage_does_not_stop_an_upgrade(after: dict[str, Any]) -> None:
-    world = add_index(readded(None, after), "films")
+    world = add_index(with_pool_added_again(None, after), "films")
     reconcile_for_ticks(edit_spec(world, version="3.4.0"), ticks=100)
     assert set(pod_versions(world).values()) == {"3.4.0"}
     assert status(world)["engineVersion"] == "3.4.0"
@@ -136,7 +136,7 @@ def test_changed_storage_does_not_stop_an_upgrade(after: dict[str, Any]) -> None
 
 def test_migration_to_another_statefulset_keeps_the_storage() -> None:
     """Configuration 4 creates another StatefulSet for the same pods."""
-    world = readded(None, EPHEMERAL, version="0.3.1")
+    world = with_pool_added_again(None, EPHEMERAL, version="0.3.1")
     before = claims(world)
     reconcile_for_ticks(world, ticks=60)
     assert claims(world) == before
@@ -144,7 +144,7 @@ def test_migration_to_another_statefulset_keeps_the_storage() -> None:
 
 
 def test_reverted_storage_ends_the_stall() -> None:
-    world = reconcile_for_ticks(readded(None, FAST), ticks=30)
+    world = reconcile_for_ticks(with_pool_added_again(None, FAST), ticks=30)
     reconcile_until_converged(edit_spec(world, pools=[data(), *REST]))
     assert status(world)["phase"] == "Running"
 
@@ -283,7 +283,7 @@ def test_limits_that_users_added_outlive_the_expansion() -> None:
     assert not search_pool["status"]["ledger"]
 
 
-def refused_expansion() -> FakeCluster:
+def cluster_with_refused_expansion() -> FakeCluster:
     """Two pools are to grow. The StorageClass of the first does not allow it."""
     fixed = {"size": "10Gi", "storageClass": "fixed"}
     world = new_cluster(data(fixed), *REST)
@@ -295,7 +295,7 @@ def refused_expansion() -> FakeCluster:
 
 
 def test_refused_expansion_is_reported_and_other_pools_grow() -> None:
-    world = reconcile_for_ticks(refused_expansion(), ticks=60)
+    world = reconcile_for_ticks(cluster_with_refused_expansion(), ticks=60)
     assert condition(world, "PoolsResized") == (
         "False OperationDenied: stalled: VolumesResized of data: cannot patch PersistentVolumeClaim "
         "data-logs-data-0: spec.resources: PersistentVolumeClaim data-logs-data-0 is forbidden: only "
@@ -316,7 +316,7 @@ def test_refused_expansion_is_reported_and_other_pools_grow() -> None:
 
 def test_refused_expansion_stops_neither_an_upgrade_nor_a_scale_in() -> None:
     # Guard: refused expansions stop nothing else.
-    world = reconcile_for_ticks(refused_expansion(), ticks=10)
+    world = reconcile_for_ticks(cluster_with_refused_expansion(), ticks=10)
     reconcile_for_ticks(edit_spec(world, version="3.4.0"), ticks=120)
     assert status(world)["engineVersion"] == "3.4.0"
     assert "upgrade/lock" not in status(world)["ledger"]
@@ -428,13 +428,13 @@ def test_stateful_set_is_kept_while_its_search_pool_cannot_get_the_size() -> Non
     # Guard: the SearchPool has the size first.
     world = growing()
 
-    class Denying(RecordingPorts):
+    class PoolDenyingPorts(RecordingPorts):
         def patch(self, patch: Patch) -> Manifest:
             if patch.key.kind == "SearchPool":
                 raise Rejected("no permission to patch SearchPools")
             return super().patch(patch)
 
-    ports = Denying(world)
+    ports = PoolDenyingPorts(world)
     reconcile_for_ticks(world, ports, ticks=20)
     assert set(sizes(world, "data").values()) == {"20Gi"}
     assert not [key for key in ports.deleted if key.kind == "StatefulSet"]

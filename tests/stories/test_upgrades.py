@@ -125,7 +125,7 @@ EDITS: dict[str, dict[str, Any]] = {
 }
 
 
-def deployed(world: FakeCluster) -> tuple[dict[str, Any], set[str]]:
+def deployed_objects(world: FakeCluster) -> tuple[dict[str, Any], set[str]]:
     sizes = {
         key.name: each["spec"].get("replicas")
         for key, each in world.state.cluster.objects.items()
@@ -139,12 +139,12 @@ def deployed(world: FakeCluster) -> tuple[dict[str, Any], set[str]]:
 def test_other_edits_are_applied_after_the_upgrade(edit: dict[str, Any]) -> None:
     """I11: no edit changes the workload during the upgrade, and none is lost."""
     world = upgrading()
-    before = deployed(world)
+    before = deployed_objects(world)
     edit_spec(world, **edit)
     for current in reconcile_steps(world):
         if "upgrade/lock" in status(current)["ledger"]:
-            assert deployed(current) == before
-    assert deployed(world) != before
+            assert deployed_objects(current) == before
+    assert deployed_objects(world) != before
     assert status(world)["engineVersion"] == "3.4.0"
     assert status(world)["phase"] == "Running"
 

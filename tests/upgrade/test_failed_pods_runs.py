@@ -38,7 +38,7 @@ THREE = (pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
 ALL_IN_ONE = (pool("all", 1, "cluster_manager", "data"),)
 
 
-def deployed(*pools: dict[str, Any], **upgrade: Any) -> FakeCluster:
+def deployed_cluster(*pools: dict[str, Any], **upgrade: Any) -> FakeCluster:
     world = new_cluster(*(pools or SMALL), upgrade={"healthDeadlineSeconds": 60, **upgrade})
     reconcile_until_converged(world)
     reconcile_until_converged(add_index(world))
@@ -54,13 +54,13 @@ def failed_upgrade(world: FakeCluster, version: str, fault: PodFault) -> FakeClu
 @pytest.mark.parametrize("fault", FAULTS)
 def test_newer_target_replaces_a_version_that_does_not_start(fault: PodFault) -> None:
     """S17, S18: a rollout that waits for the failed pod before it replaces it would never end."""
-    world = failed_upgrade(deployed(), BAD, fault)
+    world = failed_upgrade(deployed_cluster(), BAD, fault)
     reconcile_until_converged(edit_spec(world, version=NEW))
     assert set(node_versions(world).values()) == {NEW}
 
 
 def test_newer_target_replaces_a_failing_version_before_the_deadline() -> None:
-    world = set_pod_faults(edit_spec(deployed(), version=BAD), v3_3_2=PodFault.IMAGE)
+    world = set_pod_faults(edit_spec(deployed_cluster(), version=BAD), v3_3_2=PodFault.IMAGE)
     reconcile_until(world, lambda w: "roll/away" in status(w)["ledger"])
     reconcile_for_ticks(world, ticks=3)
     reconcile_until_converged(edit_spec(world, version=NEW))
@@ -68,7 +68,7 @@ def test_newer_target_replaces_a_failing_version_before_the_deadline() -> None:
 
 
 def test_newer_target_waits_for_an_upgrade_that_makes_progress() -> None:
-    world = edit_spec(deployed(), version=BAD)
+    world = edit_spec(deployed_cluster(), version=BAD)
     reconcile_until(world, lambda w: BAD in node_versions(w).values())
     reconcile_for_ticks(edit_spec(world, version=NEW), ticks=1)
     assert condition(world, "UpgradeStarted") == (
@@ -79,7 +79,7 @@ def test_newer_target_waits_for_an_upgrade_that_makes_progress() -> None:
 
 
 def test_older_target_than_nodes_run_needs_a_rollback_first() -> None:
-    world = edit_spec(deployed(), version=NEW)
+    world = edit_spec(deployed_cluster(), version=NEW)
     reconcile_until(world, lambda w: NEW in node_versions(w).values())
     reconcile_for_ticks(set_pod_faults(world, logs_data_0=PodFault.NEVER_READY), ticks=15)
     reconcile_until_converged(edit_spec(set_pod_faults(world), version=BAD))
@@ -89,7 +89,7 @@ def test_older_target_than_nodes_run_needs_a_rollback_first() -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_only_node_that_never_ran_the_newer_version_is_rolled_back_with_its_volume(fault: PodFault) -> None:
     """The engine is unreachable, but no node has run the newer version."""
-    world = failed_upgrade(deployed(*ALL_IN_ONE), NEW, fault)
+    world = failed_upgrade(deployed_cluster(*ALL_IN_ONE), NEW, fault)
     before = claim_uids(world)
     if fault is PodFault.CRASH:
         assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed: ")
@@ -100,7 +100,7 @@ def test_only_node_that_never_ran_the_newer_version_is_rolled_back_with_its_volu
 
 
 def test_only_node_that_cannot_be_rolled_back_is_fixed_by_a_newer_target() -> None:
-    world = failed_upgrade(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
+    world = failed_upgrade(deployed_cluster(*ALL_IN_ONE), BAD, PodFault.CRASH)
     reconcile_until_converged(edit_spec(world, version=NEW))
     assert node_versions(world) == {"all-0": NEW}
 
@@ -114,14 +114,14 @@ def test_cluster_that_never_started_starts_after_its_version_is_corrected(fault:
 
 
 def test_upgrade_starts_although_a_pod_has_failed() -> None:
-    world = reconcile_for_ticks(set_pod_faults(deployed(), logs_data_1=PodFault.CRASH), ticks=5)
+    world = reconcile_for_ticks(set_pod_faults(deployed_cluster(), logs_data_1=PodFault.CRASH), ticks=5)
     reconcile_for_ticks(edit_spec(world, version=NEW), ticks=5)
     assert "upgrade" in status(world)["ledger"]
 
 
 def crashed_on_its_own_disk() -> FakeCluster:
     """Return a cluster with a node that crashed on the newer version: it wrote its disk and never joined."""
-    world = failed_upgrade(deployed(), NEW, PodFault.CRASH)
+    world = failed_upgrade(deployed_cluster(), NEW, PodFault.CRASH)
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
@@ -151,7 +151,7 @@ def test_volume_is_not_deleted_before_the_deadline() -> None:
 
 def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_volume() -> None:
     """L4: it was unschedulable when the rollback started. Then it starts, writes its disk and is evicted."""
-    world = failed_upgrade(deployed(*THREE), NEW, PodFault.PENDING)
+    world = failed_upgrade(deployed_cluster(*THREE), NEW, PodFault.PENDING)
     reconcile_for_ticks(edit_spec(world, version=OLD, upgrade={"paused": True}), ticks=3)
     reconcile_for_ticks(set_pod_faults(world), ticks=5)
     assert node_versions(world)["data-0"] == NEW
@@ -164,7 +164,7 @@ def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_
 
 
 def test_volume_is_not_deleted_while_the_engine_is_red() -> None:
-    world = edit_spec(failed_upgrade(deployed(), NEW, PodFault.CRASH), version=OLD)
+    world = edit_spec(failed_upgrade(deployed_cluster(), NEW, PodFault.CRASH), version=OLD)
     reconcile_until(world, lambda w: "upgrade/return" in status(w)["ledger"])
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
@@ -196,7 +196,7 @@ def batch(world: FakeCluster) -> list[str]:
 
 
 def test_batches_double_up_to_the_limit() -> None:
-    world = edit_spec(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
+    world = edit_spec(deployed_cluster(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     sizes: list[int] = []
 
     def is_finished(now: FakeCluster) -> bool:
@@ -209,7 +209,7 @@ def test_batches_double_up_to_the_limit() -> None:
 
 
 def test_failed_batch_halves_the_next_one() -> None:
-    world = edit_spec(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
+    world = edit_spec(deployed_cluster(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     reconcile_until(world, lambda w: len(batch(w)) == 4)
     fault = {batch(world)[0].replace("-", "_"): PodFault.NEVER_READY}
     reconcile_for_ticks(set_pod_faults(world, **fault), ticks=12)
@@ -221,7 +221,7 @@ def test_failed_batch_halves_the_next_one() -> None:
 
 def test_failed_batch_of_a_statefulset_rollout_halves_the_next_one() -> None:
     """I12: the StatefulSet controller replaces its pods."""
-    world = edit_spec(deployed(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
+    world = edit_spec(deployed_cluster(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
     reconcile_until(world, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')
     reconcile_for_ticks(set_pod_faults(world, logs_routers_5=PodFault.NEVER_READY), ticks=20)
     assert status(world)["ledger"]["roll/size"] == '["routers",2]', unmet_conditions(world)

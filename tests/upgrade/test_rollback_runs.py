@@ -50,7 +50,7 @@ APART = (pool("hot", 1, "data"), pool("warm", 1, "data"), pool("managers", 3, "c
 
 
 @cache
-def _deployed(rollback: str, names: tuple[str, ...]) -> FakeCluster:
+def _cached_cluster(rollback: str, names: tuple[str, ...]) -> FakeCluster:
     pools = {"small": SMALL, "three": THREE, "apart": APART}[names[0]]
     world = new_cluster(*pools, upgrade={"rollback": rollback, "healthDeadlineSeconds": 60})
     reconcile_until_converged(world)
@@ -59,9 +59,9 @@ def _deployed(rollback: str, names: tuple[str, ...]) -> FakeCluster:
     return world
 
 
-def deployed(rollback: str = "Manual", pools: str = "small") -> FakeCluster:
+def deployed_cluster(rollback: str = "Manual", pools: str = "small") -> FakeCluster:
     """Return a cluster with an index and a health deadline of a minute."""
-    return copy_cluster(_deployed(rollback, (pools,)))
+    return copy_cluster(_cached_cluster(rollback, (pools,)))
 
 
 def upgrading(world: FakeCluster, **faults: PodFault) -> FakeCluster:
@@ -105,7 +105,7 @@ def writes_in_an_hour(world: FakeCluster) -> int:
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING, PodFault.NEVER_READY])
 def test_failed_upgrade_is_rolled_back_if_the_policy_is_automatic(fault: PodFault) -> None:
-    world = deployed("Automatic")
+    world = deployed_cluster("Automatic")
     before = deployed_state(world.state)
     reconcile_for_ticks(upgrading(world, v3_4_0=fault), ticks=40)
     assert deployed_state(world.state) == before
@@ -116,7 +116,7 @@ def test_failed_upgrade_is_rolled_back_if_the_policy_is_automatic(fault: PodFaul
 
 
 def test_abandoned_version_is_not_tried_again() -> None:
-    world = reconcile_for_ticks(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), ticks=40)
+    world = reconcile_for_ticks(upgrading(deployed_cluster("Automatic"), v3_4_0=PodFault.CRASH), ticks=40)
     assert condition(world, "UpgradeStarted") == (
         "False VersionAbandoned: 3.4.0 failed and was rolled back; change the spec to try again"
     )
@@ -124,14 +124,14 @@ def test_abandoned_version_is_not_tried_again() -> None:
 
 
 def test_abandoned_version_is_tried_again_after_a_change_of_the_spec() -> None:
-    world = reconcile_for_ticks(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), ticks=40)
+    world = reconcile_for_ticks(upgrading(deployed_cluster("Automatic"), v3_4_0=PodFault.CRASH), ticks=40)
     reconcile_until_converged(edit_spec(set_pod_faults(world), upgrade={"maxBatch": 2}))
     assert set(node_versions(world).values()) == {NEW}
     assert not status(world)["ledger"]
 
 
 def test_failed_upgrade_waits_for_a_rollback_request_and_names_it() -> None:
-    world = reconcile_for_ticks(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), ticks=40)
+    world = reconcile_for_ticks(upgrading(deployed_cluster("Manual"), v3_4_0=PodFault.CRASH), ticks=40)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "RollbackPossible") == (
         "True RollbackAvailable: possible to 2.19.4 until logs-data-1 is replaced: "
@@ -142,7 +142,7 @@ def test_failed_upgrade_waits_for_a_rollback_request_and_names_it() -> None:
 
 
 def test_rollback_request_is_followed_and_removed() -> None:
-    world = reconcile_for_ticks(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), ticks=40)
+    world = reconcile_for_ticks(upgrading(deployed_cluster("Manual"), v3_4_0=PodFault.CRASH), ticks=40)
     reconcile_for_ticks(annotate(world, rollback=OLD), ticks=40)
     assert set(node_versions(world).values()) == {OLD}
     manifest = world.get(CLUSTER)
@@ -151,19 +151,19 @@ def test_rollback_request_is_followed_and_removed() -> None:
 
 
 def test_old_rollback_request_does_not_roll_back_the_next_upgrade() -> None:
-    world = annotate(deployed("Manual"), rollback=OLD)
+    world = annotate(deployed_cluster("Manual"), rollback=OLD)
     reconcile_until_converged(upgrading(world))
     assert set(node_versions(world).values()) == {NEW}
 
 
 def test_rollback_request_for_another_version_is_ignored() -> None:
-    world = reconcile_for_ticks(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), ticks=40)
+    world = reconcile_for_ticks(upgrading(deployed_cluster("Manual"), v3_4_0=PodFault.CRASH), ticks=40)
     reconcile_for_ticks(annotate(world, rollback="2.19.3"), ticks=40)
     assert status(world)["phase"] == "Stalled"
 
 
 def test_only_the_spec_starts_a_rollback_if_the_policy_is_off() -> None:
-    world = reconcile_for_ticks(upgrading(deployed("Off"), v3_4_0=PodFault.CRASH), ticks=40)
+    world = reconcile_for_ticks(upgrading(deployed_cluster("Off"), v3_4_0=PodFault.CRASH), ticks=40)
     reconcile_for_ticks(annotate(world, rollback=OLD), ticks=40)
     assert status(world)["phase"] == "Stalled"
     reconcile_until_converged(edit_spec(world, version=OLD))
@@ -171,7 +171,7 @@ def test_only_the_spec_starts_a_rollback_if_the_policy_is_off() -> None:
 
 
 def test_paused_upgrade_does_not_fail() -> None:
-    world = reconcile_until(upgrading(deployed("Automatic")), has_newer_node)
+    world = reconcile_until(upgrading(deployed_cluster("Automatic")), has_newer_node)
     reconcile_for_ticks(edit_spec(world, upgrade={"paused": True}), ticks=40)
     assert "upgrade/return" not in status(world)["ledger"]
 
@@ -180,7 +180,7 @@ def test_error_of_the_operator_stalls_an_upgrade_and_starts_no_rollback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The version is not the cause."""
-    world = reconcile_until(upgrading(deployed("Automatic")), has_newer_node)
+    world = reconcile_until(upgrading(deployed_cluster("Automatic")), has_newer_node)
 
     def fail(_: Any) -> Any:
         raise KeyError("shard")
@@ -197,7 +197,7 @@ def test_error_of_the_operator_stalls_an_upgrade_and_starts_no_rollback(
 
 def test_only_nodes_that_ran_the_newer_version_get_an_empty_volume() -> None:
     """S24: an older version cannot start on a disk that a newer one wrote."""
-    world = reconcile_until(upgrading(deployed()), has_newer_node)
+    world = reconcile_until(upgrading(deployed_cluster()), has_newer_node)
     before = claim_uids(world)
     reconcile_until_converged(edit_spec(world, version=OLD))
     after = claim_uids(world)
@@ -213,7 +213,7 @@ def test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_vo
 
     Nodes of the older version are last: the rollback needs their copies.
     """
-    world = reconcile_until(upgrading(deployed(pools=pools)), has_newer_node)
+    world = reconcile_until(upgrading(deployed_cluster(pools=pools)), has_newer_node)
     before = claim_uids(world)
     for _ in reconcile_steps(edit_spec(world, version=OLD), images=Images("mirror.example.com/engine", "")):
         pass
@@ -228,14 +228,14 @@ def images(world: FakeCluster) -> list[str]:
 
 def test_volume_is_deleted_before_its_pod() -> None:
     """The invariants of the recorder check that both are recorded first."""
-    world = edit_spec(reconcile_until(upgrading(deployed()), has_newer_node), version=OLD)
+    world = edit_spec(reconcile_until(upgrading(deployed_cluster()), has_newer_node), version=OLD)
     steps = record_run(world).transitions
     deleted = [step.write.key.name for step in steps if isinstance(step.write, Delete)]
     assert deleted == ["data-logs-data-0", "logs-data-0"]
 
 
 def test_shards_are_moved_before_the_volume_is_deleted() -> None:
-    world = reconcile_until(upgrading(deployed(pools="three")), has_newer_node)
+    world = reconcile_until(upgrading(deployed_cluster(pools="three")), has_newer_node)
     reconcile_until(world, lambda w: "roll/away" not in status(w)["ledger"])
     steps = record_run(edit_spec(world, version=OLD)).transitions
     first_delete = next(step for step in steps if isinstance(step.write, Delete))
@@ -276,7 +276,7 @@ def test_nodes_are_rolled_back_in_reverse_order() -> None:
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
 def test_no_rollback_starts_past_the_point_of_no_return(rollback: str) -> None:
-    world = upgrading(deployed(rollback))
+    world = upgrading(deployed_cluster(rollback))
     reconcile_until(world, lambda w: node_versions(w).get("data-1") == NEW)
     reconcile_for_ticks(set_pod_faults(world, logs_managers_2=PodFault.CRASH), ticks=40)
     annotate(world, rollback=OLD)
@@ -293,7 +293,7 @@ def test_no_rollback_starts_past_the_point_of_no_return(rollback: str) -> None:
 def test_newer_target_replaces_a_failing_one_past_the_point_of_no_return(
     rollback: str,
 ) -> None:
-    world = edit_spec(deployed(rollback), version="3.2.0")
+    world = edit_spec(deployed_cluster(rollback), version="3.2.0")
     reconcile_until(world, lambda w: node_versions(w).get("data-1") == "3.2.0")
     reconcile_for_ticks(set_pod_faults(world, logs_managers_2=PodFault.CRASH), ticks=40)
     assert status(world)["phase"] == "Stalled"
@@ -304,7 +304,7 @@ def test_newer_target_replaces_a_failing_one_past_the_point_of_no_return(
 
 
 def test_rollback_stops_when_it_becomes_blocked() -> None:
-    world = reconcile_until(upgrading(deployed(pools="three")), has_newer_node)
+    world = reconcile_until(upgrading(deployed_cluster(pools="three")), has_newer_node)
     reconcile_until(edit_spec(world, version=OLD), lambda w: "upgrade/return" in status(w)["ledger"])
     before = claim_uids(with_newer_index(world))
     reconcile_for_ticks(world, ticks=40)
@@ -320,7 +320,7 @@ def blocked_rollback(
     start_rollback: Callable[[FakeCluster], FakeCluster], rollback: str = "Manual"
 ) -> FakeCluster:
     """Return a cluster whose rollback started halfway and is blocked halfway."""
-    world = reconcile_until(upgrading(deployed(rollback, pools="three")), has_newer_node)
+    world = reconcile_until(upgrading(deployed_cluster(rollback, pools="three")), has_newer_node)
     reconcile_until(start_rollback(world), lambda w: "upgrade/return" in status(w)["ledger"])
     return reconcile_for_ticks(with_newer_index(world), ticks=40)
 
@@ -347,7 +347,9 @@ def test_blocked_rollback_stays_while_the_spec_has_a_refused_version() -> None:
 
 
 def test_rollback_completes_before_another_upgrade_starts() -> None:
-    world = edit_spec(reconcile_until(upgrading(deployed(pools="three")), has_newer_node), version=OLD)
+    world = edit_spec(
+        reconcile_until(upgrading(deployed_cluster(pools="three")), has_newer_node), version=OLD
+    )
     reconcile_until(world, lambda w: "upgrade/return" in status(w)["ledger"])
     reconcile_until(edit_spec(world, version=NEW), lambda w: "upgrade/return" not in status(w)["ledger"])
     assert set(node_versions(world).values()) == {OLD}
@@ -356,7 +358,7 @@ def test_rollback_completes_before_another_upgrade_starts() -> None:
 
 
 def test_condition_names_the_point_of_no_return_before_it_is_passed() -> None:
-    steps = record_run(upgrading(deployed())).transitions
+    steps = record_run(upgrading(deployed_cluster())).transitions
     message, last_deleted = "", ""
     for step in steps:
         if isinstance(step.write, Delete):
@@ -371,7 +373,7 @@ def test_condition_names_the_point_of_no_return_before_it_is_passed() -> None:
 
 
 def test_older_version_at_any_time_is_rolled_back_to_or_refused() -> None:
-    recorded_run = record_run(upgrading(deployed()))
+    recorded_run = record_run(upgrading(deployed_cluster()))
     final_versions = set()
     for reconcile_start in recorded_run.starts[::3]:
         world = edit_spec(FakeCluster(reconcile_start.state), version=OLD)
@@ -385,7 +387,7 @@ def test_older_version_at_any_time_is_rolled_back_to_or_refused() -> None:
 
 def test_no_pod_is_upgraded_in_the_reconcile_that_starts_a_rollback() -> None:
     """I13: a change of the spec just before a delete stops the delete and its ledger entry."""
-    recorded_run = record_run(upgrading(deployed()))
+    recorded_run = record_run(upgrading(deployed_cluster()))
     deletes = [
         number for number, step in enumerate(recorded_run.transitions) if isinstance(step.write, Delete)
     ]
@@ -401,7 +403,7 @@ def test_no_pod_is_upgraded_in_the_reconcile_that_starts_a_rollback() -> None:
 
 
 def test_edit_during_a_rollback_is_applied_after_it() -> None:
-    world = edit_spec(reconcile_until(upgrading(deployed()), has_newer_node), version=OLD)
+    world = edit_spec(reconcile_until(upgrading(deployed_cluster()), has_newer_node), version=OLD)
     pools = [pool("data", 3, "data"), pool("managers", 3, "cluster_manager")]
     reconcile_until_converged(edit_spec(world, pools=pools))
     assert node_versions(world) == dict.fromkeys(
