@@ -66,182 +66,182 @@ SMALL: Final = (pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
 
 def new_cluster(*pools: dict[str, Any], version: str = "2.19.4", **spec: Any) -> FakeCluster:
     """Return a fake cluster with a SearchCluster that was never reconciled. Pools default to SMALL."""
-    world = FakeCluster()
+    cluster = FakeCluster()
     wanted = {"version": version, "pools": list(pools or SMALL), **spec}
     metadata = {"name": CLUSTER.name, "namespace": CLUSTER.namespace}
-    world.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": wanted})
-    return world
+    cluster.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": wanted})
+    return cluster
 
 
-def add_index(world: FakeCluster, name: str = "books", *, replicas: int = 1) -> FakeCluster:
+def add_index(cluster: FakeCluster, name: str = "books", *, replicas: int = 1) -> FakeCluster:
     """Create an index with documents, and wait until its shards are allocated."""
-    world.state = replace(world.state, engine=create_index(world.state.engine, name, replicas=replicas))
+    cluster.state = replace(cluster.state, engine=create_index(cluster.state.engine, name, replicas=replicas))
     for _ in range(3):
-        world.tick()
-    return world
+        cluster.tick()
+    return cluster
 
 
-def edit_spec(world: FakeCluster, **spec: Any) -> FakeCluster:
+def edit_spec(cluster: FakeCluster, **spec: Any) -> FakeCluster:
     """Merge fields into the spec of the SearchCluster, and return the same fake cluster."""
-    world.patch(Patch(CLUSTER, {"spec": spec}, ""))
-    return world
+    cluster.patch(Patch(CLUSTER, {"spec": spec}, ""))
+    return cluster
 
 
-def copy_cluster(world: FakeCluster) -> FakeCluster:
+def copy_cluster(cluster: FakeCluster) -> FakeCluster:
     """Return another fake cluster in the same state. States are immutable, so this is cheap."""
-    return FakeCluster(world.state)
+    return FakeCluster(cluster.state)
 
 
 def checked_ports(
-    world: FakeCluster, version: str = NEWEST, *, max_writes: int | None = None
+    cluster: FakeCluster, version: str = NEWEST, *, max_writes: int | None = None
 ) -> CountingPorts:
     """Return ports that check every write against the invariants."""
-    return CountingPorts(InvariantRecorder(world, CLUSTER, release(version)), max_writes)
+    return CountingPorts(InvariantRecorder(cluster, CLUSTER, release(version)), max_writes)
 
 
-def reconcile_once(ports: Any, world: FakeCluster, version: str, **options: Any) -> ReconcileOutcome:
+def reconcile_once(ports: Any, cluster: FakeCluster, version: str, **options: Any) -> ReconcileOutcome:
     """Reconcile, with the actions in a random order that depends only on the state."""
-    now, order = world.state.now, shuffled(world.state)
+    now, order = cluster.state.now, shuffled(cluster.state)
     return reconcile(ports, ports, CLUSTER, release(version), now, order=order, **options)
 
 
-def try_reconcile(ports: Any, world: FakeCluster, version: str, **options: Any) -> ReconcileOutcome | None:
+def try_reconcile(ports: Any, cluster: FakeCluster, version: str, **options: Any) -> ReconcileOutcome | None:
     """Reconcile once; return None if a port fails or the operator crashes, after which it would retry."""
     try:
-        return reconcile_once(ports, world, version, **options)
+        return reconcile_once(ports, cluster, version, **options)
     except (Crashed, ApiError, CallFailed):
         return None
 
 
 def reconcile_until_converged(
-    world: FakeCluster, version: str = NEWEST, *, max_writes: int | None = None
+    cluster: FakeCluster, version: str = NEWEST, *, max_writes: int | None = None
 ) -> int:
     """Reconcile until the cluster has converged, and return the number of writes.
 
     Raises WriteLimitReached after `max_writes`, and AssertionError if the cluster does not converge.
     """
-    ports = checked_ports(world, version, max_writes=max_writes)
+    ports = checked_ports(cluster, version, max_writes=max_writes)
     idle = busy = 0
     while idle < _MAX_IDLE_RECONCILES and busy < MAX_RECONCILES_PER_TICK:
-        outcome = reconcile_once(ports, world, version)
+        outcome = reconcile_once(ports, cluster, version)
         if outcome.converged:
             return ports.writes
         idle, busy = (0, busy + 1) if outcome.wrote else (idle + 1, 0)
         if not outcome.wrote:
-            world.tick()
-    raise AssertionError(f"{version} is stuck: {unmet_conditions(world)}")
+            cluster.tick()
+    raise AssertionError(f"{version} is stuck: {unmet_conditions(cluster)}")
 
 
 def reconcile_for_ticks(
-    world: FakeCluster, ports: Any = None, version: str = NEWEST, *, ticks: int
+    cluster: FakeCluster, ports: Any = None, version: str = NEWEST, *, ticks: int
 ) -> FakeCluster:
     """Reconcile for this many ticks, whether the cluster converges or not.
 
     In each tick the operator reconciles until it writes nothing. Ports default to checked_ports.
     """
-    ports = ports or checked_ports(world, version)
+    ports = ports or checked_ports(cluster, version)
     for _ in range(ticks):
         for _ in range(MAX_RECONCILES_PER_TICK):
-            if not reconcile_once(ports, world, version).wrote:
+            if not reconcile_once(ports, cluster, version).wrote:
                 break
         else:
-            raise AssertionError(f"the operator does not stop writing: {unmet_conditions(world)}")
-        world.tick()
-    return world
+            raise AssertionError(f"the operator does not stop writing: {unmet_conditions(cluster)}")
+        cluster.tick()
+    return cluster
 
 
 def reconcile_steps(
-    world: FakeCluster, version: str = NEWEST, *, ports: Any = None, **options: Any
+    cluster: FakeCluster, version: str = NEWEST, *, ports: Any = None, **options: Any
 ) -> Iterator[FakeCluster]:
     """Yield the cluster after each reconcile and after each tick, until it has converged.
 
     Ports default to checked_ports. Raises AssertionError if the cluster does not converge.
     """
-    ports = ports or checked_ports(world, version)
+    ports = ports or checked_ports(cluster, version)
     for _ in range(_MAX_RECONCILES):
-        outcome = reconcile_once(ports, world, version, **options)
-        yield world
+        outcome = reconcile_once(ports, cluster, version, **options)
+        yield cluster
         if outcome.converged:
             return
         if not outcome.wrote:
-            world.tick()
-            yield world
-    raise AssertionError(f"{version} does not converge: {unmet_conditions(world)}")
+            cluster.tick()
+            yield cluster
+    raise AssertionError(f"{version} does not converge: {unmet_conditions(cluster)}")
 
 
 def reconcile_until(
-    world: FakeCluster, is_reached: Callable[[FakeCluster], bool], version: str = NEWEST
+    cluster: FakeCluster, is_reached: Callable[[FakeCluster], bool], version: str = NEWEST
 ) -> FakeCluster:
     """Reconcile until a condition holds. Raises AssertionError if the cluster converges before."""
-    if is_reached(world):
-        return world
-    for _ in reconcile_steps(world, version):
-        if is_reached(world):
-            return world
-    raise AssertionError(f"{version} has converged before the condition held: {unmet_conditions(world)}")
+    if is_reached(cluster):
+        return cluster
+    for _ in reconcile_steps(cluster, version):
+        if is_reached(cluster):
+            return cluster
+    raise AssertionError(f"{version} has converged before the condition held: {unmet_conditions(cluster)}")
 
 
-def reconcile_until_deleted(ports: Any, world: FakeCluster, version: str, *, ticks: int = 60) -> None:
+def reconcile_until_deleted(ports: Any, cluster: FakeCluster, version: str, *, ticks: int = 60) -> None:
     """Reconcile once a tick until the SearchCluster is gone; the caller checks whether it is."""
     for _ in range(ticks):
-        try_reconcile(ports, world, version)
-        world.tick()
-        if world.get(CLUSTER) is None:
+        try_reconcile(ports, cluster, version)
+        cluster.tick()
+        if cluster.get(CLUSTER) is None:
             return
 
 
-def set_pod_faults(world: FakeCluster, **faults: PodFault) -> FakeCluster:
+def set_pod_faults(cluster: FakeCluster, **faults: PodFault) -> FakeCluster:
     """Replace the faults of pods, by version (`v3_4_0`) or pod (`logs_data_0`); without any, all recover."""
     named = {
         engine_image(name[1:].replace("_", ".")) if name[1].isdecimal() else name.replace("_", "-"): fault
         for name, fault in faults.items()
     }
-    world.state = replace(world.state, faults=tuple(sorted(named.items())))
-    return world
+    cluster.state = replace(cluster.state, faults=tuple(sorted(named.items())))
+    return cluster
 
 
-def annotate(world: FakeCluster, **annotations: str) -> FakeCluster:
+def annotate(cluster: FakeCluster, **annotations: str) -> FakeCluster:
     """Set annotations of the SearchCluster: `rollback` is `search.everpath.dev/rollback`."""
     named = {f"search.everpath.dev/{name}": text for name, text in annotations.items()}
-    world.patch(Patch(CLUSTER, {"metadata": {"annotations": named}}, ""))
-    return world
+    cluster.patch(Patch(CLUSTER, {"metadata": {"annotations": named}}, ""))
+    return cluster
 
 
-def node_versions(world: FakeCluster) -> dict[str, str]:
+def node_versions(cluster: FakeCluster) -> dict[str, str]:
     """Return the version of every node that has joined, by the short name of its pod: `data-0`."""
-    nodes = world.state.engine.nodes
+    nodes = cluster.state.engine.nodes
     return {node.name.removeprefix("logs-"): node.version for node in sorted(nodes, key=lambda n: n.name)}
 
 
-def claim_uids(world: FakeCluster) -> dict[str, str]:
+def claim_uids(cluster: FakeCluster) -> dict[str, str]:
     """Return the UID of every volume claim."""
-    found = world.list("v1", "PersistentVolumeClaim", CLUSTER.namespace, {})
+    found = cluster.list("v1", "PersistentVolumeClaim", CLUSTER.namespace, {})
     return {each["metadata"]["name"]: each["metadata"]["uid"] for each in found}
 
 
-def condition(world: FakeCluster, name: str) -> str:
+def condition(cluster: FakeCluster, name: str) -> str:
     """Return `True RollbackAvailable: possible to 2.19.4`, or `False LastDataNode: stalled: …` if stalled."""
-    conditions = {each.type: each for each in decode_records(status(world)).conditions}
-    found = (conditions | decode_summary(status(world)))[name]
+    conditions = {each.type: each for each in decode_records(status(cluster)).conditions}
+    found = (conditions | decode_summary(status(cluster)))[name]
     stalled = "stalled: " if found.is_stalled else ""
     return f"{found.status} {found.reason}: {stalled}{found.message}"
 
 
-def status(world: FakeCluster) -> Mapping[str, Any]:
+def status(cluster: FakeCluster) -> Mapping[str, Any]:
     """Return the status of the SearchCluster."""
-    found = world.get(CLUSTER)
+    found = cluster.get(CLUSTER)
     assert found is not None
     return found.get("status") or {}
 
 
-def unmet_conditions(world: FakeCluster) -> str:
+def unmet_conditions(cluster: FakeCluster) -> str:
     """Return the conditions of actions that are not True, and the ledger, as text."""
     unmet = [
         f"{each['type']}={each['status']} {each['reason']}: {each['message']}"
-        for each in status(world).get("conditions", ())
+        for each in status(cluster).get("conditions", ())
         if each["status"] != "True" and each["type"] not in list(SummaryType)
     ]
-    return "\n".join([*unmet, str(status(world).get("ledger"))])
+    return "\n".join([*unmet, str(status(cluster).get("ledger"))])
 
 
 def deployed_state(state: FakeClusterState) -> tuple[Any, ...]:
@@ -285,75 +285,75 @@ class RecordedRun:
         return next(start for start in reversed(self.starts) if start.writes_before <= write)
 
 
-def record_run(world: FakeCluster, version: str = NEWEST, known: KnownStates | None = None) -> RecordedRun:
+def record_run(cluster: FakeCluster, version: str = NEWEST, known: KnownStates | None = None) -> RecordedRun:
     """Reconcile until the cluster has converged, and record the run. Adds its states to `known`."""
     known = known or KnownStates()
-    ports = InvariantRecorder(world, CLUSTER, release(version))
-    starts, idle = [ReconcileStart(world.state, 0)], 0
+    ports = InvariantRecorder(cluster, CLUSTER, release(version))
+    starts, idle = [ReconcileStart(cluster.state, 0)], 0
     while True:
-        known.states.add(fingerprint(world.state))
-        outcome = reconcile_once(ports, world, version)
+        known.states.add(fingerprint(cluster.state))
+        outcome = reconcile_once(ports, cluster, version)
         if outcome.converged:
             break
         idle = 0 if outcome.wrote else idle + 1
         if not outcome.wrote:
-            world.tick()
-        starts.append(ReconcileStart(world.state, len(ports.steps)))
+            cluster.tick()
+        starts.append(ReconcileStart(cluster.state, len(ports.steps)))
         is_stuck = max(idle, len(starts) // 10) >= _MAX_IDLE_RECONCILES
-        assert not is_stuck, f"{version} is stuck: {unmet_conditions(world)}"
-    _check_end(world, known, version)
+        assert not is_stuck, f"{version} is stuck: {unmet_conditions(cluster)}"
+    _check_end(cluster, known, version)
     return RecordedRun(version, tuple(starts), tuple(ports.steps), known)
 
 
 def run_with_faults(run: RecordedRun, *faults: FaultInjection) -> int:
     """Repeat a run with faults, and check that it has the same end. Return the number of reconciles."""
     start = run.start_before(min(each.at for each in faults))
-    world = FakeCluster(start.state)
+    cluster = FakeCluster(start.state)
     past = [transition.before.state for transition in run.transitions[: start.writes_before]]
-    ports: Any = InvariantRecorder(world, CLUSTER, release(run.version))
+    ports: Any = InvariantRecorder(cluster, CLUSTER, release(run.version))
     for each in sorted(faults, key=lambda each: each.fault is Fault.STATUS_LOST):
-        ports = FaultyPorts(ports, lambda: world.state, each, start.writes_before, list(past))
-    return run_to_known_end(world, run.version, run.known, ports)
+        ports = FaultyPorts(ports, lambda: cluster.state, each, start.writes_before, list(past))
+    return run_to_known_end(cluster, run.version, run.known, ports)
 
 
 def run_to_known_end(
-    world: FakeCluster, version: str, known: KnownStates, ports: Any = None, *, limit: int = 4000
+    cluster: FakeCluster, version: str, known: KnownStates, ports: Any = None, *, limit: int = 4000
 ) -> int:
     """Reconcile until the cluster has converged or is in a known state, and return the number of reconciles.
 
     Failed reconciles are retried. Raises AssertionError if the cluster has another end, or none.
     """
-    ports = ports or InvariantRecorder(world, CLUSTER, release(version))
-    visited, idle = [fingerprint(world.state)], 0
+    ports = ports or InvariantRecorder(cluster, CLUSTER, release(version))
+    visited, idle = [fingerprint(cluster.state)], 0
     for _ in range(limit):
-        outcome = try_reconcile(ports, world, version)
-        if outcome is not None and outcome.converged and _stays_converged(ports, world, version):
-            _check_end(world, known, version)
+        outcome = try_reconcile(ports, cluster, version)
+        if outcome is not None and outcome.converged and _stays_converged(ports, cluster, version):
+            _check_end(cluster, known, version)
             break
         idle = 0 if outcome is None or outcome.wrote else idle + 1
         if outcome is None or not outcome.wrote:
-            world.tick()
-        assert idle < _MAX_IDLE_RECONCILES, f"{version} is stuck: {unmet_conditions(world)}"
-        state = fingerprint(world.state)
+            cluster.tick()
+        assert idle < _MAX_IDLE_RECONCILES, f"{version} is stuck: {unmet_conditions(cluster)}"
+        state = fingerprint(cluster.state)
         if state in known.states and getattr(ports, "is_over", True):
             break
         visited.append(state)
     else:
-        raise AssertionError(f"{version} does not converge: {unmet_conditions(world)}")
+        raise AssertionError(f"{version} does not converge: {unmet_conditions(cluster)}")
     known.states.update(visited)
     return len(visited)
 
 
-def _stays_converged(ports: Any, world: FakeCluster, version: str) -> bool:
+def _stays_converged(ports: Any, cluster: FakeCluster, version: str) -> bool:
     """Return whether the cluster is still converged after controllers have seen the last writes."""
-    world.tick()
-    outcome = try_reconcile(ports, world, version)
+    cluster.tick()
+    outcome = try_reconcile(ports, cluster, version)
     return outcome is not None and outcome.converged
 
 
-def _check_end(world: FakeCluster, known: KnownStates, version: str) -> None:
-    left = leftovers(world.state, CLUSTER)
+def _check_end(cluster: FakeCluster, known: KnownStates, version: str) -> None:
+    left = leftovers(cluster.state, CLUSTER)
     assert left is None, left
-    end = deployed_state(world.state)
+    end = deployed_state(cluster.state)
     known.end = known.end or end
     assert end == known.end, f"{version} converges to another state"

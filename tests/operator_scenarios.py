@@ -54,63 +54,65 @@ def running_cluster(
     *pools: dict[str, Any], version: str = NEWEST, engine: str = "2.19.4", **spec: Any
 ) -> FakeCluster:
     """Return a converged cluster with an index, deployed by this release of the operator."""
-    world = new_cluster(*pools, version=engine, **spec)
-    reconcile_until_converged(world, version)
-    add_index(world)
-    reconcile_until_converged(world, version)
-    return world
+    cluster = new_cluster(*pools, version=engine, **spec)
+    reconcile_until_converged(cluster, version)
+    add_index(cluster)
+    reconcile_until_converged(cluster, version)
+    return cluster
 
 
-def add_pod_fault(world: FakeCluster, name: str, fault: PodFault) -> FakeCluster:
+def add_pod_fault(cluster: FakeCluster, name: str, fault: PodFault) -> FakeCluster:
     """Let a pod, or every pod with an image, fail from now on."""
-    world.state = replace(world.state, faults=(*world.state.faults, (name, fault)))
-    return world
+    cluster.state = replace(cluster.state, faults=(*cluster.state.faults, (name, fault)))
+    return cluster
 
 
-def delete_cluster(world: FakeCluster) -> FakeCluster:
+def delete_cluster(cluster: FakeCluster) -> FakeCluster:
     """Delete the SearchCluster, as a user does: its finalizer keeps it until the operator is done."""
-    world.delete(Delete(CLUSTER, "", ""))
-    return world
+    cluster.delete(Delete(CLUSTER, "", ""))
+    return cluster
 
 
-def object_kinds(world: FakeCluster) -> set[str]:
-    return {key.kind for key in world.state.cluster.objects}
+def object_kinds(cluster: FakeCluster) -> set[str]:
+    return {key.kind for key in cluster.state.cluster.objects}
 
 
-def pods(world: FakeCluster) -> dict[str, Manifest]:
+def pods(cluster: FakeCluster) -> dict[str, Manifest]:
     """Return the engine's pods by their short names: `data-0`."""
     prefix = f"{CLUSTER.name}-"
-    found = (each for key, each in sorted(world.state.cluster.objects.items()) if key.kind == "Pod")
+    found = (each for key, each in sorted(cluster.state.cluster.objects.items()) if key.kind == "Pod")
     named = {each["metadata"]["name"].removeprefix(prefix): each for each in found}
     return {name: each for name, each in named.items() if not name.startswith("dashboards")}
 
 
-def pod_versions(world: FakeCluster) -> dict[str, str]:
+def pod_versions(cluster: FakeCluster) -> dict[str, str]:
     """Return the engine version in the image of every pod, by its short name."""
-    return {name: image_version(each["spec"]["containers"][0]["image"]) for name, each in pods(world).items()}
+    return {
+        name: image_version(each["spec"]["containers"][0]["image"]) for name, each in pods(cluster).items()
+    }
 
 
-def unavailable_pods(world: FakeCluster, names: set[str]) -> set[str]:
+def unavailable_pods(cluster: FakeCluster, names: set[str]) -> set[str]:
     """Return those of these pods that are missing, not ready, or terminating."""
-    found = pods(world)
+    found = pods(cluster)
     available = {name for name, each in found.items() if is_ready(each) and not is_terminating(each)}
     return names - available
 
 
-def color(world: FakeCluster) -> Color:
-    found = world.get_state()
+def color(cluster: FakeCluster) -> Color:
+    found = cluster.get_state()
     assert isinstance(found, EngineView)
     return found.color
 
 
-def stateful_set(world: FakeCluster, pool: str) -> Manifest | None:
-    return world.get(Key("apps/v1", "StatefulSet", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
+def stateful_set(cluster: FakeCluster, pool: str) -> Manifest | None:
+    return cluster.get(Key("apps/v1", "StatefulSet", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
 
 
-def pod_templates(world: FakeCluster) -> dict[str, Any]:
+def pod_templates(cluster: FakeCluster) -> dict[str, Any]:
     """Return the pod template of every StatefulSet and Deployment, by name."""
     return {
         key.name: each["spec"]["template"]
-        for key, each in world.state.cluster.objects.items()
+        for key, each in cluster.state.cluster.objects.items()
         if key.kind in ("StatefulSet", "Deployment")
     }

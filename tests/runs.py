@@ -41,11 +41,11 @@ RUNS: Final = (
 @cache
 def deployed_by(version: str) -> FakeCluster:
     """A cluster with documents: two data nodes, three managers."""
-    world = new_cluster(upgrade={"healthDeadlineSeconds": 3600})
-    reconcile_until_converged(world, version)
-    add_index(world)
-    reconcile_until_converged(world, version)
-    return world
+    cluster = new_cluster(upgrade={"healthDeadlineSeconds": 3600})
+    reconcile_until_converged(cluster, version)
+    add_index(cluster)
+    reconcile_until_converged(cluster, version)
+    return cluster
 
 
 @cache
@@ -57,11 +57,11 @@ def run(name: str) -> RecordedRun:
     if name == EXPANSION:
         pools = [{**pool, "storage": {"size": after}} for pool in SMALL]
         return record_run(edit_spec(copy_cluster(deployed_by(NEWEST)), pools=pools))
-    world = edit_spec(copy_cluster(deployed_by(NEWEST)), version=NEW)
+    cluster = edit_spec(copy_cluster(deployed_by(NEWEST)), version=NEW)
     if before == NEW:
-        reconcile_until(world, lambda w: NEW in node_versions(w).values())
-        edit_spec(world, version=OLD)
-    return record_run(world)
+        reconcile_until(cluster, lambda w: NEW in node_versions(w).values())
+        edit_spec(cluster, version=OLD)
+    return record_run(cluster)
 
 
 def clear_caches() -> None:

@@ -49,7 +49,7 @@ class InvokeOn(Protocol):
     """
 
     def __call__(
-        self, world: FakeCluster, *arguments: str, is_unreachable: bool = False, is_remote: bool = False
+        self, cluster: FakeCluster, *arguments: str, is_unreachable: bool = False, is_remote: bool = False
     ) -> Result: ...
 
 
@@ -65,13 +65,13 @@ def invoke_json(*arguments: str, stdin: str = "") -> Any:
 
 def cluster_to_upgrade() -> FakeCluster:
     """A running cluster whose spec has a newer version; its upgrade has not started."""
-    world = new_cluster()
-    reconcile_until_converged(world, NEWEST)
-    return edit_spec(world, version=NEW)
+    cluster = new_cluster()
+    reconcile_until_converged(cluster, NEWEST)
+    return edit_spec(cluster, version=NEW)
 
 
-def manifests_of(world: FakeCluster) -> str:
-    return yaml.safe_dump_all(json.loads(json.dumps(list(world.state.cluster.objects.values()))))
+def manifests_of(cluster: FakeCluster) -> str:
+    return yaml.safe_dump_all(json.loads(json.dumps(list(cluster.state.cluster.objects.values()))))
 
 
 def sample(version: str = OLD) -> FakeCluster:

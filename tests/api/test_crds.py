@@ -178,26 +178,26 @@ class ManifestRecorder(CountingPorts):
         return stored
 
 
-def stored_by(world: FakeCluster, version: str) -> list[Manifest]:
+def stored_by(cluster: FakeCluster, version: str) -> list[Manifest]:
     """The SearchClusters and SearchPools that a release stores until it converges."""
-    ports = ManifestRecorder(world)
+    ports = ManifestRecorder(cluster)
     release = next(each for each in releases() if each.version == version)
     for _ in range(2000):
-        result = reconcile(ports, ports, CLUSTER, release, world.state.now)
+        result = reconcile(ports, ports, CLUSTER, release, cluster.state.now)
         if result.converged:
             return ports.stored
         if not result.wrote:
-            world.tick()
+            cluster.tick()
     raise AssertionError(f"{version} does not converge")
 
 
 def test_no_field_that_a_release_writes_is_dropped_or_rejected() -> None:
     ephemeral = {**pool("cache", 1, "ingest"), "storage": {"ephemeral": True, "size": "1Gi"}}
-    world = new_cluster(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"), ephemeral)
+    cluster = new_cluster(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"), ephemeral)
     stored: list[Manifest] = []
     for version in ("0.1.0", "0.2.2", "0.3.1", newest().version):
-        stored += stored_by(world, version)
-    stored += stored_by(edit_spec(add_index(world), version="3.4.0"), newest().version)
+        stored += stored_by(cluster, version)
+    stored += stored_by(edit_spec(add_index(cluster), version="3.4.0"), newest().version)
     assert {each["kind"] for each in stored} == set(PLURALS)
     for each in stored:
         assert list(pruned_fields(schema_for(each["kind"]), each)) == []
@@ -205,11 +205,11 @@ def test_no_field_that_a_release_writes_is_dropped_or_rejected() -> None:
 
 
 def test_status_of_a_refused_version_fits_the_schema() -> None:
-    world = new_cluster()
-    reconcile_until_converged(world, newest().version)
-    ports = ManifestRecorder(edit_spec(world, version="9.0.0"))
+    cluster = new_cluster()
+    reconcile_until_converged(cluster, newest().version)
+    ports = ManifestRecorder(edit_spec(cluster, version="9.0.0"))
     for _ in range(5):
-        reconcile(ports, ports, CLUSTER, newest(), world.state.now)
+        reconcile(ports, ports, CLUSTER, newest(), cluster.state.now)
     assert ports.stored
     for each in ports.stored:
         assert list(pruned_fields(schema_for(each["kind"]), each)) == []

@@ -100,52 +100,54 @@ class RequestRecorder(CountingPorts):
 CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.5.0")
 
 
-def reconcile_until_idle(world: FakeCluster, version: str, verbs: Verbs, *, ticks: int = 120) -> None:
-    ports = RequestRecorder(world, verbs=verbs)
+def reconcile_until_idle(cluster: FakeCluster, version: str, verbs: Verbs, *, ticks: int = 120) -> None:
+    ports = RequestRecorder(cluster, verbs=verbs)
     idle = 0
     while idle < ticks:
         result = reconcile(
-            ports, ports, CLUSTER, release(version), world.state.now, operator_condition=CONDITION
+            ports, ports, CLUSTER, release(version), cluster.state.now, operator_condition=CONDITION
         )
         if result.converged:
             return
         idle = 0 if result.wrote else idle + 1
         if not result.wrote:
-            world.tick()
+            cluster.tick()
 
 
 def run_lifecycle(verbs: Verbs) -> None:
     """Run every release, an expansion, an upgrade, the removal of a pool and of Dashboards, the deletion."""
     managers, edge = pool("managers", 3, "cluster_manager"), pool("edge", 1, "ingest")
     data = [managers, pool("data", 3, "data")]
-    world = new_cluster(
+    cluster = new_cluster(
         *data, edge, dashboards={"enabled": True}, security={"credentialsSecret": "logs-admin"}
     )
-    world.create(manifest("v1", "Secret", "search", "logs-admin", data={"password": "YQ=="}))
-    world.create(manifest(*CONDITION[:2], CONDITION.namespace, CONDITION.name, spec={}))
+    cluster.create(manifest("v1", "Secret", "search", "logs-admin", data={"password": "YQ=="}))
+    cluster.create(manifest(*CONDITION[:2], CONDITION.namespace, CONDITION.name, spec={}))
     for version in ("0.1.0", "0.2.2", "0.3.1", newest().version):
-        reconcile_until_idle(world, version, verbs)
+        reconcile_until_idle(cluster, version, verbs)
     secret = Key("v1", "Secret", "search", "logs-admin")
-    world.patch(Patch(secret, {"data": {"password": "Yg=="}}, ""))
-    reconcile_until_idle(world, newest().version, verbs)
+    cluster.patch(Patch(secret, {"data": {"password": "Yg=="}}, ""))
+    reconcile_until_idle(cluster, newest().version, verbs)
     data[1]["storage"] = {"size": "20Gi"}
-    reconcile_until_idle(edit_spec(world, pools=[*data, edge]), newest().version, verbs)
-    reconcile_until_idle(edit_spec(add_index(world), version="3.4.0"), newest().version, verbs)
-    reconcile_until_idle(edit_spec(world, dashboards={"enabled": False}, pools=data), newest().version, verbs)
-    cluster = world.get(CLUSTER)
-    assert cluster is not None
-    world.delete(Delete(CLUSTER, cluster["metadata"]["uid"], ""))
-    reconcile_until_idle(world, newest().version, verbs)
-    assert world.get(CLUSTER) is None
+    reconcile_until_idle(edit_spec(cluster, pools=[*data, edge]), newest().version, verbs)
+    reconcile_until_idle(edit_spec(add_index(cluster), version="3.4.0"), newest().version, verbs)
+    reconcile_until_idle(
+        edit_spec(cluster, dashboards={"enabled": False}, pools=data), newest().version, verbs
+    )
+    resource = cluster.get(CLUSTER)
+    assert resource is not None
+    cluster.delete(Delete(CLUSTER, resource["metadata"]["uid"], ""))
+    reconcile_until_idle(cluster, newest().version, verbs)
+    assert cluster.get(CLUSTER) is None
 
 
 def run_rollback(verbs: Verbs) -> None:
     """Roll an upgrade back, which deletes the volume of a node that ran the newer version."""
-    world = new_cluster(pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
-    reconcile_until_idle(world, newest().version, verbs)
-    edit_spec(add_index(world), version="3.4.0")
-    reconcile_until(world, lambda world: "3.4.0" in node_versions(world).values(), newest().version)
-    reconcile_until_idle(edit_spec(world, version="2.19.4"), newest().version, verbs)
+    cluster = new_cluster(pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
+    reconcile_until_idle(cluster, newest().version, verbs)
+    edit_spec(add_index(cluster), version="3.4.0")
+    reconcile_until(cluster, lambda cluster: "3.4.0" in node_versions(cluster).values(), newest().version)
+    reconcile_until_idle(edit_spec(cluster, version="2.19.4"), newest().version, verbs)
 
 
 def manifest(api: str, kind: str, namespace: str, name: str, **parts: Any) -> Manifest:

@@ -174,13 +174,13 @@ def test_other_kinds_are_not_validated() -> None:
 
 
 def test_samples_and_objects_of_the_operator_are_valid() -> None:
-    world = new_cluster()
-    reconcile_until_converged(world, newest().version)
+    fake = new_cluster()
+    reconcile_until_converged(fake, newest().version)
     files = (ROOT / "operator/config/samples").glob("*.yaml")
     samples = [each for file in files for each in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
 
     assert [schema_errors(each) for each in samples if schema_errors(each)] == []
-    assert [schema_errors(each) for each in world.state.cluster.objects.values() if schema_errors(each)] == []
+    assert [schema_errors(each) for each in fake.state.cluster.objects.values() if schema_errors(each)] == []
 
 
 def patterns(schema: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -40,10 +40,10 @@ from searchkeeper.testing.invariants.transitions import ObservedState
 
 @cache
 def _cached_cluster() -> FakeCluster:
-    world = new_cluster()
-    reconcile_until_converged(world)
-    reconcile_until_converged(add_index(world))
-    return world
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    reconcile_until_converged(add_index(cluster))
+    return cluster
 
 
 def deployed_cluster() -> FakeCluster:
@@ -72,23 +72,23 @@ def delete(ports: InvariantRecorder, what: Key, **differences: Any) -> None:
     ports.delete(Delete(what, **(preconditions | differences)))
 
 
-def with_ledger(world: FakeCluster, **lines: Any) -> FakeCluster:
+def with_ledger(cluster: FakeCluster, **lines: Any) -> FakeCluster:
     """`roll__away=[...]` is the line roll/away."""
     ledger = {name.replace("__", "/").replace("_", "-"): json.dumps(entry) for name, entry in lines.items()}
-    world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
-    return world
+    cluster.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
+    return cluster
 
 
-def with_engine(world: FakeCluster, **differences: Any) -> FakeCluster:
-    world.state = replace(world.state, engine=replace(world.state.engine, **differences))
-    return world
+def with_engine(cluster: FakeCluster, **differences: Any) -> FakeCluster:
+    cluster.state = replace(cluster.state, engine=replace(cluster.state.engine, **differences))
+    return cluster
 
 
-def after(world: FakeCluster, what: Callable[[Any, Key], Any], which: Key) -> FakeCluster:
+def after(cluster: FakeCluster, what: Callable[[Any, Key], Any], which: Key) -> FakeCluster:
     """Apply a fault to a pod, and let a tick pass."""
-    world.state = what(world.state, which)
-    world.tick()
-    return world
+    cluster.state = what(cluster.state, which)
+    cluster.tick()
+    return cluster
 
 
 def delete_second_manager(ports: InvariantRecorder) -> None:
@@ -345,21 +345,21 @@ def test_invariant_detects_violation(invariant: str, violate: Callable[[Invarian
     assert invariant in {each.invariant for each in error.value.violations}
 
 
-def has_usable_copies(world: FakeCluster, name: str) -> bool:
+def has_usable_copies(cluster: FakeCluster, name: str) -> bool:
     """Whether every copy on this node is usable."""
-    state = ObservedState(world.state, CLUSTER)
-    return all(state.is_usable(copy) for copy in world.state.engine.copies if copy.node == f"logs-{name}")
+    state = ObservedState(cluster.state, CLUSTER)
+    return all(state.is_usable(copy) for copy in cluster.state.engine.copies if copy.node == f"logs-{name}")
 
 
 def test_copy_is_usable_until_its_pod_terminates() -> None:
     """The readiness of the pod does not matter: a node serves while it recovers."""
-    world = add_pod_fault(deployed_cluster(), "logs-data-0", PodFault.NEVER_READY)
-    world.tick()
-    assert "logs-data-0" in world.state.engine.names
-    assert has_usable_copies(world, "data-0")
-    world.delete(Delete(pod("data-0"), "", ""))
-    assert not has_usable_copies(world, "data-0")
-    assert has_usable_copies(world, "data-1")
+    cluster = add_pod_fault(deployed_cluster(), "logs-data-0", PodFault.NEVER_READY)
+    cluster.tick()
+    assert "logs-data-0" in cluster.state.engine.names
+    assert has_usable_copies(cluster, "data-0")
+    cluster.delete(Delete(pod("data-0"), "", ""))
+    assert not has_usable_copies(cluster, "data-0")
+    assert has_usable_copies(cluster, "data-1")
 
 
 def test_every_invariant_has_a_violation() -> None:
@@ -371,9 +371,9 @@ def test_undisturbed_upgrade_violates_no_invariant() -> None:
 
 
 def test_leftovers_are_ledger_lines_settings_and_the_lock() -> None:
-    world = deployed_cluster()
-    assert leftovers(world.state, CLUSTER) is None
-    assert leftovers(with_ledger(world, roll__away=[]).state, CLUSTER) == "the ledger still has roll/away"
+    cluster = deployed_cluster()
+    assert leftovers(cluster.state, CLUSTER) is None
+    assert leftovers(with_ledger(cluster, roll__away=[]).state, CLUSTER) == "the ledger still has roll/away"
     left = with_engine(deployed_cluster(), allocation=Allocation.PRIMARIES)
     assert leftovers(left.state, CLUSTER) == "the engine still has settings of the operator"
     locked = with_ledger(deployed_cluster(), upgrade__lock="{}")
@@ -381,15 +381,15 @@ def test_leftovers_are_ledger_lines_settings_and_the_lock() -> None:
 
 
 def test_fingerprint_ignores_counters_and_timestamps() -> None:
-    world = deployed_cluster()
-    before = fingerprint(world.state)
-    cluster = world.get(CLUSTER)
-    assert cluster is not None
+    cluster = deployed_cluster()
+    before = fingerprint(cluster.state)
+    resource = cluster.get(CLUSTER)
+    assert resource is not None
     for text in ("a", None):
-        world.patch(Patch(CLUSTER, {"metadata": {"annotations": {"note": text}}}, ""))
-    world.patch(Patch(CLUSTER, {"metadata": {"annotations": cluster["metadata"].get("annotations")}}, ""))
-    world.state = replace(world.state, now=world.state.now + 1000)
-    assert fingerprint(world.state) == before
+        cluster.patch(Patch(CLUSTER, {"metadata": {"annotations": {"note": text}}}, ""))
+    cluster.patch(Patch(CLUSTER, {"metadata": {"annotations": resource["metadata"].get("annotations")}}, ""))
+    cluster.state = replace(cluster.state, now=cluster.state.now + 1000)
+    assert fingerprint(cluster.state) == before
 
 
 @pytest.mark.parametrize(

@@ -63,20 +63,20 @@ MANAGERS = pool("managers", 3, "cluster_manager")
 
 def fewer_managers() -> FakeCluster:
     """Five managers, of which two lose their votes."""
-    world = running_cluster(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
-    return edit_spec(world, pools=list(SMALL))
+    cluster = running_cluster(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
+    return edit_spec(cluster, pools=list(SMALL))
 
 
 def fewer_pools() -> FakeCluster:
-    world = running_cluster(pool("data", 2, "data"), pool("more", 2, "data"), MANAGERS)
-    return edit_spec(add_index(add_index(world, "films"), "songs"), pools=list(SMALL))
+    cluster = running_cluster(pool("data", 2, "data"), pool("more", 2, "data"), MANAGERS)
+    return edit_spec(add_index(add_index(cluster, "films"), "songs"), pools=list(SMALL))
 
 
 def drained_upgrade() -> FakeCluster:
     """An index without replicas, whose node is drained; a user excludes another node."""
-    world = add_index(running_cluster(pool("data", 3, "data"), MANAGERS), "single", replicas=0)
-    world.execute(Exclude(frozenset({"of-a-user"})))
-    return edit_spec(world, version=NEW)
+    cluster = add_index(running_cluster(pool("data", 3, "data"), MANAGERS), "single", replicas=0)
+    cluster.execute(Exclude(frozenset({"of-a-user"})))
+    return edit_spec(cluster, version=NEW)
 
 
 def single_voter_upgrade() -> FakeCluster:
@@ -126,9 +126,9 @@ def test_lost_status_and_another_fault_do_not_change_the_result(name: str) -> No
 def test_cluster_of_an_earlier_release_converges_too(name: str) -> None:
     """It has no annotation with its engine version."""
     for start in run(name).starts:
-        world = losing_status(start.state)
-        world.patch(Patch(CLUSTER, {"metadata": {"annotations": {ENGINE_VERSION: None}}}, ""))
-        run_to_known_end(world, NEWEST, run(name).known)
+        cluster = losing_status(start.state)
+        cluster.patch(Patch(CLUSTER, {"metadata": {"annotations": {ENGINE_VERSION: None}}}, ""))
+        run_to_known_end(cluster, NEWEST, run(name).known)
 
 
 @pytest.mark.parametrize(
@@ -138,129 +138,135 @@ def test_engine_call_that_arrives_after_the_end_is_undone(name: str) -> None:
     calls = {step.write.call for step in run(name).transitions if isinstance(step.write, EngineCall)}
     assert len(calls) >= 2
     for call in sorted(calls - {Flush()}, key=str):
-        world = FakeCluster(run(name).starts[-1].state)
-        world.execute(call)
-        run_to_known_end(world, NEWEST, run(name).known)
+        cluster = FakeCluster(run(name).starts[-1].state)
+        cluster.execute(call)
+        run_to_known_end(cluster, NEWEST, run(name).known)
 
 
 @pytest.mark.parametrize("name", [UPGRADE, ROLLBACK, "drained_upgrade"])
 def test_deletion_after_a_lost_status_leaves_no_setting(name: str) -> None:
     for step in run(name).transitions[::2]:
-        world = losing_status(step.before.state)
-        world.delete(Delete(CLUSTER, "", ""))
-        ports = InvariantRecorder(world, CLUSTER, release(NEWEST))
-        reconcile_until_deleted(ports, world, NEWEST)
-        engine = world.state.engine
-        assert world.get(CLUSTER) is None
+        cluster = losing_status(step.before.state)
+        cluster.delete(Delete(CLUSTER, "", ""))
+        ports = InvariantRecorder(cluster, CLUSTER, release(NEWEST))
+        reconcile_until_deleted(ports, cluster, NEWEST)
+        engine = cluster.state.engine
+        assert cluster.get(CLUSTER) is None
         assert (engine.allocation, engine.excluded - {"of-a-user"}, engine.record) == (None, frozenset(), ())
 
 
 def test_deletion_ends_when_the_engine_rejects_the_restore() -> None:
     """The record in the engine does not start the restore again and again."""
-    world = reconcile_until(edit_spec(running_cluster(), version=NEW), lambda w: bool(w.state.engine.record))
-    world.delete(Delete(CLUSTER, "", ""))
-    ports = RejectingPorts(world)
-    reconcile_until_deleted(ports, world, NEWEST, ticks=1000)
-    assert world.get(CLUSTER) is None
-    assert [event.reason for event in world.state.events][-1] == "EngineSettingsNotRestored"
+    cluster = reconcile_until(
+        edit_spec(running_cluster(), version=NEW), lambda w: bool(w.state.engine.record)
+    )
+    cluster.delete(Delete(CLUSTER, "", ""))
+    ports = RejectingPorts(cluster)
+    reconcile_until_deleted(ports, cluster, NEWEST, ticks=1000)
+    assert cluster.get(CLUSTER) is None
+    assert [event.reason for event in cluster.state.events][-1] == "EngineSettingsNotRestored"
 
 
 def failing_upgrade() -> Iterator[FakeClusterState]:
     """Yield the states of an upgrade that fails and is rolled back by itself."""
-    world = new_cluster(upgrade={"healthDeadlineSeconds": 600, "rollback": "Automatic"})
-    reconcile_until_converged(world)
-    reconcile_until_converged(add_index(world))
-    set_pod_faults(edit_spec(world, version=NEW), v3_4_0=PodFault.CRASH)
+    cluster = new_cluster(upgrade={"healthDeadlineSeconds": 600, "rollback": "Automatic"})
+    reconcile_until_converged(cluster)
+    reconcile_until_converged(add_index(cluster))
+    set_pod_faults(edit_spec(cluster, version=NEW), v3_4_0=PodFault.CRASH)
     for _ in range(400):
-        yield world.state
-        if "VersionAbandoned" in unmet_conditions(world):
+        yield cluster.state
+        if "VersionAbandoned" in unmet_conditions(cluster):
             return
-        if not reconcile_once(world, world, NEWEST).wrote:
-            world.tick()
-    raise AssertionError(unmet_conditions(world))
+        if not reconcile_once(cluster, cluster, NEWEST).wrote:
+            cluster.tick()
+    raise AssertionError(unmet_conditions(cluster))
 
 
 def test_failed_upgrade_is_rolled_back_again() -> None:
     """That the version has failed is lost: it is tried once more."""
     states = list(failing_upgrade())
     for state in (*states[::20], states[-1]):
-        world = reconcile_for_ticks(losing_status(state), ticks=120)
-        assert set(versions(world).values()) == {OLD}
-        assert len(versions(world)) == len(runs.PODS)
-        assert "VersionAbandoned" in unmet_conditions(world)
-        assert leftovers(world.state, CLUSTER) is None
+        cluster = reconcile_for_ticks(losing_status(state), ticks=120)
+        assert set(versions(cluster).values()) == {OLD}
+        assert len(versions(cluster)) == len(runs.PODS)
+        assert "VersionAbandoned" in unmet_conditions(cluster)
+        assert leftovers(cluster.state, CLUSTER) is None
 
 
 def with_missing_manager() -> FakeCluster:
     """A cluster whose second manager is gone and does not come back."""
-    world = set_pod_faults(FakeCluster(deployed_by(NEWEST).state), logs_managers_1=PodFault.NEVER_READY)
-    world.state = kill_pod(world.state, Key("v1", "Pod", CLUSTER.namespace, "logs-managers-1"))
-    world.tick()
-    return world
+    cluster = set_pod_faults(FakeCluster(deployed_by(NEWEST).state), logs_managers_1=PodFault.NEVER_READY)
+    cluster.state = kill_pod(cluster.state, Key("v1", "Pod", CLUSTER.namespace, "logs-managers-1"))
+    cluster.tick()
+    return cluster
 
 
-def deployed_versions(world: FakeCluster) -> set[str]:
-    pools = world.list(CLUSTER.api, "SearchPool", CLUSTER.namespace, {})
+def deployed_versions(cluster: FakeCluster) -> set[str]:
+    pools = cluster.list(CLUSTER.api, "SearchPool", CLUSTER.namespace, {})
     return {each["spec"]["engineVersion"] for each in pools}
 
 
 @pytest.mark.parametrize("version", [NEW, "1.3.0"])
 def test_unhealthy_cluster_without_status_is_not_new(version: str) -> None:
     """A new cluster would get the version at once: without lock, and without a check of the version."""
-    world = losing_status(edit_spec(with_missing_manager(), version=version).state)
-    reconcile_for_ticks(world, ticks=10)
-    assert deployed_versions(world) == {OLD}
+    cluster = losing_status(edit_spec(with_missing_manager(), version=version).state)
+    reconcile_for_ticks(cluster, ticks=10)
+    assert deployed_versions(cluster) == {OLD}
 
 
 def test_copied_resource_is_a_new_cluster() -> None:
     """Its annotation has the UID of the original."""
-    world = new_cluster(version=NEW)
-    world.patch(Patch(CLUSTER, {"metadata": {"annotations": {ENGINE_VERSION: "uid-of-another/1.3.0"}}}, ""))
-    reconcile_until_converged(world)
-    assert set(versions(world).values()) == {NEW}
-    assert [event.reason for event in world.state.events] == []
+    cluster = new_cluster(version=NEW)
+    cluster.patch(Patch(CLUSTER, {"metadata": {"annotations": {ENGINE_VERSION: "uid-of-another/1.3.0"}}}, ""))
+    reconcile_until_converged(cluster)
+    assert set(versions(cluster).values()) == {NEW}
+    assert [event.reason for event in cluster.state.events] == []
 
 
-def is_mixed(world: FakeCluster) -> bool:
-    return {OLD, NEW} <= set(versions(world).values())
+def is_mixed(cluster: FakeCluster) -> bool:
+    return {OLD, NEW} <= set(versions(cluster).values())
 
 
 def test_edits_wait_for_a_recovered_upgrade() -> None:
     """The lock is what is deployed, not what the spec wants meanwhile."""
     starts = [start for start in run(UPGRADE).starts if is_mixed(FakeCluster(start.state))]
     for start in starts[::7]:
-        world = edit_spec(losing_status(start.state), pools=[pool("data", 3, "data"), MANAGERS])
-        for each in reconcile_steps(world):
+        cluster = edit_spec(losing_status(start.state), pools=[pool("data", 3, "data"), MANAGERS])
+        for each in reconcile_steps(cluster):
             assert len(pods(each)) == len(runs.PODS) or not is_mixed(each)
-        assert versions(world)["data-2"] == NEW
+        assert versions(cluster)["data-2"] == NEW
 
 
 def test_lock_waits_for_a_missing_search_pool() -> None:
     """Without it the lock would lack a pool, and scale-in would remove its nodes."""
-    world = reconcile_until(edit_spec(running_cluster(), version=NEW), lambda w: NEW in versions(w).values())
-    world.delete(Delete(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, "logs-managers"), "", ""))
-    reconcile_until_converged(losing_status(world.state))
+    cluster = reconcile_until(
+        edit_spec(running_cluster(), version=NEW), lambda w: NEW in versions(w).values()
+    )
+    cluster.delete(Delete(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, "logs-managers"), "", ""))
+    reconcile_until_converged(losing_status(cluster.state))
 
 
 def test_user_exclusions_survive() -> None:
-    world = reconcile_until(cluster_before_scale_in(), lambda w: bool(w.state.engine.excluded))
-    world.execute(Exclude(world.state.engine.excluded | {"of-a-user"}))
-    world.execute(ExcludeFromVoting("vote-of-a-user"))
-    world = losing_status(world.state)
-    reconcile_until_converged(world)
-    assert world.state.engine.excluded == {"of-a-user"}
-    assert world.state.engine.voting_exclusions == {"vote-of-a-user"}
-    assert not world.state.engine.record
+    cluster = reconcile_until(cluster_before_scale_in(), lambda w: bool(w.state.engine.excluded))
+    cluster.execute(Exclude(cluster.state.engine.excluded | {"of-a-user"}))
+    cluster.execute(ExcludeFromVoting("vote-of-a-user"))
+    cluster = losing_status(cluster.state)
+    reconcile_until_converged(cluster)
+    assert cluster.state.engine.excluded == {"of-a-user"}
+    assert cluster.state.engine.voting_exclusions == {"vote-of-a-user"}
+    assert not cluster.state.engine.record
 
 
 def test_invalid_spec_keeps_no_setting() -> None:
-    world = reconcile_until(edit_spec(running_cluster(), version=NEW), lambda w: bool(w.state.engine.record))
-    state = lose_status(world.state)
+    cluster = reconcile_until(
+        edit_spec(running_cluster(), version=NEW), lambda w: bool(w.state.engine.record)
+    )
+    state = lose_status(cluster.state)
     resource: Any = state.cluster.objects[CLUSTER]
     invalid = {**resource, "spec": {**resource["spec"], "pools": "none"}}
     objects = {**state.cluster.objects, CLUSTER: invalid}
-    world = FakeCluster(replace(state, cluster=replace(state.cluster, objects=objects)))
-    reconcile_for_ticks(world, ticks=5)
-    assert world.state.engine.allocation is None
-    assert not world.state.engine.record
-    assert "InvalidSpec" in str(status(world)["conditions"])
+    cluster = FakeCluster(replace(state, cluster=replace(state.cluster, objects=objects)))
+    reconcile_for_ticks(cluster, ticks=5)
+    assert cluster.state.engine.allocation is None
+    assert not cluster.state.engine.record
+    assert "InvalidSpec" in str(status(cluster)["conditions"])

@@ -57,11 +57,11 @@ def test_node_recovers_from_a_lost_volume_while_other_copies_exist(pod: str) -> 
 def test_evicted_pod_of_a_later_pool_keeps_its_version(pod: str) -> None:
     """S15: the new pod has the version that its pool is permitted."""
     for start in upgrade().starts:
-        world = FakeCluster(kill_pod(start.state, key(pod)))
-        world.tick()
-        world.tick()
-        pool = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, pod.rpartition("-")[0]))
-        manifest = world.get(key(pod))
+        cluster = FakeCluster(kill_pod(start.state, key(pod)))
+        cluster.tick()
+        cluster.tick()
+        pool = cluster.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, pod.rpartition("-")[0]))
+        manifest = cluster.get(key(pod))
         assert pool is not None
         assert manifest is not None
         deployed = image_version(manifest["spec"]["containers"][0]["image"])
@@ -76,9 +76,9 @@ def test_evicted_pod_of_a_later_pool_keeps_its_version(pod: str) -> None:
 @pytest.mark.parametrize(("fault", "pod"), [*product(PodFault, ("logs-data-1", "logs-managers-1"))])
 def test_temporary_pod_fault_only_delays_the_upgrade(fault: PodFault, pod: str) -> None:
     for start in upgrade().starts[::4]:
-        world = set_pod_faults(FakeCluster(start.state), **{pod.replace("-", "_"): fault})
-        reconcile_for_ticks(world, ticks=8)
-        run_to_known_end(set_pod_faults(world), NEWEST, upgrade().known)
+        cluster = set_pod_faults(FakeCluster(start.state), **{pod.replace("-", "_"): fault})
+        reconcile_for_ticks(cluster, ticks=8)
+        run_to_known_end(set_pod_faults(cluster), NEWEST, upgrade().known)
 
 
 def test_loss_of_two_managers_only_delays_the_upgrade() -> None:
@@ -92,6 +92,6 @@ def test_cluster_forms_again_after_all_pods_were_killed() -> None:
     state = copy_cluster(FakeCluster(upgrade().starts[0].state)).state
     for pod in PODS:
         state = kill_pod(state, key(pod))
-    world = FakeCluster(state)
-    run_to_known_end(world, NEWEST, upgrade().known)
-    assert len(node_versions(world)) in (0, len(PODS))
+    cluster = FakeCluster(state)
+    run_to_known_end(cluster, NEWEST, upgrade().known)
+    assert len(node_versions(cluster)) in (0, len(PODS))

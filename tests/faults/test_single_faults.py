@@ -67,10 +67,10 @@ def test_late_or_repeated_engine_call_does_not_change_the_result(name: str, faul
 def test_api_server_outage_only_delays(name: str) -> None:
     """For an hour nothing can be read or written."""
     for step in run(name).transitions[::3]:
-        world = FakeCluster(step.before.state)
+        cluster = FakeCluster(step.before.state)
         for _ in range(12):
-            world.tick(300)
-        run_to_known_end(world, run(name).version, run(name).known)
+            cluster.tick(300)
+        run_to_known_end(cluster, run(name).version, run(name).known)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -108,20 +108,20 @@ def test_two_close_faults_do_not_change_the_result(name: str) -> None:
 
 def test_ledger_line_of_a_volume_is_removed_after_the_rollout() -> None:
     """Also if the ledger has no pod for it."""
-    world = copy_cluster(deployed_by(NEWEST))
+    cluster = copy_cluster(deployed_by(NEWEST))
     ledger = {"roll/wiped": '["data-logs-data-0", "uid-of-old"]'}
-    world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
-    reconcile_until_converged(world)
-    assert leftovers(world.state, CLUSTER) is None
+    cluster.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
+    reconcile_until_converged(cluster)
+    assert leftovers(cluster.state, CLUSTER) is None
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_converged_operator_writes_nothing(name: str) -> None:
     recorded = run(name)
-    world = FakeCluster(recorded.starts[-1].state)
+    cluster = FakeCluster(recorded.starts[-1].state)
     for _ in range(100):
-        assert not reconcile(world, world, CLUSTER, release(recorded.version), world.state.now).wrote
-        world.tick()
+        assert not reconcile(cluster, cluster, CLUSTER, release(recorded.version), cluster.state.now).wrote
+        cluster.tick()
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -34,34 +34,34 @@ FAULTS = [
 @cache
 def upgrade_with_snapshot() -> FakeClusterState:
     """A cluster with a snapshot repository whose upgrade has just been requested."""
-    world = new_cluster(upgrade={"snapshotRepository": "nightly", "healthDeadlineSeconds": 3600})
-    reconcile_until_converged(world)
-    add_index(world)
-    reconcile_until_converged(world)
-    engine = replace(world.state.engine, repositories=frozenset({"nightly"}))
-    world.state = replace(world.state, engine=engine)
-    return edit_spec(world, version=NEW).state
+    cluster = new_cluster(upgrade={"snapshotRepository": "nightly", "healthDeadlineSeconds": 3600})
+    reconcile_until_converged(cluster)
+    add_index(cluster)
+    reconcile_until_converged(cluster)
+    engine = replace(cluster.state.engine, repositories=frozenset({"nightly"}))
+    cluster.state = replace(cluster.state, engine=engine)
+    return edit_spec(cluster, version=NEW).state
 
 
 def start(injection: FaultInjection) -> tuple[FakeCluster, int]:
     """Run until the upgrade has started; return the cluster, and how many writes that took."""
-    world = FakeCluster(upgrade_with_snapshot())
-    recorder = InvariantRecorder(world, CLUSTER, release(NEWEST))
-    ports = FaultyPorts(recorder, lambda: world.state, injection)
+    cluster = FakeCluster(upgrade_with_snapshot())
+    recorder = InvariantRecorder(cluster, CLUSTER, release(NEWEST))
+    ports = FaultyPorts(recorder, lambda: cluster.state, injection)
     for _ in range(_LIMIT):
-        outcome = try_reconcile(ports, world, NEWEST)
-        if "upgrade/lock" in status(world).get("ledger", {}):
-            return world, ports.operations
+        outcome = try_reconcile(ports, cluster, NEWEST)
+        if "upgrade/lock" in status(cluster).get("ledger", {}):
+            return cluster, ports.operations
         if outcome is None or not outcome.wrote:
-            world.tick()
+            cluster.tick()
     raise AssertionError("the upgrade does not start")
 
 
 @pytest.mark.parametrize(("fault", "kind"), FAULTS)
 def test_fault_before_the_start_does_not_change_the_snapshot(fault: Fault, kind: str) -> None:
-    world, writes = start(FaultInjection(_LIMIT, fault))
-    expected = world.state.engine.snapshots
+    cluster, writes = start(FaultInjection(_LIMIT, fault))
+    expected = cluster.state.engine.snapshots
     assert [each.state for each in expected] == [SnapshotState.SUCCESS]
     for at in range(writes):
-        world, _ = start(FaultInjection(at, fault, kind))
-        assert world.state.engine.snapshots == expected, f"{fault} at write {at}"
+        cluster, _ = start(FaultInjection(at, fault, kind))
+        assert cluster.state.engine.snapshots == expected, f"{fault} at write {at}"

@@ -22,11 +22,11 @@ from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from searchkeeper.testing.fake_kubernetes.object_store import remove
 
 
-def create_secret(world: FakeCluster, name: str, **data: str | bytes) -> None:
+def create_secret(cluster: FakeCluster, name: str, **data: str | bytes) -> None:
     contents = {key: value.encode() if isinstance(value, str) else value for key, value in data.items()}
     encoded = {key.replace("_", "."): base64.b64encode(value).decode() for key, value in contents.items()}
     metadata = {"name": name, "namespace": CLUSTER.namespace}
-    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded})
+    cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded})
 
 
 def test_unencrypted_cluster_is_reached_at_its_service() -> None:
@@ -34,11 +34,11 @@ def test_unencrypted_cluster_is_reached_at_its_service() -> None:
 
 
 def test_certificates_and_credentials_come_from_the_secrets_of_the_spec() -> None:
-    world = new_cluster(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
-    create_secret(world, "tls", ca_crt="PEM")
-    create_secret(world, "admin", username="root", password="12345")
+    cluster = new_cluster(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
+    create_secret(cluster, "tls", ca_crt="PEM")
+    create_secret(cluster, "admin", username="root", password="12345")
 
-    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
+    assert _access(cluster, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
 
 
 @pytest.mark.parametrize("wanted", ["other", None])
@@ -46,25 +46,25 @@ def test_upgrade_keeps_trusting_the_certificates_that_nodes_have(
     wanted: str | None,
 ) -> None:
     """I11: nodes get the changed spec after the upgrade."""
-    world = new_cluster(security={"tlsSecret": "tls"})
-    create_secret(world, "tls", ca_crt="PEM")
-    create_secret(world, "other", ca_crt="other PEM")
-    reconcile_until_converged(world, "0.5.0")
+    cluster = new_cluster(security={"tlsSecret": "tls"})
+    create_secret(cluster, "tls", ca_crt="PEM")
+    create_secret(cluster, "other", ca_crt="other PEM")
+    reconcile_until_converged(cluster, "0.5.0")
     reconcile_until(
-        edit_spec(world, version="3.4.0"), lambda world: "upgrade/lock" in status(world)["ledger"]
+        edit_spec(cluster, version="3.4.0"), lambda cluster: "upgrade/lock" in status(cluster)["ledger"]
     )
-    edit_spec(world, security={"tlsSecret": wanted})
+    edit_spec(cluster, security={"tlsSecret": wanted})
 
-    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
+    assert _access(cluster, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
 
 
 def test_other_entries_of_a_secret_may_be_binary() -> None:
     """Users keep keystores in the same Secret."""
-    world = new_cluster(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
-    create_secret(world, "tls", ca_crt="PEM", keystore_jks=b"\xfe\xed\xfe\xed")
-    create_secret(world, "admin", username="root", password="12345", salt=b"\xff")
+    cluster = new_cluster(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
+    create_secret(cluster, "tls", ca_crt="PEM", keystore_jks=b"\xfe\xed\xfe\xed")
+    create_secret(cluster, "admin", username="root", password="12345", salt=b"\xff")
 
-    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
+    assert _access(cluster, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
 
 
 COMPLETE = {"ca_crt": "PEM", "username": "root", "password": "12345"}
@@ -84,10 +84,10 @@ COMPLETE = {"ca_crt": "PEM", "username": "root", "password": "12345"}
 def test_missing_credentials_make_the_engine_unreachable(
     entries: dict[str, str | bytes] | None, cause: str
 ) -> None:
-    world = new_cluster(security={"tlsSecret": "both", "credentialsSecret": "both"})
+    cluster = new_cluster(security={"tlsSecret": "both", "credentialsSecret": "both"})
     if entries is not None:
-        create_secret(world, "both", **entries)
-    engine = engine_clients(world)(CLUSTER)
+        create_secret(cluster, "both", **entries)
+    engine = engine_clients(cluster)(CLUSTER)
 
     assert engine.get_state() == Unreachable(f"Secret both, which spec.security names, {cause}")
     with pytest.raises(CallFailed, match=cause):
@@ -95,17 +95,17 @@ def test_missing_credentials_make_the_engine_unreachable(
 
 
 def test_no_password_is_sent_without_encryption() -> None:
-    world = new_cluster(security={"credentialsSecret": "admin"})
-    create_secret(world, "admin", username="root", password="12345")
+    cluster = new_cluster(security={"credentialsSecret": "admin"})
+    create_secret(cluster, "admin", username="root", password="12345")
 
-    assert _access(world, CLUSTER, None) == Access("http://logs.search.svc:9200")
+    assert _access(cluster, CLUSTER, None) == Access("http://logs.search.svc:9200")
 
 
 def test_engine_without_credentials_is_called_anonymously() -> None:
-    world = new_cluster(security={"tlsSecret": "tls"})
-    create_secret(world, "tls", ca_crt="PEM")
+    cluster = new_cluster(security={"tlsSecret": "tls"})
+    create_secret(cluster, "tls", ca_crt="PEM")
 
-    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
+    assert _access(cluster, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
 
 
 def test_explicit_url_is_used_for_all_clusters() -> None:
@@ -115,10 +115,10 @@ def test_explicit_url_is_used_for_all_clusters() -> None:
 @pytest.fixture
 def running() -> FakeCluster:
     """A fake cluster with running pods."""
-    world = new_cluster()
-    reconcile_until_converged(world, "0.5.0")
-    assert status(world)["phase"] == "Running"
-    return world
+    cluster = new_cluster()
+    reconcile_until_converged(cluster, "0.5.0")
+    assert status(cluster)["phase"] == "Running"
+    return cluster
 
 
 def engine_view(engine: FakeEngineClient) -> EngineView:

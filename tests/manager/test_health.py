@@ -14,12 +14,12 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 
 
 def with_clusters(*names: str) -> FakeCluster:
-    world = new_cluster()
-    cluster = world.get(CLUSTER)
-    assert cluster is not None
+    cluster = new_cluster()
+    resource = cluster.get(CLUSTER)
+    assert resource is not None
     for name in names:
-        world.create({**cluster, "metadata": {"name": name, "namespace": "search"}})
-    return world
+        cluster.create({**resource, "metadata": {"name": name, "namespace": "search"}})
+    return cluster
 
 
 def overdue_clusters(health: Health) -> int:

@@ -40,8 +40,8 @@ def is_upgraded(api: FakeApiServer, version: str) -> bool:
 
 
 def request_version(access: ApiServerAccess, version: str = "3.4.0") -> None:
-    with access.api.alone() as world:
-        edit_spec(world, version=version)
+    with access.api.alone() as cluster:
+        edit_spec(cluster, version=version)
 
 
 def operations(running: RunningManager) -> float:
@@ -326,11 +326,11 @@ def test_hanging_loop_fails_the_liveness_probe(monkeypatch: pytest.MonkeyPatch) 
 def test_deleted_cluster_ends_its_loop_and_its_series() -> None:
     with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: is_running(access.api))
-        with access.api.alone() as world:
-            cluster = world.get(CLUSTER)
-            assert cluster is not None
-            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
-            world.delete(Delete(CLUSTER, cluster["metadata"]["uid"], ""))
+        with access.api.alone() as cluster:
+            resource = cluster.get(CLUSTER)
+            assert resource is not None
+            cluster.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
+            cluster.delete(Delete(CLUSTER, resource["metadata"]["uid"], ""))
 
         wait_until(access.api, lambda: not running.manager._loops, what="the end of the loop")
         wait_until(

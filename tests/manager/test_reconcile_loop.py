@@ -38,8 +38,8 @@ def test_endless_operations_are_slowed_down_and_logged(
     caplog.set_level("WARNING", "searchkeeper")
     with serve_api(FakeCluster()) as access, run_manager(access) as running:
         running.manager.intervals = replace(running.manager.intervals, waiting=60)
-        with access.api.alone() as world:
-            world.state = new_cluster().state
+        with access.api.alone() as cluster:
+            cluster.state = new_cluster().state
         wait_until(
             access.api, lambda: "oscillating operations; slowing down" in caplog.text, what="a warning"
         )

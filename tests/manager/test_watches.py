@@ -84,12 +84,12 @@ FAULTS = (
 
 @contextmanager
 def serve_api_with_watch_fault(
-    fault: Any, world: FakeCluster, monkeypatch: pytest.MonkeyPatch
+    fault: Any, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ApiServerAccess]:
     """A fake API server whose watches all have this fault."""
     plain = http_server._Handler._lines
     monkeypatch.setattr(http_server._Handler, "_lines", lambda self, watch: fault(watch, plain(self, watch)))
-    with serve_api(world) as access:
+    with serve_api(cluster) as access:
         yield access
 
 
@@ -103,8 +103,8 @@ def is_at(api: FakeApiServer, version: str) -> bool:
 def test_upgrade_completes_despite_faulty_watches(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with serve_api_with_watch_fault(fault, new_cluster(), monkeypatch) as access, run_manager(access):
         wait_until(access.api, lambda: is_at(access.api, "2.19.4"), what="a running cluster")
-        with access.api.alone() as world:
-            edit_spec(world, version="3.4.0")
+        with access.api.alone() as cluster:
+            edit_spec(cluster, version="3.4.0")
 
         wait_until(access.api, lambda: is_at(access.api, "3.4.0"), what="3.4.0")
 
@@ -116,8 +116,8 @@ def test_cluster_without_an_event_is_found_by_the_resync(monkeypatch: pytest.Mon
         run_manager(access) as running,
     ):
         wait_until(access.api, lambda: running.manager.health.is_ready)
-        with access.api.alone() as world:
-            world.create(new_cluster().get(CLUSTER) or {})
+        with access.api.alone() as cluster:
+            cluster.create(new_cluster().get(CLUSTER) or {})
 
         wait_until(access.api, lambda: is_at(access.api, "2.19.4"), what="a running cluster")
 
@@ -128,9 +128,9 @@ def test_deleted_cluster_without_an_event_ends_its_loop(monkeypatch: pytest.Monk
         run_manager(access) as running,
     ):
         wait_until(access.api, lambda: CLUSTER in running.manager._loops)
-        with access.api.alone() as world:
-            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
-            world.delete(Delete(CLUSTER, "", ""))
+        with access.api.alone() as cluster:
+            cluster.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
+            cluster.delete(Delete(CLUSTER, "", ""))
 
         wait_until(access.api, lambda: not running.manager._loops, what="the end of the loop")
 
@@ -174,8 +174,8 @@ def test_operator_is_ready_and_watches_once_the_crds_are_served(monkeypatch: pyt
             assert not running.manager.health.is_ready
             crds.are_served = True
             wait_until(access.api, lambda: running.manager.health.is_ready, what="readiness")
-            with access.api.alone() as world:
-                world.create(new_cluster().get(CLUSTER) or {})
+            with access.api.alone() as cluster:
+                cluster.create(new_cluster().get(CLUSTER) or {})
 
             wait_until(access.api, lambda: is_at(access.api, "2.19.4"), what="a running cluster")
 
@@ -229,11 +229,11 @@ def test_events_of_clusters_and_their_objects_are_reported(namespaces: list[str]
         for kind, name in (("Secret", "logs-secret"), ("Pod", "logs-data-0")):
             metadata = {"name": name, "namespace": "search", "labels": labels}
             spec = {"containers": [{"name": "opensearch", "image": engine_image("2.19.4")}]}
-            with access.api.alone() as world:
-                world.create({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
+            with access.api.alone() as cluster:
+                cluster.create({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
         wait_until(access.api, lambda: watches.children != [], what="an event of a pod")
-        with access.api.alone() as world:
-            world.delete(Delete(CLUSTER, "", ""))
+        with access.api.alone() as cluster:
+            cluster.delete(Delete(CLUSTER, "", ""))
         wait_until(access.api, lambda: (CLUSTER, True) in watches.clusters, what="a deletion")
 
     assert watches.clusters[0] == (CLUSTER, False)
@@ -346,8 +346,8 @@ def test_silent_watch_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_compacted_version_expires_the_watch() -> None:
     with serve_api(new_cluster(), remembers=1) as access:
         for _ in range(3):
-            with access.api.alone() as world:
-                edit_spec(world, version="3.4.0")
-                edit_spec(world, version="2.19.4")
+            with access.api.alone() as cluster:
+                edit_spec(cluster, version="3.4.0")
+                edit_spec(cluster, version="2.19.4")
         with pytest.raises(WatchExpired):
             list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))

@@ -72,11 +72,11 @@ def pairs_of_hops() -> tuple[tuple[str, str, str], ...]:
 @cache
 def deployed_by(first: str) -> FakeCluster:
     """A cluster with documents that this release has deployed."""
-    world = new_cluster()
-    reconcile_until_converged(world, first)
-    add_index(world)
-    reconcile_until_converged(world, first)
-    return world
+    cluster = new_cluster()
+    reconcile_until_converged(cluster, first)
+    add_index(cluster)
+    reconcile_until_converged(cluster, first)
+    return cluster
 
 
 @cache
@@ -94,9 +94,9 @@ def known_without_documents(last: str) -> KnownStates:
     return KnownStates()
 
 
-def assert_migrated(world: FakeCluster, last: str) -> None:
+def assert_migrated(cluster: FakeCluster, last: str) -> None:
     """The cluster has the newest configuration version of the release, and all nodes are ready."""
-    reported = status(world)
+    reported = status(cluster)
     assert reported["currentVersion"] == max(release(last).configurations)
     assert reported["engineVersion"] == "2.19.4"
     assert reported["ready"] == "5/5"
@@ -105,10 +105,10 @@ def assert_migrated(world: FakeCluster, last: str) -> None:
 
 @pytest.mark.parametrize("path", upgrade_paths(), ids=" → ".join)
 def test_cluster_is_migrated_along_every_upgrade_path(path: tuple[str, ...]) -> None:
-    world = copy_cluster(deployed_by(path[0]))
+    cluster = copy_cluster(deployed_by(path[0]))
     for name in path[1:]:
-        reconcile_until_converged(world, name)
-    assert_migrated(world, path[-1])
+        reconcile_until_converged(cluster, name)
+    assert_migrated(cluster, path[-1])
 
 
 @pytest.mark.parametrize("path", upgrade_paths(), ids=" → ".join)
@@ -116,9 +116,9 @@ def test_last_release_migrates_a_cluster_that_intermediate_releases_left_untouch
     path: tuple[str, ...],
 ) -> None:
     """OLM does not wait: each release but the last is replaced before its first reconcile."""
-    world = copy_cluster(deployed_by(path[0]))
-    reconcile_until_converged(world, path[-1])
-    assert_migrated(world, path[-1])
+    cluster = copy_cluster(deployed_by(path[0]))
+    reconcile_until_converged(cluster, path[-1])
+    assert_migrated(cluster, path[-1])
 
 
 def replace_before_each_operation(before: RecordedRun, after: str, known: KnownStates) -> None:
@@ -159,23 +159,23 @@ def test_operator_can_crash_between_any_two_operations_of_a_migration(hop: tuple
 
 
 def test_operator_can_crash_between_any_two_operations_of_an_engine_upgrade() -> None:
-    world = edit_spec(copy_cluster(deployed_by("0.5.0")), version="3.4.0")
-    complete = record_run(world, "0.5.0")
+    cluster = edit_spec(copy_cluster(deployed_by("0.5.0")), version="3.4.0")
+    complete = record_run(cluster, "0.5.0")
     replace_before_each_operation(complete, "0.5.0", complete.known)
-    assert status(world)["engineVersion"] == "3.4.0"
-    assert not status(world)["ledger"]
-    assert {node.version for node in world.state.engine.nodes} == {"3.4.0"}
+    assert status(cluster)["engineVersion"] == "3.4.0"
+    assert not status(cluster)["ledger"]
+    assert {node.version for node in cluster.state.engine.nodes} == {"3.4.0"}
 
 
 @cache
 def with_pool_removed(version: str) -> FakeCluster:
     """A cluster with documents on every node whose spec has lost one pool."""
-    world = new_cluster(*SMALL, pool("more", 1, "data"))
-    reconcile_until_converged(world, version)
+    cluster = new_cluster(*SMALL, pool("more", 1, "data"))
+    reconcile_until_converged(cluster, version)
     for name in ("books", "films", "songs"):
-        add_index(world, name, replicas=0)
-    reconcile_until_converged(world, version)
-    return edit_spec(world, pools=list(SMALL))
+        add_index(cluster, name, replicas=0)
+    reconcile_until_converged(cluster, version)
+    return edit_spec(cluster, pools=list(SMALL))
 
 
 @pytest.mark.parametrize("hop", [("0.2.2", "0.3.1"), ("0.3.1", "0.4.0"), ("0.4.0", "0.5.0")], ids=" → ".join)
@@ -183,9 +183,9 @@ def test_operator_can_be_replaced_at_any_operation_of_a_scale_in(
     hop: tuple[str, str],
 ) -> None:
     before, after = hop
-    world = copy_cluster(with_pool_removed(before))
-    complete = record_run(world, after)
-    assert_migrated(world, after)
+    cluster = copy_cluster(with_pool_removed(before))
+    complete = record_run(cluster, after)
+    assert_migrated(cluster, after)
     replace_before_each_operation(complete, after, complete.known)
     replace_before_each_operation(
         record_run(copy_cluster(with_pool_removed(before)), before), after, complete.known
@@ -195,9 +195,9 @@ def test_operator_can_be_replaced_at_any_operation_of_a_scale_in(
 def test_upgrade_paths_to_the_same_release_end_in_the_same_state() -> None:
     final_states: dict[str, list[object]] = {}
     for path in upgrade_paths():
-        world = copy_cluster(deployed_by(path[0]))
+        cluster = copy_cluster(deployed_by(path[0]))
         for name in path[1:]:
-            reconcile_until_converged(world, name)
-        final_states.setdefault(path[-1], []).append(deployed_state(world.state))
+            reconcile_until_converged(cluster, name)
+        final_states.setdefault(path[-1], []).append(deployed_state(cluster.state))
     for states in final_states.values():
         assert all(state == states[0] for state in states)

@@ -18,10 +18,10 @@ INITIALIZING = {"name": "opensearch", "state": {"waiting": {"reason": "PodInitia
 
 def observed_problem(status: dict[str, Any]) -> str | None:
     """Return the problem that is observed of a pod with this status."""
-    world = running_cluster()
-    live = {**pods(world)["data-0"], "status": status}
-    world.state = replace(world.state, cluster=replace_object(world.state.cluster, live)[0])
-    snapshot = observe(world, world, CLUSTER, newest(), world.state.now)
+    cluster = running_cluster()
+    live = {**pods(cluster)["data-0"], "status": status}
+    cluster.state = replace(cluster.state, cluster=replace_object(cluster.state.cluster, live)[0])
+    snapshot = observe(cluster, cluster, CLUSTER, newest(), cluster.state.now)
     assert snapshot is not None
     return next(pod.problem for pod in snapshot.pods if pod.name == "logs-data-0")
 

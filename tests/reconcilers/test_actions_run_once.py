@@ -30,9 +30,9 @@ def runs() -> Iterator[Counter[str]]:
     plain = {each: each.run for each in actions}
 
     def count_calls(name: str, run: Callable[[Any], Result]) -> Callable[[Any], Result]:
-        def call(world: Any) -> Result:
+        def call(cluster: Any) -> Result:
             counts[name] += 1
-            return run(world)
+            return run(cluster)
 
         return call
 
@@ -45,15 +45,15 @@ def runs() -> Iterator[Counter[str]]:
 
 @pytest.mark.parametrize("change", [{"version": "3.4.0"}, {"dashboards": {"enabled": True}}], ids=str)
 def test_no_action_runs_twice_in_a_reconcile(runs: Counter[str], change: dict[str, Any]) -> None:
-    world = edit_spec(running_cluster(), **change)
+    cluster = edit_spec(running_cluster(), **change)
     names = {each.name for each in closure(CLUSTER_RECONCILERS[4].actions)}
     for _ in range(300):
         runs.clear()
-        outcome = reconcile(world, world, CLUSTER, release(NEWEST), world.state.now)
+        outcome = reconcile(cluster, cluster, CLUSTER, release(NEWEST), cluster.state.now)
         assert {name: runs[name] for name in names if runs[name] > 1} == {}
         if outcome.converged:
             break
         if not outcome.wrote:
-            world.tick()
+            cluster.tick()
     else:
         pytest.fail("the cluster does not converge")

@@ -22,9 +22,9 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 
 @pytest.fixture
 def running() -> FakeCluster:
-    world = new_cluster()
-    reconcile_until_converged(world)
-    return world
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    return cluster
 
 
 def breaks(*_: Any) -> Any:

@@ -56,8 +56,8 @@ def scale_in() -> RecordedRun:
 
 def with_scale_in_requested() -> FakeCluster:
     """A cluster with documents whose spec has one data node less."""
-    world = running_cluster(*pools_with(3))
-    return edit_spec(add_index(add_index(world, "films"), "songs"), pools=pools_with(2))
+    cluster = running_cluster(*pools_with(3))
+    return edit_spec(add_index(add_index(cluster, "films"), "songs"), pools=pools_with(2))
 
 
 def engine_calls(run: RecordedRun) -> list[int]:
@@ -76,12 +76,12 @@ def test_allocation_is_reset_after_an_upgrade() -> None:
 
 def test_previous_allocation_setting_is_restored() -> None:
     """S04: the value before the upgrade is restored, not the default."""
-    world = running_cluster()
-    world.execute(SetAllocation(Allocation.NEW_PRIMARIES))
-    edit_spec(world, version=NEW)
-    reconcile_until(world, lambda world: world.state.engine.allocation is Allocation.PRIMARIES)
-    reconcile_until_converged(edit_spec(world, version=OLD))
-    assert world.state.engine.allocation is Allocation.NEW_PRIMARIES
+    cluster = running_cluster()
+    cluster.execute(SetAllocation(Allocation.NEW_PRIMARIES))
+    edit_spec(cluster, version=NEW)
+    reconcile_until(cluster, lambda cluster: cluster.state.engine.allocation is Allocation.PRIMARIES)
+    reconcile_until_converged(edit_spec(cluster, version=OLD))
+    assert cluster.state.engine.allocation is Allocation.NEW_PRIMARIES
 
 
 def test_revert_at_any_time_restores_allocation() -> None:
@@ -89,19 +89,19 @@ def test_revert_at_any_time_restores_allocation() -> None:
     changed = [start for start in upgrade().starts if start.state.engine.allocation is not None]
     assert len(changed) > 5
     for start in changed[::2]:
-        world = reconcile_for_ticks(edit_spec(FakeCluster(start.state), version=OLD), ticks=30)
-        assert world.state.engine.allocation is None
-        assert "engine/allocation" not in status(world)["ledger"]
+        cluster = reconcile_for_ticks(edit_spec(FakeCluster(start.state), version=OLD), ticks=30)
+        assert cluster.state.engine.allocation is None
+        assert "engine/allocation" not in status(cluster)["ledger"]
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
 def test_rollback_of_a_failed_upgrade_restores_allocation(rollback: str) -> None:
     """S04: both in an automatic and in a requested rollback."""
-    world = running_cluster(upgrade={"rollback": rollback, "healthDeadlineSeconds": 60})
-    reconcile_for_ticks(set_pod_faults(edit_spec(world, version=NEW), v3_4_0=PodFault.IMAGE), ticks=40)
-    reconcile_for_ticks(annotate(world, rollback=OLD), ticks=40)
-    assert {node.version for node in world.state.engine.nodes} == {OLD}
-    assert world.state.engine.allocation is None
+    cluster = running_cluster(upgrade={"rollback": rollback, "healthDeadlineSeconds": 60})
+    reconcile_for_ticks(set_pod_faults(edit_spec(cluster, version=NEW), v3_4_0=PodFault.IMAGE), ticks=40)
+    reconcile_for_ticks(annotate(cluster, rollback=OLD), ticks=40)
+    assert {node.version for node in cluster.state.engine.nodes} == {OLD}
+    assert cluster.state.engine.allocation is None
 
 
 def test_exclusion_is_removed_when_the_engine_is_reachable_again() -> None:
@@ -112,11 +112,11 @@ def test_exclusion_is_removed_when_the_engine_is_reachable_again() -> None:
     excluded = [start for start in scale_in().starts if start.state.engine.excluded]
     assert excluded
     for start in excluded:
-        world = FakeCluster(start.state)
-        reconcile_for_ticks(world, UnreachableEnginePorts(world), ticks=8)
-        reconcile_until_converged(world)
-        assert not world.state.engine.excluded
-        assert not status(world)["ledger"]
+        cluster = FakeCluster(start.state)
+        reconcile_for_ticks(cluster, UnreachableEnginePorts(cluster), ticks=8)
+        reconcile_until_converged(cluster)
+        assert not cluster.state.engine.excluded
+        assert not status(cluster)["ledger"]
 
 
 def test_exclusion_is_removed_after_a_failed_engine_call() -> None:
@@ -130,18 +130,19 @@ def test_exclusion_is_removed_after_a_failed_engine_call() -> None:
 def test_exclusion_is_removed_when_the_cluster_is_deleted() -> None:
     """S07: the cluster is deleted while a node is drained."""
     excluded = next(start for start in scale_in().starts if start.state.engine.excluded)
-    world = FakeCluster(excluded.state)
-    reconcile_for_ticks(delete_cluster(world), ticks=10)
-    assert not world.state.engine.excluded
+    cluster = FakeCluster(excluded.state)
+    reconcile_for_ticks(delete_cluster(cluster), ticks=10)
+    assert not cluster.state.engine.excluded
 
 
 def test_exclusion_list_never_has_an_empty_item() -> None:
     """S08: with and without a node that a user has excluded."""
     for foreign_names in (frozenset[str](), frozenset({"other-node"})):
-        world = with_scale_in_requested()
-        world.execute(Exclude(foreign_names))
+        cluster = with_scale_in_requested()
+        cluster.execute(Exclude(foreign_names))
         values = {
-            exclusion_value(current.state.engine.excluded) for current in reconcile_steps(copy_cluster(world))
+            exclusion_value(current.state.engine.excluded)
+            for current in reconcile_steps(copy_cluster(cluster))
         }
         assert len(values) == 2
         assert all(text is None or all(text.split(",")) for text in values)

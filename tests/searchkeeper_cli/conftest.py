@@ -17,12 +17,12 @@ from searchkeeper_commands import InvokeOn, invoke
 @pytest.fixture
 def invoke_on(monkeypatch: pytest.MonkeyPatch) -> InvokeOn:
     def invoke_command(
-        world: FakeCluster, *arguments: str, is_unreachable: bool = False, is_remote: bool = False
+        cluster: FakeCluster, *arguments: str, is_unreachable: bool = False, is_remote: bool = False
     ) -> Result:
-        source = fake_cluster_source(world, newest())
+        source = fake_cluster_source(cluster, newest())
         if is_unreachable or is_remote:
             source = replace(
-                source, engine_client=lambda _: UnreachableEnginePorts(world), is_remote=is_remote
+                source, engine_client=lambda _: UnreachableEnginePorts(cluster), is_remote=is_remote
             )
         for command in ("plan", "status", "versions"):
             monkeypatch.setattr(f"searchkeeper.cli.{command}.open_source", lambda **_: source)

@@ -192,8 +192,8 @@ def test_once_reports_engine_error_and_releases_lease(
     assert lease["spec"]["holderIdentity"] == ""
 
 
-def engine_images(world: FakeCluster) -> set[str]:
-    sets = (each for key, each in world.state.cluster.objects.items() if key.kind == "StatefulSet")
+def engine_images(cluster: FakeCluster) -> set[str]:
+    sets = (each for key, each in cluster.state.cluster.objects.items() if key.kind == "StatefulSet")
     return {each["spec"]["template"]["spec"]["containers"][0]["image"] for each in sets}
 
 

@@ -48,10 +48,10 @@ SLEEP = "searchkeeper.cli.status.time.sleep"
 
 def stalled_upgrade(**upgrade: object) -> FakeCluster:
     """The sample, stalled in an upgrade to a version whose image cannot be pulled."""
-    world = edit_spec(sample(), upgrade={"rollback": "Manual", **upgrade})
-    reconcile_until_converged(world, NEWEST)
-    edit_spec(set_pod_faults(world, v3_4_0=PodFault.IMAGE), version=NEW)
-    return reconcile_until(world, lambda it: status(it).get("phase") == "Stalled", NEWEST)
+    cluster = edit_spec(sample(), upgrade={"rollback": "Manual", **upgrade})
+    reconcile_until_converged(cluster, NEWEST)
+    edit_spec(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), version=NEW)
+    return reconcile_until(cluster, lambda it: status(it).get("phase") == "Stalled", NEWEST)
 
 
 def cluster_after_rollback() -> FakeCluster:
@@ -155,17 +155,17 @@ def test_abandoned_version_is_shown_as_not_started(invoke_on: InvokeOn) -> None:
 
 
 def test_rollback_is_shown_in_its_direction(invoke_on: InvokeOn) -> None:
-    world = annotate(stalled_upgrade(), rollback=OLD)
-    reconcile_until(world, lambda it: status(it).get("phase") == "RollingBack", NEWEST)
+    cluster = annotate(stalled_upgrade(), rollback=OLD)
+    reconcile_until(cluster, lambda it: status(it).get("phase") == "RollingBack", NEWEST)
 
-    assert f"RollingBack, {NEW} → {OLD}, " in invoke_on(world, "status", "--upgrade").output
+    assert f"RollingBack, {NEW} → {OLD}, " in invoke_on(cluster, "status", "--upgrade").output
 
 
 def test_headline_is_the_cause_and_not_its_effect(invoke_on: InvokeOn) -> None:
-    world = new_cluster(dashboards={"enabled": True})
-    reconcile_for_ticks(world, UnreachableEnginePorts(world), NEWEST, ticks=30)
+    cluster = new_cluster(dashboards={"enabled": True})
+    reconcile_for_ticks(cluster, UnreachableEnginePorts(cluster), NEWEST, ticks=30)
 
-    result = invoke_on(world, "status", "-o", "wide", is_unreachable=True)
+    result = invoke_on(cluster, "status", "-o", "wide", is_unreachable=True)
 
     assert result.output.splitlines()[1].endswith("timed out")
 
@@ -199,14 +199,14 @@ def test_watch_ends_at_once_for_refused_version(invoke_on: InvokeOn, monkeypatch
 
 def test_watch_ends_when_upgrade_is_finished(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:
     intervals: list[float] = []
-    world = cluster_to_upgrade()
+    cluster = cluster_to_upgrade()
 
     def sleep(seconds: float) -> None:
         intervals.append(seconds)
-        reconcile_until_converged(world, NEWEST)
+        reconcile_until_converged(cluster, NEWEST)
 
     monkeypatch.setattr(SLEEP, sleep)
-    result = invoke_on(world, "status", "--upgrade", "--watch")
+    result = invoke_on(cluster, "status", "--upgrade", "--watch")
 
     assert result.exit_code == 0
     assert len(intervals) == 1
@@ -215,11 +215,11 @@ def test_watch_ends_when_upgrade_is_finished(invoke_on: InvokeOn, monkeypatch: p
 
 
 def test_watch_shows_last_step_done(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = edit_spec(sample(), version=NEW)
-    reconcile_until(world, lambda it: status(it).get("engineVersion") == NEW, NEWEST)
-    monkeypatch.setattr(SLEEP, lambda _: reconcile_for_ticks(world, ticks=1))
+    cluster = edit_spec(sample(), version=NEW)
+    reconcile_until(cluster, lambda it: status(it).get("engineVersion") == NEW, NEWEST)
+    monkeypatch.setattr(SLEEP, lambda _: reconcile_for_ticks(cluster, ticks=1))
 
-    result = invoke_on(world, "status", "--upgrade", "--watch")
+    result = invoke_on(cluster, "status", "--upgrade", "--watch")
 
     *_, before, last = result.output.split("SearchCluster ")
     assert "is not available" in before
@@ -230,9 +230,9 @@ def test_watch_shows_last_step_done(invoke_on: InvokeOn, monkeypatch: pytest.Mon
 class FlakySource:
     """A source whose API server fails for a number of requests after the first one."""
 
-    def __init__(self, world: FakeCluster, failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._failures, self._world, self._requests = failures, world, 0
-        self._source = fake_cluster_source(world, newest())
+    def __init__(self, cluster: FakeCluster, failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._failures, self._cluster, self._requests = failures, cluster, 0
+        self._source = fake_cluster_source(cluster, newest())
         self.clusters = self._source.clusters
         monkeypatch.setattr("searchkeeper.cli.status.open_source", lambda **_: self)
         monkeypatch.setattr(SLEEP, lambda _: None)
@@ -243,7 +243,7 @@ class FlakySource:
             self._failures -= 1
             raise ApiServerUnreachable("500 timeout")
         if self._requests > 1:
-            reconcile_until_converged(self._world, NEWEST)
+            reconcile_until_converged(self._cluster, NEWEST)
         return self._source.describe_status(key)
 
 

@@ -28,20 +28,20 @@ def test_plans_do_not_depend_on_the_order_of_actions(name: str) -> None:
     after = name.partition(" → ")[2]
     version = release(after if after.startswith("0.") else NEWEST)
     for start in run(name).starts[::4]:
-        world = FakeCluster(start.state)
-        snapshot = observe(world, world, CLUSTER, version, world.state.now)
+        cluster = FakeCluster(start.state)
+        snapshot = observe(cluster, cluster, CLUSTER, version, cluster.state.now)
         assert snapshot is not None
         assert (
             tuple(resource_plans(snapshot, reverse))
             == tuple(resource_plans(snapshot))
-            == tuple(resource_plans(snapshot, shuffled(world.state)))
+            == tuple(resource_plans(snapshot, shuffled(cluster.state)))
         )
 
 
 def test_shuffled_order_depends_on_the_state() -> None:
-    world = FakeCluster()
-    first = shuffled(world.state)(ACTIONS)
-    assert shuffled(world.state)(ACTIONS) == first
+    cluster = FakeCluster()
+    first = shuffled(cluster.state)(ACTIONS)
+    assert shuffled(cluster.state)(ACTIONS) == first
     assert set(first) == set(ACTIONS)
-    world.create({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x", "namespace": "y"}})
-    assert shuffled(world.state)(ACTIONS) != first
+    cluster.create({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x", "namespace": "y"}})
+    assert shuffled(cluster.state)(ACTIONS) != first

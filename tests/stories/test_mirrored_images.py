@@ -12,32 +12,32 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 MIRROR = Images("mirror.example.com:5000/engine", "mirror.example.com:5000/dashboards")
 
 
-def with_mirrored_images(world: FakeCluster) -> FakeCluster:
-    *_, last = reconcile_steps(world, images=MIRROR)
+def with_mirrored_images(cluster: FakeCluster) -> FakeCluster:
+    *_, last = reconcile_steps(cluster, images=MIRROR)
     return last
 
 
-def repositories(world: FakeCluster) -> set[str]:
-    return {repository_of(each["spec"]["containers"][0]["image"]) for each in pods(world).values()}
+def repositories(cluster: FakeCluster) -> set[str]:
+    return {repository_of(each["spec"]["containers"][0]["image"]) for each in pods(cluster).values()}
 
 
 def test_every_pod_has_an_image_of_the_mirror() -> None:
-    world = with_mirrored_images(new_cluster(dashboards={"enabled": True}))
-    images = {each["spec"]["containers"][0]["image"] for each in world.list("v1", "Pod", "search", {})}
+    cluster = with_mirrored_images(new_cluster(dashboards={"enabled": True}))
+    images = {each["spec"]["containers"][0]["image"] for each in cluster.list("v1", "Pod", "search", {})}
     assert {repository_of(each) for each in images} == {MIRROR.engine, MIRROR.dashboards}
     assert {image_version(each) for each in images} == {"2.19.4"}
-    assert status(world)["engineVersion"] == "2.19.4"
+    assert status(cluster)["engineVersion"] == "2.19.4"
 
 
 def test_cluster_moves_to_a_mirror_one_pod_at_a_time() -> None:
-    world = running_cluster()
-    for current in reconcile_steps(world, images=MIRROR):
+    cluster = running_cluster()
+    for current in reconcile_steps(cluster, images=MIRROR):
         assert len(current.state.engine.nodes) >= 4
-    assert repositories(world) == {MIRROR.engine}
+    assert repositories(cluster) == {MIRROR.engine}
 
 
 def test_description_without_mirror_settings_has_no_open_action() -> None:
-    world = with_mirrored_images(new_cluster())
-    source = fake_cluster_source(world, newest())
+    cluster = with_mirrored_images(new_cluster())
+    source = fake_cluster_source(cluster, newest())
     open_actions = [each for each in source.describe(CLUSTER).actions if each.status != "True"]
     assert open_actions == []

@@ -26,29 +26,29 @@ TLS_AND_CREDENTIALS = {"tlsSecret": "a", "credentialsSecret": "admin"}
 
 
 def with_security(**security: str) -> FakeCluster:
-    world = new_cluster(security=security)
+    cluster = new_cluster(security=security)
     entries = {name: base64.b64encode(b"x").decode() for name in ("username", "password")}
     metadata = {"name": "admin", "namespace": "search"}
-    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": entries})
-    reconcile_until_converged(world, "0.5.0")
-    return world
+    cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": entries})
+    reconcile_until_converged(cluster)
+    return cluster
 
 
-def certificates(world: FakeCluster) -> set[str | None]:
+def certificates(cluster: FakeCluster) -> set[str | None]:
     """Return the certificate Secrets that the pods mount."""
     secrets = [
         [each["secret"]["secretName"] for each in pod["spec"]["volumes"] if each["name"] == "certificates"]
-        for pod in pods(world).values()
+        for pod in pods(cluster).values()
     ]
     return {each[0] if each else None for each in secrets}
 
 
-def uses_credentials(world: FakeCluster) -> set[bool]:
-    return {"initContainers" in pod["spec"] for pod in pods(world).values()}
+def uses_credentials(cluster: FakeCluster) -> set[bool]:
+    return {"initContainers" in pod["spec"] for pod in pods(cluster).values()}
 
 
-def is_locked(world: FakeCluster) -> bool:
-    return "upgrade/lock" in status(world)["ledger"]
+def is_locked(cluster: FakeCluster) -> bool:
+    return "upgrade/lock" in status(cluster)["ledger"]
 
 
 @pytest.mark.parametrize("wanted", ["b", None])
@@ -57,46 +57,48 @@ def test_certificates_changed_with_an_upgrade_are_applied_after_it(
 ) -> None:
     """I11: nodes with certificates of two authorities cannot connect."""
     # Guard: spec lock of deployed security.
-    world = edit_spec(with_security(**TLS), version=NEW, security={"tlsSecret": wanted})
-    for current in reconcile_steps(world):
+    cluster = edit_spec(with_security(**TLS), version=NEW, security={"tlsSecret": wanted})
+    for current in reconcile_steps(cluster):
         if is_locked(current):
             assert certificates(current) == {"a"}
-    assert set(pod_versions(world).values()) == {NEW}
-    assert certificates(world) == {wanted}
+    assert set(pod_versions(cluster).values()) == {NEW}
+    assert certificates(cluster) == {wanted}
 
 
 def test_credentials_removed_with_an_upgrade_are_used_until_it_ends() -> None:
-    world = edit_spec(with_security(**TLS_AND_CREDENTIALS), version=NEW, security={"credentialsSecret": None})
-    for current in reconcile_steps(world):
+    cluster = edit_spec(
+        with_security(**TLS_AND_CREDENTIALS), version=NEW, security={"credentialsSecret": None}
+    )
+    for current in reconcile_steps(cluster):
         if is_locked(current):
             assert uses_credentials(current) == {True}
-    assert uses_credentials(world) == {False}
+    assert uses_credentials(cluster) == {False}
 
 
 def test_credentials_added_with_an_upgrade_are_used_after_it() -> None:
-    world = edit_spec(with_security(**TLS), version=NEW, security=TLS_AND_CREDENTIALS)
-    for current in reconcile_steps(world):
+    cluster = edit_spec(with_security(**TLS), version=NEW, security=TLS_AND_CREDENTIALS)
+    for current in reconcile_steps(cluster):
         if is_locked(current):
             assert uses_credentials(current) == {False}
-    assert uses_credentials(world) == {True}
+    assert uses_credentials(cluster) == {True}
 
 
 @pytest.mark.parametrize("before", [True, False])
 def test_dashboards_change_after_the_upgrade_of_the_same_edit(before: bool) -> None:
-    world = new_cluster(dashboards={"enabled": before, "replicas": 1})
-    reconcile_until_converged(world, "0.5.0")
-    edit_spec(world, version=NEW, dashboards={"enabled": not before})
-    for current in reconcile_steps(world):
+    cluster = new_cluster(dashboards={"enabled": before, "replicas": 1})
+    reconcile_until_converged(cluster)
+    edit_spec(cluster, version=NEW, dashboards={"enabled": not before})
+    for current in reconcile_steps(cluster):
         if is_locked(current):
             assert ("Deployment" in object_kinds(current)) is before
-    assert ("Deployment" in object_kinds(world)) is not before
+    assert ("Deployment" in object_kinds(cluster)) is not before
 
 
 def test_dashboards_edit_during_an_upgrade_is_applied_after_it() -> None:
-    world = new_cluster(dashboards={"enabled": True, "replicas": 2})
-    reconcile_until_converged(world, "0.5.0")
-    reconcile_until(edit_spec(world, version=NEW, dashboards={"replicas": 5}), is_locked)
-    for current in reconcile_steps(world):
+    cluster = new_cluster(dashboards={"enabled": True, "replicas": 2})
+    reconcile_until_converged(cluster)
+    reconcile_until(edit_spec(cluster, version=NEW, dashboards={"replicas": 5}), is_locked)
+    for current in reconcile_steps(cluster):
         deployment = current.get(Key("apps/v1", "Deployment", "search", "logs-dashboards"))
         assert deployment is not None
         if is_locked(current):
@@ -115,8 +117,8 @@ def test_deployed_security_prefers_the_requested_certificates() -> None:
 
 
 def test_deployed_security_ignores_hand_edits() -> None:
-    world = with_security(**TLS)
-    deployed = stateful_set(world, "data")
+    cluster = with_security(**TLS)
+    deployed = stateful_set(cluster, "data")
     assert deployed is not None
     edited_by_hand = {**deployed, "spec": with_certificates("mine")["spec"]}
     assert deployed_security([edited_by_hand], [], {}) == TLS
