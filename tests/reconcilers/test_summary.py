@@ -303,7 +303,7 @@ def test_node_that_has_not_joined_is_named() -> None:
 class UnstableNodePorts(CountingPorts):
     """Ports to an engine that loses a node with every other reconcile, and counts status writes."""
 
-    reconciles = writes = 0
+    reconciles = status_writes = 0
 
     def get_state(self) -> EngineView | Unreachable:
         view = super().get_state()
@@ -313,7 +313,7 @@ class UnstableNodePorts(CountingPorts):
         return replace(view, nodes=nodes) if self.reconciles % 2 else view
 
     def patch_status(self, patch: Patch) -> Manifest:
-        self.writes += 1
+        self.status_writes += 1
         return super().patch_status(patch)
 
 
@@ -324,7 +324,7 @@ def test_flapping_readiness_is_damped() -> None:
     for _ in range(100):
         reconcile_once(ports, cluster, NEWEST, settling=30)
         cluster.tick(5)
-    assert 0 < ports.writes <= 2 * (100 * 5 // 30 + 1)
+    assert 0 < ports.status_writes <= 2 * (100 * 5 // 30 + 1)
 
 
 def test_scale_in_and_scale_out_progress() -> None:
