@@ -163,8 +163,8 @@ def test_failing_action_is_counted_as_stalled_after_its_deadline(stream: io.Stri
     assert lines(stream)[0]["msg"] == "ValueError: no number"
 
 
-def reconcile_once(cluster: FakeCluster, metrics: Metrics) -> InstrumentedApi:
-    """The first reconcile of a new leader."""
+def reconcile_as_new_leader(cluster: FakeCluster, metrics: Metrics) -> InstrumentedApi:
+    """Reconcile once with new ports, as a process that has just become leader."""
     api = InstrumentedApi(cluster, Log(), metrics, CLUSTER)
     api.start_reconcile()
     reconcile(api, InstrumentedEngine(cluster, api), CLUSTER, newest(), cluster.state.now)
@@ -181,7 +181,7 @@ def test_new_leader_has_all_gauges_without_a_write() -> None:
     reconcile_until(cluster, lambda it: status(it).get("phase") == "Stalled", newest().version)
     reconcile_for_ticks(cluster, version=newest().version, ticks=3)
     metrics = Metrics()
-    reconcile_once(cluster, metrics)
+    reconcile_as_new_leader(cluster, metrics)
 
     assert metric(metrics, "searchkeeper_operations_total") == 0
     assert metric(metrics, "searchkeeper_cluster_phase", phase="Stalled") == 1
@@ -200,7 +200,7 @@ def test_gauges_cover_the_existing_pools_of_this_cluster_only() -> None:
     reconcile_for_ticks(cluster, version=newest().version, ticks=1)
     metrics.set_actions(CLUSTER, {"logs-gone": ActionCounts(2, 0)}, replace=False)
     metrics.set_actions(Key(*CLUSTER[:3], "shop"), {"shop-data": ActionCounts(2, 0)}, replace=False)
-    reconcile_once(cluster, metrics)
+    reconcile_as_new_leader(cluster, metrics)
 
     [gauge] = metrics.waiting_actions.collect()
     pools = {sample.labels["pool"] for sample in gauge.samples if sample.labels["name"] == "logs"}
@@ -211,7 +211,7 @@ def test_gauges_cover_the_existing_pools_of_this_cluster_only() -> None:
 def test_removed_nodes_do_not_count_for_the_upgrade_progress() -> None:
     cluster, metrics = new_cluster(), Metrics()
     reconcile_until_converged(cluster, newest().version)
-    api = reconcile_once(cluster, metrics)
+    api = reconcile_as_new_leader(cluster, metrics)
     api._observations.node_versions["logs-data-9"] = "1.3.0"
     edit_spec(cluster, version="3.4.0")
     reconcile_until_converged(cluster, newest().version)
