@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 
 class Request(NamedTuple):
-    """What somebody asked."""
+    """A request that the server received."""
 
     method: str
     path: str
@@ -80,7 +80,7 @@ def _handler(server: ApiServer) -> type[BaseHTTPRequestHandler]:
         do_GET = do_PATCH = do_DELETE = do_POST = _answer  # noqa: N815 - the names that HTTP's server looks for
 
         def log_message(self, *_: Any) -> None:
-            """Not to the terminal of whoever runs the tests."""
+            """Keep the output of the tests clean."""
 
     return Handler
 

@@ -1,4 +1,4 @@
-"""A certificate of 127.0.0.1 that nobody has signed but itself."""
+"""A self-signed certificate of 127.0.0.1."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 
 def self_signed(folder: Path, name: str = "127.0.0.1") -> tuple[str, str]:
-    """The files of a certificate of this subject, and its key. Skips the test where nothing can make them."""
+    """Create a certificate and its key, and return their paths. Skip the test without openssl."""
     if shutil.which("openssl") is None:
-        pytest.skip("openssl makes the certificate, and is not there")
+        pytest.skip("openssl, which creates the certificate, is not installed")
     files = (str(folder / "cert.pem"), str(folder / "key.pem"))
     subprocess.run(
         [

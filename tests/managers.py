@@ -85,8 +85,8 @@ users: [{{name: me, user: {{token: secret}}}}]
 
 
 @contextmanager
-def serve_api(world: FakeCluster, **options: Any) -> Iterator[ApiServerAccess]:
-    api = FakeApiServer(world, **options)
+def serve_api(cluster: FakeCluster, **options: Any) -> Iterator[ApiServerAccess]:
+    api = FakeApiServer(cluster, **options)
     with serving(api, bookmarks=0.2) as server:
         configuration, kube = connect_to(server.url)
         try:

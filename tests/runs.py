@@ -5,23 +5,23 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from operators_at_work import (
+from operator_runs import (
+    NEWEST,
     SMALL,
-    Score,
-    asked_for,
-    copied,
-    edited,
-    running,
-    score,
-    settled,
-    with_index,
-    worked_until,
+    RecordedRun,
+    add_index,
+    copy_cluster,
+    edit_spec,
+    new_cluster,
+    node_versions,
+    reconcile_until,
+    reconcile_until_converged,
+    record_run,
 )
 from searchkeeper.testing.fake_cluster import FakeCluster
 
 OLD: Final = "2.19.4"
 NEW: Final = "3.4.0"
-RELEASE: Final = "0.5.0"
 PODS: Final = tuple(f"logs-{name}" for name in ("data-0", "data-1", "managers-0", "managers-1", "managers-2"))
 # The migrations from configuration 1 to 2, 3, 4 and 5, an engine upgrade, a rollback, and larger volumes.
 UPGRADE: Final = f"{OLD} → {NEW}"
@@ -41,27 +41,27 @@ RUNS: Final = (
 @cache
 def deployed_by(version: str) -> FakeCluster:
     """A cluster with documents: two data nodes, three managers."""
-    world = asked_for(upgrade={"healthDeadlineSeconds": 3600})
-    settled(world, version)
-    with_index(world)
-    settled(world, version)
-    return world
+    cluster = new_cluster(upgrade={"healthDeadlineSeconds": 3600})
+    reconcile_until_converged(cluster, version)
+    add_index(cluster)
+    reconcile_until_converged(cluster, version)
+    return cluster
 
 
 @cache
-def run(name: str) -> Score:
+def run(name: str) -> RecordedRun:
     """Return the run with this name, from RUNS."""
     before, _, after = name.partition(" → ")
     if before.startswith("0."):
-        return score(copied(deployed_by(before)), after)
+        return record_run(copy_cluster(deployed_by(before)), after)
     if name == EXPANSION:
         pools = [{**pool, "storage": {"size": after}} for pool in SMALL]
-        return score(edited(copied(deployed_by(RELEASE)), pools=pools), RELEASE)
-    world = edited(copied(deployed_by(RELEASE)), version=NEW)
+        return record_run(edit_spec(copy_cluster(deployed_by(NEWEST)), pools=pools))
+    cluster = edit_spec(copy_cluster(deployed_by(NEWEST)), version=NEW)
     if before == NEW:
-        worked_until(world, RELEASE, lambda w: NEW in running(w).values())
-        edited(world, version=OLD)
-    return score(world, RELEASE)
+        reconcile_until(cluster, lambda w: NEW in node_versions(w).values())
+        edit_spec(cluster, version=OLD)
+    return record_run(cluster)
 
 
 def clear_caches() -> None:

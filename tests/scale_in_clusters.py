@@ -4,9 +4,9 @@ from __future__ import annotations
 
 __all__ = ["MANAGERS", "cluster_before_scale_in", "copy_count", "data", "pod_names"]
 
-from operators_at_work import edited, pool, with_index
+from operator_runs import add_index, edit_spec, pool
+from operator_scenarios import pods, running_cluster
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import pods, running
 
 MANAGERS = pool("managers", 3, "cluster_manager")
 
@@ -16,17 +16,17 @@ def data(replicas: int) -> list[dict[str, object]]:
     return [pool("data", replicas, "data"), MANAGERS]
 
 
-def copy_count(world: FakeCluster, node: str) -> int:
+def copy_count(cluster: FakeCluster, node: str) -> int:
     """Return the number of shard copies on a node, and of those that move to it."""
-    return sum(f"logs-{node}" in (copy.node, copy.to) for copy in world.state.engine.copies)
+    return sum(f"logs-{node}" in (copy.node, copy.to) for copy in cluster.state.engine.copies)
 
 
-def pod_names(world: FakeCluster, prefix: str) -> list[str]:
-    return [name for name in pods(world) if name.startswith(prefix)]
+def pod_names(cluster: FakeCluster, prefix: str) -> list[str]:
+    return [name for name in pods(cluster) if name.startswith(prefix)]
 
 
 def cluster_before_scale_in() -> FakeCluster:
     """Return a cluster with three data nodes that all hold shards, and a spec with two."""
-    world = running(*data(3))
-    with_index(with_index(world, "films"), "songs")
-    return edited(world, pools=data(2))
+    cluster = running_cluster(*data(3))
+    add_index(add_index(cluster, "films"), "songs")
+    return edit_spec(cluster, pools=data(2))

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 import yaml
 from click.testing import CliRunner, Result
 
-from operators_at_work import asked_for, edited, settled
+from operator_runs import edit_spec, new_cluster, reconcile_until_converged
 from searchkeeper.cli.app import cli
 from searchkeeper.releases import newest
 from searchkeeper.testing.demo import sample_cluster
@@ -44,12 +44,12 @@ spec:
 class InvokeOn(Protocol):
     """Run a command on a fake cluster.
 
-    With `is_silent` the engine answers neither this client nor the operator; with `is_remote` only this
+    With `is_unreachable` the engine answers neither this client nor the operator; with `is_remote` only this
     client cannot reach it.
     """
 
     def __call__(
-        self, world: FakeCluster, *arguments: str, is_silent: bool = False, is_remote: bool = False
+        self, cluster: FakeCluster, *arguments: str, is_unreachable: bool = False, is_remote: bool = False
     ) -> Result: ...
 
 
@@ -65,13 +65,13 @@ def invoke_json(*arguments: str, stdin: str = "") -> Any:
 
 def cluster_to_upgrade() -> FakeCluster:
     """A running cluster whose spec has a newer version; its upgrade has not started."""
-    world = asked_for()
-    settled(world, NEWEST)
-    return edited(world, version=NEW)
+    cluster = new_cluster()
+    reconcile_until_converged(cluster, NEWEST)
+    return edit_spec(cluster, version=NEW)
 
 
-def manifests_of(world: FakeCluster) -> str:
-    return yaml.safe_dump_all(json.loads(json.dumps(list(world.state.cluster.objects.values()))))
+def manifests_of(cluster: FakeCluster) -> str:
+    return yaml.safe_dump_all(json.loads(json.dumps(list(cluster.state.cluster.objects.values()))))
 
 
 def sample(version: str = OLD) -> FakeCluster:

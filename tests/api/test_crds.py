@@ -11,7 +11,15 @@ import yaml
 
 import definitions as script
 from commandline import ROOT
-from operators_at_work import CLUSTER, Ports, asked_for, edited, pool, settled, with_index
+from operator_runs import (
+    CLUSTER,
+    CountingPorts,
+    add_index,
+    edit_spec,
+    new_cluster,
+    pool,
+    reconcile_until_converged,
+)
 from searchkeeper.api.codec import decode_cluster_spec, decode_pool_spec
 from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 from searchkeeper.api.spec import ClusterSpec, PoolSpec, Storage
@@ -20,7 +28,7 @@ from searchkeeper.kubernetes.rest_mapping import resource_kind
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import newest, releases
 from searchkeeper.testing.fake_cluster import FakeCluster
-from structural import dropped, refused
+from structural_schemas import invalid_fields, pruned_fields
 
 SAMPLES = sorted((ROOT / "operator/config/samples").glob("*.yaml"))
 PLURALS = {"SearchCluster": "searchclusters", "SearchPool": "searchpools"}
@@ -61,25 +69,25 @@ def test_crd_names_match_the_rest_mapping() -> None:
 
 
 def test_every_property_has_a_description() -> None:
-    def undescribed(schema: dict[str, Any], path: str) -> list[str]:
+    def fields_without_description(schema: dict[str, Any], path: str) -> list[str]:
         paths = []
         for name, inner in schema.get("properties", {}).items():
             paths += [f"{path}.{name}"] if not inner.get("description") else []
-            paths += undescribed(inner, f"{path}.{name}")
-            paths += undescribed(inner.get("items", {}), f"{path}.{name}[]")
+            paths += fields_without_description(inner, f"{path}.{name}")
+            paths += fields_without_description(inner.get("items", {}), f"{path}.{name}[]")
         return paths
 
     for plural, crd in crds().items():
         schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
         described_by_kubernetes = {f"{plural}.{name}" for name in ("apiVersion", "kind", "metadata")}
-        assert set(undescribed(schema, plural)) == described_by_kubernetes
+        assert set(fields_without_description(schema, plural)) == described_by_kubernetes
 
 
 @pytest.mark.parametrize("file", SAMPLES, ids=lambda file: file.stem)
 def test_no_field_of_a_sample_is_dropped_or_rejected(file: Any) -> None:
     for sample in yaml.safe_load_all(file.read_text(encoding="utf-8")):
-        assert list(dropped(schema_for(sample["kind"]), sample)) == []
-        assert list(refused(schema_for(sample["kind"]), sample)) == []
+        assert list(pruned_fields(schema_for(sample["kind"]), sample)) == []
+        assert list(invalid_fields(schema_for(sample["kind"]), sample)) == []
 
 
 def test_samples_use_every_field_of_a_cluster() -> None:
@@ -89,15 +97,17 @@ def test_samples_use_every_field_of_a_cluster() -> None:
         inner = [names(each, f"{path}.{name}") for name, each in properties.items()]
         return {path}.union(*inner, names(schema["items"], f"{path}[]") if "items" in schema else set())
 
-    def used(thing: Any, path: str = "") -> set[str]:
+    def field_paths(thing: Any, path: str = "") -> set[str]:
         if isinstance(thing, dict):
-            return {path}.union(*(used(each, f"{path}.{name}") for name, each in thing.items()))
+            return {path}.union(*(field_paths(each, f"{path}.{name}") for name, each in thing.items()))
         return (
-            {path}.union(*(used(each, f"{path}[]") for each in thing)) if isinstance(thing, list) else {path}
+            {path}.union(*(field_paths(each, f"{path}[]") for each in thing))
+            if isinstance(thing, list)
+            else {path}
         )
 
     documents = [each for file in SAMPLES for each in yaml.safe_load_all(file.read_text())]
-    shown = [used(each["spec"]) for each in documents if each["kind"] == "SearchCluster"]
+    shown = [field_paths(each["spec"]) for each in documents if each["kind"] == "SearchCluster"]
     assert names(schema_for("SearchCluster")["properties"]["spec"]) <= set().union(*shown)
 
 
@@ -105,8 +115,8 @@ def test_samples_use_every_field_of_a_cluster() -> None:
 @pytest.mark.parametrize("field", ["tlsSecret", "credentialsSecret"])
 def test_secret_name_cannot_be_a_path(field: str, name: str) -> None:
     schema = schema_for("SearchCluster")["properties"]["spec"]["properties"]["security"]
-    assert list(refused(schema, {field: "some.secret-1"})) == []
-    assert list(refused(schema, {field: name})) == [f".{field}"]
+    assert list(invalid_fields(schema, {field: "some.secret-1"})) == []
+    assert list(invalid_fields(schema, {field: name})) == [f".{field}"]
 
 
 def other_value(schema: dict[str, Any]) -> Any:
@@ -149,7 +159,7 @@ def test_codec_reads_every_field_of_a_pool() -> None:
 
 
 @dataclass
-class RecordingPorts(Ports):
+class ManifestRecorder(CountingPorts):
     """Records every version of a SearchCluster or SearchPool that is stored."""
 
     stored: list[Manifest] = field(default_factory=list)
@@ -168,39 +178,39 @@ class RecordingPorts(Ports):
         return stored
 
 
-def stored_by(world: FakeCluster, version: str) -> list[Manifest]:
+def stored_by(cluster: FakeCluster, version: str) -> list[Manifest]:
     """The SearchClusters and SearchPools that a release stores until it converges."""
-    ports = RecordingPorts(world)
+    ports = ManifestRecorder(cluster)
     release = next(each for each in releases() if each.version == version)
     for _ in range(2000):
-        result = reconcile(ports, ports, CLUSTER, release, world.state.now)
+        result = reconcile(ports, ports, CLUSTER, release, cluster.state.now)
         if result.converged:
             return ports.stored
         if not result.wrote:
-            world.tick()
+            cluster.tick()
     raise AssertionError(f"{version} does not converge")
 
 
 def test_no_field_that_a_release_writes_is_dropped_or_rejected() -> None:
     ephemeral = {**pool("cache", 1, "ingest"), "storage": {"ephemeral": True, "size": "1Gi"}}
-    world = asked_for(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"), ephemeral)
+    cluster = new_cluster(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"), ephemeral)
     stored: list[Manifest] = []
     for version in ("0.1.0", "0.2.2", "0.3.1", newest().version):
-        stored += stored_by(world, version)
-    stored += stored_by(edited(with_index(world), version="3.4.0"), newest().version)
+        stored += stored_by(cluster, version)
+    stored += stored_by(edit_spec(add_index(cluster), version="3.4.0"), newest().version)
     assert {each["kind"] for each in stored} == set(PLURALS)
     for each in stored:
-        assert list(dropped(schema_for(each["kind"]), each)) == []
-        assert list(refused(schema_for(each["kind"]), each)) == []
+        assert list(pruned_fields(schema_for(each["kind"]), each)) == []
+        assert list(invalid_fields(schema_for(each["kind"]), each)) == []
 
 
 def test_status_of_a_refused_version_fits_the_schema() -> None:
-    world = asked_for()
-    settled(world, newest().version)
-    ports = RecordingPorts(edited(world, version="9.0.0"))
+    cluster = new_cluster()
+    reconcile_until_converged(cluster, newest().version)
+    ports = ManifestRecorder(edit_spec(cluster, version="9.0.0"))
     for _ in range(5):
-        reconcile(ports, ports, CLUSTER, newest(), world.state.now)
+        reconcile(ports, ports, CLUSTER, newest(), cluster.state.now)
     assert ports.stored
     for each in ports.stored:
-        assert list(dropped(schema_for(each["kind"]), each)) == []
-        assert list(refused(schema_for(each["kind"]), each)) == []
+        assert list(pruned_fields(schema_for(each["kind"]), each)) == []
+        assert list(invalid_fields(schema_for(each["kind"]), each)) == []

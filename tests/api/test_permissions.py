@@ -13,7 +13,16 @@ import pytest
 
 from managers import serve_api
 from operator_manifests import rbac
-from operators_at_work import CLUSTER, Ports, asked_for, edited, pool, running, with_index, worked_until
+from operator_runs import (
+    CLUSTER,
+    CountingPorts,
+    add_index,
+    edit_spec,
+    new_cluster,
+    node_versions,
+    pool,
+    reconcile_until,
+)
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
 from searchkeeper.kubernetes.rest_mapping import resource_kind
 from searchkeeper.manager.kubernetes_client import KubernetesClient
@@ -55,7 +64,7 @@ def resource(api: str, kind: str) -> str:
 
 
 @dataclass
-class RecordingPorts(Ports):
+class RequestRecorder(CountingPorts):
     """Records the verbs that are used on each resource."""
 
     verbs: Verbs = field(default_factory=dict)
@@ -91,50 +100,54 @@ class RecordingPorts(Ports):
 CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.5.0")
 
 
-def reconcile_until_idle(world: FakeCluster, version: str, verbs: Verbs, *, ticks: int = 120) -> None:
-    ports = RecordingPorts(world, verbs=verbs)
+def reconcile_until_idle(cluster: FakeCluster, version: str, verbs: Verbs, *, ticks: int = 120) -> None:
+    ports = RequestRecorder(cluster, verbs=verbs)
     idle = 0
     while idle < ticks:
         result = reconcile(
-            ports, ports, CLUSTER, release(version), world.state.now, operator_condition=CONDITION
+            ports, ports, CLUSTER, release(version), cluster.state.now, operator_condition=CONDITION
         )
         if result.converged:
             return
         idle = 0 if result.wrote else idle + 1
         if not result.wrote:
-            world.tick()
+            cluster.tick()
 
 
 def run_lifecycle(verbs: Verbs) -> None:
     """Run every release, an expansion, an upgrade, the removal of a pool and of Dashboards, the deletion."""
     managers, edge = pool("managers", 3, "cluster_manager"), pool("edge", 1, "ingest")
     data = [managers, pool("data", 3, "data")]
-    world = asked_for(*data, edge, dashboards={"enabled": True}, security={"credentialsSecret": "logs-admin"})
-    world.create(manifest("v1", "Secret", "search", "logs-admin", data={"password": "YQ=="}))
-    world.create(manifest(*CONDITION[:2], CONDITION.namespace, CONDITION.name, spec={}))
+    cluster = new_cluster(
+        *data, edge, dashboards={"enabled": True}, security={"credentialsSecret": "logs-admin"}
+    )
+    cluster.create(manifest("v1", "Secret", "search", "logs-admin", data={"password": "YQ=="}))
+    cluster.create(manifest(*CONDITION[:2], CONDITION.namespace, CONDITION.name, spec={}))
     for version in ("0.1.0", "0.2.2", "0.3.1", newest().version):
-        reconcile_until_idle(world, version, verbs)
+        reconcile_until_idle(cluster, version, verbs)
     secret = Key("v1", "Secret", "search", "logs-admin")
-    world.patch(Patch(secret, {"data": {"password": "Yg=="}}, ""))
-    reconcile_until_idle(world, newest().version, verbs)
+    cluster.patch(Patch(secret, {"data": {"password": "Yg=="}}, ""))
+    reconcile_until_idle(cluster, newest().version, verbs)
     data[1]["storage"] = {"size": "20Gi"}
-    reconcile_until_idle(edited(world, pools=[*data, edge]), newest().version, verbs)
-    reconcile_until_idle(edited(with_index(world), version="3.4.0"), newest().version, verbs)
-    reconcile_until_idle(edited(world, dashboards={"enabled": False}, pools=data), newest().version, verbs)
-    cluster = world.get(CLUSTER)
-    assert cluster is not None
-    world.delete(Delete(CLUSTER, cluster["metadata"]["uid"], ""))
-    reconcile_until_idle(world, newest().version, verbs)
-    assert world.get(CLUSTER) is None
+    reconcile_until_idle(edit_spec(cluster, pools=[*data, edge]), newest().version, verbs)
+    reconcile_until_idle(edit_spec(add_index(cluster), version="3.4.0"), newest().version, verbs)
+    reconcile_until_idle(
+        edit_spec(cluster, dashboards={"enabled": False}, pools=data), newest().version, verbs
+    )
+    resource = cluster.get(CLUSTER)
+    assert resource is not None
+    cluster.delete(Delete(CLUSTER, resource["metadata"]["uid"], ""))
+    reconcile_until_idle(cluster, newest().version, verbs)
+    assert cluster.get(CLUSTER) is None
 
 
 def run_rollback(verbs: Verbs) -> None:
     """Roll an upgrade back, which deletes the volume of a node that ran the newer version."""
-    world = asked_for(pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
-    reconcile_until_idle(world, newest().version, verbs)
-    edited(with_index(world), version="3.4.0")
-    worked_until(world, newest().version, lambda world: "3.4.0" in running(world).values())
-    reconcile_until_idle(edited(world, version="2.19.4"), newest().version, verbs)
+    cluster = new_cluster(pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
+    reconcile_until_idle(cluster, newest().version, verbs)
+    edit_spec(add_index(cluster), version="3.4.0")
+    reconcile_until(cluster, lambda cluster: "3.4.0" in node_versions(cluster).values(), newest().version)
+    reconcile_until_idle(edit_spec(cluster, version="2.19.4"), newest().version, verbs)
 
 
 def manifest(api: str, kind: str, namespace: str, name: str, **parts: Any) -> Manifest:
@@ -142,7 +155,7 @@ def manifest(api: str, kind: str, namespace: str, name: str, **parts: Any) -> Ma
 
 
 def run_leader_election(verbs: Verbs) -> None:
-    ports = RecordingPorts(FakeCluster(), verbs=verbs)
+    ports = RequestRecorder(FakeCluster(), verbs=verbs)
     lease = LeaderLease(ports, LeaderLease.lease_key("operators"), "one")
     assert lease.acquire_or_renew()
     assert lease.acquire_or_renew()
@@ -160,7 +173,7 @@ def emit_events(verbs: Verbs) -> None:
             verbs.setdefault(kind, set()).add(verb)
             return super()._call(method, path, *others, **more)
 
-    with serve_api(asked_for()) as face:
+    with serve_api(new_cluster()) as face:
         client = RecordingClient(face.kube._client.client)
         for _ in range(2):
             client.record(EmitEvent(CLUSTER, "Refused", "not that version"))

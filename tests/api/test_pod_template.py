@@ -144,7 +144,7 @@ def test_dashboards_have_names_of_their_own() -> None:
     )
 
 
-def deployed(security: dict[str, str], ephemeral: bool) -> list[tuple[dict[str, Any], ManagedPod]]:
+def deployed_templates(security: dict[str, str], ephemeral: bool) -> list[tuple[dict[str, Any], ManagedPod]]:
     raw = {
         "version": "2.19.4",
         "pools": [{**POOL, "storage": {"ephemeral": ephemeral}}],
@@ -159,7 +159,7 @@ def deployed(security: dict[str, str], ephemeral: bool) -> list[tuple[dict[str, 
 @pytest.mark.parametrize("security", [{}, {"tlsSecret": "tls"}, SECURITY], ids=["open", "tls", "users"])
 @pytest.mark.parametrize("ephemeral", [False, True], ids=["volumes", "ephemeral"])
 def test_every_name_that_the_operator_sets_is_refused(security: dict[str, str], ephemeral: bool) -> None:
-    for template, managed in deployed(security, ephemeral):
+    for template, managed in deployed_templates(security, ephemeral):
         [container] = template["spec"]["containers"]
         assert container["name"] == managed.container
         assert {each["name"] for each in container["env"] if "." not in each["name"]} <= managed.variables

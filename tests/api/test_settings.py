@@ -27,7 +27,7 @@ def manifest(config: Any = None, of_pool: Any = None) -> dict[str, Any]:
     return {**kind, "metadata": {"name": "logs"}, "spec": spec}
 
 
-def desired(version: int = 5, **parts: Any) -> DesiredCluster:
+def desired_cluster(version: int = 5, **parts: Any) -> DesiredCluster:
     raw = {"version": "2.19.4", "pools": [POOL], **parts}
     return DesiredCluster("logs", "search", "uid", decode_cluster_spec(raw), version)
 
@@ -47,7 +47,7 @@ def test_setting_of_the_operator_is_refused_by_name(name: str) -> None:
 
 @pytest.mark.parametrize("security", [{}, {"tlsSecret": "tls"}, SECURITY], ids=["open", "tls", "users"])
 def test_every_setting_of_the_operator_is_refused(security: dict[str, str]) -> None:
-    cluster = desired(security=security)
+    cluster = desired_cluster(security=security)
     config_map, _ = settings_manifests(cluster)
     in_files = {name for file in config_map["data"].values() for name in yaml.safe_load(file)}
     in_environment = {name for name in variables(cluster) if "." in name}
@@ -66,8 +66,8 @@ def test_zone_settings_are_refused_beside_a_topology_key(name: str) -> None:
 
 
 def test_every_zone_setting_is_one_of_the_operator() -> None:
-    cluster = replace(desired(), topology_key="rack", is_zone_aware=True)
-    assert {*variables(cluster)} - {*variables(desired())} == ZONE_SETTINGS
+    cluster = replace(desired_cluster(), topology_key="rack", is_zone_aware=True)
+    assert {*variables(cluster)} - {*variables(desired_cluster())} == ZONE_SETTINGS
 
 
 @pytest.mark.parametrize("name", ["cluster", "Cluster.x", "a b.c", "cluster.", "1.x", "x.{}", ""])
@@ -93,7 +93,7 @@ def test_values_are_passed_as_opensearch_reads_them(value: Any, text: str) -> No
 
 def test_nodes_get_the_settings_of_the_cluster_and_of_their_pool() -> None:
     pool = {**POOL, "config": {"cluster.x": "pool", "node.attr.disk": "ssd"}}
-    cluster = desired(config={"cluster.x": "all", "cluster.y": [1, 2], FREE: True}, pools=[pool])
+    cluster = desired_cluster(config={"cluster.x": "all", "cluster.y": [1, 2], FREE: True}, pools=[pool])
     expected = {"cluster.x": "pool", "cluster.y": "1,2", "node.attr.disk": "ssd", FREE: "true"}
     assert variables(cluster).items() >= expected.items()
     in_search_pool = search_pool(cluster, cluster.spec.pools[0], "2.19.4")["spec"]["config"]
@@ -102,12 +102,12 @@ def test_nodes_get_the_settings_of_the_cluster_and_of_their_pool() -> None:
 
 def test_kubernetes_does_not_expand_a_value() -> None:
     """$$ stands for $: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1"""
-    assert variables(desired(config={"cluster.x": "$(HOME) $5"}))["cluster.x"] == "$$(HOME) $$5"
+    assert variables(desired_cluster(config={"cluster.x": "$(HOME) $5"}))["cluster.x"] == "$$(HOME) $$5"
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_earlier_versions_ignore_settings_of_users(version: int) -> None:
     config = {"cluster.x": "y"}
-    cluster = desired(version, config=config, pools=[{**POOL, "config": config}])
-    assert variables(cluster) == variables(desired(version))
+    cluster = desired_cluster(version, config=config, pools=[{**POOL, "config": config}])
+    assert variables(cluster) == variables(desired_cluster(version))
     assert "config" not in search_pool(cluster, cluster.spec.pools[0], "2.19.4")["spec"]

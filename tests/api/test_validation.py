@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from commandline import ROOT
-from operators_at_work import asked_for, settled
+from operator_runs import new_cluster, reconcile_until_converged
 from searchkeeper.api.crds import NAME_LENGTH_RULE, NAME_RULE, SECRET_NAME_RULE, crds
 from searchkeeper.api.schema import Rule
 from searchkeeper.api.spec import HAS_MANAGERS_RULE, SEARCH_RULE, WARM_RULE
@@ -174,13 +174,13 @@ def test_other_kinds_are_not_validated() -> None:
 
 
 def test_samples_and_objects_of_the_operator_are_valid() -> None:
-    world = asked_for()
-    settled(world, newest().version)
+    fake = new_cluster()
+    reconcile_until_converged(fake, newest().version)
     files = (ROOT / "operator/config/samples").glob("*.yaml")
     samples = [each for file in files for each in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
 
     assert [schema_errors(each) for each in samples if schema_errors(each)] == []
-    assert [schema_errors(each) for each in world.state.cluster.objects.values() if schema_errors(each)] == []
+    assert [schema_errors(each) for each in fake.state.cluster.objects.values() if schema_errors(each)] == []
 
 
 def patterns(schema: Any, name: str = "") -> Iterator[tuple[str, str]]:

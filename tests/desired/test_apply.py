@@ -290,7 +290,7 @@ def with_container(**parts: Any) -> dict[str, Any]:
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": spec}
 
 
-def stored(created: Any, **parts: Any) -> dict[str, Any]:
+def stored_object(created: Any, **parts: Any) -> dict[str, Any]:
     """What the API server stores of a created object, with other values in its container."""
     live: dict[str, Any] = deepcopy(created.manifest)
     live["metadata"]["resourceVersion"] = "1"
@@ -303,7 +303,7 @@ def test_normalised_quantities_are_no_difference() -> None:
         resources={"limits": {"cpu": "1000m", "memory": "1024Mi"}, "requests": {"cpu": 2}}
     )
     normalised = {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "2"}}
-    assert apply(desired, stored(apply(desired, None), resources=normalised)) is None
+    assert apply(desired, stored_object(apply(desired, None), resources=normalised)) is None
 
 
 @pytest.mark.parametrize(
@@ -312,11 +312,11 @@ def test_normalised_quantities_are_no_difference() -> None:
 def test_other_quantities_are_a_difference(limits: Any) -> None:
     desired = with_container(resources={"limits": {"cpu": "1"}})
     other = with_container(resources={"limits": limits})
-    assert apply(other, stored(apply(desired, None))) is not None
+    assert apply(other, stored_object(apply(desired, None))) is not None
 
 
 def test_empty_value_that_the_api_server_drops_is_applied_once() -> None:
     desired = with_container(env=[{"name": "A", "value": ""}], args=[])
-    live = stored(apply(desired, None), env=[{"name": "A"}])
+    live = stored_object(apply(desired, None), env=[{"name": "A"}])
     del live["spec"]["template"]["spec"]["containers"][0]["args"]
     assert apply(desired, live) is None

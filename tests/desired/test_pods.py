@@ -290,13 +290,13 @@ def run_in(folder: Path, container: dict[str, Any]) -> list[str]:
     return (folder / "calls").read_text().splitlines()
 
 
-def prepared(**parts: Any) -> DesiredCluster:
+def cluster_with(**parts: Any) -> DesiredCluster:
     spec = decode_cluster_spec({"version": "2.19.4", "pools": POOLS, **parts})
     return DesiredCluster("logs", "search", "uid", spec, 5)
 
 
 def test_plugins_are_installed_beside_those_of_the_image(tmp_path: Path) -> None:
-    pod = pod_spec(prepared(plugins=["analysis-icu", "file:/x-{version}.zip", "a$(b)"]))
+    pod = pod_spec(cluster_with(plugins=["analysis-icu", "file:/x-{version}.zip", "a$(b)"]))
     [container] = pod["initContainers"]
     folder = with_tools(tmp_path)
     assert run_in(folder, container) == [
@@ -310,7 +310,7 @@ def test_plugins_are_installed_beside_those_of_the_image(tmp_path: Path) -> None
 
 
 def test_entries_of_a_secret_become_those_of_the_keystore(tmp_path: Path) -> None:
-    pod = pod_spec(prepared(keystoreSecret="secure"))
+    pod = pod_spec(cluster_with(keystoreSecret="secure"))
     [container] = pod["initContainers"]
     folder = with_tools(tmp_path)
     for name, text in ENTRIES.items():
@@ -330,19 +330,21 @@ def test_tool_that_fails_keeps_the_node_from_starting(tmp_path: Path) -> None:
     folder = with_tools(tmp_path)
     for name in ("keystore", "plugin"):
         (folder / f"bin/opensearch-{name}").write_text("#!/bin/bash\nexit 1\n")
-    for container in pod_spec(prepared(plugins=["x"], keystoreSecret="secure"))["initContainers"]:
+    for container in pod_spec(cluster_with(plugins=["x"], keystoreSecret="secure"))["initContainers"]:
         with pytest.raises(subprocess.CalledProcessError):
             run_in(folder, container)
 
 
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_earlier_versions_have_neither_plugins_nor_keystore(version: int) -> None:
-    cluster = replace(prepared(plugins=["x"], keystoreSecret="secure"), version=version, keystore="digest")
-    assert template_digest(cluster) == template_digest(replace(prepared(), version=version))
+    cluster = replace(
+        cluster_with(plugins=["x"], keystoreSecret="secure"), version=version, keystore="digest"
+    )
+    assert template_digest(cluster) == template_digest(replace(cluster_with(), version=version))
 
 
 def test_secret_without_entries_gives_an_empty_keystore(tmp_path: Path) -> None:
-    [container] = pod_spec(prepared(keystoreSecret="secure"))["initContainers"]
+    [container] = pod_spec(cluster_with(keystoreSecret="secure"))["initContainers"]
     assert run_in(with_tools(tmp_path), container) == ["create|"]
 
 
@@ -351,7 +353,7 @@ ZONE, AWARENESS = "node.attr.zone", "cluster.routing.allocation.awareness.attrib
 
 
 def with_zones(**parts: Any) -> DesiredCluster:
-    return replace(prepared(**parts), topology_key=ZONE_KEY, is_zone_aware=True)
+    return replace(cluster_with(**parts), topology_key=ZONE_KEY, is_zone_aware=True)
 
 
 def template(cluster: DesiredCluster, pool: int = 0) -> dict[str, Any]:
@@ -411,4 +413,4 @@ def test_constraints_of_the_user_replace_that_of_the_operator() -> None:
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_earlier_versions_have_no_zones(version: int) -> None:
     cluster = replace(with_zones(topologyKey=ZONE_KEY), version=version)
-    assert template_digest(cluster) == template_digest(replace(prepared(), version=version))
+    assert template_digest(cluster) == template_digest(replace(cluster_with(), version=version))

@@ -143,7 +143,7 @@ SELECTORS: dict[str, tuple[dict[str, Any] | None, list[str | None]]] = {
 }
 
 
-def labelled(pool: str | None) -> Manifest:
+def pod_with_label(pool: str | None) -> Manifest:
     return {"metadata": {"labels": {} if pool is None else {"pool": pool}}}
 
 
@@ -152,4 +152,4 @@ def test_selector_matches_when_every_part_matches(
     case: tuple[dict[str, Any] | None, list[str | None]],
 ) -> None:
     selector, matching = case
-    assert [pool for pool in ("data", "edge", None) if selects(selector, labelled(pool))] == matching
+    assert [pool for pool in ("data", "edge", None) if selects(selector, pod_with_label(pool))] == matching

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, claims, running, settled, with_index, worked
+from operator_runs import (
+    CLUSTER,
+    add_index,
+    claim_uids,
+    new_cluster,
+    node_versions,
+    reconcile_for_ticks,
+    reconcile_until_converged,
+)
 from searchkeeper.kubernetes.api import Rejected
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.testing.fake_cluster import FakeCluster
@@ -15,115 +23,115 @@ CLAIM = Key("v1", "PersistentVolumeClaim", CLUSTER.namespace, "data-logs-data-0"
 POD = Key("v1", "Pod", CLUSTER.namespace, "logs-data-0")
 
 
-def deployed() -> FakeCluster:
-    world = asked_for()
-    settled(world, "0.5.0")
-    return with_index(world)
+def deployed_cluster() -> FakeCluster:
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    return add_index(cluster)
 
 
-def delete(world: FakeCluster, key: Key) -> FakeCluster:
-    manifest = world.get(key)
+def delete(cluster: FakeCluster, key: Key) -> FakeCluster:
+    manifest = cluster.get(key)
     assert manifest is not None
-    world.delete(Delete(key, manifest["metadata"]["uid"], ""))
-    return world
+    cluster.delete(Delete(key, manifest["metadata"]["uid"], ""))
+    return cluster
 
 
 def test_deleted_claim_stays_while_a_pod_uses_it() -> None:
-    world = delete(deployed(), CLAIM)
-    before = claims(world)
-    world.tick()
-    assert claims(world) == before
-    claim = world.get(CLAIM)
+    cluster = delete(deployed_cluster(), CLAIM)
+    before = claim_uids(cluster)
+    cluster.tick()
+    assert claim_uids(cluster) == before
+    claim = cluster.get(CLAIM)
     assert claim is not None
     assert "deletionTimestamp" in claim["metadata"]
 
 
 def test_node_keeps_its_data_while_its_claim_is_terminating() -> None:
-    world = delete(deployed(), CLAIM)
-    world.tick()
-    assert "logs-data-0" in dict(world.state.engine.disks)
-    assert running(world)["data-0"] == "2.19.4"
+    cluster = delete(deployed_cluster(), CLAIM)
+    cluster.tick()
+    assert "logs-data-0" in dict(cluster.state.engine.disks)
+    assert node_versions(cluster)["data-0"] == "2.19.4"
 
 
 def test_pod_without_claim_gets_a_new_claim() -> None:
-    world = deployed()
-    before = claims(world)
-    delete(delete(world, CLAIM), POD)
-    worked(world, "0.5.0", ticks=8)
-    after = claims(world)
+    cluster = deployed_cluster()
+    before = claim_uids(cluster)
+    delete(delete(cluster, CLAIM), POD)
+    reconcile_for_ticks(cluster, ticks=8)
+    after = claim_uids(cluster)
     assert [name for name in before if before[name] != after.get(name)] == [CLAIM.name]
-    assert running(world)["data-0"] == "2.19.4"
+    assert node_versions(cluster)["data-0"] == "2.19.4"
 
 
-def with_disk_of_newer_version(world: FakeCluster) -> FakeCluster:
-    engine = world.state.engine
+def with_disk_of_newer_version(cluster: FakeCluster) -> FakeCluster:
+    engine = cluster.state.engine
     disks = {**dict(engine.disks), "logs-data-0": "3.4.0"}
-    world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
-    return world
+    cluster.state = replace(cluster.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
+    return cluster
 
 
 def test_new_claim_is_an_empty_disk() -> None:
-    world = delete(delete(with_disk_of_newer_version(deployed()), CLAIM), POD)
-    worked(world, "0.5.0", ticks=8)
-    assert running(world)["data-0"] == "2.19.4"
+    cluster = delete(delete(with_disk_of_newer_version(deployed_cluster()), CLAIM), POD)
+    reconcile_for_ticks(cluster, ticks=8)
+    assert node_versions(cluster)["data-0"] == "2.19.4"
 
 
 def test_older_version_does_not_start_on_the_same_disk() -> None:
-    world = delete(with_disk_of_newer_version(deployed()), POD)
-    worked(world, "0.5.0", ticks=8)
-    assert "data-0" not in running(world)
+    cluster = delete(with_disk_of_newer_version(deployed_cluster()), POD)
+    reconcile_for_ticks(cluster, ticks=8)
+    assert "data-0" not in node_versions(cluster)
 
 
 def test_recreated_pod_uses_its_old_claim() -> None:
-    world = deployed()
-    before = claims(world)
-    delete(world, POD)
-    world.tick()
-    assert dict(world.state.engine.disks)["logs-data-0"] == "2.19.4"
-    worked(world, "0.5.0", ticks=8)
-    assert claims(world) == before
+    cluster = deployed_cluster()
+    before = claim_uids(cluster)
+    delete(cluster, POD)
+    cluster.tick()
+    assert dict(cluster.state.engine.disks)["logs-data-0"] == "2.19.4"
+    reconcile_for_ticks(cluster, ticks=8)
+    assert claim_uids(cluster) == before
 
 
-def request(world: FakeCluster, size: str) -> None:
-    world.patch(Patch(CLAIM, {"spec": {"resources": {"requests": {"storage": size}}}}, ""))
+def request(cluster: FakeCluster, size: str) -> None:
+    cluster.patch(Patch(CLAIM, {"spec": {"resources": {"requests": {"storage": size}}}}, ""))
 
 
-def capacity(world: FakeCluster) -> str:
-    claim = world.get(CLAIM)
+def capacity(cluster: FakeCluster) -> str:
+    claim = cluster.get(CLAIM)
     assert claim is not None
     return str(claim["status"]["capacity"]["storage"])
 
 
 def test_larger_request_is_fulfilled_at_the_next_tick() -> None:
-    world = deployed()
-    request(world, "20Gi")
-    assert capacity(world) == "10Gi"
-    world.tick()
-    assert capacity(world) == "20Gi"
+    cluster = deployed_cluster()
+    request(cluster, "20Gi")
+    assert capacity(cluster) == "10Gi"
+    cluster.tick()
+    assert capacity(cluster) == "20Gi"
 
 
 def test_request_below_the_capacity_is_rejected() -> None:
-    world = deployed()
+    cluster = deployed_cluster()
     with pytest.raises(Rejected, match=r"less than status\.capacity"):
-        request(world, "5Gi")
+        request(cluster, "5Gi")
 
 
 def test_request_of_a_claim_that_is_not_bound_is_rejected() -> None:
-    world = deployed()
-    world.patch_status(Patch(CLAIM, {"status": {"phase": "Pending"}}, ""))
+    cluster = deployed_cluster()
+    cluster.patch_status(Patch(CLAIM, {"status": {"phase": "Pending"}}, ""))
     with pytest.raises(Rejected, match="for bound claims"):
-        request(world, "20Gi")
+        request(cluster, "20Gi")
 
 
 @pytest.mark.parametrize("is_allowed", [False, True])
 def test_storage_class_decides_about_larger_requests(*, is_allowed: bool) -> None:
-    world = deployed()
-    world.patch(Patch(CLAIM, {"spec": {"storageClassName": "standard"}}, ""))
+    cluster = deployed_cluster()
+    cluster.patch(Patch(CLAIM, {"spec": {"storageClassName": "standard"}}, ""))
     metadata = {"name": "standard"}
     kind = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": metadata}
-    world.create({**kind, "allowVolumeExpansion": is_allowed})
+    cluster.create({**kind, "allowVolumeExpansion": is_allowed})
     if is_allowed:
-        request(world, "20Gi")
+        request(cluster, "20Gi")
         return
     with pytest.raises(Rejected, match="must support resize"):
-        request(world, "20Gi")
+        request(cluster, "20Gi")

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+import operator_runs
 import runs
-import tales
 from guards import (
     deletion,
     denied_operations,
@@ -99,7 +99,7 @@ def test_a_test_fails_without_the_guard(guard: Guard, monkeypatch: Patch) -> Non
     path, _, test = guard.test.partition("::")
     module = import_again(path)
     # Without the guard some runs never converge: give up earlier.
-    monkeypatch.setattr(tales, "_LIMIT", 600)
+    monkeypatch.setattr(operator_runs, "_MAX_RECONCILES", 600)
     errors = record_programming_errors(monkeypatch)
     guard.remove(monkeypatch)
     with pytest.raises((AssertionError, pytest.fail.Exception)):

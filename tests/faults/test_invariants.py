@@ -11,17 +11,19 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
-    Score,
-    asked_for,
-    copied,
-    edited,
-    score,
-    settled,
-    with_index,
-    worked_until,
+    NEWEST,
+    RecordedRun,
+    add_index,
+    copy_cluster,
+    edit_spec,
+    new_cluster,
+    reconcile_until,
+    reconcile_until_converged,
+    record_run,
 )
+from operator_scenarios import add_pod_fault
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Patch
 from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
@@ -34,26 +36,23 @@ from searchkeeper.testing.fingerprints import fingerprint
 from searchkeeper.testing.invariants.checks import INVARIANTS, leftovers
 from searchkeeper.testing.invariants.recorder import InvariantRecorder, InvariantViolated
 from searchkeeper.testing.invariants.transitions import ObservedState
-from tales import broken
-
-RELEASE = "0.5.0"
 
 
 @cache
-def _deployed() -> FakeCluster:
-    world = asked_for()
-    settled(world, RELEASE)
-    settled(with_index(world), RELEASE)
-    return world
+def _cached_cluster() -> FakeCluster:
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    reconcile_until_converged(add_index(cluster))
+    return cluster
 
 
-def deployed() -> FakeCluster:
-    return copied(_deployed())
+def deployed_cluster() -> FakeCluster:
+    return copy_cluster(_cached_cluster())
 
 
 @cache
-def upgrade() -> Score:
-    return score(edited(deployed(), version="3.4.0"), RELEASE)
+def upgrade() -> RecordedRun:
+    return record_run(edit_spec(deployed_cluster(), version="3.4.0"))
 
 
 def key(kind: str, name: str) -> Key:
@@ -73,23 +72,23 @@ def delete(ports: InvariantRecorder, what: Key, **differences: Any) -> None:
     ports.delete(Delete(what, **(preconditions | differences)))
 
 
-def with_ledger(world: FakeCluster, **lines: Any) -> FakeCluster:
+def with_ledger(cluster: FakeCluster, **lines: Any) -> FakeCluster:
     """`roll__away=[...]` is the line roll/away."""
     ledger = {name.replace("__", "/").replace("_", "-"): json.dumps(entry) for name, entry in lines.items()}
-    world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
-    return world
+    cluster.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
+    return cluster
 
 
-def with_engine(world: FakeCluster, **differences: Any) -> FakeCluster:
-    world.state = replace(world.state, engine=replace(world.state.engine, **differences))
-    return world
+def with_engine(cluster: FakeCluster, **differences: Any) -> FakeCluster:
+    cluster.state = replace(cluster.state, engine=replace(cluster.state.engine, **differences))
+    return cluster
 
 
-def after(world: FakeCluster, what: Callable[[Any, Key], Any], which: Key) -> FakeCluster:
+def after(cluster: FakeCluster, what: Callable[[Any, Key], Any], which: Key) -> FakeCluster:
     """Apply a fault to a pod, and let a tick pass."""
-    world.state = what(world.state, which)
-    world.tick()
-    return world
+    cluster.state = what(cluster.state, which)
+    cluster.tick()
+    return cluster
 
 
 def delete_second_manager(ports: InvariantRecorder) -> None:
@@ -222,7 +221,7 @@ def emit_event_without_ledger_line(ports: InvariantRecorder) -> None:
 
 
 def deploy_refused_version(ports: InvariantRecorder) -> None:
-    edited(ports.world, version="1.0.0")
+    edit_spec(ports.world, version="1.0.0")
     containers = [{"name": "opensearch", "image": engine_image("1.0.0")}]
     template = {"spec": {"template": {"spec": {"containers": containers}}}}
     ports.patch(Patch(key("StatefulSet", "logs-data"), template, ""))
@@ -241,11 +240,9 @@ def exceed_batch_size(ports: InvariantRecorder) -> None:
 
 
 def start_rollback_past_point_of_no_return(ports: InvariantRecorder) -> None:
-    edited(ports.world, version="3.4.0")
-    worked_until(
-        ports.world,
-        RELEASE,
-        lambda w: all(n.version == "3.4.0" for n in w.state.engine.nodes if "data" in n.roles),
+    edit_spec(ports.world, version="3.4.0")
+    reconcile_until(
+        ports.world, lambda w: all(n.version == "3.4.0" for n in w.state.engine.nodes if "data" in n.roles)
     )
     ledger = {"ledger": {"upgrade/return": '"2.19.4"'}}
     ports.patch_status(Patch(CLUSTER, {"status": ledger}, ""))
@@ -344,25 +341,25 @@ CASES = [(invariant, violate) for invariant, writes in VIOLATIONS.items() for vi
 @pytest.mark.parametrize(("invariant", "violate"), CASES, ids=[violate.__name__ for _, violate in CASES])
 def test_invariant_detects_violation(invariant: str, violate: Callable[[InvariantRecorder], None]) -> None:
     with pytest.raises(InvariantViolated) as error:
-        violate(InvariantRecorder(deployed(), CLUSTER, release(RELEASE)))
+        violate(InvariantRecorder(deployed_cluster(), CLUSTER, release(NEWEST)))
     assert invariant in {each.invariant for each in error.value.violations}
 
 
-def has_usable_copies(world: FakeCluster, name: str) -> bool:
+def has_usable_copies(cluster: FakeCluster, name: str) -> bool:
     """Whether every copy on this node is usable."""
-    state = ObservedState(world.state, CLUSTER)
-    return all(state.is_usable(copy) for copy in world.state.engine.copies if copy.node == f"logs-{name}")
+    state = ObservedState(cluster.state, CLUSTER)
+    return all(state.is_usable(copy) for copy in cluster.state.engine.copies if copy.node == f"logs-{name}")
 
 
 def test_copy_is_usable_until_its_pod_terminates() -> None:
     """The readiness of the pod does not matter: a node serves while it recovers."""
-    world = broken(deployed(), "logs-data-0", PodFault.NEVER_READY)
-    world.tick()
-    assert "logs-data-0" in world.state.engine.names
-    assert has_usable_copies(world, "data-0")
-    world.delete(Delete(pod("data-0"), "", ""))
-    assert not has_usable_copies(world, "data-0")
-    assert has_usable_copies(world, "data-1")
+    cluster = add_pod_fault(deployed_cluster(), "logs-data-0", PodFault.NEVER_READY)
+    cluster.tick()
+    assert "logs-data-0" in cluster.state.engine.names
+    assert has_usable_copies(cluster, "data-0")
+    cluster.delete(Delete(pod("data-0"), "", ""))
+    assert not has_usable_copies(cluster, "data-0")
+    assert has_usable_copies(cluster, "data-1")
 
 
 def test_every_invariant_has_a_violation() -> None:
@@ -370,35 +367,35 @@ def test_every_invariant_has_a_violation() -> None:
 
 
 def test_undisturbed_upgrade_violates_no_invariant() -> None:
-    assert len(upgrade().steps) > 50
+    assert len(upgrade().transitions) > 50
 
 
 def test_leftovers_are_ledger_lines_settings_and_the_lock() -> None:
-    world = deployed()
-    assert leftovers(world.state, CLUSTER) is None
-    assert leftovers(with_ledger(world, roll__away=[]).state, CLUSTER) == "the ledger still has roll/away"
-    left = with_engine(deployed(), allocation=Allocation.PRIMARIES)
+    cluster = deployed_cluster()
+    assert leftovers(cluster.state, CLUSTER) is None
+    assert leftovers(with_ledger(cluster, roll__away=[]).state, CLUSTER) == "the ledger still has roll/away"
+    left = with_engine(deployed_cluster(), allocation=Allocation.PRIMARIES)
     assert leftovers(left.state, CLUSTER) == "the engine still has settings of the operator"
-    locked = with_ledger(deployed(), upgrade__lock="{}")
+    locked = with_ledger(deployed_cluster(), upgrade__lock="{}")
     assert leftovers(locked.state, CLUSTER) == "the lock is held"
 
 
 def test_fingerprint_ignores_counters_and_timestamps() -> None:
-    world = deployed()
-    before = fingerprint(world.state)
-    cluster = world.get(CLUSTER)
-    assert cluster is not None
+    cluster = deployed_cluster()
+    before = fingerprint(cluster.state)
+    resource = cluster.get(CLUSTER)
+    assert resource is not None
     for text in ("a", None):
-        world.patch(Patch(CLUSTER, {"metadata": {"annotations": {"note": text}}}, ""))
-    world.patch(Patch(CLUSTER, {"metadata": {"annotations": cluster["metadata"].get("annotations")}}, ""))
-    world.state = replace(world.state, now=world.state.now + 1000)
-    assert fingerprint(world.state) == before
+        cluster.patch(Patch(CLUSTER, {"metadata": {"annotations": {"note": text}}}, ""))
+    cluster.patch(Patch(CLUSTER, {"metadata": {"annotations": resource["metadata"].get("annotations")}}, ""))
+    cluster.state = replace(cluster.state, now=cluster.state.now + 1000)
+    assert fingerprint(cluster.state) == before
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda w: edited(w, version="3.4.0"),
+        lambda w: edit_spec(w, version="3.4.0"),
         lambda w: with_engine(w, allocation=Allocation.NONE),
         lambda w: with_ledger(w, roll__away=[["logs-data-0", "uid-1"]]),
         lambda w: after(w, kill_pod, pod("data-0")),
@@ -406,10 +403,10 @@ def test_fingerprint_ignores_counters_and_timestamps() -> None:
     ids=["spec", "engine", "ledger", "pods"],
 )
 def test_fingerprint_depends_on_everything_else(change: Callable[[FakeCluster], FakeCluster]) -> None:
-    assert fingerprint(change(deployed()).state) != fingerprint(deployed().state)
+    assert fingerprint(change(deployed_cluster()).state) != fingerprint(deployed_cluster().state)
 
 
 def test_states_of_an_upgrade_have_different_fingerprints() -> None:
     """Except states between which only time passes."""
-    fingerprints = [fingerprint(beat.state) for beat in upgrade().beats]
+    fingerprints = [fingerprint(start.state) for start in upgrade().starts]
     assert len(set(fingerprints)) >= len(fingerprints) - 3

@@ -6,16 +6,17 @@ from itertools import product
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
-    Score,
-    copied,
-    followed,
-    running,
-    with_faults,
-    worked,
+    NEWEST,
+    RecordedRun,
+    copy_cluster,
+    node_versions,
+    reconcile_for_ticks,
+    run_to_known_end,
+    set_pod_faults,
 )
-from runs import PODS, RELEASE, UPGRADE, run
+from runs import PODS, UPGRADE, run
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.opensearch.view import Color, EngineView
@@ -25,7 +26,7 @@ from searchkeeper.testing.fake_opensearch import get_state
 from searchkeeper.testing.faults import kill_pod, kill_pod_and_volume
 
 
-def upgrade() -> Score:
+def upgrade() -> RecordedRun:
     return run(UPGRADE)
 
 
@@ -40,57 +41,57 @@ def is_green(state: FakeClusterState) -> bool:
 
 @pytest.mark.parametrize("pod", PODS)
 def test_killed_pod_only_delays_the_upgrade(pod: str) -> None:
-    for beat in upgrade().beats:
-        followed(FakeCluster(kill_pod(beat.state, key(pod))), RELEASE, upgrade().known)
+    for start in upgrade().starts:
+        run_to_known_end(FakeCluster(kill_pod(start.state, key(pod))), NEWEST, upgrade().known)
 
 
 @pytest.mark.parametrize("pod", PODS)
 def test_node_recovers_from_a_lost_volume_while_other_copies_exist(pod: str) -> None:
-    green = [beat for beat in upgrade().beats if is_green(beat.state)]
+    green = [start for start in upgrade().starts if is_green(start.state)]
     assert len(green) > 20
-    for beat in green:
-        followed(FakeCluster(kill_pod_and_volume(beat.state, key(pod))), RELEASE, upgrade().known)
+    for start in green:
+        run_to_known_end(FakeCluster(kill_pod_and_volume(start.state, key(pod))), NEWEST, upgrade().known)
 
 
 @pytest.mark.parametrize("pod", PODS)
 def test_evicted_pod_of_a_later_pool_keeps_its_version(pod: str) -> None:
     """S15: the new pod has the version that its pool is permitted."""
-    for beat in upgrade().beats:
-        world = FakeCluster(kill_pod(beat.state, key(pod)))
-        world.tick()
-        world.tick()
-        pool = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, pod.rpartition("-")[0]))
-        manifest = world.get(key(pod))
+    for start in upgrade().starts:
+        cluster = FakeCluster(kill_pod(start.state, key(pod)))
+        cluster.tick()
+        cluster.tick()
+        pool = cluster.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, pod.rpartition("-")[0]))
+        manifest = cluster.get(key(pod))
         assert pool is not None
         assert manifest is not None
         deployed = image_version(manifest["spec"]["containers"][0]["image"])
         assert deployed in ("2.19.4", pool["spec"]["engineVersion"])
         if "2.19.4" in (
-            running(FakeCluster(beat.state)).get("data-0"),
-            running(FakeCluster(beat.state)).get("data-1"),
+            node_versions(FakeCluster(start.state)).get("data-0"),
+            node_versions(FakeCluster(start.state)).get("data-1"),
         ):
             assert deployed == "2.19.4" or "data" in pod
 
 
 @pytest.mark.parametrize(("fault", "pod"), [*product(PodFault, ("logs-data-1", "logs-managers-1"))])
 def test_temporary_pod_fault_only_delays_the_upgrade(fault: PodFault, pod: str) -> None:
-    for beat in upgrade().beats[::4]:
-        world = with_faults(FakeCluster(beat.state), **{pod.replace("-", "_"): fault})
-        worked(world, RELEASE, ticks=8)
-        followed(with_faults(world), RELEASE, upgrade().known)
+    for start in upgrade().starts[::4]:
+        cluster = set_pod_faults(FakeCluster(start.state), **{pod.replace("-", "_"): fault})
+        reconcile_for_ticks(cluster, ticks=8)
+        run_to_known_end(set_pod_faults(cluster), NEWEST, upgrade().known)
 
 
 def test_loss_of_two_managers_only_delays_the_upgrade() -> None:
-    for beat in upgrade().beats[::4]:
-        state = kill_pod(kill_pod(beat.state, key("logs-managers-0")), key("logs-managers-1"))
-        followed(FakeCluster(state), RELEASE, upgrade().known)
+    for start in upgrade().starts[::4]:
+        state = kill_pod(kill_pod(start.state, key("logs-managers-0")), key("logs-managers-1"))
+        run_to_known_end(FakeCluster(state), NEWEST, upgrade().known)
 
 
 def test_cluster_forms_again_after_all_pods_were_killed() -> None:
     """S13: a node that waits for ready peers before it is ready never becomes ready."""
-    state = copied(FakeCluster(upgrade().beats[0].state)).state
+    state = copy_cluster(FakeCluster(upgrade().starts[0].state)).state
     for pod in PODS:
         state = kill_pod(state, key(pod))
-    world = FakeCluster(state)
-    followed(world, RELEASE, upgrade().known)
-    assert len(running(world)) in (0, len(PODS))
+    cluster = FakeCluster(state)
+    run_to_known_end(cluster, NEWEST, upgrade().known)
+    assert len(node_versions(cluster)) in (0, len(PODS))

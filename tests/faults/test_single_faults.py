@@ -7,8 +7,15 @@ from random import Random
 
 import pytest
 
-from operators_at_work import CLUSTER, copied, disturbed, followed, settled
-from runs import RELEASE, ROLLBACK, RUNS, UPGRADE, deployed_by, run
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    copy_cluster,
+    reconcile_until_converged,
+    run_to_known_end,
+    run_with_faults,
+)
+from runs import ROLLBACK, RUNS, UPGRADE, deployed_by, run
 from searchkeeper.kubernetes.operations import EngineCall, Patch
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
@@ -26,64 +33,64 @@ DISTINCT_FAULTS = (Fault.CRASH_BEFORE, Fault.CRASH_AFTER, Fault.LOST_RESPONSE, F
 @pytest.mark.parametrize("fault", DISTINCT_FAULTS)
 @pytest.mark.parametrize("name", RUNS)
 def test_fault_at_any_write_does_not_change_the_result(name: str, fault: Fault) -> None:
-    for at in range(len(run(name).steps)):
-        disturbed(run(name), FaultInjection(at, fault))
+    for at in range(len(run(name).transitions)):
+        run_with_faults(run(name), FaultInjection(at, fault))
 
 
 @pytest.mark.parametrize("fault", NOT_EXECUTED)
 def test_failed_write_does_not_change_the_result(fault: Fault) -> None:
-    for at in range(len(run(UPGRADE).steps)):
-        disturbed(run(UPGRADE), FaultInjection(at, fault))
+    for at in range(len(run(UPGRADE).transitions)):
+        run_with_faults(run(UPGRADE), FaultInjection(at, fault))
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_temporarily_denied_write_does_not_change_the_result(name: str) -> None:
     """The ledger line of the denied operation is removed too."""
-    for at in range(len(run(name).steps)):
-        disturbed(run(name), FaultInjection(at, Fault.DENIED))
+    for at in range(len(run(name).transitions)):
+        run_with_faults(run(name), FaultInjection(at, Fault.DENIED))
 
 
 def test_conflict_storm_does_not_change_the_result() -> None:
-    for at in range(0, len(run(UPGRADE).steps), 4):
-        disturbed(run(UPGRADE), FaultInjection(at, Fault.CONFLICT_STORM))
+    for at in range(0, len(run(UPGRADE).transitions), 4):
+        run_with_faults(run(UPGRADE), FaultInjection(at, Fault.CONFLICT_STORM))
 
 
 @pytest.mark.parametrize("fault", ENGINE_CALL_FAULTS)
 @pytest.mark.parametrize("name", RUNS)
 def test_late_or_repeated_engine_call_does_not_change_the_result(name: str, fault: Fault) -> None:
-    for at, step in enumerate(run(name).steps):
+    for at, step in enumerate(run(name).transitions):
         if isinstance(step.write, EngineCall):
-            disturbed(run(name), FaultInjection(at, fault))
+            run_with_faults(run(name), FaultInjection(at, fault))
 
 
 @pytest.mark.parametrize("name", [UPGRADE, ROLLBACK])
 def test_api_server_outage_only_delays(name: str) -> None:
     """For an hour nothing can be read or written."""
-    for step in run(name).steps[::3]:
-        world = FakeCluster(step.before.state)
+    for step in run(name).transitions[::3]:
+        cluster = FakeCluster(step.before.state)
         for _ in range(12):
-            world.tick(300)
-        followed(world, run(name).version, run(name).known)
+            cluster.tick(300)
+        run_to_known_end(cluster, run(name).version, run(name).known)
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_stale_engine_state_does_not_change_the_result(name: str) -> None:
-    for at in range(len(run(name).steps)):
-        disturbed(run(name), FaultInjection(at, Fault.STALE_READS, ENGINE, (1, 3, 6)[at % 3]))
+    for at in range(len(run(name).transitions)):
+        run_with_faults(run(name), FaultInjection(at, Fault.STALE_READS, ENGINE, (1, 3, 6)[at % 3]))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", RUNS[2:])
 def test_stale_reads_do_not_change_the_result(name: str, kind: str) -> None:
-    for at in range(len(run(name).steps)):
-        disturbed(run(name), FaultInjection(at, Fault.STALE_READS, kind, (1, 3)[at % 2]))
+    for at in range(len(run(name).transitions)):
+        run_with_faults(run(name), FaultInjection(at, Fault.STALE_READS, kind, (1, 3)[at % 2]))
 
 
 def pairs(name: str, count: int) -> Iterator[tuple[FaultInjection, FaultInjection]]:
     """Yield pairs of faults close to each other, always the same."""
     random = Random(name)
     for _ in range(count):
-        at = random.randrange(len(run(name).steps))
+        at = random.randrange(len(run(name).transitions))
         one, other = (
             FaultInjection(
                 place, random.choice(list(Fault)), random.choice(KINDS), random.choice((1, 2, 3, 5))
@@ -96,32 +103,32 @@ def pairs(name: str, count: int) -> Iterator[tuple[FaultInjection, FaultInjectio
 @pytest.mark.parametrize("name", RUNS)
 def test_two_close_faults_do_not_change_the_result(name: str) -> None:
     for one, other in pairs(name, 25):
-        disturbed(run(name), one, other)
+        run_with_faults(run(name), one, other)
 
 
 def test_ledger_line_of_a_volume_is_removed_after_the_rollout() -> None:
     """Also if the ledger has no pod for it."""
-    world = copied(deployed_by(RELEASE))
+    cluster = copy_cluster(deployed_by(NEWEST))
     ledger = {"roll/wiped": '["data-logs-data-0", "uid-of-old"]'}
-    world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
-    settled(world, RELEASE)
-    assert leftovers(world.state, CLUSTER) is None
+    cluster.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
+    reconcile_until_converged(cluster)
+    assert leftovers(cluster.state, CLUSTER) is None
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_converged_operator_writes_nothing(name: str) -> None:
-    score = run(name)
-    world = FakeCluster(score.beats[-1].state)
+    recorded = run(name)
+    cluster = FakeCluster(recorded.starts[-1].state)
     for _ in range(100):
-        assert not reconcile(world, world, CLUSTER, release(score.version), world.state.now).wrote
-        world.tick()
+        assert not reconcile(cluster, cluster, CLUSTER, release(recorded.version), cluster.state.now).wrote
+        cluster.tick()
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_run_has_writes_to_disturb(name: str) -> None:
     """Without writes the other tests would pass without a fault."""
-    score = run(name)
-    assert len(score.steps) >= 15
-    assert {step.write.is_destructive for step in score.steps} >= {False}
-    for at in range(len(score.steps)):
-        assert score.beat_of(at).operations <= at
+    recorded = run(name)
+    assert len(recorded.transitions) >= 15
+    assert {step.write.is_destructive for step in recorded.transitions} >= {False}
+    for at in range(len(recorded.transitions)):
+        assert recorded.start_before(at).writes_before <= at

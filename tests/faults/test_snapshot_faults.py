@@ -7,8 +7,17 @@ from functools import cache
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, edited, looked, settled, status, with_index
-from runs import NEW, RELEASE
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    add_index,
+    edit_spec,
+    new_cluster,
+    reconcile_until_converged,
+    status,
+    try_reconcile,
+)
+from runs import NEW
 from searchkeeper.opensearch.details import SnapshotState
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
@@ -25,34 +34,34 @@ FAULTS = [
 @cache
 def upgrade_with_snapshot() -> FakeClusterState:
     """A cluster with a snapshot repository whose upgrade has just been requested."""
-    world = asked_for(upgrade={"snapshotRepository": "nightly", "healthDeadlineSeconds": 3600})
-    settled(world, RELEASE)
-    with_index(world)
-    settled(world, RELEASE)
-    engine = replace(world.state.engine, repositories=frozenset({"nightly"}))
-    world.state = replace(world.state, engine=engine)
-    return edited(world, version=NEW).state
+    cluster = new_cluster(upgrade={"snapshotRepository": "nightly", "healthDeadlineSeconds": 3600})
+    reconcile_until_converged(cluster)
+    add_index(cluster)
+    reconcile_until_converged(cluster)
+    engine = replace(cluster.state.engine, repositories=frozenset({"nightly"}))
+    cluster.state = replace(cluster.state, engine=engine)
+    return edit_spec(cluster, version=NEW).state
 
 
 def start(injection: FaultInjection) -> tuple[FakeCluster, int]:
     """Run until the upgrade has started; return the cluster, and how many writes that took."""
-    world = FakeCluster(upgrade_with_snapshot())
-    recorder = InvariantRecorder(world, CLUSTER, release(RELEASE))
-    ports = FaultyPorts(recorder, lambda: world.state, injection)
+    cluster = FakeCluster(upgrade_with_snapshot())
+    recorder = InvariantRecorder(cluster, CLUSTER, release(NEWEST))
+    ports = FaultyPorts(recorder, lambda: cluster.state, injection)
     for _ in range(_LIMIT):
-        outcome = looked(ports, world, RELEASE)
-        if "upgrade/lock" in status(world).get("ledger", {}):
-            return world, ports.operations
+        outcome = try_reconcile(ports, cluster, NEWEST)
+        if "upgrade/lock" in status(cluster).get("ledger", {}):
+            return cluster, ports.operations
         if outcome is None or not outcome.wrote:
-            world.tick()
+            cluster.tick()
     raise AssertionError("the upgrade does not start")
 
 
 @pytest.mark.parametrize(("fault", "kind"), FAULTS)
 def test_fault_before_the_start_does_not_change_the_snapshot(fault: Fault, kind: str) -> None:
-    world, writes = start(FaultInjection(_LIMIT, fault))
-    expected = world.state.engine.snapshots
+    cluster, writes = start(FaultInjection(_LIMIT, fault))
+    expected = cluster.state.engine.snapshots
     assert [each.state for each in expected] == [SnapshotState.SUCCESS]
     for at in range(writes):
-        world, _ = start(FaultInjection(at, fault, kind))
-        assert world.state.engine.snapshots == expected, f"{fault} at write {at}"
+        cluster, _ = start(FaultInjection(at, fault, kind))
+        assert cluster.state.engine.snapshots == expected, f"{fault} at write {at}"

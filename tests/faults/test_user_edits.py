@@ -8,26 +8,26 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
-    Known,
-    annotated,
-    edited,
-    followed,
+    NEWEST,
+    KnownStates,
+    annotate,
+    edit_spec,
+    node_versions,
     pool,
+    reconcile_for_ticks,
     reconcile_until_deleted,
-    running,
-    told,
-    worked,
+    run_to_known_end,
+    unmet_conditions,
 )
-from runs import NEW, OLD, RELEASE, ROLLBACK, UPGRADE, run
+from runs import NEW, OLD, ROLLBACK, UPGRADE, run
 from searchkeeper.kubernetes.api import ApiError
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.invariants.checks import leftovers
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
-from tales import at_work
 
 Edit = Callable[[FakeCluster], FakeCluster]
 
@@ -40,10 +40,10 @@ def key(kind: str, name: str) -> Key:
 def delete(kind: str, name: str, *, orphan: bool = False) -> Edit:
     """A user deletes an object, if it exists."""
 
-    def edit(world: FakeCluster) -> FakeCluster:
+    def edit(cluster: FakeCluster) -> FakeCluster:
         with suppress(ApiError):
-            world.delete(Delete(key(kind, name), "", "", orphan=orphan))
-        return world
+            cluster.delete(Delete(key(kind, name), "", "", orphan=orphan))
+        return cluster
 
     return edit
 
@@ -51,16 +51,16 @@ def delete(kind: str, name: str, *, orphan: bool = False) -> Edit:
 def patch(kind: str, name: str, **changes: Any) -> Edit:
     """A user patches an object of the operator, if it exists."""
 
-    def edit(world: FakeCluster) -> FakeCluster:
+    def edit(cluster: FakeCluster) -> FakeCluster:
         with suppress(ApiError):
-            world.patch(Patch(key(kind, name), changes, ""))
-        return world
+            cluster.patch(Patch(key(kind, name), changes, ""))
+        return cluster
 
     return edit
 
 
-def edit_spec(**spec: Any) -> Edit:
-    return lambda world: edited(world, **spec)
+def spec_edit(**spec: Any) -> Edit:
+    return lambda cluster: edit_spec(cluster, **spec)
 
 
 def pools(
@@ -70,11 +70,11 @@ def pools(
 
 
 EDITS: dict[str, Edit] = {
-    "more data nodes": edit_spec(pools=pools(3)),
-    "fewer managers": edit_spec(pools=pools(2, 1)),
-    "other roles": edit_spec(pools=pools(roles="data ingest")),
-    "another pool": edit_spec(pools=pools(2, 3, pool("routers", 1, "coordinating"))),
-    "annotation of the cluster": lambda world: annotated(world, note="text"),
+    "more data nodes": spec_edit(pools=pools(3)),
+    "fewer managers": spec_edit(pools=pools(2, 1)),
+    "other roles": spec_edit(pools=pools(roles="data ingest")),
+    "another pool": spec_edit(pools=pools(2, 3, pool("routers", 1, "coordinating"))),
+    "annotation of the cluster": lambda cluster: annotate(cluster, note="text"),
     "annotation of a pod": patch("Pod", "logs-data-0", metadata={"annotations": {"note": "text"}}),
     "ConfigMap edited": patch(
         "ConfigMap", "logs-config", data={"opensearch.yml": "broken: true", "mine": "x"}
@@ -91,60 +91,60 @@ EDITS: dict[str, Edit] = {
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
 def test_upgrade_completes_after_an_edit_at_any_time(edit: Edit) -> None:
-    known = Known()
-    for beat in run(UPGRADE).beats[::3]:
-        world = edit(FakeCluster(beat.state))
-        followed(world, RELEASE, known)
+    known = KnownStates()
+    for start in run(UPGRADE).starts[::3]:
+        cluster = edit(FakeCluster(start.state))
+        run_to_known_end(cluster, NEWEST, known)
     assert {version for _, version in known.end[1]} == {NEW} if known.end else False
 
 
 def test_scale_out_with_an_upgrade_is_applied_after_it() -> None:
-    world = EDITS["more data nodes"](FakeCluster(run(UPGRADE).beats[0].state))
-    followed(world, RELEASE, Known())
+    cluster = EDITS["more data nodes"](FakeCluster(run(UPGRADE).starts[0].state))
+    run_to_known_end(cluster, NEWEST, KnownStates())
 
 
 def test_upgrade_does_not_start_without_a_search_pool() -> None:
     """Its nodes would stay on a version that is too old for upgraded managers."""
-    world = EDITS["SearchPool deleted"](FakeCluster(run(UPGRADE).beats[0].state))
-    followed(world, RELEASE, Known())
+    cluster = EDITS["SearchPool deleted"](FakeCluster(run(UPGRADE).starts[0].state))
+    run_to_known_end(cluster, NEWEST, KnownStates())
 
 
-def run_until_stable(world: FakeCluster) -> FakeCluster:
+def run_until_stable(cluster: FakeCluster) -> FakeCluster:
     """Run until nothing is written; assert that nothing is left behind and all nodes have one version."""
-    at_work(world, ticks=30)
-    revision = world.state.cluster.revision
-    at_work(world, ticks=3)
-    assert world.state.cluster.revision == revision, f"it does not converge: {told(world)}"
-    assert leftovers(world.state, CLUSTER) is None
-    assert len(set(running(world).values())) == 1
-    return world
+    reconcile_for_ticks(cluster, ticks=30)
+    revision = cluster.state.cluster.revision
+    reconcile_for_ticks(cluster, ticks=3)
+    assert cluster.state.cluster.revision == revision, f"it does not converge: {unmet_conditions(cluster)}"
+    assert leftovers(cluster.state, CLUSTER) is None
+    assert len(set(node_versions(cluster).values())) == 1
+    return cluster
 
 
 @pytest.mark.parametrize("version", ["3.3.0", OLD, "1.3.0"])
 def test_other_version_at_any_time_is_reached_or_refused(version: str) -> None:
     """A refused version does not stop the upgrade: a half upgrade would hold the lock."""
-    beats = run(UPGRADE).beats
-    for beat in (*beats[1:9:3], *beats[::12]):
-        world = run_until_stable(edited(FakeCluster(beat.state), version=version))
-        assert set(running(world).values()) <= {OLD, NEW, version}
+    starts = run(UPGRADE).starts
+    for start in (*starts[1:9:3], *starts[::12]):
+        cluster = run_until_stable(edit_spec(FakeCluster(start.state), version=version))
+        assert set(node_versions(cluster).values()) <= {OLD, NEW, version}
 
 
 def test_pause_at_any_time_only_delays_the_upgrade() -> None:
-    for beat in run(UPGRADE).beats[::4]:
-        world = edited(FakeCluster(beat.state), upgrade={"paused": True})
-        worked(world, RELEASE, ticks=5)
-        followed(edited(world, upgrade={"paused": None}), RELEASE, run(UPGRADE).known)
+    for start in run(UPGRADE).starts[::4]:
+        cluster = edit_spec(FakeCluster(start.state), upgrade={"paused": True})
+        reconcile_for_ticks(cluster, ticks=5)
+        run_to_known_end(edit_spec(cluster, upgrade={"paused": None}), NEWEST, run(UPGRADE).known)
 
 
 @pytest.mark.parametrize("name", [UPGRADE, ROLLBACK])
 def test_deletion_at_any_time_leaves_only_the_volumes(name: str) -> None:
-    for beat in run(name).beats:
-        world = FakeCluster(beat.state)
-        world.delete(Delete(CLUSTER, "", ""))
-        ports = InvariantRecorder(world, CLUSTER, release(RELEASE))
-        reconcile_until_deleted(ports, world, RELEASE)
-        world.tick()
-        world.tick()
-        assert {each.kind for each in world.state.cluster.objects} == {"PersistentVolumeClaim"}
-        assert world.state.engine.allocation is None
-        assert not world.state.engine.excluded
+    for start in run(name).starts:
+        cluster = FakeCluster(start.state)
+        cluster.delete(Delete(CLUSTER, "", ""))
+        ports = InvariantRecorder(cluster, CLUSTER, release(NEWEST))
+        reconcile_until_deleted(ports, cluster, NEWEST)
+        cluster.tick()
+        cluster.tick()
+        assert {each.kind for each in cluster.state.cluster.objects} == {"PersistentVolumeClaim"}
+        assert cluster.state.engine.allocation is None
+        assert not cluster.state.engine.excluded

@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from dataclasses import replace
 from typing import Any, Final
 
-import operators_at_work
+import operator_runs
 import runs
 from guards.guard import (
     Guard,
@@ -65,7 +65,7 @@ def execute_before_persisting(patch: Patch) -> None:
                 return reconcile.ReconcileOutcome(wrote=True, converged=False)
         return reconcile.ReconcileOutcome(wrote=False, converged=converged)
 
-    patch.setattr(operators_at_work, "reconcile", reconcile_backwards)
+    patch.setattr(operator_runs, "reconcile", reconcile_backwards)
 
 
 def patch_status_without_version(patch: Patch) -> None:

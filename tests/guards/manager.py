@@ -135,7 +135,7 @@ GUARDS: Final = (
     Guard(
         "the last third of the duration is not used",
         replace_attribute(LeaderLease, "is_leader", property(is_leader_until_expiry)),
-        ELECTION + "test_silent_leader_stops_before_the_lease_expires",
+        ELECTION + "test_leader_that_cannot_renew_stops_before_the_lease_expires",
     ),
     Guard(
         "the duration counts from before the request",
@@ -150,7 +150,7 @@ GUARDS: Final = (
     Guard(
         "a candidate measures the leader's silence by its own clock",
         with_lease_state(first_seen=lambda _: float("-inf")),
-        ELECTION + "test_silent_leader_loses_the_lease_after_its_duration",
+        ELECTION + "test_leader_that_does_not_renew_loses_the_lease_after_its_duration",
     ),
     Guard(
         "a candidate waits for the duration in the Lease",

@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
-import operators_at_work
+import operator_runs
 from guards.guard import Guard, Patch, drop_prerequisite, replace_attribute, stub
 from guards.module_paths import (
     DISK_SPACE,
@@ -71,7 +71,7 @@ GUARDS: Final = (
         "last data nodes",
         stub(scale_in, "nodes_keeping_role", frozenset({"another"})),
         SCALING + "test_last_data_nodes_are_not_drained",
-        ([operators_at_work.pool("managers", 3, "cluster_manager")],),
+        ([operator_runs.pool("managers", 3, "cluster_manager")],),
     ),
     Guard(
         "vote before removal",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from managers import DisconnectingApi, run_manager, serve_api, wait_until
-from operators_at_work import asked_for
+from operator_runs import new_cluster
 from searchkeeper import reconcile
 from searchkeeper.manager.clock import SteadyClock
 
@@ -89,7 +89,7 @@ def test_deadlines_start_again_after_a_gap_in_the_observation(
     observations: list[tuple[int, int]],
 ) -> None:
     """A wait may have ended during the gap."""
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
         with run_manager(access, kube=kube):
             wait_until(access.api, lambda: len(observations) > 5)

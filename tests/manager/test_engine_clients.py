@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, edited, settled, status
+from operator_runs import CLUSTER, edit_spec, new_cluster, reconcile_until, reconcile_until_converged, status
 from searchkeeper.cli.engines import select_engine_clients
 from searchkeeper.kubernetes.api import Unavailable
 from searchkeeper.kubernetes.operations import Delete, Key
@@ -20,26 +20,25 @@ from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from searchkeeper.testing.fake_kubernetes.object_store import remove
-from tales import until
 
 
-def create_secret(world: FakeCluster, name: str, **data: str | bytes) -> None:
+def create_secret(cluster: FakeCluster, name: str, **data: str | bytes) -> None:
     contents = {key: value.encode() if isinstance(value, str) else value for key, value in data.items()}
     encoded = {key.replace("_", "."): base64.b64encode(value).decode() for key, value in contents.items()}
     metadata = {"name": name, "namespace": CLUSTER.namespace}
-    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded})
+    cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded})
 
 
 def test_unencrypted_cluster_is_reached_at_its_service() -> None:
-    assert _access(asked_for(), CLUSTER, None) == Access("http://logs.search.svc:9200")
+    assert _access(new_cluster(), CLUSTER, None) == Access("http://logs.search.svc:9200")
 
 
 def test_certificates_and_credentials_come_from_the_secrets_of_the_spec() -> None:
-    world = asked_for(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
-    create_secret(world, "tls", ca_crt="PEM")
-    create_secret(world, "admin", username="root", password="12345")
+    cluster = new_cluster(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
+    create_secret(cluster, "tls", ca_crt="PEM")
+    create_secret(cluster, "admin", username="root", password="12345")
 
-    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
+    assert _access(cluster, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
 
 
 @pytest.mark.parametrize("wanted", ["other", None])
@@ -47,23 +46,25 @@ def test_upgrade_keeps_trusting_the_certificates_that_nodes_have(
     wanted: str | None,
 ) -> None:
     """I11: nodes get the changed spec after the upgrade."""
-    world = asked_for(security={"tlsSecret": "tls"})
-    create_secret(world, "tls", ca_crt="PEM", tls_crt="certificate", tls_key="key")
-    create_secret(world, "other", ca_crt="other PEM", tls_crt="certificate", tls_key="key")
-    settled(world, "0.5.0")
-    until(lambda world: "upgrade/lock" in status(world)["ledger"], edited(world, version="3.4.0"))
-    edited(world, security={"tlsSecret": wanted})
+    cluster = new_cluster(security={"tlsSecret": "tls"})
+    create_secret(cluster, "tls", ca_crt="PEM", tls_crt="certificate", tls_key="key")
+    create_secret(cluster, "other", ca_crt="other PEM", tls_crt="certificate", tls_key="key")
+    reconcile_until_converged(cluster, "0.5.0")
+    reconcile_until(
+        edit_spec(cluster, version="3.4.0"), lambda cluster: "upgrade/lock" in status(cluster)["ledger"]
+    )
+    edit_spec(cluster, security={"tlsSecret": wanted})
 
-    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
+    assert _access(cluster, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
 
 
 def test_other_entries_of_a_secret_may_be_binary() -> None:
     """Users keep keystores in the same Secret."""
-    world = asked_for(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
-    create_secret(world, "tls", ca_crt="PEM", keystore_jks=b"\xfe\xed\xfe\xed")
-    create_secret(world, "admin", username="root", password="12345", salt=b"\xff")
+    cluster = new_cluster(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
+    create_secret(cluster, "tls", ca_crt="PEM", keystore_jks=b"\xfe\xed\xfe\xed")
+    create_secret(cluster, "admin", username="root", password="12345", salt=b"\xff")
 
-    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
+    assert _access(cluster, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
 
 
 COMPLETE = {"ca_crt": "PEM", "username": "root", "password": "12345"}
@@ -83,10 +84,10 @@ COMPLETE = {"ca_crt": "PEM", "username": "root", "password": "12345"}
 def test_missing_credentials_make_the_engine_unreachable(
     entries: dict[str, str | bytes] | None, cause: str
 ) -> None:
-    world = asked_for(security={"tlsSecret": "both", "credentialsSecret": "both"})
+    cluster = new_cluster(security={"tlsSecret": "both", "credentialsSecret": "both"})
     if entries is not None:
-        create_secret(world, "both", **entries)
-    engine = engine_clients(world)(CLUSTER)
+        create_secret(cluster, "both", **entries)
+    engine = engine_clients(cluster)(CLUSTER)
 
     assert engine.get_state() == Unreachable(f"Secret both, which spec.security names, {cause}")
     with pytest.raises(CallFailed, match=cause):
@@ -94,30 +95,30 @@ def test_missing_credentials_make_the_engine_unreachable(
 
 
 def test_no_password_is_sent_without_encryption() -> None:
-    world = asked_for(security={"credentialsSecret": "admin"})
-    create_secret(world, "admin", username="root", password="12345")
+    cluster = new_cluster(security={"credentialsSecret": "admin"})
+    create_secret(cluster, "admin", username="root", password="12345")
 
-    assert _access(world, CLUSTER, None) == Access("http://logs.search.svc:9200")
+    assert _access(cluster, CLUSTER, None) == Access("http://logs.search.svc:9200")
 
 
 def test_engine_without_credentials_is_called_anonymously() -> None:
-    world = asked_for(security={"tlsSecret": "tls"})
-    create_secret(world, "tls", ca_crt="PEM")
+    cluster = new_cluster(security={"tlsSecret": "tls"})
+    create_secret(cluster, "tls", ca_crt="PEM")
 
-    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
+    assert _access(cluster, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
 
 
 def test_explicit_url_is_used_for_all_clusters() -> None:
-    assert _access(asked_for(), CLUSTER, "http://localhost:9200").url == "http://localhost:9200"
+    assert _access(new_cluster(), CLUSTER, "http://localhost:9200").url == "http://localhost:9200"
 
 
 @pytest.fixture
 def running() -> FakeCluster:
     """A fake cluster with running pods."""
-    world = asked_for()
-    settled(world, "0.5.0")
-    assert status(world)["phase"] == "Running"
-    return world
+    cluster = new_cluster()
+    reconcile_until_converged(cluster, "0.5.0")
+    assert status(cluster)["phase"] == "Running"
+    return cluster
 
 
 def engine_view(engine: FakeEngineClient) -> EngineView:

@@ -27,9 +27,9 @@ def access() -> Iterator[ApiServerAccess]:
 
 
 def create_config_map(api: FakeApiServer, name: str) -> None:
-    with api.alone() as world:
+    with api.alone() as cluster:
         metadata = {"name": name, "namespace": "search"}
-        world.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1"}})
+        cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"a": "1"}})
 
 
 def key(name: str) -> Key:
@@ -88,9 +88,9 @@ def test_watch_sends_events_in_order(access: ApiServerAccess) -> None:
     events = watch_events(access)
     assert next(events)[:2] == ("ADDED", "one")
 
-    with access.api.alone() as world:
-        world.patch(Patch(key("one"), {"data": {"a": "2"}}, ""))
-        world.delete(Delete(key("one"), "", ""))
+    with access.api.alone() as cluster:
+        cluster.patch(Patch(key("one"), {"data": {"a": "2"}}, ""))
+        cluster.delete(Delete(key("one"), "", ""))
     create_config_map(access.api, "one")
 
     kinds = [next(event for event in events if event[0] != "BOOKMARK") for _ in range(2)]
@@ -108,10 +108,10 @@ def test_watch_continues_after_a_resource_version(access: ApiServerAccess) -> No
 def test_watch_sends_a_deletion_between_other_changes(access: ApiServerAccess) -> None:
     create_config_map(access.api, "one")
     listed = request(access.api, "GET", MAPS).body["metadata"]["resourceVersion"]
-    with access.api.alone() as world:
-        world.delete(Delete(key("one"), "", ""))
+    with access.api.alone() as cluster:
+        cluster.delete(Delete(key("one"), "", ""))
         metadata = {"name": "two", "namespace": "search"}
-        world.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+        cluster.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
 
     events = watch_events(access, resourceVersion=listed)
     kind, name, version = next(events)
@@ -124,9 +124,9 @@ def test_watch_sends_a_deletion_between_other_changes(access: ApiServerAccess) -
 
 def test_watch_without_changes_sends_bookmarks(access: ApiServerAccess) -> None:
     create_config_map(access.api, "one")
-    with access.api.alone() as world:
+    with access.api.alone() as cluster:
         metadata = {"name": "other", "namespace": "search"}
-        world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+        cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
 
     events = watch_events(access, resourceVersion="1")
 

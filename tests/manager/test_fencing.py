@@ -9,8 +9,8 @@ from searchkeeper.manager.leader_election import LeaderLease, NotLeader
 from searchkeeper.testing.fake_cluster import FakeCluster
 
 
-def acquire_lease(world: FakeCluster) -> LeaderLease:
-    lease = LeaderLease(world, LeaderLease.lease_key("search"), "one")
+def acquire_lease(cluster: FakeCluster) -> LeaderLease:
+    lease = LeaderLease(cluster, LeaderLease.lease_key("search"), "one")
     assert lease.acquire_or_renew()
     return lease
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from managers import HangingEngine, run_manager, serve_api, wait_until
-from operators_at_work import CLUSTER, asked_for, status
+from operator_runs import CLUSTER, new_cluster, status
 from searchkeeper.kubernetes.operations import Patch
 from searchkeeper.manager.health import Health
 from searchkeeper.manager.leader_election import LeaderLease
@@ -14,12 +14,12 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 
 
 def with_clusters(*names: str) -> FakeCluster:
-    world = asked_for()
-    cluster = world.get(CLUSTER)
-    assert cluster is not None
+    cluster = new_cluster()
+    resource = cluster.get(CLUSTER)
+    assert resource is not None
     for name in names:
-        world.create({**cluster, "metadata": {"name": name, "namespace": "search"}})
-    return world
+        cluster.create({**resource, "metadata": {"name": name, "namespace": "search"}})
+    return cluster
 
 
 def overdue_clusters(health: Health) -> int:
@@ -53,7 +53,7 @@ def test_loop_is_overdue_after_its_announced_pause() -> None:
 
 
 def test_loop_announces_its_pause() -> None:
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         running.manager.intervals = replace(running.manager.intervals, resync=3600)
         wait_until(access.api, lambda: status(access.api.world).get("phase") == "Running")
         health = running.manager.health
@@ -62,7 +62,7 @@ def test_loop_announces_its_pause() -> None:
 
 
 def test_gauges_disappear_when_the_lease_is_lost() -> None:
-    with serve_api(asked_for()) as access, run_manager(access, lease=3) as running:
+    with serve_api(new_cluster()) as access, run_manager(access, lease=3) as running:
         phase = "searchkeeper_cluster_phase"
         wait_until(access.api, lambda: running.metric(phase, phase="Running") == 1)
         thief = {"holderIdentity": "thief", "leaseTransitions": 99, "leaseDurationSeconds": 3600}

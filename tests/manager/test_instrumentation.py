@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 
 from managers import metric
-from operators_at_work import CLUSTER, asked_for, edited, settled, status, with_faults, worked, worked_until
+from operator_runs import (
+    CLUSTER,
+    edit_spec,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
+    status,
+)
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.manager.instrumentation import InstrumentedApi, InstrumentedEngine
 from searchkeeper.manager.logging import KEYS, Log, configure_logging
@@ -42,17 +51,17 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 def run_reconciles(count: int, **spec: Any) -> Metrics:
     """Create a cluster, request 3.4.0 after half of the reconciles, and return the metrics."""
-    world, metrics = asked_for(**spec), Metrics()
+    cluster, metrics = new_cluster(**spec), Metrics()
     metadata, data = {"name": "admin", "namespace": "search"}, {"username": "cm9vdA==", "password": PASSWORD}
-    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
-    api = InstrumentedApi(world, Log(), metrics, CLUSTER)
-    engine = InstrumentedEngine(world, api)
+    cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
+    api = InstrumentedApi(cluster, Log(), metrics, CLUSTER)
+    engine = InstrumentedEngine(cluster, api)
     while api.reconcile < count:
         api.start_reconcile()
-        if not reconcile(api, engine, CLUSTER, newest(), world.state.now).wrote:
-            world.tick()
+        if not reconcile(api, engine, CLUSTER, newest(), cluster.state.now).wrote:
+            cluster.tick()
         if api.reconcile == count // 2:
-            edited(world, version="3.4.0")
+            edit_spec(cluster, version="3.4.0")
     return metrics
 
 
@@ -113,7 +122,7 @@ def test_unchanged_condition_is_not_logged_again(stream: io.StringIO) -> None:
 
 def test_new_objection_to_the_rollout_is_logged(stream: io.StringIO) -> None:
     """A gate may block one pod after the other with the same reason."""
-    api = InstrumentedApi(asked_for(), Log(), Metrics(), CLUSTER)
+    api = InstrumentedApi(new_cluster(), Log(), Metrics(), CLUSTER)
     blocked = {"type": "PodsCurrent", "status": "False", "reason": "NodesNotJoined"}
     other = {"type": "PoolsConverged", "status": "False", "reason": "Waiting"}
     for node in ("logs-data-0", "logs-data-0", "logs-data-1"):
@@ -146,7 +155,7 @@ def test_failing_action_is_counted_as_stalled_after_its_deadline(stream: io.Stri
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
     for ledger in ({}, {"stalled": '["PoolsApplied"]'}):
-        api = InstrumentedApi(asked_for(), Log(), metrics, CLUSTER)
+        api = InstrumentedApi(new_cluster(), Log(), metrics, CLUSTER)
         api.log_conditions(CLUSTER, {"conditions": [failing], "ledger": ledger})
         api.measure()
 
@@ -154,25 +163,25 @@ def test_failing_action_is_counted_as_stalled_after_its_deadline(stream: io.Stri
     assert lines(stream)[0]["msg"] == "ValueError: no number"
 
 
-def reconcile_once(world: FakeCluster, metrics: Metrics) -> InstrumentedApi:
-    """The first reconcile of a new leader."""
-    api = InstrumentedApi(world, Log(), metrics, CLUSTER)
+def reconcile_as_new_leader(cluster: FakeCluster, metrics: Metrics) -> InstrumentedApi:
+    """Reconcile once with new ports, as a process that has just become leader."""
+    api = InstrumentedApi(cluster, Log(), metrics, CLUSTER)
     api.start_reconcile()
-    reconcile(api, InstrumentedEngine(world, api), CLUSTER, newest(), world.state.now)
+    reconcile(api, InstrumentedEngine(cluster, api), CLUSTER, newest(), cluster.state.now)
     api.measure()
     return api
 
 
 def test_new_leader_has_all_gauges_without_a_write() -> None:
-    world = edited(
+    cluster = edit_spec(
         sample_cluster(newest(), "2.19.4"), upgrade={"rollback": "Off", "healthDeadlineSeconds": 30}
     )
-    settled(world, newest().version)
-    edited(with_faults(world, v3_4_0=PodFault.IMAGE), version="3.4.0")
-    worked_until(world, newest().version, lambda it: status(it).get("phase") == "Stalled")
-    worked(world, newest().version, ticks=3)
+    reconcile_until_converged(cluster, newest().version)
+    edit_spec(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), version="3.4.0")
+    reconcile_until(cluster, lambda it: status(it).get("phase") == "Stalled", newest().version)
+    reconcile_for_ticks(cluster, version=newest().version, ticks=3)
     metrics = Metrics()
-    reconcile_once(world, metrics)
+    reconcile_as_new_leader(cluster, metrics)
 
     assert metric(metrics, "searchkeeper_operations_total") == 0
     assert metric(metrics, "searchkeeper_cluster_phase", phase="Stalled") == 1
@@ -183,15 +192,15 @@ def test_new_leader_has_all_gauges_without_a_write() -> None:
 
 
 def test_gauges_cover_the_existing_pools_of_this_cluster_only() -> None:
-    world, metrics = asked_for(), Metrics()
-    settled(world, newest().version)
-    cluster = world.get(CLUSTER)
-    assert cluster is not None
-    world.create({**cluster, "metadata": {"name": "shop", "namespace": "search"}, "status": {}})
-    worked(world, newest().version, ticks=1)
+    cluster, metrics = new_cluster(), Metrics()
+    reconcile_until_converged(cluster, newest().version)
+    resource = cluster.get(CLUSTER)
+    assert resource is not None
+    cluster.create({**resource, "metadata": {"name": "shop", "namespace": "search"}, "status": {}})
+    reconcile_for_ticks(cluster, version=newest().version, ticks=1)
     metrics.set_actions(CLUSTER, {"logs-gone": ActionCounts(2, 0)}, replace=False)
     metrics.set_actions(Key(*CLUSTER[:3], "shop"), {"shop-data": ActionCounts(2, 0)}, replace=False)
-    reconcile_once(world, metrics)
+    reconcile_as_new_leader(cluster, metrics)
 
     [gauge] = metrics.waiting_actions.collect()
     pools = {sample.labels["pool"] for sample in gauge.samples if sample.labels["name"] == "logs"}
@@ -200,26 +209,26 @@ def test_gauges_cover_the_existing_pools_of_this_cluster_only() -> None:
 
 
 def test_removed_nodes_do_not_count_for_the_upgrade_progress() -> None:
-    world, metrics = asked_for(), Metrics()
-    settled(world, newest().version)
-    api = reconcile_once(world, metrics)
+    cluster, metrics = new_cluster(), Metrics()
+    reconcile_until_converged(cluster, newest().version)
+    api = reconcile_as_new_leader(cluster, metrics)
     api._observations.node_versions["logs-data-9"] = "1.3.0"
-    edited(world, version="3.4.0")
-    settled(world, newest().version)
+    edit_spec(cluster, version="3.4.0")
+    reconcile_until_converged(cluster, newest().version)
     for _ in range(2):
         api.start_reconcile()
-        reconcile(api, InstrumentedEngine(world, api), CLUSTER, newest(), world.state.now)
+        reconcile(api, InstrumentedEngine(cluster, api), CLUSTER, newest(), cluster.state.now)
         api.measure()
 
     assert set(api._observations.node_versions.values()) == {"3.4.0"}
 
 
 def test_every_request_is_a_heartbeat() -> None:
-    world, heartbeats = asked_for(), list[str]()
-    api = InstrumentedApi(world, Log(), Metrics(), CLUSTER, lambda: heartbeats.append("alive"))
+    cluster, heartbeats = new_cluster(), list[str]()
+    api = InstrumentedApi(cluster, Log(), Metrics(), CLUSTER, lambda: heartbeats.append("alive"))
     api.start_reconcile()
     before = len(heartbeats)
-    reconcile(api, InstrumentedEngine(world, api), CLUSTER, newest(), world.state.now)
+    reconcile(api, InstrumentedEngine(cluster, api), CLUSTER, newest(), cluster.state.now)
 
     assert before == 1
     assert len(heartbeats) > 10

@@ -11,7 +11,7 @@ from kubernetes.client import ApiClient
 
 from api_servers import ApiServer
 from managers import ApiServerAccess, connect_to, serve_api, write_kubeconfig
-from operators_at_work import asked_for
+from operator_runs import new_cluster
 from searchkeeper.kubernetes.api import (
     Conflict,
     Forbidden,
@@ -92,8 +92,8 @@ def test_patch_of_an_outdated_version_is_a_conflict(access: ApiServerAccess) -> 
 
 
 def test_status_and_spec_are_patched_separately(access: ApiServerAccess) -> None:
-    with access.api.alone() as world:
-        world.state = asked_for().state
+    with access.api.alone() as cluster:
+        cluster.state = new_cluster().state
     key = Key("search.everpath.dev/v1alpha1", "SearchCluster", "search", "logs")
     both = {"spec": {"version": "3.4.0"}, "status": {"phase": "Running"}}
 

@@ -31,29 +31,31 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def world() -> FakeCluster:
+def cluster() -> FakeCluster:
     return FakeCluster()
 
 
-def lease(world: Any, clock: Clock, name: str) -> LeaderLease:
-    return LeaderLease(world, KEY, name, duration=15, clock=clock)
+def lease(cluster: Any, clock: Clock, name: str) -> LeaderLease:
+    return LeaderLease(cluster, KEY, name, duration=15, clock=clock)
 
 
-def test_first_candidate_acquires_the_lease(world: FakeCluster, clock: Clock) -> None:
-    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+def test_first_candidate_acquires_the_lease(cluster: FakeCluster, clock: Clock) -> None:
+    one, two = lease(cluster, clock, "one"), lease(cluster, clock, "two")
 
     assert (one.acquire_or_renew(), two.acquire_or_renew()) == (True, False)
     assert (one.epoch, two.epoch) == (0, None)
 
 
-def test_renewing_leader_keeps_the_lease(world: FakeCluster, clock: Clock) -> None:
-    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+def test_renewing_leader_keeps_the_lease(cluster: FakeCluster, clock: Clock) -> None:
+    one, two = lease(cluster, clock, "one"), lease(cluster, clock, "two")
     for clock.now in range(0, 60, 5):
         assert (one.acquire_or_renew(), two.acquire_or_renew()) == (True, False)
 
 
-def test_silent_leader_loses_the_lease_after_its_duration(world: FakeCluster, clock: Clock) -> None:
-    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+def test_leader_that_does_not_renew_loses_the_lease_after_its_duration(
+    cluster: FakeCluster, clock: Clock
+) -> None:
+    one, two = lease(cluster, clock, "one"), lease(cluster, clock, "two")
     one.acquire_or_renew()
     two.acquire_or_renew()
 
@@ -64,8 +66,8 @@ def test_silent_leader_loses_the_lease_after_its_duration(world: FakeCluster, cl
     assert two.epoch == 1
 
 
-def test_silent_leader_stops_before_the_lease_expires(world: FakeCluster, clock: Clock) -> None:
-    one = lease(world, clock, "one")
+def test_leader_that_cannot_renew_stops_before_the_lease_expires(cluster: FakeCluster, clock: Clock) -> None:
+    one = lease(cluster, clock, "one")
     one.acquire_or_renew()
 
     clock.now = 9.9
@@ -75,10 +77,10 @@ def test_silent_leader_stops_before_the_lease_expires(world: FakeCluster, clock:
         one.confirm()
 
 
-def test_suspended_leader_is_refused_by_the_api_server(world: FakeCluster, clock: Clock) -> None:
+def test_suspended_leader_is_refused_by_the_api_server(cluster: FakeCluster, clock: Clock) -> None:
     """Its own clock stood still while another candidate acquired the Lease."""
     stopped = Clock()
-    one, two = lease(world, stopped, "one"), lease(world, clock, "two")
+    one, two = lease(cluster, stopped, "one"), lease(cluster, clock, "two")
     one.acquire_or_renew()
     two.acquire_or_renew()
     clock.now = 60
@@ -89,9 +91,9 @@ def test_suspended_leader_is_refused_by_the_api_server(world: FakeCluster, clock
     assert one.epoch is None
 
 
-def test_second_process_of_the_same_name_is_another_leader(world: FakeCluster, clock: Clock) -> None:
+def test_second_process_of_the_same_name_is_another_leader(cluster: FakeCluster, clock: Clock) -> None:
     """Its epoch differs."""
-    one, same = lease(world, clock, "one"), lease(world, clock, "one")
+    one, same = lease(cluster, clock, "one"), lease(cluster, clock, "one")
     one.acquire_or_renew()
     same.acquire_or_renew()
 
@@ -100,11 +102,11 @@ def test_second_process_of_the_same_name_is_another_leader(world: FakeCluster, c
     same.confirm()
 
 
-def test_recreated_lease_belongs_to_its_new_holder(world: FakeCluster, clock: Clock) -> None:
+def test_recreated_lease_belongs_to_its_new_holder(cluster: FakeCluster, clock: Clock) -> None:
     """Its epochs start at 0 again."""
-    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    one, two = lease(cluster, clock, "one"), lease(cluster, clock, "two")
     one.acquire_or_renew()
-    world.delete(Delete(KEY, "", ""))
+    cluster.delete(Delete(KEY, "", ""))
     assert two.acquire_or_renew()
     assert one.epoch == two.epoch
 
@@ -112,8 +114,8 @@ def test_recreated_lease_belongs_to_its_new_holder(world: FakeCluster, clock: Cl
         one.confirm()
 
 
-def test_renewal_keeps_the_epoch(world: FakeCluster, clock: Clock) -> None:
-    one = lease(world, clock, "one")
+def test_renewal_keeps_the_epoch(cluster: FakeCluster, clock: Clock) -> None:
+    one = lease(cluster, clock, "one")
     one.acquire_or_renew()
     clock.now = 5
     one.acquire_or_renew()
@@ -121,10 +123,10 @@ def test_renewal_keeps_the_epoch(world: FakeCluster, clock: Clock) -> None:
     assert one.epoch == 0
 
 
-def test_candidate_waits_for_the_duration_in_the_lease(world: FakeCluster, clock: Clock) -> None:
+def test_candidate_waits_for_the_duration_in_the_lease(cluster: FakeCluster, clock: Clock) -> None:
     """Operators of two releases may use different durations."""
-    LeaderLease(world, KEY, "patient", duration=60, clock=clock).acquire_or_renew()
-    other = lease(world, clock, "other")
+    LeaderLease(cluster, KEY, "patient", duration=60, clock=clock).acquire_or_renew()
+    other = lease(cluster, clock, "other")
     other.acquire_or_renew()
 
     clock.now = 59
@@ -133,8 +135,8 @@ def test_candidate_waits_for_the_duration_in_the_lease(world: FakeCluster, clock
     assert other.acquire_or_renew()
 
 
-def test_released_lease_is_free_at_once(world: FakeCluster, clock: Clock) -> None:
-    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+def test_released_lease_is_free_at_once(cluster: FakeCluster, clock: Clock) -> None:
+    one, two = lease(cluster, clock, "one"), lease(cluster, clock, "two")
     one.acquire_or_renew()
     two.acquire_or_renew()
     one.release()
@@ -143,9 +145,9 @@ def test_released_lease_is_free_at_once(world: FakeCluster, clock: Clock) -> Non
     assert two.acquire_or_renew()
 
 
-def test_candidate_does_not_acquire_a_lease_after_releasing_it(world: FakeCluster, clock: Clock) -> None:
+def test_candidate_does_not_acquire_a_lease_after_releasing_it(cluster: FakeCluster, clock: Clock) -> None:
     """A renewal may have waited for the release."""
-    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    one, two = lease(cluster, clock, "one"), lease(cluster, clock, "two")
     one.acquire_or_renew()
     one.release()
 
@@ -153,31 +155,33 @@ def test_candidate_does_not_acquire_a_lease_after_releasing_it(world: FakeCluste
     assert two.acquire_or_renew()
 
 
-def test_former_leader_does_not_release_the_lease(world: FakeCluster, clock: Clock) -> None:
-    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+def test_former_leader_does_not_release_the_lease(cluster: FakeCluster, clock: Clock) -> None:
+    one, two = lease(cluster, clock, "one"), lease(cluster, clock, "two")
     one.acquire_or_renew()
     two.acquire_or_renew()
     clock.now = 15
     two.acquire_or_renew()
     one.release()
 
-    manifest = world.get(KEY)
+    manifest = cluster.get(KEY)
     assert manifest is not None
     assert manifest["spec"]["holderIdentity"] == "two"
 
 
-def test_only_one_of_two_simultaneous_candidates_acquires_the_lease(world: FakeCluster, clock: Clock) -> None:
-    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+def test_only_one_of_two_simultaneous_candidates_acquires_the_lease(
+    cluster: FakeCluster, clock: Clock
+) -> None:
+    one, two = lease(cluster, clock, "one"), lease(cluster, clock, "two")
     one.acquire_or_renew()
     two.acquire_or_renew()
     clock.now = 30
-    stale = world.get(KEY)
+    stale = cluster.get(KEY)
 
     class StaleApi:
         """Reads the Lease as it was before another candidate acquired it."""
 
         def __getattr__(self, name: str) -> Any:
-            return (lambda _: stale) if name == "get" else getattr(world, name)
+            return (lambda _: stale) if name == "get" else getattr(cluster, name)
 
     third = lease(StaleApi(), clock, "three")
     third.acquire_or_renew()
@@ -187,15 +191,15 @@ def test_only_one_of_two_simultaneous_candidates_acquires_the_lease(world: FakeC
 
 
 def test_lease_expires_when_it_cannot_be_renewed(
-    world: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    cluster: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = lease(world, clock, "one")
+    one = lease(cluster, clock, "one")
     one.acquire_or_renew()
 
     def fail(_: Any) -> Any:
         raise Unavailable("no response")
 
-    monkeypatch.setattr(world, "get", fail)
+    monkeypatch.setattr(cluster, "get", fail)
     clock.now = 5
     with pytest.raises(Unavailable):
         one.acquire_or_renew()
@@ -204,37 +208,37 @@ def test_lease_expires_when_it_cannot_be_renewed(
     assert not one.is_leader
 
 
-def delay_reads(world: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch, until: float) -> None:
+def delay_reads(cluster: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch, until: float) -> None:
     """Every read of the API server ends at this time."""
-    plain = world.get
+    plain = cluster.get
 
     def get(key: Key) -> Any:
         manifest = plain(key)
         clock.now = until
         return manifest
 
-    monkeypatch.setattr(world, "get", get)
+    monkeypatch.setattr(cluster, "get", get)
 
 
 def test_slow_read_of_the_lease_confirms_nothing(
-    world: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    cluster: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The write would be sent after the Lease has expired."""
-    one = lease(world, clock, "one")
+    one = lease(cluster, clock, "one")
     one.acquire_or_renew()
-    delay_reads(world, clock, monkeypatch, until=10)
+    delay_reads(cluster, clock, monkeypatch, until=10)
 
     with pytest.raises(NotLeader, match="has expired"):
         one.confirm()
 
 
 def test_slow_renewal_counts_from_its_request(
-    world: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    cluster: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Other candidates may see the renewal before its response arrives."""
-    one = lease(world, clock, "one")
+    one = lease(cluster, clock, "one")
     one.acquire_or_renew()
-    delay_reads(world, clock, monkeypatch, until=8)
+    delay_reads(cluster, clock, monkeypatch, until=8)
 
     assert one.acquire_or_renew()
     clock.now = 10
@@ -255,29 +259,29 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def standby_fence(world: FakeCluster) -> Fence:
+def standby_fence(cluster: FakeCluster) -> Fence:
     """The fence of a candidate without the Lease."""
-    return Fence(lease(world, Clock(), "one"))
+    return Fence(lease(cluster, Clock(), "one"))
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_write_needs_the_lease(world: FakeCluster, write: str) -> None:
-    world.create(MAP)
-    before = world.state
+def test_write_needs_the_lease(cluster: FakeCluster, write: str) -> None:
+    cluster.create(MAP)
+    before = cluster.state
 
     with pytest.raises(NotLeader):
-        WRITES[write](FencedApi(world, standby_fence(world)))
-    assert world.state is before
+        WRITES[write](FencedApi(cluster, standby_fence(cluster)))
+    assert cluster.state is before
 
 
-def test_reads_need_no_lease(world: FakeCluster) -> None:
-    world.create(MAP)
+def test_reads_need_no_lease(cluster: FakeCluster) -> None:
+    cluster.create(MAP)
 
-    assert FencedApi(world, standby_fence(world)).get(Key.of(MAP)) is not None
-    assert FencedApi(world, standby_fence(world)).list("v1", "ConfigMap", "search", {})
-    assert FencedEngine(world, standby_fence(world)).get_state() is not None
+    assert FencedApi(cluster, standby_fence(cluster)).get(Key.of(MAP)) is not None
+    assert FencedApi(cluster, standby_fence(cluster)).list("v1", "ConfigMap", "search", {})
+    assert FencedEngine(cluster, standby_fence(cluster)).get_state() is not None
 
 
-def test_engine_call_needs_the_lease(world: FakeCluster) -> None:
+def test_engine_call_needs_the_lease(cluster: FakeCluster) -> None:
     with pytest.raises(CallFailed, match="the lease has expired"):
-        FencedEngine(world, standby_fence(world)).execute(Flush())
+        FencedEngine(cluster, standby_fence(cluster)).execute(Flush())

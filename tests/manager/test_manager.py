@@ -18,7 +18,7 @@ from managers import (
     serve_api,
     wait_until,
 )
-from operators_at_work import CLUSTER, asked_for, edited, status
+from operator_runs import CLUSTER, edit_spec, new_cluster, status
 from searchkeeper.desired.names import ENGINE_VERSION, FINALIZER
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.opensearch.calls import Call
@@ -40,8 +40,8 @@ def is_upgraded(api: FakeApiServer, version: str) -> bool:
 
 
 def request_version(access: ApiServerAccess, version: str = "3.4.0") -> None:
-    with access.api.alone() as world:
-        edited(world, version=version)
+    with access.api.alone() as cluster:
+        edit_spec(cluster, version=version)
 
 
 def operations(running: RunningManager) -> float:
@@ -57,7 +57,7 @@ def errors(running: RunningManager, error: str) -> float:
 
 
 def test_new_cluster_is_created() -> None:
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: is_running(access.api), what="a running cluster")
         wait_until(access.api, lambda: running.manager.health.is_ready)
 
@@ -68,7 +68,7 @@ def test_new_cluster_is_created() -> None:
 
 
 def test_watches_leave_nothing_on_resources() -> None:
-    with serve_api(asked_for()) as access, run_manager(access):
+    with serve_api(new_cluster()) as access, run_manager(access):
         wait_until(access.api, lambda: is_running(access.api))
 
         metadata = (access.kube.get(CLUSTER) or {})["metadata"]
@@ -78,7 +78,7 @@ def test_watches_leave_nothing_on_resources() -> None:
 
 
 def test_converged_cluster_is_not_written_to() -> None:
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: is_running(access.api) and converged_reconciles(running) > 0)
         operations_before, reconciles = operations(running), converged_reconciles(running)
 
@@ -88,7 +88,7 @@ def test_converged_cluster_is_not_written_to() -> None:
 
 
 def test_upgrade_completes() -> None:
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: is_running(access.api))
         request_version(access)
         progress = "searchkeeper_upgrade_progress_ratio"
@@ -102,7 +102,7 @@ def test_upgrade_completes() -> None:
 
 
 def test_refused_version_emits_one_event_and_replaces_no_pod() -> None:
-    with serve_api(asked_for()) as access, run_manager(access):
+    with serve_api(new_cluster()) as access, run_manager(access):
         wait_until(access.api, lambda: is_running(access.api))
         pods = pod_uids(access)
         request_version(access, "1.3.0")
@@ -121,7 +121,7 @@ def pod_uids(access: ApiServerAccess) -> list[str]:
 
 
 def test_only_the_leader_of_two_operators_writes() -> None:
-    with serve_api(asked_for()) as access, run_manager(access, "one") as one:
+    with serve_api(new_cluster()) as access, run_manager(access, "one") as one:
         wait_until(access.api, lambda: one.manager.lease.is_leader)
         with run_manager(access, "two") as two:
             wait_until(access.api, lambda: two.manager.health.is_ready and is_running(access.api))
@@ -135,7 +135,7 @@ def test_only_the_leader_of_two_operators_writes() -> None:
 
 def test_standby_takes_over_when_the_leader_stops() -> None:
     with (
-        serve_api(asked_for()) as access,
+        serve_api(new_cluster()) as access,
         run_manager(access, "one", lease=SHORT_LEASE) as one,
         run_manager(access, "two", lease=SHORT_LEASE) as two,
     ):
@@ -148,7 +148,7 @@ def test_standby_takes_over_when_the_leader_stops() -> None:
 
 @pytest.mark.parametrize("operations", [3, 17, 31])
 def test_next_operator_completes_the_upgrade_of_a_killed_one(operations: int) -> None:
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube, operations_left=None)
         with run_manager(access, "killed", kube=kube, lease=SHORT_LEASE):
             wait_until(access.api, lambda: is_running(access.api))
@@ -164,7 +164,7 @@ def test_next_operator_completes_the_upgrade_of_a_killed_one(operations: int) ->
 
 
 def test_stopped_operator_writes_nothing_and_releases_the_lease() -> None:
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: operations(running) > 5)
         running.stop()
         revision = access.api.revision
@@ -201,7 +201,7 @@ class HangingLists:
 def test_operator_that_loses_the_lease_during_a_reconcile_writes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
         hanging = HangingLists(kube, monkeypatch)
         with run_manager(access, "suspended", kube=kube, lease=SHORT_LEASE) as suspended:
@@ -216,7 +216,7 @@ def test_operator_that_loses_the_lease_during_a_reconcile_writes_nothing(
 
 
 def test_operator_that_is_stopped_during_a_reconcile_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
         hanging = HangingLists(kube, monkeypatch)
         with run_manager(access, kube=kube) as running:
@@ -227,7 +227,7 @@ def test_operator_that_is_stopped_during_a_reconcile_writes_nothing(monkeypatch:
 
 
 def test_loop_continues_after_an_unexpected_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
         faults = iter([ValueError("unexpected")] * 3)
         plain = kube.list
@@ -265,7 +265,7 @@ class FlappingEngine:
 
 
 def test_cosmetic_status_change_is_not_followed_by_an_immediate_reconcile() -> None:
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         engine = FlappingEngine(access.api)
         with run_manager(access, engine=engine) as running:
             wait_until(access.api, lambda: is_running(access.api))
@@ -279,7 +279,7 @@ def test_cosmetic_status_change_is_not_followed_by_an_immediate_reconcile() -> N
 
 def test_status_of_a_flapping_engine_is_damped() -> None:
     """Within the resync interval a condition that was True does not turn back in the status."""
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         engine = FlappingEngine(access.api)
         with run_manager(access, engine=engine) as running:
             wait_until(access.api, lambda: is_running(access.api) and converged_reconciles(running) > 0)
@@ -306,7 +306,7 @@ def wake_all(running: RunningManager) -> None:
 
 
 def test_hanging_loop_fails_the_liveness_probe(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
         hanging = HangingLists(kube, monkeypatch)
         with run_manager(access, kube=kube, lease=SHORT_LEASE) as running:
@@ -324,13 +324,13 @@ def test_hanging_loop_fails_the_liveness_probe(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_deleted_cluster_ends_its_loop_and_its_series() -> None:
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: is_running(access.api))
-        with access.api.alone() as world:
-            cluster = world.get(CLUSTER)
-            assert cluster is not None
-            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
-            world.delete(Delete(CLUSTER, cluster["metadata"]["uid"], ""))
+        with access.api.alone() as cluster:
+            resource = cluster.get(CLUSTER)
+            assert resource is not None
+            cluster.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
+            cluster.delete(Delete(CLUSTER, resource["metadata"]["uid"], ""))
 
         wait_until(access.api, lambda: not running.manager._loops, what="the end of the loop")
         wait_until(
@@ -340,7 +340,7 @@ def test_deleted_cluster_ends_its_loop_and_its_series() -> None:
 
 def test_operator_condition_blocks_olm_while_a_pod_is_replaced() -> None:
     key = Key("operators.coreos.com/v2", "OperatorCondition", "search", "searchkeeper")
-    with serve_api(asked_for()) as access, run_manager(access, operator_condition=key):
+    with serve_api(new_cluster()) as access, run_manager(access, operator_condition=key):
         metadata = {"name": key.name, "namespace": key.namespace}
         access.kube.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": {}})
         wait_until(access.api, lambda: is_running(access.api))
@@ -366,7 +366,7 @@ def test_compacted_watch_lists_again(monkeypatch: pytest.MonkeyPatch) -> None:
         return expirations[-1]
 
     monkeypatch.setattr("searchkeeper.testing.fake_kubernetes.http_server.expired_line", expire)
-    with serve_api(asked_for(), remembers=3) as access, run_manager(access) as running:
+    with serve_api(new_cluster(), remembers=3) as access, run_manager(access) as running:
         running.manager.intervals = replace(running.manager.intervals, resync=3600)
         wait_until(access.api, lambda: is_running(access.api) and converged_reconciles(running) > 0)
         request_version(access)

@@ -10,7 +10,7 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from commandline import ROOT
 from managers import metric
-from operators_at_work import CLUSTER
+from operator_runs import CLUSTER
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.manager.metrics import ActionCounts, Metrics
 
@@ -76,10 +76,10 @@ def test_documentation_lists_every_metric_with_its_labels(metrics: Metrics) -> N
     page = (ROOT / "docs/operator/running.md").read_text(encoding="utf-8")
     documented = dict(re.findall(r"^\| `(searchkeeper_\w+)(?:\{([\w,]+)\})?` \|", page, re.MULTILINE))
 
-    assert documented == {name: ",".join(labels) for name, labels in registered(metrics)}
+    assert documented == {name: ",".join(labels) for name, labels in registered_metrics(metrics)}
 
 
-def registered(metrics: Metrics) -> list[tuple[str, tuple[str, ...]]]:
+def registered_metrics(metrics: Metrics) -> list[tuple[str, tuple[str, ...]]]:
     wrappers = [value for value in vars(metrics).values() if isinstance(value, MetricWrapperBase)]
     assert {family.name for family in metrics.registry.collect()} == {
         family.name for wrapper in wrappers for family in wrapper.describe()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from managers import run_manager, serve_api, wait_until
-from operators_at_work import CLUSTER, asked_for
+from operator_runs import CLUSTER, new_cluster
 from searchkeeper.executor import DeniedOperation
 from searchkeeper.kubernetes.api import Conflict, NotFound, Rejected, Unavailable
 from searchkeeper.kubernetes.operations import Delete, EmitEvent
@@ -38,8 +38,8 @@ def test_endless_operations_are_slowed_down_and_logged(
     caplog.set_level("WARNING", "searchkeeper")
     with serve_api(FakeCluster()) as access, run_manager(access) as running:
         running.manager.intervals = replace(running.manager.intervals, waiting=60)
-        with access.api.alone() as world:
-            world.state = asked_for().state
+        with access.api.alone() as cluster:
+            cluster.state = new_cluster().state
         wait_until(
             access.api, lambda: "oscillating operations; slowing down" in caplog.text, what="a warning"
         )
@@ -54,7 +54,7 @@ def test_denied_operation_is_logged_and_retried_with_backoff(
     denied = ReconcileOutcome(wrote=False, converged=False, denied=(denial,))
     monkeypatch.setattr("searchkeeper.manager.manager.reconcile", lambda *_, **__: denied)
     caplog.set_level("WARNING", "searchkeeper")
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         running.manager.intervals = replace(
             running.manager.intervals, min_backoff=0.01, max_backoff=600, resync=60
         )
@@ -76,7 +76,7 @@ def test_denied_event_is_logged_when_another_operation_succeeded(
     converged = ReconcileOutcome(wrote=False, converged=True)
     monkeypatch.setattr("searchkeeper.manager.manager.reconcile", lambda *_, **__: next(outcomes, converged))
     caplog.set_level("WARNING", "searchkeeper")
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: running.metric("searchkeeper_reconcile_total", result="converged") > 0)
         assert running.metric("searchkeeper_reconcile_errors_total", error="Rejected") == 1
         assert "event denied; not retried" in caplog.text
@@ -106,6 +106,6 @@ def test_failed_reconcile_is_logged_and_retried(
 
     monkeypatch.setattr("searchkeeper.manager.manager.reconcile", fail_once)
     caplog.set_level("INFO", "searchkeeper")
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: running.metric("searchkeeper_reconcile_total", result="converged") > 0)
     assert message in [record.getMessage() for record in caplog.records]

@@ -1,4 +1,4 @@
-"""Shutdown: what the operator waits for, and who holds the Lease afterwards."""
+"""Shutdown: what the operator waits for, and which process holds the Lease afterwards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from managers import (
     wait_until,
     write_kubeconfig,
 )
-from operators_at_work import CLUSTER, asked_for
+from operator_runs import CLUSTER, new_cluster
 from searchkeeper.cli import operate
 from searchkeeper.kubernetes.api import Unavailable
 from searchkeeper.manager.fencing import ShuttingDown
@@ -60,7 +60,7 @@ def holder(access: ApiServerAccess) -> str:
 
 def test_hanging_engine_delays_neither_the_lease_nor_the_exit() -> None:
     engine = HangingEngine()
-    with serve_api(asked_for()) as access, run_manager(access, engine=engine) as running:
+    with serve_api(new_cluster()) as access, run_manager(access, engine=engine) as running:
         wait_until(access.api, lambda: engine.reads > 0)
         running.stop()
 
@@ -73,7 +73,7 @@ def test_write_in_progress_ends_before_the_lease_is_released(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started, release, done = threading.Event(), threading.Event(), threading.Event()
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
         plain = kube.patch_status
 
@@ -99,7 +99,7 @@ def test_write_in_progress_ends_before_the_lease_is_released(
 def test_hanging_write_is_not_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("searchkeeper.manager.shutdown._LAST_WRITE_TIMEOUT", 0.2)
     started, release = threading.Event(), threading.Event()
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
 
         def hang(*_: Any) -> Any:
@@ -124,7 +124,7 @@ def test_manager_without_clusters_releases_the_lease() -> None:
 
 def test_hanging_event_loop_does_not_keep_the_lease() -> None:
     release = threading.Event()
-    with serve_api(asked_for()) as access, run_manager(access) as running:
+    with serve_api(new_cluster()) as access, run_manager(access) as running:
         wait_until(access.api, lambda: running.manager.lease.is_leader and CLUSTER in running.manager._loops)
         running.manager._loops[CLUSTER].task.get_loop().call_soon_threadsafe(release.wait, 120)
         running.manager.stop()
@@ -157,7 +157,7 @@ def test_hanging_watch_is_not_awaited() -> None:
 
 def test_reads_end_with_the_shutdown() -> None:
     """A hundred reconciles would otherwise use the CPU time of the shutdown."""
-    with serve_api(asked_for()) as access:
+    with serve_api(new_cluster()) as access:
         kube = DisconnectingApi(access.kube)
         with run_manager(access, kube=kube) as running:
             wait_until(access.api, lambda: CLUSTER in running.manager._loops)

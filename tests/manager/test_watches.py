@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from managers import INTERVALS, ApiServerAccess, run_manager, serve_api, wait_until
-from operators_at_work import CLUSTER, asked_for, edited, status
+from operator_runs import CLUSTER, edit_spec, new_cluster, status
 from searchkeeper.desired.names import GROUP
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.api import Forbidden, Unavailable
@@ -84,12 +84,12 @@ FAULTS = (
 
 @contextmanager
 def serve_api_with_watch_fault(
-    fault: Any, world: FakeCluster, monkeypatch: pytest.MonkeyPatch
+    fault: Any, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[ApiServerAccess]:
     """A fake API server whose watches all have this fault."""
     plain = http_server._Handler._lines
     monkeypatch.setattr(http_server._Handler, "_lines", lambda self, watch: fault(watch, plain(self, watch)))
-    with serve_api(world) as access:
+    with serve_api(cluster) as access:
         yield access
 
 
@@ -101,10 +101,10 @@ def is_at(api: FakeApiServer, version: str) -> bool:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_upgrade_completes_despite_faulty_watches(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serve_api_with_watch_fault(fault, asked_for(), monkeypatch) as access, run_manager(access):
+    with serve_api_with_watch_fault(fault, new_cluster(), monkeypatch) as access, run_manager(access):
         wait_until(access.api, lambda: is_at(access.api, "2.19.4"), what="a running cluster")
-        with access.api.alone() as world:
-            edited(world, version="3.4.0")
+        with access.api.alone() as cluster:
+            edit_spec(cluster, version="3.4.0")
 
         wait_until(access.api, lambda: is_at(access.api, "3.4.0"), what="3.4.0")
 
@@ -116,21 +116,21 @@ def test_cluster_without_an_event_is_found_by_the_resync(monkeypatch: pytest.Mon
         run_manager(access) as running,
     ):
         wait_until(access.api, lambda: running.manager.health.is_ready)
-        with access.api.alone() as world:
-            world.create(asked_for().get(CLUSTER) or {})
+        with access.api.alone() as cluster:
+            cluster.create(new_cluster().get(CLUSTER) or {})
 
         wait_until(access.api, lambda: is_at(access.api, "2.19.4"), what="a running cluster")
 
 
 def test_deleted_cluster_without_an_event_ends_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     with (
-        serve_api_with_watch_fault(only_bookmarks, asked_for(), monkeypatch) as access,
+        serve_api_with_watch_fault(only_bookmarks, new_cluster(), monkeypatch) as access,
         run_manager(access) as running,
     ):
         wait_until(access.api, lambda: CLUSTER in running.manager._loops)
-        with access.api.alone() as world:
-            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
-            world.delete(Delete(CLUSTER, "", ""))
+        with access.api.alone() as cluster:
+            cluster.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
+            cluster.delete(Delete(CLUSTER, "", ""))
 
         wait_until(access.api, lambda: not running.manager._loops, what="the end of the loop")
 
@@ -174,8 +174,8 @@ def test_operator_is_ready_and_watches_once_the_crds_are_served(monkeypatch: pyt
             assert not running.manager.health.is_ready
             crds.are_served = True
             wait_until(access.api, lambda: running.manager.health.is_ready, what="readiness")
-            with access.api.alone() as world:
-                world.create(asked_for().get(CLUSTER) or {})
+            with access.api.alone() as cluster:
+                cluster.create(new_cluster().get(CLUSTER) or {})
 
             wait_until(access.api, lambda: is_at(access.api, "2.19.4"), what="a running cluster")
 
@@ -223,17 +223,17 @@ class RunningWatches:
 @pytest.mark.parametrize("namespaces", [["search"], ["other", "search"], []], ids=["one", "two", "all"])
 def test_events_of_clusters_and_their_objects_are_reported(namespaces: list[str]) -> None:
     """Events of Secrets are not."""
-    with serve_api(asked_for()) as access, RunningWatches(access.kube, namespaces) as watches:
+    with serve_api(new_cluster()) as access, RunningWatches(access.kube, namespaces) as watches:
         wait_until(access.api, lambda: watches.clusters != [], what="an event")
         labels = {"app.kubernetes.io/instance": "logs"}
         for kind, name in (("Secret", "logs-secret"), ("Pod", "logs-data-0")):
             metadata = {"name": name, "namespace": "search", "labels": labels}
             spec = {"containers": [{"name": "opensearch", "image": engine_image("2.19.4")}]}
-            with access.api.alone() as world:
-                world.create({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
+            with access.api.alone() as cluster:
+                cluster.create({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
         wait_until(access.api, lambda: watches.children != [], what="an event of a pod")
-        with access.api.alone() as world:
-            world.delete(Delete(CLUSTER, "", ""))
+        with access.api.alone() as cluster:
+            cluster.delete(Delete(CLUSTER, "", ""))
         wait_until(access.api, lambda: (CLUSTER, True) in watches.clusters, what="a deletion")
 
     assert watches.clusters[0] == (CLUSTER, False)
@@ -266,14 +266,14 @@ class ScriptedClient:
         yield from step
 
 
-def changed(version: str) -> tuple[str, Any]:
+def modified_event(version: str) -> tuple[str, Any]:
     return "MODIFIED", {"metadata": {"name": "logs", "namespace": "search", "resourceVersion": version}}
 
 
 @pytest.mark.parametrize(
     ("script", "requests"),
     [
-        ([[changed("8"), changed("9")], []], ["list", "watch 7", "watch 9"]),
+        ([[modified_event("8"), modified_event("9")], []], ["list", "watch 7", "watch 9"]),
         ([[("BOOKMARK", {"metadata": {"resourceVersion": "20"}})], []], ["list", "watch 7", "watch 20"]),
         ([WatchExpired("410"), []], ["list", "watch 7", "list", "watch 7"]),
         ([Unavailable("503"), []], ["list", "watch 7", "list", "watch 7"]),
@@ -330,7 +330,7 @@ def invalid_json(_: Watch, lines: Lines) -> Lines:
 
 def test_invalid_json_in_a_watch_is_an_api_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with (
-        serve_api_with_watch_fault(invalid_json, asked_for(), monkeypatch) as access,
+        serve_api_with_watch_fault(invalid_json, new_cluster(), monkeypatch) as access,
         pytest.raises(Unavailable, match=r"WATCH .*/searchclusters: the response is not JSON"),
     ):
         list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))
@@ -339,15 +339,15 @@ def test_invalid_json_in_a_watch_is_an_api_error(monkeypatch: pytest.MonkeyPatch
 def test_silent_watch_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection may be dead without an end: no bookmark arrives."""
     monkeypatch.setattr("searchkeeper.manager.kubernetes_client._WATCH_TIMEOUTS", (5, 0.05))
-    with serve_api(asked_for()) as access, pytest.raises(Unavailable, match="Read timed out"):
+    with serve_api(new_cluster()) as access, pytest.raises(Unavailable, match="Read timed out"):
         list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))
 
 
 def test_compacted_version_expires_the_watch() -> None:
-    with serve_api(asked_for(), remembers=1) as access:
+    with serve_api(new_cluster(), remembers=1) as access:
         for _ in range(3):
-            with access.api.alone() as world:
-                edited(world, version="3.4.0")
-                edited(world, version="2.19.4")
+            with access.api.alone() as cluster:
+                edit_spec(cluster, version="3.4.0")
+                edit_spec(cluster, version="2.19.4")
         with pytest.raises(WatchExpired):
             list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))

@@ -32,19 +32,19 @@ PATH = "/_snapshot/nightly/first"
 
 
 @contextmanager
-def recorded(name: str) -> Any:
+def replay_recording(name: str) -> Any:
     with replay(load_recording(name)) as engine:
         yield engine, OpenSearchClient(Access(engine.url))
 
 
 def snapshot(name: str, request: DetailsRequest = FIRST) -> SnapshotView | None:
-    with recorded(name) as (_, client):
+    with replay_recording(name) as (_, client):
         details: EngineDetails = client.get_details(request)
         return details.snapshot
 
 
 def test_disks_and_shard_sizes_are_read_with_one_request() -> None:
-    with recorded("disks") as (engine, client):
+    with replay_recording("disks") as (engine, client):
         details = client.get_details(DetailsRequest(disks=True))
         [request] = engine.requests
     assert (request.path, request.query["level"]) == ("/_nodes/stats/fs,indices/store", "shards")
@@ -58,7 +58,7 @@ def test_disks_and_shard_sizes_are_read_with_one_request() -> None:
 
 def test_configuration_of_the_nodes_counts_for_the_watermark() -> None:
     """The recorded node is configured to ignore disks."""
-    with recorded("disks") as (engine, client):
+    with replay_recording("disks") as (engine, client):
         assert client.get_state().low_watermark is None
         settings = next(each for each in engine.requests if each.path == "/_cluster/settings")
     assert settings.query["include_defaults"] == "true"
@@ -100,7 +100,7 @@ def test_unexpected_statistics_are_no_figures(response: Any) -> None:
 
 @pytest.mark.parametrize("status", [403, 500, 503])
 def test_rejected_statistics_are_no_figures(status: int) -> None:
-    with recorded("disks") as (engine, client):
+    with replay_recording("disks") as (engine, client):
         engine.set_response("GET", "/_nodes/stats/fs,indices/store", {"error": {}}, status)
         assert client.get_details(DetailsRequest(disks=True)) == EngineDetails()
 
@@ -117,13 +117,13 @@ def test_states_of_a_snapshot() -> None:
 def test_repository_without_a_snapshot_is_requested_by_itself() -> None:
     repository = DetailsRequest(repository="nightly")
     assert snapshot("no-snapshot", repository) == SnapshotView(SnapshotState.MISSING)
-    with recorded("no-repository") as (engine, client):
+    with replay_recording("no-repository") as (engine, client):
         assert client.get_details(repository).snapshot.state is SnapshotState.REPOSITORY_MISSING
         assert [request.path for request in engine.requests] == ["/_snapshot/nightly"]
 
 
 def test_rejected_request_leaves_the_state_unknown() -> None:
-    with recorded("snapshot") as (engine, client):
+    with replay_recording("snapshot") as (engine, client):
         engine.set_response("GET", PATH, {"error": {"reason": "not today"}}, 503)
         assert client.get_details(FIRST).snapshot == SnapshotView(
             SnapshotState.UNKNOWN, f"503 GET {PATH}: not today"
@@ -131,7 +131,7 @@ def test_rejected_request_leaves_the_state_unknown() -> None:
 
 
 def test_engine_that_is_gone_leaves_details_unknown() -> None:
-    with recorded("snapshot") as (engine, _):
+    with replay_recording("snapshot") as (engine, _):
         url = engine.url
     details = OpenSearchClient(Access(url)).get_details(DetailsRequest(True, "nightly", "first"))
     assert details.disks is None
@@ -169,7 +169,7 @@ def writes(engine: RecordedEngine) -> list[tuple[str, str]]:
 
 
 def test_repository_is_verified_before_the_snapshot_is_taken() -> None:
-    with recorded("take-snapshot") as (engine, client):
+    with replay_recording("take-snapshot") as (engine, client):
         client.execute(TAKE)
         [_, put] = engine.writes()
         assert writes(engine) == [("POST", "/_snapshot/nightly/_verify"), ("PUT", PATH)]
@@ -178,7 +178,7 @@ def test_repository_is_verified_before_the_snapshot_is_taken() -> None:
 
 
 def test_snapshot_that_exists_counts_as_started() -> None:
-    with recorded("take-snapshot-again") as (engine, client):
+    with replay_recording("take-snapshot-again") as (engine, client):
         client.execute(TAKE)
         assert writes(engine)[-1] == ("PUT", PATH)
 
@@ -198,7 +198,7 @@ def be_busy(engine: RecordedEngine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("disturb", "error", "message"),
+    ("set_responses", "error", "message"),
     [
         (reject_name, CallRejected, "400 PUT /_snapshot/nightly/first: must be lowercase"),
         (fail_verification, CallRejected, "500 POST /_snapshot/nightly/_verify: not accessible"),
@@ -206,10 +206,10 @@ def be_busy(engine: RecordedEngine) -> None:
     ],
 )
 def test_snapshot_that_cannot_be_taken_raises_with_the_cause(
-    disturb: Callable[[RecordedEngine], None], error: type[CallFailed], message: str
+    set_responses: Callable[[RecordedEngine], None], error: type[CallFailed], message: str
 ) -> None:
-    with recorded("take-snapshot") as (engine, client):
-        disturb(engine)
+    with replay_recording("take-snapshot") as (engine, client):
+        set_responses(engine)
         with pytest.raises(CallFailed) as raised:
             client.execute(TAKE)
     assert (type(raised.value), str(raised.value)) == (error, message)
@@ -219,14 +219,14 @@ def test_text_of_the_call_says_what_it_does() -> None:
     assert str(TAKE) == "take snapshot nightly/first"
 
 
-def test_details_request_is_empty_without_a_wish() -> None:
+def test_details_request_without_fields_is_empty() -> None:
     assert not DetailsRequest()
     assert DetailsRequest(disks=True)
     assert DetailsRequest(repository="nightly")
 
 
 def test_state_has_the_default_watermark_without_settings() -> None:
-    with recorded("healthy") as (_, client):
+    with replay_recording("healthy") as (_, client):
         view = client.get_state()
     assert isinstance(view, EngineView)
     assert view.low_watermark == "85%"

@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
+from planner_operations import Delete, Put
 from searchkeeper.planner import Action, Result, Status, action, done, in_progress, wait
 from searchkeeper.planner.actions import CyclicPrerequisites, closure, run_actions
-from writes import Delete, Put
 
 Log = list[str]
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner_operations import Delete, Put
 from searchkeeper.planner import (
     Action,
     Ledger,
@@ -24,7 +25,6 @@ from searchkeeper.planner import (
     plan,
     wait,
 )
-from writes import Delete, Put
 
 
 def returning(name: str, result: Result, *requires: Action[None]) -> Action[None]:

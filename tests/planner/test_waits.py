@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from planner_operations import Put
 from searchkeeper.planner import (
     Action,
     Ledger,
@@ -19,7 +20,6 @@ from searchkeeper.planner import (
     wait,
 )
 from searchkeeper.planner.waits import waiting_for, waiting_without_change
-from writes import Put
 
 A, B = wait("NotGreen", "", deadline=60), wait("NotReady", "", deadline=60)
 PAUSED = wait("UpgradePaused", "", deadline=2**31)

@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER
+from operator_runs import CLUSTER
+from operator_scenarios import pods, running_cluster
 from searchkeeper.observe import observe
 from searchkeeper.releases import newest
 from searchkeeper.testing.fake_kubernetes.object_store import replace_object
-from tales import pods, running
 
 INITIALIZING = {"name": "opensearch", "state": {"waiting": {"reason": "PodInitializing"}}}
 
 
 def observed_problem(status: dict[str, Any]) -> str | None:
     """Return the problem that is observed of a pod with this status."""
-    world = running()
-    live = {**pods(world)["data-0"], "status": status}
-    world.state = replace(world.state, cluster=replace_object(world.state.cluster, live)[0])
-    snapshot = observe(world, world, CLUSTER, newest(), world.state.now)
+    cluster = running_cluster()
+    live = {**pods(cluster)["data-0"], "status": status}
+    cluster.state = replace(cluster.state, cluster=replace_object(cluster.state.cluster, live)[0])
+    snapshot = observe(cluster, cluster, CLUSTER, newest(), cluster.state.now)
     assert snapshot is not None
     return next(pod.problem for pod in snapshot.pods if pod.name == "logs-data-0")
 

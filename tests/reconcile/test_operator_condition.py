@@ -84,8 +84,8 @@ def patch_of(before: Manifest, blocker: str | None, now: int = NOW) -> Patch | N
     return upgradeable_patch(before, CLUSTER, blocker, exists=lambda _: True, now=now)
 
 
-def patched(before: Manifest, blocker: str | None, now: int = NOW) -> Manifest:
-    """Return the OperatorCondition patched the patch."""
+def patched_condition(before: Manifest, blocker: str | None, now: int = NOW) -> Manifest:
+    """Return the OperatorCondition after the patch."""
     patch = patch_of(before, blocker, now)
     assert patch is not None
     note = patch.changes["metadata"]["annotations"]
@@ -100,15 +100,15 @@ def summary(before: Manifest) -> tuple[str, str, str]:
 
 def test_unchanged_condition_is_not_patched() -> None:
     for blocker in ("data-0 is being replaced", None):
-        assert patch_of(patched(condition(), blocker), blocker, NOW + 1) is None
+        assert patch_of(patched_condition(condition(), blocker), blocker, NOW + 1) is None
 
 
 def test_last_transition_changes_only_with_the_status() -> None:
-    blocked = patched(condition(spec={}), "data-0 is being replaced")
+    blocked = patched_condition(condition(spec={}), "data-0 is being replaced")
     assert summary(blocked) == ("False", "UpgradeStepInProgress", format_timestamp(NOW))
-    later = patched(blocked, "data-1 is being replaced", NOW + 5)
+    later = patched_condition(blocked, "data-1 is being replaced", NOW + 5)
     assert summary(later) == ("False", "UpgradeStepInProgress", format_timestamp(NOW))
-    assert summary(patched(later, None, NOW + 9)) == (
+    assert summary(patched_condition(later, None, NOW + 9)) == (
         "True",
         "NoUpgradeStepInProgress",
         format_timestamp(NOW + 9),
@@ -118,6 +118,6 @@ def test_last_transition_changes_only_with_the_status() -> None:
 def test_removed_annotation_is_restored() -> None:
     """Without it the operator would not know which other clusters block."""
     blocker = "data-0 is being replaced"
-    before = patched(condition(), blocker)
+    before = patched_condition(condition(), blocker)
     bare = {**before, "metadata": {**before["metadata"], "annotations": None}}
-    assert patched(bare, blocker) == before
+    assert patched_condition(bare, blocker) == before

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from action_contexts import manifest, with_objects
-from operators_at_work import CLUSTER
+from operator_runs import CLUSTER, NEWEST
+from operator_scenarios import delete_cluster, running_cluster
 from searchkeeper.desired.names import CONFIGURATION
 from searchkeeper.kubernetes.operations import EmitEvent, Key, Manifest
 from searchkeeper.observe import observe
@@ -19,7 +20,6 @@ from searchkeeper.releases import release
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.testing.fake_cluster import FakeCluster
 from snapshots import cluster_snapshot
-from tales import NEWEST, deleted, running
 
 KEY = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
 PLAN = Plan((), Ledger(), (), converged=True, wake_at=None, made_progress=True)
@@ -78,7 +78,7 @@ def snapshot_of(cluster_snapshot: FakeCluster, version: str = NEWEST) -> Cluster
 
 
 def test_cluster_is_planned_first_then_its_pools_by_name() -> None:
-    assert [each.key.name for each in resource_plans(snapshot_of(running()))] == [
+    assert [each.key.name for each in resource_plans(snapshot_of(running_cluster()))] == [
         "logs",
         "logs-data",
         "logs-managers",
@@ -87,19 +87,19 @@ def test_cluster_is_planned_first_then_its_pools_by_name() -> None:
 
 @pytest.mark.parametrize("version", ["0.5.0", "0.1.0"], ids=["current operator", "older operator"])
 def test_deleted_cluster_is_planned_without_its_pools(version: str) -> None:
-    [only] = resource_plans(snapshot_of(deleted(running()), version))
+    [only] = resource_plans(snapshot_of(delete_cluster(running_cluster()), version))
     assert "FinalizerRemoved" in {each.type for each in only.plan.conditions}
 
 
 def test_cluster_with_unsupported_configuration_gets_only_events() -> None:
     """I6."""
-    [only] = resource_plans(snapshot_of(running(), "0.1.0"))
+    [only] = resource_plans(snapshot_of(running_cluster(), "0.1.0"))
     assert all(isinstance(each, EmitEvent) for each in only.plan.operations)
     assert only.has_changed
 
 
 def test_pool_without_search_pool_has_no_plan() -> None:
-    snapshot = snapshot_of(running())
+    snapshot = snapshot_of(running_cluster())
     first, *others = snapshot.pools
     without_first = replace(snapshot, pools=(replace(first, uid=None), *others))
     assert len([*resource_plans(without_first)]) == len([*resource_plans(snapshot)]) - 1
@@ -117,7 +117,7 @@ def without_current_version(snapshot: ClusterSnapshot) -> ClusterSnapshot:
 
 
 def test_cluster_is_at_its_version_when_every_pool_has_converged() -> None:
-    snapshot = without_current_version(snapshot_of(running()))
+    snapshot = without_current_version(snapshot_of(running_cluster()))
     [cluster, *_] = resource_plans(snapshot)
     assert cluster.plan.converged
     assert cluster.status["currentVersion"] == 5
@@ -126,7 +126,7 @@ def test_cluster_is_at_its_version_when_every_pool_has_converged() -> None:
 @pytest.mark.parametrize("pool", [0, 1])
 def test_pool_has_not_converged_before_its_latest_generation_is_observed(pool: int) -> None:
     """I4."""
-    snapshot = without_current_version(snapshot_of(running()))
+    snapshot = without_current_version(snapshot_of(running_cluster()))
     pools = list(snapshot.pools)
     pools[pool] = replace(pools[pool], generation=pools[pool].generation + 1)
     [cluster, *_] = resource_plans(replace(snapshot, pools=tuple(pools)))
@@ -134,14 +134,20 @@ def test_pool_has_not_converged_before_its_latest_generation_is_observed(pool: i
     assert "currentVersion" not in cluster.status
 
 
-def annotated(name: str, version: object) -> Manifest:
+def annotated_object(name: str, version: object) -> Manifest:
     return manifest("v1", "ConfigMap", name, annotations={CONFIGURATION: str(version)})
 
 
 def test_cluster_that_never_converged_has_the_version_of_its_oldest_object() -> None:
     new = replace(cluster_snapshot(), cluster=replace(cluster_snapshot().cluster, current_version=None))
     assert deployed_version(new) is None
-    mixed = with_objects(new, annotated("a", 3), annotated("b", 1), annotated("c", 4), annotated("d", "x"))
+    mixed = with_objects(
+        new,
+        annotated_object("a", 3),
+        annotated_object("b", 1),
+        annotated_object("c", 4),
+        annotated_object("d", "x"),
+    )
     assert deployed_version(mixed) == 1
     converged = replace(mixed, cluster=replace(mixed.cluster, current_version=3))
     assert deployed_version(converged) == 3

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, cycled, edited, status, with_faults, worked_until
+from operator_runs import CLUSTER, NEWEST, edit_spec, reconcile_once, reconcile_until, set_pod_faults, status
+from operator_scenarios import running_cluster
 from searchkeeper.api.codec import decode_records
 from searchkeeper.kubernetes.operations import Patch
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.invariants.checks import leftovers
-from tales import NEWEST, running
 
 CONDITION = {
     "type": "PodsCurrent",
@@ -54,14 +54,14 @@ def test_field_is_decoded_from_the_ledger_or_from_the_message_of_an_older_releas
 
 def stalled_upgrade() -> FakeCluster:
     """Return a cluster whose upgrade stalls because the image does not exist."""
-    cluster = edited(running(), upgrade={"rollback": "Off", "healthDeadlineSeconds": 30})
-    edited(with_faults(cluster, v3_4_0=PodFault.IMAGE), version="3.4.0")
-    worked_until(cluster, NEWEST, lambda it: status(it).get("phase") == "Stalled")
+    cluster = edit_spec(running_cluster(), upgrade={"rollback": "Off", "healthDeadlineSeconds": 30})
+    edit_spec(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), version="3.4.0")
+    reconcile_until(cluster, lambda it: status(it).get("phase") == "Stalled")
     return idle(cluster)
 
 
 def idle(cluster: FakeCluster) -> FakeCluster:
-    while cycled(cluster, cluster, NEWEST).wrote:
+    while reconcile_once(cluster, cluster, NEWEST).wrote:
         pass
     return cluster
 
@@ -90,15 +90,15 @@ def test_stall_of_an_older_release_continues_without_another_event() -> None:
 
 
 def test_stall_is_written_when_it_begins_and_when_it_ends() -> None:
-    cluster = edited(running(), upgrade={"rollback": "Off", "healthDeadlineSeconds": 30})
-    edited(with_faults(cluster, v3_4_0=PodFault.IMAGE), version="3.4.0")
+    cluster = edit_spec(running_cluster(), upgrade={"rollback": "Off", "healthDeadlineSeconds": 30})
+    edit_spec(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), version="3.4.0")
     lines: list[str | None] = []
     for tick in range(400):
         if tick == 200:
-            with_faults(cluster)
+            set_pod_faults(cluster)
         line = (status(cluster).get("ledger") or {}).get("stalled")
         lines += [line] if not lines or lines[-1] != line else []
-        if not cycled(cluster, cluster, NEWEST).wrote:
+        if not reconcile_once(cluster, cluster, NEWEST).wrote:
             cluster.tick()
     assert lines[0] is lines[-1] is None
     assert len(lines) <= 5
@@ -107,6 +107,6 @@ def test_stall_is_written_when_it_begins_and_when_it_ends() -> None:
 
 
 def test_stall_that_is_left_in_a_converged_cluster_is_a_leftover() -> None:
-    cluster = running()
+    cluster = running_cluster()
     cluster.patch_status(Patch(CLUSTER, {"status": {"ledger": {"stalled": '["PodsCurrent"]'}}}, ""))
     assert leftovers(cluster.state, CLUSTER) == "the ledger still has stalled"

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, edited
+from operator_runs import CLUSTER, NEWEST, edit_spec
+from operator_scenarios import running_cluster
 from searchkeeper.planner import Action, Result
 from searchkeeper.planner.actions import closure
 from searchkeeper.reconcile import reconcile
 from searchkeeper.reconcilers import pools, rollback, upgrade
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.releases import release
-from tales import NEWEST, running
 
 
 @pytest.fixture
@@ -29,15 +29,15 @@ def runs() -> Iterator[Counter[str]]:
     }
     plain = {each: each.run for each in actions}
 
-    def counted(name: str, run: Callable[[Any], Result]) -> Callable[[Any], Result]:
-        def call(world: Any) -> Result:
+    def count_calls(name: str, run: Callable[[Any], Result]) -> Callable[[Any], Result]:
+        def call(cluster: Any) -> Result:
             counts[name] += 1
-            return run(world)
+            return run(cluster)
 
         return call
 
     for each, run in plain.items():
-        object.__setattr__(each, "run", counted(each.name, run))
+        object.__setattr__(each, "run", count_calls(each.name, run))
     yield counts
     for each, run in plain.items():
         object.__setattr__(each, "run", run)
@@ -45,15 +45,15 @@ def runs() -> Iterator[Counter[str]]:
 
 @pytest.mark.parametrize("change", [{"version": "3.4.0"}, {"dashboards": {"enabled": True}}], ids=str)
 def test_no_action_runs_twice_in_a_reconcile(runs: Counter[str], change: dict[str, Any]) -> None:
-    world = edited(running(), **change)
+    cluster = edit_spec(running_cluster(), **change)
     names = {each.name for each in closure(CLUSTER_RECONCILERS[4].actions)}
     for _ in range(300):
         runs.clear()
-        outcome = reconcile(world, world, CLUSTER, release(NEWEST), world.state.now)
+        outcome = reconcile(cluster, cluster, CLUSTER, release(NEWEST), cluster.state.now)
         assert {name: runs[name] for name in names if runs[name] > 1} == {}
         if outcome.converged:
             break
         if not outcome.wrote:
-            world.tick()
+            cluster.tick()
     else:
         pytest.fail("the cluster does not converge")

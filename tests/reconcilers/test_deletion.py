@@ -32,32 +32,35 @@ def snapshot_with(
     return replace(cluster_snapshot(DATA, view=view), observing_since=observing_since, **differences)
 
 
-def restored(snapshot: ClusterSnapshot, **lines: Any) -> Result:
+def restore_settings(snapshot: ClusterSnapshot, **lines: Any) -> Result:
     return engine_settings_restored.run(context(snapshot, **lines))
 
 
 def test_no_recorded_setting_needs_no_restore() -> None:
-    assert restored(snapshot_with()).is_true
+    assert restore_settings(snapshot_with()).is_true
 
 
 def test_start_of_the_restore_is_recorded_first() -> None:
     """A time in the future was recorded by another clock."""
-    assert ledger_changes(restored(snapshot_with(), **SET)) == {DELETING: 1000}
-    assert ledger_changes(restored(snapshot_with(), **SET, deleting=1001)) == {DELETING: 1000}
-    assert engine_calls(restored(snapshot_with(), **SET, deleting=1000)) == [Exclude(frozenset())]
+    assert ledger_changes(restore_settings(snapshot_with(), **SET)) == {DELETING: 1000}
+    assert ledger_changes(restore_settings(snapshot_with(), **SET, deleting=1001)) == {DELETING: 1000}
+    assert engine_calls(restore_settings(snapshot_with(), **SET, deleting=1000)) == [Exclude(frozenset())]
 
 
 def test_unreachable_engine_delays_deletion_only_until_the_deadline() -> None:
-    found = restored(snapshot_with(is_unreachable=True), **SET, deleting=100)
+    found = restore_settings(snapshot_with(is_unreachable=True), **SET, deleting=100)
     [event] = found.operations
     assert isinstance(event, EmitEvent)
     assert ledger_changes(found) == {EXCLUDED: None}
-    assert restored(snapshot_with(is_unreachable=True), **SET, deleting=101).reason == "EngineUnreachable"
+    assert (
+        restore_settings(snapshot_with(is_unreachable=True), **SET, deleting=101).reason
+        == "EngineUnreachable"
+    )
 
 
 def test_new_operator_waits_the_whole_deadline_itself() -> None:
     assert (
-        restored(snapshot_with(is_unreachable=True, observing_since=101), **SET, deleting=0).reason
+        restore_settings(snapshot_with(is_unreachable=True, observing_since=101), **SET, deleting=0).reason
         == "EngineUnreachable"
     )
 

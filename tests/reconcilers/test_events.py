@@ -8,7 +8,20 @@ from typing import Any
 import pytest
 
 from action_contexts import context
-from operators_at_work import CLUSTER, Ports, annotated, asked_for, edited, pool, settled, with_faults, worked
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    CountingPorts,
+    annotate,
+    edit_spec,
+    new_cluster,
+    pool,
+    reconcile_for_ticks,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
+)
+from operator_scenarios import running_cluster
 from rollouts import ledger_changes
 from searchkeeper.api.messages import MAX_MESSAGE
 from searchkeeper.api.reasons import Reason
@@ -23,10 +36,9 @@ from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from searchkeeper.upgrade.ledger import EVENTS_EMITTED
 from snapshots import NEW, OLD, cluster_snapshot
-from tales import NEWEST, at_work, running, until
 
 
-def emitted(cluster: FakeCluster) -> list[str]:
+def event_texts(cluster: FakeCluster) -> list[str]:
     return [f"{each.type} {each.reason}: {each.message}" for each in cluster.state.events]
 
 
@@ -35,18 +47,18 @@ def reasons(cluster: FakeCluster) -> list[str]:
 
 
 def test_creation_emits_nothing() -> None:
-    cluster = asked_for()
-    settled(cluster, NEWEST)
-    assert emitted(cluster) == []
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    assert event_texts(cluster) == []
 
 
 def test_upgrade_emits_its_start_each_pool_and_its_end() -> None:
-    cluster = edited(running(), version=NEW)
-    settled(cluster, NEWEST)
+    cluster = edit_spec(running_cluster(), version=NEW)
+    reconcile_until_converged(cluster)
     blocked = (
         f"a rollback to {OLD} is not possible any more: books[0] has no copy on a node of the older version"
     )
-    assert sorted(emitted(cluster)) == sorted(
+    assert sorted(event_texts(cluster)) == sorted(
         [
             f"Normal UpgradeStarted: upgrade {OLD} → {NEW}; pools in order: data, managers",
             f"Normal PointOfNoReturnPassed: {blocked}",
@@ -60,38 +72,40 @@ def test_upgrade_emits_its_start_each_pool_and_its_end() -> None:
 
 
 def test_second_upgrade_emits_its_own_events() -> None:
-    cluster = edited(running(engine="2.19.0"), version=OLD)
-    settled(cluster, NEWEST)
+    cluster = edit_spec(running_cluster(engine="2.19.0"), version=OLD)
+    reconcile_until_converged(cluster)
     first = reasons(cluster)
-    settled(edited(cluster, version=NEW), NEWEST)
+    reconcile_until_converged(edit_spec(cluster, version=NEW))
     assert reasons(cluster)[len(first) :].count("UpgradeStarted") == 1
     assert reasons(cluster).count("UpgradeFinished") == 2
 
 
 def test_nothing_is_recorded_after_the_end() -> None:
-    cluster = edited(running(), version=NEW)
-    settled(cluster, NEWEST)
+    cluster = edit_spec(running_cluster(), version=NEW)
+    reconcile_until_converged(cluster)
     found = cluster.get(CLUSTER)
     assert found is not None
     assert EVENTS_EMITTED not in found["status"]["ledger"]
 
 
 def test_rollback_emits_its_start_and_its_end() -> None:
-    cluster = edited(running(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60}), version=NEW)
-    worked(with_faults(cluster, v3_4_0=PodFault.IMAGE), NEWEST, ticks=60)
+    cluster = edit_spec(
+        running_cluster(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60}), version=NEW
+    )
+    reconcile_for_ticks(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), ticks=60)
     assert reasons(cluster) == ["UpgradeStarted", "RollbackStarted", "RollbackFinished"]
 
 
 def test_requested_rollback_is_no_warning() -> None:
-    cluster = edited(running(), version=NEW)
-    until(lambda cluster: len(cluster.state.events) > 0, cluster)
-    settled(edited(annotated(cluster, rollback=OLD), version=OLD), NEWEST)
+    cluster = edit_spec(running_cluster(), version=NEW)
+    reconcile_until(cluster, lambda cluster: len(cluster.state.events) > 0)
+    reconcile_until_converged(edit_spec(annotate(cluster, rollback=OLD), version=OLD))
     assert {str(each.type) for each in cluster.state.events} == {"Normal"}
     assert reasons(cluster)[-1] == "RollbackFinished"
 
 
-class Flapping(Ports):
-    """Ports to an engine that answers every other time."""
+class UnreliableEnginePorts(CountingPorts):
+    """Ports to an engine that is unreachable at every third read."""
 
     calls = 0
 
@@ -101,9 +115,9 @@ class Flapping(Ports):
 
 
 def test_events_of_an_upgrade_are_emitted_once_with_a_flapping_engine() -> None:
-    cluster = edited(running(), version=NEW)
-    ports = Flapping(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
-    at_work(cluster, ports, ticks=120)
+    cluster = edit_spec(running_cluster(), version=NEW)
+    ports = UnreliableEnginePorts(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
+    reconcile_for_ticks(cluster, ports, ticks=120)
     found = [each for each in reasons(cluster) if each != "Stalled"]
     assert sorted(found) == [
         "PointOfNoReturnPassed",
@@ -166,8 +180,10 @@ def test_event_is_bounded(count: int) -> None:
 
 
 def test_upgraded_pool_is_recorded_by_name() -> None:
-    cluster = edited(running(pool("data", 2, "data"), pool("managers", 3, "cluster_manager")), version=NEW)
-    until(lambda cluster: "PoolUpgraded" in reasons(cluster), cluster)
+    cluster = edit_spec(
+        running_cluster(pool("data", 2, "data"), pool("managers", 3, "cluster_manager")), version=NEW
+    )
+    reconcile_until(cluster, lambda cluster: "PoolUpgraded" in reasons(cluster))
     found = cluster.get(CLUSTER)
     assert found is not None
     assert "PoolUpgraded/data" in found["status"]["ledger"][EVENTS_EMITTED]

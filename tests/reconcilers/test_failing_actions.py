@@ -6,19 +6,25 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, condition, settled, status, worked
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    condition,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_until_converged,
+    status,
+)
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 
-RELEASE = "0.5.0"
-
 
 @pytest.fixture
 def running() -> FakeCluster:
-    world = asked_for()
-    settled(world, RELEASE)
-    return world
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    return cluster
 
 
 def breaks(*_: Any) -> Any:
@@ -46,13 +52,13 @@ def test_lasting_error_stalls_the_cluster_with_an_event(
 ) -> None:
     broken, action, words = FAULTS[place]
     monkeypatch.setattr(f"searchkeeper.reconcilers.{broken}", breaks)
-    worked(running, RELEASE)
+    reconcile_for_ticks(running, ticks=40)
 
     assert status(running)["phase"] == "Stalled"
     assert condition(running, action) == words
     event = running.state.events[-1]
     assert (event.reason, "KeyError: 'port'" in event.message) == ("Stalled", True)
-    assert not reconcile(running, running, CLUSTER, release(RELEASE), running.state.now).wrote
+    assert not reconcile(running, running, CLUSTER, release(NEWEST), running.state.now).wrote
 
 
 @pytest.mark.parametrize("place", FAULTS)
@@ -62,8 +68,8 @@ def test_fixed_error_leaves_no_trace(
     before = status(running)
     with monkeypatch.context() as patched:
         patched.setattr(f"searchkeeper.reconcilers.{FAULTS[place][0]}", breaks)
-        worked(running, RELEASE)
-    settled(running, RELEASE)
+        reconcile_for_ticks(running, ticks=40)
+    reconcile_until_converged(running)
 
     after = status(running)
     assert (after["phase"], after["ledger"]) == (before["phase"], before["ledger"])

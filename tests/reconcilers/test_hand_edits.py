@@ -9,8 +9,17 @@ from typing import Any
 
 import pytest
 
-import operators_at_work
-from operators_at_work import CLUSTER, edited, pool, settled, status
+import operator_runs
+from operator_runs import (
+    CLUSTER,
+    edit_spec,
+    pool,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import add_pod_fault, pod_templates, pod_versions, pods, running_cluster, stateful_set
 from searchkeeper.desired.names import CONFIGURATION
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
@@ -18,20 +27,19 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_kubernetes.manifests import is_ready
 from searchkeeper.testing.fake_kubernetes.object_store import delete, replace_object
-from tales import NEWEST, broken, pods, running, stateful_set, templates, unfolding, until, versions
 
 OLD, NEW, EDITED = "2.19.4", "3.4.0", "2.19.5"
 SERVICE = Key("v1", "Service", CLUSTER.namespace, CLUSTER.name)
 Container = dict[str, Any]
 
 
-def edit(world: FakeCluster, change: Callable[[dict[str, Any]], None], pool: str = "data") -> FakeCluster:
+def edit(cluster: FakeCluster, change: Callable[[dict[str, Any]], None], pool: str = "data") -> FakeCluster:
     """A user edits the StatefulSet of a pool."""
-    live = deepcopy(stateful_set(world, pool))
+    live = deepcopy(stateful_set(cluster, pool))
     assert isinstance(live, dict)
     change(live)
-    world.state = replace(world.state, cluster=replace_object(world.state.cluster, live)[0])
-    return world
+    cluster.state = replace(cluster.state, cluster=replace_object(cluster.state.cluster, live)[0])
+    return cluster
 
 
 def on_container(change: Callable[[Container], None]) -> Callable[[dict[str, Any]], None]:
@@ -103,8 +111,8 @@ OURS: dict[str, Callable[[dict[str, Any]], None]] = {
 }
 
 
-def deployed_fields(world: FakeCluster, pool: str = "data") -> tuple[Any, Any, Any]:
-    live = stateful_set(world, pool)
+def deployed_fields(cluster: FakeCluster, pool: str = "data") -> tuple[Any, Any, Any]:
+    live = stateful_set(cluster, pool)
     assert live is not None
     return live["spec"]["template"], live["spec"]["updateStrategy"], live["metadata"]["labels"]
 
@@ -112,17 +120,17 @@ def deployed_fields(world: FakeCluster, pool: str = "data") -> tuple[Any, Any, A
 @pytest.mark.parametrize("change", OURS.values(), ids=OURS)
 def test_edited_stateful_set_is_reverted_without_restarts(change: Callable[[dict[str, Any]], None]) -> None:
     # Guard: a StatefulSet is compared with the last applied manifest in every reconcile.
-    world = running()
+    cluster = running_cluster()
     before, uids = (
-        deployed_fields(world),
-        {name: each["metadata"]["uid"] for name, each in pods(world).items()},
+        deployed_fields(cluster),
+        {name: each["metadata"]["uid"] for name, each in pods(cluster).items()},
     )
-    edit(world, change)
-    assert deployed_fields(world) != before
-    settled(world, NEWEST)
-    assert deployed_fields(world) == before
-    assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == uids
-    assert settled(world, NEWEST) == 0
+    edit(cluster, change)
+    assert deployed_fields(cluster) != before
+    reconcile_until_converged(cluster)
+    assert deployed_fields(cluster) == before
+    assert {name: each["metadata"]["uid"] for name, each in pods(cluster).items()} == uids
+    assert reconcile_until_converged(cluster) == 0
 
 
 def limits(container: Container) -> None:
@@ -177,112 +185,118 @@ OTHERS: dict[str, Callable[[dict[str, Any]], None]] = {
 @pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
 def test_additions_of_users_stay(change: Callable[[dict[str, Any]], None]) -> None:
     """They are neither a difference, nor lost when another field is reverted."""
-    world = running()
-    edit(world, change)
-    assert settled(world, NEWEST) == 0
-    kept = deployed_fields(world)
-    edit(world, change_grace_period)
-    settled(world, NEWEST)
-    assert deployed_fields(world) == kept
+    cluster = running_cluster()
+    edit(cluster, change)
+    assert reconcile_until_converged(cluster) == 0
+    kept = deployed_fields(cluster)
+    edit(cluster, change_grace_period)
+    reconcile_until_converged(cluster)
+    assert deployed_fields(cluster) == kept
 
 
 def test_normalised_claim_sizes_are_ignored() -> None:
     """An API server normalises sizes, and volume claim templates are immutable."""
-    world = running()
-    live = deepcopy(stateful_set(world, "data"))
+    cluster = running_cluster()
+    live = deepcopy(stateful_set(cluster, "data"))
     assert isinstance(live, dict)
     [claim] = live["spec"]["volumeClaimTemplates"]
     claim |= {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": {"phase": "Pending"}}
     claim["spec"] |= {"volumeMode": "Filesystem", "resources": {"requests": {"storage": "10240Mi"}}}
-    objects = {**world.state.cluster.objects, Key.of(live): live}
-    world.state = replace(world.state, cluster=replace(world.state.cluster, objects=objects))
-    assert settled(world, NEWEST) == 0
+    objects = {**cluster.state.cluster.objects, Key.of(live): live}
+    cluster.state = replace(cluster.state, cluster=replace(cluster.state.cluster, objects=objects))
+    assert reconcile_until_converged(cluster) == 0
 
 
-def delete_pod(world: FakeCluster, name: str) -> FakeCluster:
+def delete_pod(cluster: FakeCluster, name: str) -> FakeCluster:
     key = Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}")
-    cluster = delete(world.state.cluster, Delete(key, "", ""), now=world.state.now)
-    world.state = replace(world.state, cluster=cluster)
+    store = delete(cluster.state.cluster, Delete(key, "", ""), now=cluster.state.now)
+    cluster.state = replace(cluster.state, cluster=store)
     for _ in range(5):
-        world.tick()
-    return world
+        cluster.tick()
+    return cluster
 
 
 def with_missing_image(*pools: dict[str, Any]) -> FakeCluster:
-    return broken(running(*pools), engine_image(EDITED), PodFault.IMAGE)
+    return add_pod_fault(running_cluster(*pools), engine_image(EDITED), PodFault.IMAGE)
 
 
 def test_pod_of_an_edited_image_is_replaced() -> None:
     """Created while no operator ran: its template has our annotation and another image."""
     # Guard: a pod of another version than its StatefulSet is outdated.
-    world = delete_pod(edit(with_missing_image(), on_container(change_image)), "data-1")
-    assert versions(world)["data-1"] == EDITED
-    others = {name: each["metadata"]["uid"] for name, each in pods(world).items() if name != "data-1"}
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {OLD}
-    assert {name: each["metadata"]["uid"] for name, each in pods(world).items() if name in others} == others
+    cluster = delete_pod(edit(with_missing_image(), on_container(change_image)), "data-1")
+    assert pod_versions(cluster)["data-1"] == EDITED
+    others = {name: each["metadata"]["uid"] for name, each in pods(cluster).items() if name != "data-1"}
+    reconcile_until_converged(cluster)
+    assert set(pod_versions(cluster).values()) == {OLD}
+    assert {name: each["metadata"]["uid"] for name, each in pods(cluster).items() if name in others} == others
 
 
 def test_pod_that_ran_an_edited_newer_version_is_kept() -> None:
     # Guard: a pod that has run a newer version is not outdated.
-    world = delete_pod(edit(running(), on_container(change_image)), "data-1")
-    settled(world, NEWEST)
-    assert versions(world) == {name: EDITED if name == "data-1" else OLD for name in versions(world)}
-    settled(edited(world, version=EDITED), NEWEST)
-    assert set(versions(world).values()) == {EDITED}
+    cluster = delete_pod(edit(running_cluster(), on_container(change_image)), "data-1")
+    reconcile_until_converged(cluster)
+    assert pod_versions(cluster) == {
+        name: EDITED if name == "data-1" else OLD for name in pod_versions(cluster)
+    }
+    reconcile_until_converged(edit_spec(cluster, version=EDITED))
+    assert set(pod_versions(cluster).values()) == {EDITED}
 
 
 def test_edited_image_is_reverted_before_pods_are_replaced() -> None:
     """The StatefulSet is reverted first, although every pod differs from it."""
-    world = edit(running(), on_container(change_image))
-    for moment in unfolding(world):
-        assert all(map(is_ready, pods(moment).values()))
-    assert set(versions(world).values()) == {OLD}
+    cluster = edit(running_cluster(), on_container(change_image))
+    for current in reconcile_steps(cluster):
+        assert all(map(is_ready, pods(current).values()))
+    assert set(pod_versions(cluster).values()) == {OLD}
 
 
 def test_edited_ingest_pool_is_reverted_by_the_stateful_set() -> None:
     managers = pool("managers", 3, "cluster_manager")
-    world = with_missing_image(pool("data", 2, "data"), managers, pool("edge", 2, "ingest"))
-    edit(world, on_container(change_image), "edge")
+    cluster = with_missing_image(pool("data", 2, "data"), managers, pool("edge", 2, "ingest"))
+    edit(cluster, on_container(change_image), "edge")
     for _ in range(3):
-        world.tick()
-    assert EDITED in versions(world).values()
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {OLD}
+        cluster.tick()
+    assert EDITED in pod_versions(cluster).values()
+    reconcile_until_converged(cluster)
+    assert set(pod_versions(cluster).values()) == {OLD}
 
 
 def test_edited_template_of_a_pending_pool_is_reverted() -> None:
-    world = edited(running(), version=NEW)
-    until(lambda world: "3.4.0" in versions(world).values(), world)
-    before = templates(world)["logs-managers"]
-    edit(world, on_container(change_role), "managers")
-    until(lambda world: templates(world)["logs-managers"] == before, world)
-    assert {version for name, version in versions(world).items() if name.startswith("managers")} == {OLD}
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {NEW}
+    cluster = edit_spec(running_cluster(), version=NEW)
+    reconcile_until(cluster, lambda cluster: "3.4.0" in pod_versions(cluster).values())
+    before = pod_templates(cluster)["logs-managers"]
+    edit(cluster, on_container(change_role), "managers")
+    reconcile_until(cluster, lambda cluster: pod_templates(cluster)["logs-managers"] == before)
+    assert {version for name, version in pod_versions(cluster).items() if name.startswith("managers")} == {
+        OLD
+    }
+    reconcile_until_converged(cluster)
+    assert set(pod_versions(cluster).values()) == {NEW}
 
 
 @pytest.mark.parametrize("mark", ["x", "", "-1", "٣", "9" * 5000])
 def test_invalid_version_annotation_is_fixed_before_convergence(mark: str) -> None:
-    world = operators_at_work.asked_for()
-    until(lambda world: world.get(SERVICE) is not None, world)
-    world.patch(Patch(SERVICE, {"metadata": {"annotations": {CONFIGURATION: mark}}}, ""))
-    settled(world, NEWEST)
-    found = world.get(SERVICE)
+    cluster = operator_runs.new_cluster()
+    reconcile_until(cluster, lambda cluster: cluster.get(SERVICE) is not None)
+    cluster.patch(Patch(SERVICE, {"metadata": {"annotations": {CONFIGURATION: mark}}}, ""))
+    reconcile_until_converged(cluster)
+    found = cluster.get(SERVICE)
     assert found is not None
     assert found["metadata"]["annotations"][CONFIGURATION] == "5"
-    assert status(world)["currentVersion"] == 5
+    assert status(cluster)["currentVersion"] == 5
 
 
 @pytest.mark.parametrize("mark", ["x", "9" * 5000])
 def test_invalid_version_annotation_of_a_stateful_set_is_fixed(mark: str) -> None:
-    world = edit(running(), lambda live: live["metadata"]["annotations"].update({CONFIGURATION: mark}))
-    before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
-    settled(world, NEWEST)
-    found = stateful_set(world, "data")
+    cluster = edit(
+        running_cluster(), lambda live: live["metadata"]["annotations"].update({CONFIGURATION: mark})
+    )
+    before = {name: each["metadata"]["uid"] for name, each in pods(cluster).items()}
+    reconcile_until_converged(cluster)
+    found = stateful_set(cluster, "data")
     assert found is not None
     assert found["metadata"]["annotations"][CONFIGURATION] == "5"
-    assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before
+    assert {name: each["metadata"]["uid"] for name, each in pods(cluster).items()} == before
 
 
 def affinity(live: dict[str, Any]) -> None:
@@ -305,14 +319,14 @@ def test_additions_to_a_stateful_set_outlive_its_replacement(
     change: Callable[[dict[str, Any]], None],
 ) -> None:
     """0.4.0 replaces every StatefulSet, because the labels that it selects by change."""
-    plain, world = running(version="0.3.1"), running(version="0.3.1")
-    before = stateful_set(edit(world, change), "data")
+    plain, cluster = running_cluster(version="0.3.1"), running_cluster(version="0.3.1")
+    before = stateful_set(edit(cluster, change), "data")
     assert before is not None
-    settled(world, "0.4.0")
-    after = deepcopy(stateful_set(world, "data"))
+    reconcile_until_converged(cluster, "0.4.0")
+    after = deepcopy(stateful_set(cluster, "data"))
     assert isinstance(after, dict)
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
-    settled(plain, "0.4.0")
+    reconcile_until_converged(plain, "0.4.0")
     expected = deepcopy(stateful_set(plain, "data"))
     assert isinstance(expected, dict)
     change(expected)
@@ -320,7 +334,9 @@ def test_additions_to_a_stateful_set_outlive_its_replacement(
         live["spec"]["template"]["spec"]["containers"][0]["env"].sort(key=lambda variable: variable["name"])
     for part in ("affinity", "containers", "tolerations", "volumes"):
         assert after["spec"]["template"]["spec"].get(part) == expected["spec"]["template"]["spec"].get(part)
-    pool_status = world.get(Key("search.everpath.dev/v1alpha1", "SearchPool", CLUSTER.namespace, "logs-data"))
+    pool_status = cluster.get(
+        Key("search.everpath.dev/v1alpha1", "SearchPool", CLUSTER.namespace, "logs-data")
+    )
     assert pool_status is not None
     assert not pool_status["status"]["ledger"]
-    assert settled(world, "0.4.0") == 0
+    assert reconcile_until_converged(cluster, "0.4.0") == 0

@@ -7,19 +7,23 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
+    NEWEST,
     SMALL,
-    Ports,
-    asked_for,
+    CountingPorts,
+    add_index,
     condition,
-    edited,
+    edit_spec,
+    new_cluster,
     pool,
-    settled,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
     status,
-    with_index,
-    worked,
 )
+from operator_scenarios import color, delete_cluster, object_kinds, pods, running_cluster, stateful_set
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.opensearch.view import Color
 from searchkeeper.reconcile import reconcile
@@ -27,13 +31,12 @@ from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.manifests import owner_uids
 from searchkeeper.testing.faults import kill_pod
-from tales import NEWEST, at_work, color, deleted, kinds, pods, running, stateful_set, unfolding, until
 
 BEFORE = "0.3.1"
 
 
-def revisions(world: FakeCluster) -> dict[str, Manifest]:
-    found = world.list("apps/v1", "ControllerRevision", CLUSTER.namespace, {})
+def revisions(cluster: FakeCluster) -> dict[str, Manifest]:
+    found = cluster.list("apps/v1", "ControllerRevision", CLUSTER.namespace, {})
     return {each["metadata"]["name"]: each for each in found}
 
 
@@ -43,16 +46,18 @@ def foreign_revision(name: str) -> dict[str, Any]:
 
 
 def test_objects_of_version_1_are_deleted_when_unused() -> None:
-    world = running(version="0.1.1")
-    settled(world, "0.2.0")
-    assert not {"logs-discovery", "logs-config"} & {key.name for key in world.state.cluster.objects}
+    cluster = running_cluster(version="0.1.1")
+    reconcile_until_converged(cluster, "0.2.0")
+    assert not {"logs-discovery", "logs-config"} & {key.name for key in cluster.state.cluster.objects}
 
 
 def test_pods_have_both_labels_before_the_service_selects_by_the_new_ones() -> None:
-    world = running(version=BEFORE)
+    cluster = running_cluster(version=BEFORE)
     service = Key("v1", "Service", CLUSTER.namespace, "logs")
-    until(lambda world: "app" not in world.state.cluster.objects[service]["spec"]["selector"], world)
-    labels = [pod["metadata"]["labels"] for pod in world.list("v1", "Pod", CLUSTER.namespace, {})]
+    reconcile_until(
+        cluster, lambda cluster: "app" not in cluster.state.cluster.objects[service]["spec"]["selector"]
+    )
+    labels = [pod["metadata"]["labels"] for pod in cluster.list("v1", "Pod", CLUSTER.namespace, {})]
     assert labels
     assert all({"app", "app.kubernetes.io/instance"} <= each.keys() for each in labels)
 
@@ -60,99 +65,99 @@ def test_pods_have_both_labels_before_the_service_selects_by_the_new_ones() -> N
 @pytest.mark.parametrize("grown", ["data", "managers", "edge"])
 def test_scale_out_works_during_the_relabelling(grown: str) -> None:
     roles = {"data": "data", "edge": "ingest", "managers": "cluster_manager"}
-    world = running(*(pool(name, 3, role) for name, role in roles.items()), version=BEFORE)
-    edited(world, pools=[pool(name, 5 if name == grown else 3, role) for name, role in roles.items()])
-    settled(world, NEWEST)
-    assert status(world)["currentVersion"] == 5
-    assert status(world)["ready"] == "11/11"
+    cluster = running_cluster(*(pool(name, 3, role) for name, role in roles.items()), version=BEFORE)
+    edit_spec(cluster, pools=[pool(name, 5 if name == grown else 3, role) for name, role in roles.items()])
+    reconcile_until_converged(cluster)
+    assert status(cluster)["currentVersion"] == 5
+    assert status(cluster)["ready"] == "11/11"
 
 
 def without_its_last_pool() -> FakeCluster:
     """A removed pool with the only copies of some documents, when the next operator starts."""
-    world = running(*SMALL, pool("more", 2, "data"), version=BEFORE)
+    cluster = running_cluster(*SMALL, pool("more", 2, "data"), version=BEFORE)
     for name in ("films", "songs", "plays", "tales"):
-        with_index(world, name, replicas=0)
-    return edited(world, pools=list(SMALL))
+        add_index(cluster, name, replicas=0)
+    return edit_spec(cluster, pools=list(SMALL))
 
 
 def test_removed_pool_keeps_a_stateful_set_until_its_last_node_has_left() -> None:
-    world = without_its_last_pool()
-    settled(world, NEWEST)
-    assert sorted(pods(world)) == ["data-0", "data-1", "managers-0", "managers-1", "managers-2"]
-    assert status(world)["currentVersion"] == 5
-    assert color(world) is Color.GREEN
+    cluster = without_its_last_pool()
+    reconcile_until_converged(cluster)
+    assert sorted(pods(cluster)) == ["data-0", "data-1", "managers-0", "managers-1", "managers-2"]
+    assert status(cluster)["currentVersion"] == 5
+    assert color(cluster) is Color.GREEN
 
 
 @pytest.mark.parametrize("evicted", [["more-1"], ["more-0", "more-1"]], ids=["one", "all of them"])
 def test_evicted_pod_of_a_removed_pool_comes_back_during_the_relabelling(evicted: list[str]) -> None:
     # Guard: a pool that is scaled in keeps its StatefulSet.
-    world = without_its_last_pool()
-    until(lambda world: stateful_set(world, "more") is None, world)
+    cluster = without_its_last_pool()
+    reconcile_until(cluster, lambda cluster: stateful_set(cluster, "more") is None)
     for name in evicted:
-        world.state = kill_pod(world.state, Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}"))
-    at_work(world, ticks=80)
-    assert color(world) is Color.GREEN
-    assert not status(world)["ledger"]
-    assert stateful_set(world, "more") is None
+        cluster.state = kill_pod(cluster.state, Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}"))
+    reconcile_for_ticks(cluster, ticks=80)
+    assert color(cluster) is Color.GREEN
+    assert not status(cluster)["ledger"]
+    assert stateful_set(cluster, "more") is None
 
 
 def test_orphaning_a_stateful_set_orphans_its_revisions() -> None:
     """They have no owner, and labels that no later StatefulSet selects."""
-    world = running(version=BEFORE)
+    cluster = running_cluster(version=BEFORE)
     orphaned = set()
-    for moment in unfolding(world):
-        orphaned |= {name for name, each in revisions(moment).items() if not owner_uids(each)}
+    for current in reconcile_steps(cluster):
+        orphaned |= {name for name, each in revisions(current).items() if not owner_uids(each)}
     assert {name.rpartition("-")[0] for name in orphaned} == {"logs-data", "logs-managers"}
 
 
 def test_migration_keeps_the_only_manager_on_ephemeral_storage() -> None:
     """I1: the migration continues when another manager can have its vote."""
     ephemeral = {**pool("managers", 1, "cluster_manager"), "storage": {"ephemeral": True}}
-    world = asked_for(ephemeral, pool("data", 2, "data"), upgrade={"healthDeadlineSeconds": 60})
-    settled(world, "0.1.1")
-    before = [node.name for node in world.state.engine.nodes if node.is_elected]
-    worked(world, "0.2.2")
+    cluster = new_cluster(ephemeral, pool("data", 2, "data"), upgrade={"healthDeadlineSeconds": 60})
+    reconcile_until_converged(cluster, "0.1.1")
+    before = [node.name for node in cluster.state.engine.nodes if node.is_elected]
+    reconcile_for_ticks(cluster, version="0.2.2", ticks=40)
     assert "only the ephemeral storage of logs-managers-0 has the cluster state" in condition(
-        world, "PodsCurrent"
+        cluster, "PodsCurrent"
     )
-    assert [node.name for node in world.state.engine.nodes if node.is_elected] == before
-    edited(world, pools=[ephemeral, pool("data", 2, "data"), pool("leaders", 1, "cluster_manager")])
-    settled(world, "0.2.2")
-    assert world.state.engine.elected is not None
+    assert [node.name for node in cluster.state.engine.nodes if node.is_elected] == before
+    edit_spec(cluster, pools=[ephemeral, pool("data", 2, "data"), pool("leaders", 1, "cluster_manager")])
+    reconcile_until_converged(cluster, "0.2.2")
+    assert cluster.state.engine.elected is not None
 
 
 def test_revisions_with_the_old_labels_are_deleted() -> None:
     # Guard: orphaned revisions are deleted.
-    world = running(version=BEFORE)
-    before = set(revisions(world))
-    settled(world, NEWEST)
+    cluster = running_cluster(version=BEFORE)
+    before = set(revisions(cluster))
+    reconcile_until_converged(cluster)
     assert before
-    assert not before & set(revisions(world))
-    assert all(map(owner_uids, revisions(world).values()))
+    assert not before & set(revisions(cluster))
+    assert all(map(owner_uids, revisions(cluster).values()))
 
 
 def test_revisions_of_other_owners_stay() -> None:
     # Guard: revisions are found by the names of our StatefulSets.
-    world = running(version=BEFORE)
-    world.create(foreign_revision("logs-shipper-5d8f"))
-    settled(world, NEWEST)
-    assert "logs-shipper-5d8f" in revisions(world)
+    cluster = running_cluster(version=BEFORE)
+    cluster.create(foreign_revision("logs-shipper-5d8f"))
+    reconcile_until_converged(cluster)
+    assert "logs-shipper-5d8f" in revisions(cluster)
 
 
 def test_deletion_during_the_relabelling_leaves_no_revision() -> None:
-    world = running(version=BEFORE)
-    until(lambda world: not all(map(owner_uids, revisions(world).values())), world)
-    for _ in unfolding(deleted(world)):
+    cluster = running_cluster(version=BEFORE)
+    reconcile_until(cluster, lambda cluster: not all(map(owner_uids, revisions(cluster).values())))
+    for _ in reconcile_steps(delete_cluster(cluster)):
         pass
-    world.tick()
-    assert kinds(world) == {"PersistentVolumeClaim"}
+    cluster.tick()
+    assert object_kinds(cluster) == {"PersistentVolumeClaim"}
 
 
-class ListRecorder(Ports):
+class ListRecordingPorts(CountingPorts):
     """Ports that record which kinds are listed."""
 
-    def __init__(self, world: FakeCluster) -> None:
-        super().__init__(world)
+    def __init__(self, cluster: FakeCluster) -> None:
+        super().__init__(cluster)
         self.listed: list[str] = []
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
@@ -162,8 +167,8 @@ class ListRecorder(Ports):
 
 def test_revisions_are_not_listed_after_the_relabelling() -> None:
     """A list costs one request a reconcile, and there are none."""
-    world = running()
-    ports = ListRecorder(world)
-    reconcile(ports, ports, CLUSTER, release(NEWEST), world.state.now)
+    cluster = running_cluster()
+    ports = ListRecordingPorts(cluster)
+    reconcile(ports, ports, CLUSTER, release(NEWEST), cluster.state.now)
     assert "Pod" in ports.listed
     assert "ControllerRevision" not in ports.listed

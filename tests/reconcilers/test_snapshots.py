@@ -37,7 +37,7 @@ def step(
     return take_snapshot(ReconcileContext(replace(plain, cluster=cluster, details=details), 4))
 
 
-def started(result: Result | None) -> str:
+def started_snapshot(result: Result | None) -> str:
     """Return the name of the snapshot that a step starts. It is in the ledger."""
     assert result is not None
     [operation], [change] = result.operations, result.ledger_changes
@@ -54,15 +54,15 @@ def test_no_step_is_left_when_the_snapshot_has_succeeded() -> None:
 
 
 def test_snapshot_of_another_repository_does_not_count() -> None:
-    assert started(step(SnapshotState.MISSING, taken=("weekly", "any", 1, 1)))
+    assert started_snapshot(step(SnapshotState.MISSING, taken=("weekly", "any", 1, 1)))
 
 
 def test_no_other_cluster_generation_or_attempt_has_the_same_name() -> None:
     """A cluster that is deleted and created again starts with generation 1."""
-    first = started(step(SnapshotState.MISSING, taken=None))
-    second = started(step(SnapshotState.FAILED, waited=600))
-    edited = started(step(SnapshotState.FAILED, generation=2))
-    other = started(step(SnapshotState.MISSING, taken=None, uid="other"))
+    first = started_snapshot(step(SnapshotState.MISSING, taken=None))
+    second = started_snapshot(step(SnapshotState.FAILED, waited=600))
+    edited = started_snapshot(step(SnapshotState.FAILED, generation=2))
+    other = started_snapshot(step(SnapshotState.MISSING, taken=None, uid="other"))
     assert len({first, second, edited, other}) == 4
     assert all(each.startswith("searchkeeper-logs-2.19.4-") for each in (first, second, edited, other))
 
@@ -72,7 +72,7 @@ def test_failed_snapshot_is_tried_again_after_ten_minutes(state: SnapshotState) 
     early, late = step(state, waited=599), step(state, waited=600)
     assert early is not None
     assert (early.reason, early.operations) == ("SnapshotFailed", ())
-    assert started(late)
+    assert started_snapshot(late)
 
 
 def test_last_attempt_is_not_followed_by_another() -> None:

@@ -32,7 +32,7 @@ def complete(ctx: ReconcileContext, view: PoolView) -> PoolView:
     return replace(view, stateful_set=stateful_set, pods=pods, allotted_replicas=view.replicas)
 
 
-def converged(**differences: Any) -> tuple[ReconcileContext, Plan]:
+def converged_plan(**differences: Any) -> tuple[ReconcileContext, Plan]:
     """A cluster whose nodes all run the target, as its engine reports it."""
     pools: tuple[PoolView, ...] = (
         pool("data", 2, pods=[pod(f"logs-data-{n}") for n in range(2)]),
@@ -53,24 +53,24 @@ def converged(**differences: Any) -> tuple[ReconcileContext, Plan]:
 
 
 def test_engine_version_is_recorded_when_every_node_has_it() -> None:
-    assert cluster_status(*converged(), {})["engineVersion"] == NEW
+    assert cluster_status(*converged_plan(), {})["engineVersion"] == NEW
 
 
 def test_engine_version_is_not_recorded_while_a_node_is_absent() -> None:
     """I4: its pod is ready and of the newest template, but it has not joined."""
-    ctx, _ = converged()
+    ctx, _ = converged_plan()
     assert isinstance(ctx.snapshot.engine, EngineView)
     nodes = tuple(node for node in ctx.snapshot.engine.nodes if node.name != "logs-data-1")
     assert len(nodes) == 4
-    assert "engineVersion" not in cluster_status(*converged(nodes=nodes), {})
+    assert "engineVersion" not in cluster_status(*converged_plan(nodes=nodes), {})
 
 
 def test_engine_version_is_not_recorded_while_a_node_has_another() -> None:
-    ctx, _ = converged()
+    ctx, _ = converged_plan()
     assert isinstance(ctx.snapshot.engine, EngineView)
     first, *others = ctx.snapshot.engine.nodes
     nodes = (replace(first, version=OLD), *others)
-    assert "engineVersion" not in cluster_status(*converged(nodes=nodes), {})
+    assert "engineVersion" not in cluster_status(*converged_plan(nodes=nodes), {})
 
 
 def deployment(**status: int) -> Manifest:

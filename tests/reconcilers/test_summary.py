@@ -8,19 +8,23 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
-    Ports,
-    asked_for,
+    NEWEST,
+    CountingPorts,
     condition,
-    cycled,
-    edited,
+    edit_spec,
+    new_cluster,
     pool,
-    settled,
+    reconcile_for_ticks,
+    reconcile_once,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
     status,
-    with_faults,
-    worked,
 )
+from operator_scenarios import UnreachableEnginePorts, add_pod_fault, delete_cluster, running_cluster
 from searchkeeper.api.messages import MAX_MESSAGE
 from searchkeeper.api.status import SummaryType
 from searchkeeper.kubernetes.api import Rejected
@@ -31,7 +35,6 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_opensearch import create_index
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
-from tales import NEWEST, Silent, at_work, broken, deleted, running, unfolding, until
 
 OLD, NEW = "2.19.4", "3.4.0"
 TYPES = [str(name) for name in SummaryType]
@@ -43,18 +46,18 @@ def summary(found: Mapping[str, Any]) -> list[str]:
     return [f"{each['type']}={each['status']} {each['reason']}" for each in conditions]
 
 
-def pool_status(world: FakeCluster, name: str) -> Mapping[str, Any]:
-    found = world.get(Key("search.everpath.dev/v1alpha1", "SearchPool", CLUSTER.namespace, f"logs-{name}"))
+def pool_status(cluster: FakeCluster, name: str) -> Mapping[str, Any]:
+    found = cluster.get(Key("search.everpath.dev/v1alpha1", "SearchPool", CLUSTER.namespace, f"logs-{name}"))
     assert found is not None
     result: Mapping[str, Any] = found["status"]
     return result
 
 
-def reasons(world: FakeCluster, name: str) -> list[str]:
+def reasons(cluster: FakeCluster, name: str) -> list[str]:
     """The statuses and reasons that a condition has, one after the other, until the cluster converges."""
     found: list[str] = []
-    for moment in unfolding(world):
-        for each in status(moment).get("conditions", ()):
+    for current in reconcile_steps(cluster):
+        for each in status(current).get("conditions", ()):
             state = f"{each['status']} {each['reason']}"
             if each["type"] == name and found[-1:] != [state]:
                 found.append(state)
@@ -62,17 +65,17 @@ def reasons(world: FakeCluster, name: str) -> list[str]:
 
 
 def test_converged_cluster_is_ready() -> None:
-    world = running()
-    assert summary(status(world)) == [
+    cluster = running_cluster()
+    assert summary(status(cluster)) == [
         "Ready=True ClusterReady",
         "Progressing=False AsExpected",
         "Degraded=False AsExpected",
     ]
-    assert condition(world, "Ready") == f"True ClusterReady: 5 of 5 nodes run {OLD}; engine is green"
+    assert condition(cluster, "Ready") == f"True ClusterReady: 5 of 5 nodes run {OLD}; engine is green"
 
 
 def test_converged_pool_is_ready() -> None:
-    assert summary(pool_status(running(), "data")) == [
+    assert summary(pool_status(running_cluster(), "data")) == [
         "Ready=True PoolReady",
         "Progressing=False AsExpected",
         "Degraded=False AsExpected",
@@ -80,82 +83,88 @@ def test_converged_pool_is_ready() -> None:
 
 
 def test_summary_conditions_come_first_with_the_generation() -> None:
-    world = settle_edit(running(), dashboards={"enabled": True})
-    found = world.get(CLUSTER)
+    cluster = settle_edit(running_cluster(), dashboards={"enabled": True})
+    found = cluster.get(CLUSTER)
     assert found is not None
     first = found["status"]["conditions"][:3]
     assert [each["type"] for each in first] == TYPES
     assert {each["observedGeneration"] for each in first} == {found["metadata"]["generation"]}
 
 
-def settle_edit(world: FakeCluster, **spec: Any) -> FakeCluster:
-    settled(edited(world, **spec), NEWEST)
-    return world
+def settle_edit(cluster: FakeCluster, **spec: Any) -> FakeCluster:
+    reconcile_until_converged(edit_spec(cluster, **spec))
+    return cluster
 
 
 def test_new_cluster_becomes_ready_once() -> None:
-    world = asked_for()
-    assert reasons(world, "Ready") == ["False CreatingCluster", "True ClusterReady"]
+    cluster = new_cluster()
+    assert reasons(cluster, "Ready") == ["False CreatingCluster", "True ClusterReady"]
 
 
 def test_new_cluster_progresses_until_it_is_ready() -> None:
-    assert reasons(asked_for(dashboards={"enabled": True}), "Progressing") == [
+    assert reasons(new_cluster(dashboards={"enabled": True}), "Progressing") == [
         "True CreatingCluster",
         "False AsExpected",
     ]
 
 
 def test_new_cluster_is_never_degraded() -> None:
-    assert reasons(asked_for(), "Degraded") == ["False AsExpected"]
+    assert reasons(new_cluster(), "Degraded") == ["False AsExpected"]
 
 
 def test_upgrade_is_not_ready_until_every_node_runs_the_target() -> None:
-    world = edited(running(), version=NEW)
-    for moment in unfolding(world):
-        if condition(moment, "Ready").startswith("True"):
-            generation = next(each for each in status(moment)["conditions"])["observedGeneration"]
-            found = moment.get(CLUSTER)
+    cluster = edit_spec(running_cluster(), version=NEW)
+    for current in reconcile_steps(cluster):
+        if condition(current, "Ready").startswith("True"):
+            generation = next(each for each in status(current)["conditions"])["observedGeneration"]
+            found = current.get(CLUSTER)
             assert found is not None
             if generation == found["metadata"]["generation"]:
-                assert {node.version for node in moment.state.engine.nodes} == {NEW}
-    assert condition(world, "Ready") == f"True ClusterReady: 5 of 5 nodes run {NEW}; engine is green"
+                assert {node.version for node in current.state.engine.nodes} == {NEW}
+    assert condition(cluster, "Ready") == f"True ClusterReady: 5 of 5 nodes run {NEW}; engine is green"
 
 
 def test_upgrade_progresses_to_its_end() -> None:
-    world = edited(running(), version=NEW)
-    assert reasons(world, "Progressing") == ["True UpgradeInProgress", "False AsExpected"]
+    cluster = edit_spec(running_cluster(), version=NEW)
+    assert reasons(cluster, "Progressing") == ["True UpgradeInProgress", "False AsExpected"]
 
 
 def test_ready_names_the_nodes_that_are_replaced() -> None:
-    world = edited(running(), version=NEW)
-    until(lambda world: "being replaced" in condition(world, "Ready"), world)
-    assert condition(world, "Ready").startswith(
+    cluster = edit_spec(running_cluster(), version=NEW)
+    reconcile_until(cluster, lambda cluster: "being replaced" in condition(cluster, "Ready"))
+    assert condition(cluster, "Ready").startswith(
         f"False UpgradeInProgress: upgrade {OLD} → {NEW}; 0 of 5 nodes done; being replaced: logs-data-0; "
     )
 
 
 def test_pool_is_not_ready_while_it_is_upgraded() -> None:
-    world = edited(running(), version=NEW)
-    until(lambda world: "pool" in status(world)["upgrade"], world)
-    until(lambda world: summary(pool_status(world, "data"))[0].startswith("Ready=False"), world)
-    until(lambda world: "Progressing=True UpgradeInProgress" in summary(pool_status(world, "data")), world)
-    assert summary(pool_status(world, "managers"))[0] == "Ready=True PoolReady"
+    cluster = edit_spec(running_cluster(), version=NEW)
+    reconcile_until(cluster, lambda cluster: "pool" in status(cluster)["upgrade"])
+    reconcile_until(
+        cluster, lambda cluster: summary(pool_status(cluster, "data"))[0].startswith("Ready=False")
+    )
+    reconcile_until(
+        cluster, lambda cluster: "Progressing=True UpgradeInProgress" in summary(pool_status(cluster, "data"))
+    )
+    assert summary(pool_status(cluster, "managers"))[0] == "Ready=True PoolReady"
 
 
 def test_paused_upgrade_progresses_and_says_so() -> None:
-    world = edited(running(), version=NEW)
-    until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
-    at_work(edited(world, upgrade={"paused": True}), ticks=20)
-    assert condition(world, "Progressing") == (
+    cluster = edit_spec(running_cluster(), version=NEW)
+    reconcile_until(cluster, lambda cluster: status(cluster)["upgrade"].get("pool") == "managers")
+    reconcile_for_ticks(edit_spec(cluster, upgrade={"paused": True}), ticks=20)
+    assert condition(cluster, "Progressing") == (
         f"True UpgradePaused: upgrade {OLD} → {NEW} is paused by spec.upgrade.paused; 2 of 5 nodes done"
     )
-    assert condition(world, "Ready").startswith("False UpgradePaused: ")
-    assert status(world)["phase"] == "Upgrading"
+    assert condition(cluster, "Ready").startswith("False UpgradePaused: ")
+    assert status(cluster)["phase"] == "Upgrading"
 
 
 def test_upgrade_that_is_paused_before_its_start_is_no_progress() -> None:
-    world = at_work(edited(running(), version=NEW, upgrade={"paused": True}), ticks=10)
-    assert summary(status(world)) == [
+    cluster = reconcile_for_ticks(
+        edit_spec(running_cluster(), version=NEW, upgrade={"paused": True}), ticks=10
+    )
+    assert summary(status(cluster)) == [
         "Ready=False UpgradePaused",
         "Progressing=False AsExpected",
         "Degraded=False AsExpected",
@@ -163,12 +172,14 @@ def test_upgrade_that_is_paused_before_its_start_is_no_progress() -> None:
 
 
 def test_rollback_is_reported_until_it_ends() -> None:
-    world = edited(running(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60}), version=NEW)
-    with_faults(world, v3_4_0=PodFault.IMAGE)
-    until(lambda world: status(world)["phase"] == "RollingBack", world)
-    assert condition(world, "Progressing").startswith(f"True RollbackInProgress: rollback {NEW} → {OLD}; ")
-    worked(world, NEWEST, ticks=60)
-    assert summary(status(world)) == [
+    cluster = edit_spec(
+        running_cluster(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60}), version=NEW
+    )
+    set_pod_faults(cluster, v3_4_0=PodFault.IMAGE)
+    reconcile_until(cluster, lambda cluster: status(cluster)["phase"] == "RollingBack")
+    assert condition(cluster, "Progressing").startswith(f"True RollbackInProgress: rollback {NEW} → {OLD}; ")
+    reconcile_for_ticks(cluster, ticks=60)
+    assert summary(status(cluster)) == [
         "Ready=False VersionAbandoned",
         "Progressing=False AsExpected",
         "Degraded=False AsExpected",
@@ -176,42 +187,46 @@ def test_rollback_is_reported_until_it_ends() -> None:
 
 
 def test_stalled_action_degrades_the_cluster_with_its_reason() -> None:
-    world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": "Off"}), version=NEW)
-    worked(with_faults(world, v3_4_0=PodFault.IMAGE), NEWEST, ticks=30)
-    found = next(each for each in status(world)["conditions"] if each["type"] == "PodsCurrent")
-    assert condition(world, "Degraded").startswith(f"True {found['reason']}: waiting until logs-data-0")
-    assert condition(world, "Progressing").startswith("True UpgradeInProgress")
+    cluster = edit_spec(
+        running_cluster(upgrade={"healthDeadlineSeconds": 60, "rollback": "Off"}), version=NEW
+    )
+    reconcile_for_ticks(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), ticks=30)
+    found = next(each for each in status(cluster)["conditions"] if each["type"] == "PodsCurrent")
+    assert condition(cluster, "Degraded").startswith(f"True {found['reason']}: waiting until logs-data-0")
+    assert condition(cluster, "Progressing").startswith("True UpgradeInProgress")
 
 
 @pytest.mark.parametrize(("rollback", "is_hinted"), [("Manual", True), ("Off", False)])
 def test_stall_of_an_upgrade_says_how_to_roll_back(rollback: str, is_hinted: bool) -> None:
-    world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": rollback}), version=NEW)
-    worked(with_faults(world, v3_4_0=PodFault.IMAGE), NEWEST, ticks=30)
+    cluster = edit_spec(
+        running_cluster(upgrade={"healthDeadlineSeconds": 60, "rollback": rollback}), version=NEW
+    )
+    reconcile_for_ticks(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), ticks=30)
     hint = f"; to roll back, annotate the SearchCluster with search.everpath.dev/rollback={OLD}"
-    assert condition(world, "Degraded").endswith(hint) is is_hinted
+    assert condition(cluster, "Degraded").endswith(hint) is is_hinted
 
 
 def test_refused_version_degrades_the_cluster() -> None:
-    world = at_work(edited(running(), version="9.0.0"), ticks=5)
-    assert summary(status(world)) == [
+    cluster = reconcile_for_ticks(edit_spec(running_cluster(), version="9.0.0"), ticks=5)
+    assert summary(status(cluster)) == [
         "Ready=False VersionRefused",
         "Progressing=False AsExpected",
         "Degraded=True VersionRefused",
     ]
-    assert "SkipsMajor" in condition(world, "Degraded")
-    assert condition(world, "Ready").endswith("engine is green")
+    assert "SkipsMajor" in condition(cluster, "Degraded")
+    assert condition(cluster, "Ready").endswith("engine is green")
 
 
 def test_new_cluster_of_a_refused_version_does_not_progress() -> None:
-    world = at_work(asked_for(version="9.0.0"), ticks=5)
-    assert summary(status(world))[:2] == ["Ready=False VersionRefused", "Progressing=False AsExpected"]
+    cluster = reconcile_for_ticks(new_cluster(version="9.0.0"), ticks=5)
+    assert summary(status(cluster))[:2] == ["Ready=False VersionRefused", "Progressing=False AsExpected"]
 
 
 def test_invalid_spec_degrades_the_cluster() -> None:
-    world = running()
-    world.patch(Patch(CLUSTER, {"spec": {"pools": "none"}}, ""))
-    at_work(world, ticks=5)
-    assert summary(status(world)) == [
+    cluster = running_cluster()
+    cluster.patch(Patch(CLUSTER, {"spec": {"pools": "none"}}, ""))
+    reconcile_for_ticks(cluster, ticks=5)
+    assert summary(status(cluster)) == [
         "Ready=False InvalidSpec",
         "Progressing=False AsExpected",
         "Degraded=True InvalidSpec",
@@ -219,8 +234,8 @@ def test_invalid_spec_degrades_the_cluster() -> None:
 
 
 def test_unsupported_configuration_degrades_the_cluster() -> None:
-    world = at_work(running(), version="0.3.1", ticks=5)
-    assert summary(status(world)) == [
+    cluster = reconcile_for_ticks(running_cluster(), version="0.3.1", ticks=5)
+    assert summary(status(cluster)) == [
         "Ready=False UnsupportedConfiguration",
         "Progressing=False AsExpected",
         "Degraded=True UnsupportedConfiguration",
@@ -228,10 +243,10 @@ def test_unsupported_configuration_degrades_the_cluster() -> None:
 
 
 def test_deletion_is_progress() -> None:
-    world = edited(running(), version=NEW)
-    until(lambda world: world.state.engine.allocation is not None, world)
-    until(lambda world: status(world)["phase"] == "Deleting", deleted(world))
-    assert summary(status(world)) == [
+    cluster = edit_spec(running_cluster(), version=NEW)
+    reconcile_until(cluster, lambda cluster: cluster.state.engine.allocation is not None)
+    reconcile_until(delete_cluster(cluster), lambda cluster: status(cluster)["phase"] == "Deleting")
+    assert summary(status(cluster)) == [
         "Ready=False Deleting",
         "Progressing=True Deleting",
         "Degraded=False AsExpected",
@@ -239,33 +254,35 @@ def test_deletion_is_progress() -> None:
 
 
 def test_unreachable_engine_degrades_a_cluster_that_was_ready() -> None:
-    world = running()
-    at_work(world, Silent(world), ticks=5)
-    assert summary(status(world)) == [
+    cluster = running_cluster()
+    reconcile_for_ticks(cluster, UnreachableEnginePorts(cluster), ticks=5)
+    assert summary(status(cluster)) == [
         "Ready=False EngineUnreachable",
         "Progressing=False AsExpected",
         "Degraded=True EngineUnreachable",
     ]
-    assert condition(world, "Ready").endswith("the engine does not answer: timed out")
-    assert status(world)["phase"] == "Running"
+    assert condition(cluster, "Ready").endswith("the engine does not answer: timed out")
+    assert status(cluster)["phase"] == "Running"
 
 
 def test_red_engine_degrades_the_cluster() -> None:
-    world = running()
-    engine = create_index(world.state.engine, "lost", replicas=0)
+    cluster = running_cluster()
+    engine = create_index(cluster.state.engine, "lost", replicas=0)
     lost = replace(engine.copies[-1], has_data=True, left_on="nowhere")
-    world.state = replace(world.state, engine=replace(engine, copies=(*engine.copies[:-1], lost)))
-    at_work(world, ticks=5)
-    assert summary(status(world))[::2] == ["Ready=False EngineRed", "Degraded=True EngineRed"]
+    cluster.state = replace(cluster.state, engine=replace(engine, copies=(*engine.copies[:-1], lost)))
+    reconcile_for_ticks(cluster, ticks=5)
+    assert summary(status(cluster))[::2] == ["Ready=False EngineRed", "Degraded=True EngineRed"]
 
 
 def test_pod_that_is_not_ready_is_waited_for_without_progress() -> None:
-    world = at_work(broken(running(), "logs-data-1", PodFault.NEVER_READY), ticks=5)
-    assert summary(status(world))[:2] == ["Ready=False WaitingForPods", "Progressing=False AsExpected"]
-    assert "1 of 5 pods are not ready: logs-data-1" in condition(world, "Ready")
+    cluster = reconcile_for_ticks(
+        add_pod_fault(running_cluster(), "logs-data-1", PodFault.NEVER_READY), ticks=5
+    )
+    assert summary(status(cluster))[:2] == ["Ready=False WaitingForPods", "Progressing=False AsExpected"]
+    assert "1 of 5 pods are not ready: logs-data-1" in condition(cluster, "Ready")
 
 
-class WithoutNode(Ports):
+class MissingNodePorts(CountingPorts):
     """Ports to an engine that one ready pod has left."""
 
     def get_state(self) -> EngineView | Unreachable:
@@ -275,18 +292,18 @@ class WithoutNode(Ports):
 
 
 def test_node_that_has_not_joined_is_named() -> None:
-    world = running()
-    ports = WithoutNode(InvariantRecorder(world, CLUSTER, release(NEWEST)))
-    at_work(world, ports, ticks=3)
-    assert condition(world, "Ready").startswith(
+    cluster = running_cluster()
+    ports = MissingNodePorts(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
+    reconcile_for_ticks(cluster, ports, ticks=3)
+    assert condition(cluster, "Ready").startswith(
         "False NodesNotJoined: 1 of 5 nodes have not joined: logs-data-1; "
     )
 
 
-class LosingNode(Ports):
+class UnstableNodePorts(CountingPorts):
     """Ports to an engine that loses a node with every other reconcile, and counts status writes."""
 
-    reconciles = writes = 0
+    reconciles = status_writes = 0
 
     def get_state(self) -> EngineView | Unreachable:
         view = super().get_state()
@@ -296,34 +313,34 @@ class LosingNode(Ports):
         return replace(view, nodes=nodes) if self.reconciles % 2 else view
 
     def patch_status(self, patch: Patch) -> Manifest:
-        self.writes += 1
+        self.status_writes += 1
         return super().patch_status(patch)
 
 
 def test_flapping_readiness_is_damped() -> None:
     """Ready becomes False only when it was True for as long as `settling`."""
-    world = running()
-    ports = LosingNode(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    cluster = running_cluster()
+    ports = UnstableNodePorts(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
     for _ in range(100):
-        cycled(ports, world, NEWEST, settling=30)
-        world.tick(5)
-    assert 0 < ports.writes <= 2 * (100 * 5 // 30 + 1)
+        reconcile_once(ports, cluster, NEWEST, settling=30)
+        cluster.tick(5)
+    assert 0 < ports.status_writes <= 2 * (100 * 5 // 30 + 1)
 
 
 def test_scale_in_and_scale_out_progress() -> None:
     managers = pool("managers", 3, "cluster_manager")
-    world = running(pool("data", 3, "data"), managers)
-    assert reasons(edited(world, pools=[pool("data", 2, "data"), managers]), "Progressing") == [
+    cluster = running_cluster(pool("data", 3, "data"), managers)
+    assert reasons(edit_spec(cluster, pools=[pool("data", 2, "data"), managers]), "Progressing") == [
         "True ScalingIn",
         "True ApplyingChanges",
         "False AsExpected",
     ]
-    found = reasons(edited(world, pools=[pool("data", 4, "data"), managers]), "Progressing")
+    found = reasons(edit_spec(cluster, pools=[pool("data", 4, "data"), managers]), "Progressing")
     assert found == ["True ApplyingChanges", "False AsExpected"]
-    assert condition(world, "Ready").startswith("True ClusterReady: 7 of 7 nodes")
+    assert condition(cluster, "Ready").startswith("True ClusterReady: 7 of 7 nodes")
 
 
-class WithoutServices(Ports):
+class ServiceDenyingPorts(CountingPorts):
     """Ports behind which no Service may be created."""
 
     def create(self, manifest: Manifest) -> Manifest:
@@ -333,28 +350,28 @@ class WithoutServices(Ports):
 
 
 def test_denied_operation_degrades_the_cluster() -> None:
-    world = asked_for()
-    ports = WithoutServices(InvariantRecorder(world, CLUSTER, release(NEWEST)))
-    at_work(world, ports, ticks=10)
-    found = next(each for each in status(world)["conditions"] if each["type"] == "ClientServiceApplied")
-    assert condition(world, "Degraded").startswith(f"True {found['reason']}: cannot create Service")
+    cluster = new_cluster()
+    ports = ServiceDenyingPorts(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
+    reconcile_for_ticks(cluster, ports, ticks=10)
+    found = next(each for each in status(cluster)["conditions"] if each["type"] == "ClientServiceApplied")
+    assert condition(cluster, "Degraded").startswith(f"True {found['reason']}: cannot create Service")
 
 
 def test_messages_are_bounded() -> None:
-    world = broken(
-        asked_for(pool("managers", 3, "cluster_manager"), pool("data", 40, "data")), "", PodFault.IMAGE
+    cluster = add_pod_fault(
+        new_cluster(pool("managers", 3, "cluster_manager"), pool("data", 40, "data")), "", PodFault.IMAGE
     )
-    with_faults(world, v2_19_4=PodFault.IMAGE)
-    at_work(world, ticks=10)
-    for each in status(world)["conditions"][:3]:
+    set_pod_faults(cluster, v2_19_4=PodFault.IMAGE)
+    reconcile_for_ticks(cluster, ticks=10)
+    for each in status(cluster)["conditions"][:3]:
         assert len(each["message"]) <= MAX_MESSAGE
 
 
 def test_transition_time_changes_only_with_the_status() -> None:
-    world = edited(running(), version=NEW)
+    cluster = edit_spec(running_cluster(), version=NEW)
     before: dict[str, Any] = {}
-    for moment in unfolding(world):
-        for each in status(moment)["conditions"][:3]:
+    for current in reconcile_steps(cluster):
+        for each in status(current)["conditions"][:3]:
             last = before.get(each["type"])
             if last is not None and last["status"] == each["status"]:
                 assert last["lastTransitionTime"] == each["lastTransitionTime"]
@@ -363,21 +380,21 @@ def test_transition_time_changes_only_with_the_status() -> None:
 
 def test_message_alone_is_no_reason_for_a_write() -> None:
     """A count in a message changes with the next write."""
-    world = running()
+    cluster = running_cluster()
     conditions = [
         {**each, "message": "an earlier count"} if each["type"] in TYPES else each
-        for each in status(world)["conditions"]
+        for each in status(cluster)["conditions"]
     ]
-    world.patch_status(Patch(CLUSTER, {"status": {"conditions": conditions}}, ""))
-    assert settled(world, NEWEST) == 0
-    assert condition(world, "Ready") == "True ClusterReady: an earlier count"
+    cluster.patch_status(Patch(CLUSTER, {"status": {"conditions": conditions}}, ""))
+    assert reconcile_until_converged(cluster) == 0
+    assert condition(cluster, "Ready") == "True ClusterReady: an earlier count"
 
 
 @pytest.mark.parametrize("kind", ["ready", "lost"])
 def test_lost_summary_is_written_again(kind: str) -> None:
-    world = running()
-    kept = [each for each in status(world)["conditions"] if kind == "ready" and each["type"] == "Ready"]
-    actions = [each for each in status(world)["conditions"] if each["type"] not in TYPES]
-    world.patch_status(Patch(CLUSTER, {"status": {"conditions": [*kept, *actions]}}, ""))
-    settled(world, NEWEST)
-    assert summary(status(world))[0] == "Ready=True ClusterReady"
+    cluster = running_cluster()
+    kept = [each for each in status(cluster)["conditions"] if kind == "ready" and each["type"] == "Ready"]
+    actions = [each for each in status(cluster)["conditions"] if each["type"] not in TYPES]
+    cluster.patch_status(Patch(CLUSTER, {"status": {"conditions": [*kept, *actions]}}, ""))
+    reconcile_until_converged(cluster)
+    assert summary(status(cluster))[0] == "Ready=True ClusterReady"

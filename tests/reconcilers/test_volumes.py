@@ -36,7 +36,7 @@ def claim(
     }
 
 
-def given(size: str, *claims: Manifest, version: int = 5, **deployed: Any) -> ReconcileContext:
+def context_with_claims(size: str, *claims: Manifest, version: int = 5, **deployed: Any) -> ReconcileContext:
     """Return the context of a pool of two nodes with claim templates of 10Gi that shall have this size."""
     data = pool("data", 2)
     snapshot = with_objects(cluster_snapshot(data), *claims)
@@ -52,7 +52,7 @@ def resize(ctx: ReconcileContext) -> Result | None:
 
 
 def test_first_small_claim_is_patched_with_its_resource_version() -> None:
-    ctx = given("20Gi", claim(0, "20Gi", "10Gi"), claim(1, "10Gi", "10Gi"))
+    ctx = context_with_claims("20Gi", claim(0, "20Gi", "10Gi"), claim(1, "10Gi", "10Gi"))
     result = resize(ctx)
     assert result is not None
     [patch] = result.operations
@@ -64,43 +64,45 @@ def test_first_small_claim_is_patched_with_its_resource_version() -> None:
 
 @pytest.mark.parametrize("capacity", ["20Gi", "20480Mi", "21Gi"])
 def test_nothing_is_left_to_do_when_every_volume_has_the_size(capacity: str) -> None:
-    assert resize(given("20Gi", claim(0, "20Gi", capacity), claim(1, "25Gi", "25Gi"))) is None
+    assert resize(context_with_claims("20Gi", claim(0, "20Gi", capacity), claim(1, "25Gi", "25Gi"))) is None
 
 
 @pytest.mark.parametrize("size", ["10Gi", "10240Mi", "5Gi"])
 def test_claim_is_never_made_smaller(size: str) -> None:
-    assert resize(given(size, claim(0, "10Gi", "10Gi"), claim(1, "20Gi", "20Gi"))) is None
+    assert resize(context_with_claims(size, claim(0, "10Gi", "10Gi"), claim(1, "20Gi", "20Gi"))) is None
 
 
 def test_claims_of_other_nodes_stay() -> None:
-    assert resize(given("20Gi", claim(2, "10Gi", "10Gi"))) is None
+    assert resize(context_with_claims("20Gi", claim(2, "10Gi", "10Gi"))) is None
 
 
 def test_terminating_claim_stays() -> None:
-    assert resize(given("20Gi", claim(0, "10Gi", "10Gi", deletionTimestamp="now"))) is None
+    assert resize(context_with_claims("20Gi", claim(0, "10Gi", "10Gi", deletionTimestamp="now"))) is None
 
 
 def test_new_claim_of_the_right_size_is_not_waited_for() -> None:
     """PodsReady waits for its pod."""
-    assert resize(given("20Gi", claim(0, "20Gi"))) is None
+    assert resize(context_with_claims("20Gi", claim(0, "20Gi"))) is None
 
 
 def test_claim_that_is_not_bound_is_waited_for() -> None:
-    result = resize(given("20Gi", claim(0, "10Gi"), claim(1, "20Gi", "20Gi")))
+    result = resize(context_with_claims("20Gi", claim(0, "10Gi"), claim(1, "20Gi", "20Gi")))
     assert result is not None
     assert not result.operations
     assert result.message == "volumes of pool data cannot be enlarged before they are bound: data-logs-data-0"
 
 
 def test_growing_volume_is_waited_for() -> None:
-    result = resize(given("20Gi", claim(0, "20Gi", "10Gi", "Resizing"), claim(1, "20Gi", "20Gi")))
+    result = resize(
+        context_with_claims("20Gi", claim(0, "20Gi", "10Gi", "Resizing"), claim(1, "20Gi", "20Gi"))
+    )
     assert result is not None
     assert (result.reason, result.deadline) == ("ResizingVolumes", 3600)
     assert result.message == "volumes of pool data are enlarged to 20Gi: data-logs-data-0"
 
 
 def test_message_names_the_pod_whose_file_system_is_not_resized() -> None:
-    result = resize(given("20Gi", claim(0, "20Gi", "10Gi", "FileSystemResizePending")))
+    result = resize(context_with_claims("20Gi", claim(0, "20Gi", "10Gi", "FileSystemResizePending")))
     assert result is not None
     assert result.message.endswith(
         "; the file system of logs-data-0 is not resized yet: if the driver cannot do that while the volume "
@@ -111,9 +113,9 @@ def test_message_names_the_pod_whose_file_system_is_not_resized() -> None:
 @pytest.mark.parametrize(
     "ctx",
     [
-        given("20Gi", claim(0, "10Gi", "10Gi"), version=4),
-        given("20Gi", claim(0, "10Gi", "10Gi"), storage_class="fast"),
-        given("20Gi", claim(0, "10Gi", "10Gi"), ephemeral=True),
+        context_with_claims("20Gi", claim(0, "10Gi", "10Gi"), version=4),
+        context_with_claims("20Gi", claim(0, "10Gi", "10Gi"), storage_class="fast"),
+        context_with_claims("20Gi", claim(0, "10Gi", "10Gi"), ephemeral=True),
     ],
     ids=["before version 5", "another class", "ephemeral"],
 )

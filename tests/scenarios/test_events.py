@@ -7,17 +7,21 @@ from dataclasses import replace
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
-    Ports,
-    annotated,
-    asked_for,
-    edited,
-    settled,
+    NEWEST,
+    CountingPorts,
+    annotate,
+    edit_spec,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
     status,
-    with_faults,
-    worked,
 )
+from operator_scenarios import UnreachableEnginePorts, add_pod_fault, pod_versions, running_cluster
 from searchkeeper.opensearch.calls import SetAllocation
 from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.releases import release
@@ -25,54 +29,53 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_opensearch import create_index
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
-from tales import NEWEST, Silent, at_work, broken, running, unfolding, until, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
 
 
 def with_short_deadline(**upgrade: object) -> FakeCluster:
     """A converged cluster with a health deadline of one minute."""
-    return running(upgrade={"healthDeadlineSeconds": 60, **upgrade})
+    return running_cluster(upgrade={"healthDeadlineSeconds": 60, **upgrade})
 
 
-def red(world: FakeCluster) -> FakeCluster:
+def lose_primary(cluster: FakeCluster) -> FakeCluster:
     """The cluster with an index whose only primary is lost."""
-    lost = create_index(world.state.engine, "lost", replicas=0)
+    lost = create_index(cluster.state.engine, "lost", replicas=0)
     primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
-    world.state = replace(world.state, engine=replace(lost, copies=(*lost.copies[:-1], primary)))
-    return world
+    cluster.state = replace(cluster.state, engine=replace(lost, copies=(*lost.copies[:-1], primary)))
+    return cluster
 
 
-def yellow(world: FakeCluster) -> FakeCluster:
-    world.execute(SetAllocation(Allocation.PRIMARIES))
-    world.state = replace(world.state, engine=create_index(world.state.engine, "films", replicas=1))
-    return world
+def yellow(cluster: FakeCluster) -> FakeCluster:
+    cluster.execute(SetAllocation(Allocation.PRIMARIES))
+    cluster.state = replace(cluster.state, engine=create_index(cluster.state.engine, "films", replicas=1))
+    return cluster
 
 
-def paused(world: FakeCluster) -> FakeCluster:
-    return edited(world, upgrade={"paused": True})
+def pause_upgrade(cluster: FakeCluster) -> FakeCluster:
+    return edit_spec(cluster, upgrade={"paused": True})
 
 
-def with_unready_pod(world: FakeCluster) -> FakeCluster:
-    return broken(world, "logs-managers-2", PodFault.NEVER_READY)
+def with_unready_pod(cluster: FakeCluster) -> FakeCluster:
+    return add_pod_fault(cluster, "logs-managers-2", PodFault.NEVER_READY)
 
 
-def with_missing_image(world: FakeCluster) -> FakeCluster:
-    return with_faults(world, v3_4_0=PodFault.IMAGE)
+def with_missing_image(cluster: FakeCluster) -> FakeCluster:
+    return set_pod_faults(cluster, v3_4_0=PodFault.IMAGE)
 
 
 OBSTACLES: dict[str, tuple[Callable[[FakeCluster], FakeCluster], str]] = {
-    "spec.upgrade.paused is set": (paused, "Running"),
-    "a primary is missing": (red, "Stalled"),
+    "spec.upgrade.paused is set": (pause_upgrade, "Running"),
+    "a primary is missing": (lose_primary, "Stalled"),
     "the cluster is yellow while cluster.routing.allocation.enable is primaries": (yellow, "Stalled"),
     "logs-managers-2 of pool managers is not ready": (with_unready_pod, "Stalled"),
     "waiting until logs-data-0 (ImagePullBackOff) is ready and has joined": (with_missing_image, "Stalled"),
 }
 
 
-def false_messages(world: FakeCluster) -> list[str]:
+def false_messages(cluster: FakeCluster) -> list[str]:
     """The messages of the conditions that are False."""
-    conditions = status(world)["conditions"]
+    conditions = status(cluster)["conditions"]
     return [condition["message"] for condition in conditions if condition["status"] == "False"]
 
 
@@ -82,47 +85,49 @@ def test_condition_names_what_blocks_the_upgrade(
 ) -> None:
     """S28: the status names the blocker, and the phase is Stalled after the deadline."""
     block, phase = obstacle
-    world = at_work(block(edited(with_short_deadline(), version=NEW)), ticks=30)
-    assert any(message in text for text in false_messages(world)), false_messages(world)
-    assert status(world)["phase"] == phase
+    cluster = reconcile_for_ticks(block(edit_spec(with_short_deadline(), version=NEW)), ticks=30)
+    assert any(message in text for text in false_messages(cluster)), false_messages(cluster)
+    assert status(cluster)["phase"] == phase
 
 
 def test_condition_names_the_unreachable_engine() -> None:
     """S28: an unreachable engine is a blocker, too."""
-    world = edited(with_short_deadline(), version=NEW)
-    at_work(world, Silent(world), ticks=30)
-    assert any("timed out" in text for text in false_messages(world))
-    assert status(world)["phase"] == "Stalled"
+    cluster = edit_spec(with_short_deadline(), version=NEW)
+    reconcile_for_ticks(cluster, UnreachableEnginePorts(cluster), ticks=30)
+    assert any("timed out" in text for text in false_messages(cluster))
+    assert status(cluster)["phase"] == "Stalled"
 
 
-class Intermittent(Ports):
+class IntermittentEnginePorts(CountingPorts):
     """Ports to an engine that answers every other tick."""
 
     def get_state(self) -> EngineView | Unreachable:
-        assert isinstance(self.world, InvariantRecorder)
-        return Unreachable("timed out") if self.world.world.state.now // 10 % 2 else super().get_state()
+        assert isinstance(self.ports, InvariantRecorder)
+        return Unreachable("timed out") if self.ports.world.state.now // 10 % 2 else super().get_state()
 
 
 @pytest.mark.parametrize("policy", ["Automatic", "Off"])
 def test_upgrade_stalls_when_the_engine_answers_every_other_time(policy: str) -> None:
     """S28, L5: the reason changes with every reconcile, and nothing else does."""
     # Guard: a change of reason is no progress.
-    world = edited(with_short_deadline(rollback=policy), version=NEW)
-    until(lambda world: versions(world)["data-0"] == NEW and status(world)["ready"] == "5/5", world)
-    ports = Intermittent(InvariantRecorder(with_unready_pod(world), CLUSTER, release(NEWEST)))
-    at_work(world, ports, ticks=60)
-    reasons = [event.reason for event in world.state.events]
+    cluster = edit_spec(with_short_deadline(rollback=policy), version=NEW)
+    reconcile_until(
+        cluster, lambda cluster: pod_versions(cluster)["data-0"] == NEW and status(cluster)["ready"] == "5/5"
+    )
+    ports = IntermittentEnginePorts(InvariantRecorder(with_unready_pod(cluster), CLUSTER, release(NEWEST)))
+    reconcile_for_ticks(cluster, ports, ticks=60)
+    reasons = [event.reason for event in cluster.state.events]
     assert reasons.count("Stalled") <= 2
     assert reasons[:2] == ["UpgradeStarted", "Stalled"]
     assert ("RollbackStarted" in reasons) == (policy == "Automatic")
-    assert status(world)["phase"] == "Stalled"
+    assert status(cluster)["phase"] == "Stalled"
 
 
 def test_condition_is_not_true_until_every_pod_is_upgraded() -> None:
     """S28: each condition that is not True has a reason and a message."""
-    world = edited(running(), version=NEW)
-    for current in unfolding(world):
-        if set(versions(current).values()) != {NEW}:
+    cluster = edit_spec(running_cluster(), version=NEW)
+    for current in reconcile_steps(cluster):
+        if set(pod_versions(current).values()) != {NEW}:
             pending = [each for each in status(current)["conditions"] if each["status"] != "True"]
             assert pending
             assert all(each["reason"] and each["message"] for each in pending)
@@ -130,10 +135,10 @@ def test_condition_is_not_true_until_every_pod_is_upgraded() -> None:
 
 def test_version_refused_again_after_another_edit_emits_another_warning() -> None:
     """S31: the ledger has the generation of a refused spec."""
-    world = at_work(edited(running(), version="9.0.0"), ticks=5)
-    at_work(edited(world, version=OLD), ticks=5)
-    at_work(edited(world, version="9.0.0"), ticks=5)
-    first, second = world.state.events
+    cluster = reconcile_for_ticks(edit_spec(running_cluster(), version="9.0.0"), ticks=5)
+    reconcile_for_ticks(edit_spec(cluster, version=OLD), ticks=5)
+    reconcile_for_ticks(edit_spec(cluster, version="9.0.0"), ticks=5)
+    first, second = cluster.state.events
     assert first == second
 
 
@@ -143,25 +148,25 @@ STARTED = f"Normal UpgradeStarted: upgrade {OLD} → {NEW}; pools in order: data
 FINISHED = f"Normal RollbackFinished: every node runs {OLD}"
 
 
-def event_lines(world: FakeCluster) -> list[str]:
+def event_lines(cluster: FakeCluster) -> list[str]:
     """Every event, oldest first."""
-    return [f"{event.type} {event.reason}: {event.message}" for event in world.state.events]
+    return [f"{event.type} {event.reason}: {event.message}" for event in cluster.state.events]
 
 
 def failing(**upgrade: object) -> FakeCluster:
     """An upgrade to an image that does not exist, after ten minutes; its deadline is one minute."""
-    world = edited(with_short_deadline(**upgrade), version=NEW)
-    return worked(with_faults(world, v3_4_0=PodFault.IMAGE), NEWEST, ticks=60)
+    cluster = edit_spec(with_short_deadline(**upgrade), version=NEW)
+    return reconcile_for_ticks(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), ticks=60)
 
 
 def test_upgrade_that_fails_again_emits_its_events_again() -> None:
     """S31: the ledger entry of an event ends with the failure that the event reports."""
-    world = failing(rollback="Automatic")
-    assert event_lines(world) == [STARTED, ROLLED_BACK, FINISHED]
-    worked(edited(world, upgrade={"maxBatch": 2}), NEWEST, ticks=60)
-    assert event_lines(world) == [STARTED, ROLLED_BACK, FINISHED] * 2
-    assert f"{NEW} failed and was rolled back; change the spec to try again" in false_messages(world)
-    first, second = status(world)["upgrade"]["history"]
+    cluster = failing(rollback="Automatic")
+    assert event_lines(cluster) == [STARTED, ROLLED_BACK, FINISHED]
+    reconcile_for_ticks(edit_spec(cluster, upgrade={"maxBatch": 2}), ticks=60)
+    assert event_lines(cluster) == [STARTED, ROLLED_BACK, FINISHED] * 2
+    assert f"{NEW} failed and was rolled back; change the spec to try again" in false_messages(cluster)
+    first, second = status(cluster)["upgrade"]["history"]
     assert first["result"] == second["result"] == "RolledBack"
     assert first["finishedAt"] < second["startedAt"]
 
@@ -183,9 +188,9 @@ def test_stalled_upgrade_emits_one_warning(policy: str, advice: str) -> None:
 
 
 def test_requested_rollback_is_a_normal_event() -> None:
-    world = annotated(failing(rollback="Manual"), rollback=OLD)
-    worked(world, NEWEST)
-    assert event_lines(world)[2:] == [
+    cluster = annotate(failing(rollback="Manual"), rollback=OLD)
+    reconcile_for_ticks(cluster, ticks=40)
+    assert event_lines(cluster)[2:] == [
         (
             f"Normal RollbackStarted: rolling back to {OLD}: "
             "the annotation search.everpath.dev/rollback requests it"
@@ -196,13 +201,13 @@ def test_requested_rollback_is_a_normal_event() -> None:
 
 def test_second_stall_of_an_upgrade_emits_another_warning() -> None:
     """S31: the first stall delays the start of the upgrade, the second one its first pool."""
-    world = worked(red(edited(with_short_deadline(), version=NEW)), NEWEST, ticks=20)
-    healthy = world.state.engine.copies[:-1]
-    assert len(event_lines(world)) == 1
-    world.state = replace(world.state, engine=replace(world.state.engine, copies=healthy))
-    until(lambda world: status(world)["upgrade"].get("pool") == "data", world)
-    worked(red(world), NEWEST, ticks=20)
-    assert [line.partition(":")[0] for line in event_lines(world)] == [
+    cluster = reconcile_for_ticks(lose_primary(edit_spec(with_short_deadline(), version=NEW)), ticks=20)
+    healthy = cluster.state.engine.copies[:-1]
+    assert len(event_lines(cluster)) == 1
+    cluster.state = replace(cluster.state, engine=replace(cluster.state.engine, copies=healthy))
+    reconcile_until(cluster, lambda cluster: status(cluster)["upgrade"].get("pool") == "data")
+    reconcile_for_ticks(lose_primary(cluster), ticks=20)
+    assert [line.partition(":")[0] for line in event_lines(cluster)] == [
         "Warning Stalled",
         "Normal UpgradeStarted",
         "Warning Stalled",
@@ -210,14 +215,14 @@ def test_second_stall_of_an_upgrade_emits_another_warning() -> None:
 
 
 def test_new_cluster_that_never_becomes_ready_emits_a_warning() -> None:
-    world = with_faults(asked_for(upgrade={"healthDeadlineSeconds": 60}), v2_19_4=PodFault.IMAGE)
-    worked(world, NEWEST, ticks=60)
-    [line] = event_lines(world)
+    cluster = set_pod_faults(new_cluster(upgrade={"healthDeadlineSeconds": 60}), v2_19_4=PodFault.IMAGE)
+    reconcile_for_ticks(cluster, ticks=60)
+    [line] = event_lines(cluster)
     assert line.startswith("Warning Stalled: ")
     assert "PoolsConverged" in line
 
 
-class WithOutdatedNode(Ports):
+class OutdatedNodePorts(CountingPorts):
     """Ports to an engine with a node that reports the old version, whatever the image of its pod."""
 
     node = "logs-data-1"
@@ -235,13 +240,13 @@ class WithOutdatedNode(Ports):
 @pytest.mark.parametrize("node", ["logs-data-1", "logs-managers-1"])
 def test_upgrade_is_not_finished_while_one_node_reports_the_old_version(node: str) -> None:
     """S33, I4: the version that each node reports counts, not the image of its pod."""
-    world = edited(with_short_deadline(), version=NEW)
-    ports = WithOutdatedNode(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    cluster = edit_spec(with_short_deadline(), version=NEW)
+    ports = OutdatedNodePorts(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
     ports.node = node
-    at_work(world, ports, ticks=60)
-    assert status(world)["engineVersion"] == OLD
-    assert status(world)["phase"] == "Stalled"
-    assert not status(world)["upgrade"].get("history")
-    settled(world, NEWEST)
-    assert status(world)["engineVersion"] == NEW
-    assert [each["result"] for each in status(world)["upgrade"]["history"]] == ["Finished"]
+    reconcile_for_ticks(cluster, ports, ticks=60)
+    assert status(cluster)["engineVersion"] == OLD
+    assert status(cluster)["phase"] == "Stalled"
+    assert not status(cluster)["upgrade"].get("history")
+    reconcile_until_converged(cluster)
+    assert status(cluster)["engineVersion"] == NEW
+    assert [each["result"] for each in status(cluster)["upgrade"]["history"]] == ["Finished"]

@@ -7,7 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, asked_for, condition, cycled, edited, status
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    CountingPorts,
+    condition,
+    edit_spec,
+    new_cluster,
+    reconcile_once,
+    status,
+)
+from operator_scenarios import pod_versions, running_cluster
 from searchkeeper.kubernetes.api import Rejected
 from searchkeeper.kubernetes.operations import Delete, EventType, Key, Manifest, Patch
 from searchkeeper.opensearch.calls import Call, SetAllocation
@@ -17,18 +27,19 @@ from searchkeeper.reconcile import OSCILLATION_LIMIT
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
-from tales import NEWEST, running, versions
 
 RECONCILES, INTERVAL, SETTLING = 360, 5, 30
 # A failure is reported again only after the engine was healthy for SETTLING seconds.
 MOST_REPORTS = RECONCILES * INTERVAL // (SETTLING + INTERVAL) + 1
 
 
-class Flapping(Ports):
+class FlappingEnginePorts(CountingPorts):
     """Ports to an engine that is in the next of its states with every reconcile."""
 
-    def __init__(self, world: FakeCluster, *states: Callable[[EngineView], EngineView | Unreachable]) -> None:
-        super().__init__(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    def __init__(
+        self, cluster: FakeCluster, *states: Callable[[EngineView], EngineView | Unreachable]
+    ) -> None:
+        super().__init__(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
         self.states = states
         self.reads = self.status_writes = 0
 
@@ -55,66 +66,66 @@ def healthy(snapshot: EngineView) -> EngineView:
     return snapshot
 
 
-def run_reconciles(world: FakeCluster, ports: Flapping, count: int = RECONCILES) -> None:
+def run_reconciles(cluster: FakeCluster, ports: FlappingEnginePorts, count: int = RECONCILES) -> None:
     """Reconcile `count` times, as the manager does: at once after a write, otherwise after five seconds.
 
     An oscillation that reaches its limit also waits five seconds.
     """
     oscillations = 0
     for _ in range(count):
-        outcome = cycled(ports, world, NEWEST, settling=SETTLING)
+        outcome = reconcile_once(ports, cluster, NEWEST, settling=SETTLING)
         oscillations = oscillations + 1 if outcome.is_oscillating else 0
         if not outcome.wrote or outcome.is_cosmetic or oscillations >= OSCILLATION_LIMIT:
-            world.tick(INTERVAL)
+            cluster.tick(INTERVAL)
 
 
 @pytest.mark.parametrize("states", [(unreachable, healthy), (red, healthy), (unreachable, red, healthy)])
 def test_flapping_engine_does_not_change_status_with_every_reconcile(
     states: tuple[Callable[[EngineView], EngineView | Unreachable], ...],
 ) -> None:
-    world = running()
-    ports = Flapping(world, *states)
-    run_reconciles(world, ports)
+    cluster = running_cluster()
+    ports = FlappingEnginePorts(cluster, *states)
+    run_reconciles(cluster, ports)
     assert 0 < ports.status_writes <= len(states) * MOST_REPORTS
 
 
 def test_recovery_is_reported_at_once_and_repeated_failure_after_settling() -> None:
-    world = running()
-    run_reconciles(world, Flapping(world, unreachable), 1)
-    assert condition(world, "EngineHealthy").startswith("False")
-    run_reconciles(world, Flapping(world, healthy), 1)
-    assert condition(world, "EngineHealthy").startswith("True")
-    run_reconciles(world, Flapping(world, unreachable), SETTLING // INTERVAL - 1)
-    assert condition(world, "EngineHealthy").startswith("True")
-    run_reconciles(world, Flapping(world, unreachable), 1)
-    assert condition(world, "EngineHealthy").startswith("False")
+    cluster = running_cluster()
+    run_reconciles(cluster, FlappingEnginePorts(cluster, unreachable), 1)
+    assert condition(cluster, "EngineHealthy").startswith("False")
+    run_reconciles(cluster, FlappingEnginePorts(cluster, healthy), 1)
+    assert condition(cluster, "EngineHealthy").startswith("True")
+    run_reconciles(cluster, FlappingEnginePorts(cluster, unreachable), SETTLING // INTERVAL - 1)
+    assert condition(cluster, "EngineHealthy").startswith("True")
+    run_reconciles(cluster, FlappingEnginePorts(cluster, unreachable), 1)
+    assert condition(cluster, "EngineHealthy").startswith("False")
 
 
 def test_pools_are_reconciled_while_conditions_change_with_every_reconcile() -> None:
-    world = asked_for()
-    run_reconciles(world, Flapping(world, healthy), 60)
-    edited(world, pools=[{"name": "data", "roles": ["data"], "replicas": 3}, *spec_pools(world)[1:]])
-    run_reconciles(world, Flapping(world, unreachable, red), 40)
-    assert "data-2" in versions(world)
+    cluster = new_cluster()
+    run_reconciles(cluster, FlappingEnginePorts(cluster, healthy), 60)
+    edit_spec(cluster, pools=[{"name": "data", "roles": ["data"], "replicas": 3}, *spec_pools(cluster)[1:]])
+    run_reconciles(cluster, FlappingEnginePorts(cluster, unreachable, red), 40)
+    assert "data-2" in pod_versions(cluster)
 
 
-def spec_pools(world: FakeCluster) -> list[Manifest]:
-    cluster = world.get(CLUSTER)
-    assert cluster is not None
-    pools: list[Manifest] = cluster["spec"]["pools"]
+def spec_pools(cluster: FakeCluster) -> list[Manifest]:
+    resource = cluster.get(CLUSTER)
+    assert resource is not None
+    pools: list[Manifest] = resource["spec"]["pools"]
     return pools
 
 
 def test_engine_that_is_never_healthy_stalls_after_the_deadline() -> None:
     """S28, L5: the rate limit of reports does not extend the deadline."""
-    world = running(upgrade={"healthDeadlineSeconds": 120})
-    ports = Flapping(world, unreachable, red)
-    run_reconciles(world, ports, 26)
-    assert status(world)["phase"] == "Stalled"
+    cluster = running_cluster(upgrade={"healthDeadlineSeconds": 120})
+    ports = FlappingEnginePorts(cluster, unreachable, red)
+    run_reconciles(cluster, ports, 26)
+    assert status(cluster)["phase"] == "Stalled"
 
 
-class DenyingServices(Flapping):
-    """Flapping ports to an API server that denies the creation of Services."""
+class FlappingServiceDenyingPorts(FlappingEnginePorts):
+    """Ports to a flapping engine, and to an API server that denies the creation of Services."""
 
     def create(self, manifest: Manifest) -> Manifest:
         if manifest["kind"] == "Service":
@@ -124,40 +135,40 @@ class DenyingServices(Flapping):
 
 def without_service(
     *states: Callable[[EngineView], EngineView | Unreachable],
-) -> tuple[FakeCluster, DenyingServices]:
+) -> tuple[FakeCluster, FlappingServiceDenyingPorts]:
     """A cluster without its Service, whose creation is denied."""
-    world = running()
-    world.delete(Delete(Key("v1", "Service", CLUSTER.namespace, CLUSTER.name), "", ""))
-    return world, DenyingServices(world, *states)
+    cluster = running_cluster()
+    cluster.delete(Delete(Key("v1", "Service", CLUSTER.namespace, CLUSTER.name), "", ""))
+    return cluster, FlappingServiceDenyingPorts(cluster, *states)
 
 
 def test_denied_operation_is_reported_while_the_engine_flaps() -> None:
     """S28, L5: the denial is recorded although the conditions change with every reconcile."""
     # Guard: denials are recorded beside changed conditions.
-    world, ports = without_service(unreachable, red)
-    run_reconciles(world, ports, 100)
-    assert condition(world, "ClientServiceApplied").startswith(
+    cluster, ports = without_service(unreachable, red)
+    run_reconciles(cluster, ports, 100)
+    assert condition(cluster, "ClientServiceApplied").startswith(
         "False OperationDenied: stalled: cannot create Service"
     )
 
 
 def test_denied_operation_causes_no_additional_status_writes() -> None:
     # Guard: flapping is not reported.
-    world, ports = without_service(unreachable, healthy)
-    run_reconciles(world, ports)
-    assert condition(world, "ClientServiceApplied").startswith(
+    cluster, ports = without_service(unreachable, healthy)
+    run_reconciles(cluster, ports)
+    assert condition(cluster, "ClientServiceApplied").startswith(
         "False OperationDenied: stalled: cannot create Service"
     )
     assert ports.status_writes <= 2 * MOST_REPORTS
 
 
-class Denying(Flapping):
-    """Flapping ports that deny the deletion of pods or the change of the allocation setting."""
+class FlappingDenyingPorts(FlappingEnginePorts):
+    """Ports to a flapping engine that deny deletes of pods or changes of the allocation setting."""
 
     def __init__(
-        self, world: FakeCluster, denied: str, *states: Callable[[EngineView], EngineView | Unreachable]
+        self, cluster: FakeCluster, denied: str, *states: Callable[[EngineView], EngineView | Unreachable]
     ) -> None:
-        super().__init__(world, *states)
+        super().__init__(cluster, *states)
         self.denied = denied
 
     def delete(self, delete: Delete) -> None:
@@ -192,29 +203,31 @@ def test_oscillating_upgrade_stalls_after_the_deadline(
 ) -> None:
     """S28, L5: settings that are set and restored, and denied operations, are no progress."""
     # Guards: preparation is no progress; cancelling a delete is no progress.
-    world = edited(running(upgrade={"healthDeadlineSeconds": 120, "rollback": "Off"}), version="3.4.0")
-    ports = Denying(world, denied, *states)
+    cluster = edit_spec(
+        running_cluster(upgrade={"healthDeadlineSeconds": 120, "rollback": "Off"}), version="3.4.0"
+    )
+    ports = FlappingDenyingPorts(cluster, denied, *states)
     for _ in range(20):
-        run_reconciles(world, ports, 50)
-        if status(world)["phase"] == "Stalled" or status(world)["engineVersion"] == "3.4.0":
+        run_reconciles(cluster, ports, 50)
+        if status(cluster)["phase"] == "Stalled" or status(cluster)["engineVersion"] == "3.4.0":
             break
-    assert denied == "nothing" or status(world)["engineVersion"] == "2.19.4"
-    assert status(world)["phase"] == "Stalled" or status(world)["engineVersion"] == "3.4.0"
+    assert denied == "nothing" or status(cluster)["engineVersion"] == "2.19.4"
+    assert status(cluster)["phase"] == "Stalled" or status(cluster)["engineVersion"] == "3.4.0"
 
 
 def test_oscillation_backs_off() -> None:
     """Without backoff the engine would be called as fast as it answers."""
-    world = edited(running(), version="3.4.0")
-    ports = Flapping(world, red, healthy)
-    run_reconciles(world, ports, 100)
-    before = world.state.now
-    run_reconciles(world, ports, 100)
-    assert world.state.now - before >= 70 * INTERVAL
+    cluster = edit_spec(running_cluster(), version="3.4.0")
+    ports = FlappingEnginePorts(cluster, red, healthy)
+    run_reconciles(cluster, ports, 100)
+    before = cluster.state.now
+    run_reconciles(cluster, ports, 100)
+    assert cluster.state.now - before >= 70 * INTERVAL
 
 
 def test_progress_resets_the_health_deadline() -> None:
-    world = edited(running(upgrade={"healthDeadlineSeconds": 120}), version="3.4.0")
-    run_reconciles(world, Flapping(world, red, healthy), 30)
-    run_reconciles(world, Flapping(world, healthy), 400)
-    assert status(world)["engineVersion"] == "3.4.0"
-    assert not [event for event in world.state.events if event.type is EventType.WARNING]
+    cluster = edit_spec(running_cluster(upgrade={"healthDeadlineSeconds": 120}), version="3.4.0")
+    run_reconciles(cluster, FlappingEnginePorts(cluster, red, healthy), 30)
+    run_reconciles(cluster, FlappingEnginePorts(cluster, healthy), 400)
+    assert status(cluster)["engineVersion"] == "3.4.0"
+    assert not [event for event in cluster.state.events if event.type is EventType.WARNING]

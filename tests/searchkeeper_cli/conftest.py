@@ -7,21 +7,23 @@ from dataclasses import replace
 import pytest
 from click.testing import Result
 
+from operator_scenarios import UnreachableEnginePorts
 from searchkeeper.cli.sources import fake_cluster_source
 from searchkeeper.releases import newest
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper_commands import InvokeOn, invoke
-from tales import Silent
 
 
 @pytest.fixture
 def invoke_on(monkeypatch: pytest.MonkeyPatch) -> InvokeOn:
     def invoke_command(
-        world: FakeCluster, *arguments: str, is_silent: bool = False, is_remote: bool = False
+        cluster: FakeCluster, *arguments: str, is_unreachable: bool = False, is_remote: bool = False
     ) -> Result:
-        source = fake_cluster_source(world, newest())
-        if is_silent or is_remote:
-            source = replace(source, engine_client=lambda _: Silent(world), is_remote=is_remote)
+        source = fake_cluster_source(cluster, newest())
+        if is_unreachable or is_remote:
+            source = replace(
+                source, engine_client=lambda _: UnreachableEnginePorts(cluster), is_remote=is_remote
+            )
         for command in ("plan", "status", "versions"):
             monkeypatch.setattr(f"searchkeeper.cli.{command}.open_source", lambda **_: source)
         return invoke(*arguments)

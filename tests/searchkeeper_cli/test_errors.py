@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from managers import serve_api, write_kubeconfig
-from operators_at_work import asked_for
+from operator_runs import new_cluster
 from searchkeeper.cli import app
 from searchkeeper.testing.fake_kubernetes.api_server import ApiRequest, Response, Watch
 from searchkeeper_commands import NEW, OLD, invoke, invoke_json
@@ -222,7 +222,7 @@ def test_api_server_that_does_not_answer_is_exit_code_4(tmp_path: Path) -> None:
 def test_rejected_request_is_an_error(
     tmp_path: Path, command: tuple[str, ...], code: int, exit_code: int, message: str
 ) -> None:
-    with serve_api(asked_for()) as face:
+    with serve_api(new_cluster()) as face:
         answer = face.api.answer
 
         def reject(request: ApiRequest) -> Response | Watch:

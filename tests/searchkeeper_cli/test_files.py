@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from commandline import ROOT
-from operators_at_work import asked_for
+from operator_runs import new_cluster
 from searchkeeper_commands import VALID, invoke, invoke_json, manifests_of
 
 SAMPLE = ROOT / "operator/config/samples/searchcluster.yaml"
@@ -276,7 +276,7 @@ def test_empty_namespace_is_no_namespace(empty: str) -> None:
     ("arguments", "place"), [(("-f", "-"), " in -"), (("--embedded",), ""), (("logs", "--embedded"), "")]
 )
 def test_cluster_of_another_namespace_is_named(arguments: tuple[str, ...], place: str) -> None:
-    result = invoke("plan", *arguments, "-n", "other", stdin=manifests_of(asked_for()))
+    result = invoke("plan", *arguments, "-n", "other", stdin=manifests_of(new_cluster()))
 
     assert result.exit_code == 3
     assert f" in namespace other{place}; found SearchCluster logs in namespace search\n" in result.stderr

@@ -11,7 +11,7 @@ import yaml
 
 from commandline import ROOT
 from managers import serve_api, write_kubeconfig
-from operators_at_work import asked_for, edited, status, worked, worked_until
+from operator_runs import edit_spec, new_cluster, reconcile_for_ticks, reconcile_until, status
 from schemas import conforms
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.upgrade.ledger import UPGRADED_NODES
@@ -63,7 +63,7 @@ def test_plan_hides_true_actions_unless_all_is_given() -> None:
 @pytest.mark.parametrize("command", ["plan", "status", "versions"])
 def test_json_matches_schema(command: str) -> None:
     conforms(f"searchkeeper-{command}", invoke_json(command, "--embedded"))
-    conforms(f"searchkeeper-{command}", invoke_json(command, "-f", "-", stdin=manifests_of(asked_for())))
+    conforms(f"searchkeeper-{command}", invoke_json(command, "-f", "-", stdin=manifests_of(new_cluster())))
 
 
 def test_plan_of_file_equals_plan_of_cluster(tmp_path: Path) -> None:
@@ -95,11 +95,11 @@ def test_plan_reads_cluster_through_its_api_server(tmp_path: Path) -> None:
 
 
 def test_foreign_object_with_needed_name_blocks_plan() -> None:
-    world = asked_for()
+    cluster = new_cluster()
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "logs", "namespace": "search"}}
-    world.create(service)
+    cluster.create(service)
 
-    result = invoke("plan", "-f", "-", stdin=manifests_of(world))
+    result = invoke("plan", "-f", "-", stdin=manifests_of(cluster))
 
     assert re.search(r"ClientServiceApplied +False", result.output)
     assert "Service logs belongs to " in result.output
@@ -114,22 +114,22 @@ def test_older_operator_that_cannot_reconcile_cluster_names_releases() -> None:
 
 
 def test_plan_without_reachable_engine_says_so(invoke_on: InvokeOn) -> None:
-    result = invoke_on(edited(sample(), version=NEW), "plan", is_remote=True)
+    result = invoke_on(edit_spec(sample(), version=NEW), "plan", is_remote=True)
 
     assert "is not reachable from here; the plan is made without it" in result.stderr
     assert "✗  EngineReachable" in result.stdout
 
 
 def paused_upgrade() -> FakeCluster:
-    world = edited(sample(), version=NEW)
-    worked_until(world, NEWEST, lambda it: UPGRADED_NODES in status(it)["ledger"])
-    return worked(edited(world, upgrade={"paused": True}), NEWEST, ticks=60)
+    cluster = edit_spec(sample(), version=NEW)
+    reconcile_until(cluster, lambda it: UPGRADED_NODES in status(it)["ledger"], NEWEST)
+    return reconcile_for_ticks(edit_spec(cluster, upgrade={"paused": True}), ticks=60)
 
 
 def test_plan_without_reachable_engine_repeats_rollback_of_operator(invoke_on: InvokeOn) -> None:
-    world = paused_upgrade()
-    stored = {each["type"]: each["message"] for each in status(world)["conditions"]}["RollbackPossible"]
-    result = invoke_on(world, "plan", is_remote=True)
+    cluster = paused_upgrade()
+    stored = {each["type"]: each["message"] for each in status(cluster)["conditions"]}["RollbackPossible"]
+    result = invoke_on(cluster, "plan", is_remote=True)
 
     assert stored.startswith(f"possible to {OLD} until logs-data-1 is replaced")
     expected = f"unknown without the engine; last reported by the operator: {stored}"
@@ -139,7 +139,7 @@ def test_plan_without_reachable_engine_repeats_rollback_of_operator(invoke_on: I
 
 
 def test_rollback_is_blocked_while_engine_is_unreachable_for_operator(invoke_on: InvokeOn) -> None:
-    result = invoke_on(paused_upgrade(), "plan", is_silent=True)
+    result = invoke_on(paused_upgrade(), "plan", is_unreachable=True)
 
     rollback = result.stdout.partition("Rollback\n")[2]
     assert OLD in rollback.splitlines()[0]
@@ -149,9 +149,9 @@ def test_rollback_is_blocked_while_engine_is_unreachable_for_operator(invoke_on:
 
 @pytest.mark.parametrize("arguments", [("plan",), ("status",), ("status", "--upgrade")])
 def test_refused_version_is_exit_code_1_with_reason(invoke_on: InvokeOn, arguments: tuple[str, ...]) -> None:
-    world = worked(edited(sample(NEW), version=OLD), NEWEST, ticks=2)
+    cluster = reconcile_for_ticks(edit_spec(sample(NEW), version=OLD), ticks=2)
 
-    result = invoke_on(world, *arguments)
+    result = invoke_on(cluster, *arguments)
 
     assert result.exit_code == 1
     assert f"{OLD} is older than {NEW}" in result.output
@@ -189,10 +189,10 @@ def test_refused_version_has_no_deadline(arguments: tuple[str, ...]) -> None:
 
 
 def test_new_cluster_with_refused_version_gets_no_nodes() -> None:
-    world = worked(asked_for(version="9.0.0"), NEWEST, ticks=5)
+    cluster = reconcile_for_ticks(new_cluster(version="9.0.0"), ticks=5)
 
-    created = {key.kind for key in world.state.cluster.objects} - {"SearchCluster"}
-    assert status(world)["phase"] == "Refused"
+    created = {key.kind for key in cluster.state.cluster.objects} - {"SearchCluster"}
+    assert status(cluster)["phase"] == "Refused"
     assert created == {"ConfigMap", "PodDisruptionBudget", "Secret", "Service"}
 
 
@@ -210,15 +210,15 @@ def test_cluster_that_is_not_deployed_has_pending_components() -> None:
 
 
 def test_invalid_spec_is_named_beside_other_clusters(invoke_on: InvokeOn) -> None:
-    world = edited(sample(), upgrade={"rollback": "Sometimes"})
+    cluster = edit_spec(sample(), upgrade={"rollback": "Sometimes"})
     manifest = yaml.safe_load(VALID)
-    world.create({**manifest, "metadata": {"name": "shop", "namespace": "search"}})
+    cluster.create({**manifest, "metadata": {"name": "shop", "namespace": "search"}})
     flaw = r"spec\.upgrade\.rollback: .*Sometimes.*Automatic.*Manual.*Off"
 
     for command in ("plan", "status", "versions"):
-        result = invoke_on(world, command)
+        result = invoke_on(cluster, command)
         assert result.exception is None or isinstance(result.exception, SystemExit)
         assert re.search(flaw, result.output)
         assert "shop" in result.output
         assert result.exit_code == (0 if command == "versions" else 1)
-        conforms(f"searchkeeper-{command}", json.loads(invoke_on(world, command, "-o", "json").stdout))
+        conforms(f"searchkeeper-{command}", json.loads(invoke_on(cluster, command, "-o", "json").stdout))

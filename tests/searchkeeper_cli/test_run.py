@@ -14,7 +14,7 @@ import pytest
 
 from commandline import ROOT
 from managers import serve_api, wait_until, write_kubeconfig
-from operators_at_work import asked_for, status
+from operator_runs import new_cluster, status
 from searchkeeper.cli.options import parse_address
 from searchkeeper.describe import StepState
 from searchkeeper.manager.leader_election import LeaderLease
@@ -154,7 +154,7 @@ def test_occupied_port_is_an_error(tmp_path: Path) -> None:
 
 
 def test_once_reconciles_until_nothing_is_left_to_do(tmp_path: Path) -> None:
-    with serve_api(asked_for()) as face:
+    with serve_api(new_cluster()) as face:
         where = (
             "--kubeconfig",
             str(write_kubeconfig(face, tmp_path)),
@@ -192,14 +192,14 @@ def test_once_reports_engine_error_and_releases_lease(
     assert lease["spec"]["holderIdentity"] == ""
 
 
-def engine_images(world: FakeCluster) -> set[str]:
-    sets = (each for key, each in world.state.cluster.objects.items() if key.kind == "StatefulSet")
+def engine_images(cluster: FakeCluster) -> set[str]:
+    sets = (each for key, each in cluster.state.cluster.objects.items() if key.kind == "StatefulSet")
     return {each["spec"]["template"]["spec"]["containers"][0]["image"] for each in sets}
 
 
 def test_engine_image_comes_from_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELATED_IMAGE_OPENSEARCH", f"{MIRROR}:3.4.0")
-    with serve_api(asked_for()) as face:
+    with serve_api(new_cluster()) as face:
         where = (
             "--kubeconfig",
             str(write_kubeconfig(face, tmp_path)),
@@ -213,7 +213,7 @@ def test_engine_image_comes_from_environment(tmp_path: Path, monkeypatch: pytest
 
 
 def test_operator_process_stops_on_sigterm(tmp_path: Path) -> None:
-    with serve_api(asked_for()) as face:
+    with serve_api(new_cluster()) as face:
         command = [
             *(sys.executable, "-m", "searchkeeper", "run", "--engine", "embedded", "--namespace", "search"),
             *("--kubeconfig", str(write_kubeconfig(face, tmp_path)), "--lease-namespace", "search"),

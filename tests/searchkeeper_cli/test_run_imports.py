@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from managers import serve_api, write_kubeconfig
-from operators_at_work import asked_for
+from operator_runs import new_cluster
 
 SCRIPT = """
 import sys
@@ -29,7 +29,7 @@ finally:
 def test_run_imports_test_doubles_only_for_the_embedded_engine(
     tmp_path: Path, options: tuple[str, ...], is_imported: bool
 ) -> None:
-    with serve_api(asked_for()) as face:
+    with serve_api(new_cluster()) as face:
         kubeconfig = write_kubeconfig(face, tmp_path)
         command = [sys.executable, "-c", SCRIPT, "run", "--once", "--kubeconfig", str(kubeconfig), *options]
         completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

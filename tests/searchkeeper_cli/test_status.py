@@ -9,16 +9,17 @@ import pytest
 import yaml
 
 from commandline import ROOT
-from operators_at_work import (
-    annotated,
-    asked_for,
-    edited,
-    settled,
+from operator_runs import (
+    annotate,
+    edit_spec,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
     status,
-    with_faults,
-    worked,
-    worked_until,
 )
+from operator_scenarios import UnreachableEnginePorts
 from schemas import conforms
 from searchkeeper.cli.errors import ApiServerUnreachable
 from searchkeeper.cli.sources import fake_cluster_source
@@ -41,21 +42,20 @@ from searchkeeper_commands import (
     manifests_of,
     sample,
 )
-from tales import Silent, at_work
 
 SLEEP = "searchkeeper.cli.status.time.sleep"
 
 
-def stalled(**upgrade: object) -> FakeCluster:
+def stalled_upgrade(**upgrade: object) -> FakeCluster:
     """The sample, stalled in an upgrade to a version whose image cannot be pulled."""
-    world = edited(sample(), upgrade={"rollback": "Manual", **upgrade})
-    settled(world, NEWEST)
-    edited(with_faults(world, v3_4_0=PodFault.IMAGE), version=NEW)
-    return worked_until(world, NEWEST, lambda it: status(it).get("phase") == "Stalled")
+    cluster = edit_spec(sample(), upgrade={"rollback": "Manual", **upgrade})
+    reconcile_until_converged(cluster, NEWEST)
+    edit_spec(set_pod_faults(cluster, v3_4_0=PodFault.IMAGE), version=NEW)
+    return reconcile_until(cluster, lambda it: status(it).get("phase") == "Stalled", NEWEST)
 
 
-def rolled_back() -> FakeCluster:
-    return worked(annotated(stalled(), rollback=OLD), NEWEST)
+def cluster_after_rollback() -> FakeCluster:
+    return reconcile_for_ticks(annotate(stalled_upgrade(), rollback=OLD), ticks=40)
 
 
 def test_status_has_upgrade_steps_and_point_of_no_return() -> None:
@@ -109,7 +109,7 @@ def test_summary_conditions_come_before_actions() -> None:
 
 
 def cluster_to_sample() -> FakeCluster:
-    return edited(sample(), version=NEW)
+    return edit_spec(sample(), version=NEW)
 
 
 def test_summary_conditions_are_in_json() -> None:
@@ -138,7 +138,7 @@ def test_stalled_cluster_is_exit_code_1() -> None:
 
 
 def test_page_shows_stalled_upgrade_as_printed(invoke_on: InvokeOn) -> None:
-    result = invoke_on(stalled(), "status", "--upgrade")
+    result = invoke_on(stalled_upgrade(), "status", "--upgrade")
 
     page = (ROOT / "docs/operator/using.md").read_text(encoding="utf-8")
     assert result.exit_code == 1
@@ -146,7 +146,7 @@ def test_page_shows_stalled_upgrade_as_printed(invoke_on: InvokeOn) -> None:
 
 
 def test_abandoned_version_is_shown_as_not_started(invoke_on: InvokeOn) -> None:
-    result = invoke_on(rolled_back(), "status", "--upgrade")
+    result = invoke_on(cluster_after_rollback(), "status", "--upgrade")
 
     assert f"{OLD} → {NEW} not started" in result.output
     assert "change the spec to try again" in result.output
@@ -155,17 +155,17 @@ def test_abandoned_version_is_shown_as_not_started(invoke_on: InvokeOn) -> None:
 
 
 def test_rollback_is_shown_in_its_direction(invoke_on: InvokeOn) -> None:
-    world = annotated(stalled(), rollback=OLD)
-    worked_until(world, NEWEST, lambda it: status(it).get("phase") == "RollingBack")
+    cluster = annotate(stalled_upgrade(), rollback=OLD)
+    reconcile_until(cluster, lambda it: status(it).get("phase") == "RollingBack", NEWEST)
 
-    assert f"RollingBack, {NEW} → {OLD}, " in invoke_on(world, "status", "--upgrade").output
+    assert f"RollingBack, {NEW} → {OLD}, " in invoke_on(cluster, "status", "--upgrade").output
 
 
 def test_headline_is_the_cause_and_not_its_effect(invoke_on: InvokeOn) -> None:
-    world = asked_for(dashboards={"enabled": True})
-    at_work(world, Silent(world), NEWEST)
+    cluster = new_cluster(dashboards={"enabled": True})
+    reconcile_for_ticks(cluster, UnreachableEnginePorts(cluster), NEWEST, ticks=30)
 
-    result = invoke_on(world, "status", "-o", "wide", is_silent=True)
+    result = invoke_on(cluster, "status", "-o", "wide", is_unreachable=True)
 
     assert result.output.splitlines()[1].endswith("timed out")
 
@@ -188,25 +188,25 @@ def test_watch_ends_at_once_for_abandoned_version(
 ) -> None:
     monkeypatch.setattr(SLEEP, fail_on_sleep)
 
-    assert invoke_on(rolled_back(), "status", "--watch").exit_code == 0
+    assert invoke_on(cluster_after_rollback(), "status", "--watch").exit_code == 0
 
 
 def test_watch_ends_at_once_for_refused_version(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SLEEP, fail_on_sleep)
 
-    assert invoke_on(asked_for(version="9.0.0"), "status", "--watch").exit_code == 1
+    assert invoke_on(new_cluster(version="9.0.0"), "status", "--watch").exit_code == 1
 
 
 def test_watch_ends_when_upgrade_is_finished(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:
     intervals: list[float] = []
-    world = cluster_to_upgrade()
+    cluster = cluster_to_upgrade()
 
     def sleep(seconds: float) -> None:
         intervals.append(seconds)
-        settled(world, NEWEST)
+        reconcile_until_converged(cluster, NEWEST)
 
     monkeypatch.setattr(SLEEP, sleep)
-    result = invoke_on(world, "status", "--upgrade", "--watch")
+    result = invoke_on(cluster, "status", "--upgrade", "--watch")
 
     assert result.exit_code == 0
     assert len(intervals) == 1
@@ -215,11 +215,11 @@ def test_watch_ends_when_upgrade_is_finished(invoke_on: InvokeOn, monkeypatch: p
 
 
 def test_watch_shows_last_step_done(invoke_on: InvokeOn, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = edited(sample(), version=NEW)
-    worked_until(world, NEWEST, lambda it: status(it).get("engineVersion") == NEW)
-    monkeypatch.setattr(SLEEP, lambda _: worked(world, NEWEST, ticks=1))
+    cluster = edit_spec(sample(), version=NEW)
+    reconcile_until(cluster, lambda it: status(it).get("engineVersion") == NEW, NEWEST)
+    monkeypatch.setattr(SLEEP, lambda _: reconcile_for_ticks(cluster, ticks=1))
 
-    result = invoke_on(world, "status", "--upgrade", "--watch")
+    result = invoke_on(cluster, "status", "--upgrade", "--watch")
 
     *_, before, last = result.output.split("SearchCluster ")
     assert "is not available" in before
@@ -230,9 +230,9 @@ def test_watch_shows_last_step_done(invoke_on: InvokeOn, monkeypatch: pytest.Mon
 class FlakySource:
     """A source whose API server fails for a number of requests after the first one."""
 
-    def __init__(self, world: FakeCluster, failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._failures, self._world, self._requests = failures, world, 0
-        self._source = fake_cluster_source(world, newest())
+    def __init__(self, cluster: FakeCluster, failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._failures, self._cluster, self._requests = failures, cluster, 0
+        self._source = fake_cluster_source(cluster, newest())
         self.clusters = self._source.clusters
         monkeypatch.setattr("searchkeeper.cli.status.open_source", lambda **_: self)
         monkeypatch.setattr(SLEEP, lambda _: None)
@@ -243,7 +243,7 @@ class FlakySource:
             self._failures -= 1
             raise ApiServerUnreachable("500 timeout")
         if self._requests > 1:
-            settled(self._world, NEWEST)
+            reconcile_until_converged(self._cluster, NEWEST)
         return self._source.describe_status(key)
 
 

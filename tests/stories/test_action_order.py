@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER
-from runs import RELEASE, RUNS, run
+from operator_runs import CLUSTER, NEWEST
+from runs import RUNS, run
 from searchkeeper.observe import observe
 from searchkeeper.planner import Action, done
 from searchkeeper.reconcile import resource_plans
@@ -26,22 +26,22 @@ def reverse(actions: Sequence[Action[Any]]) -> Sequence[Action[Any]]:
 @pytest.mark.parametrize("name", RUNS)
 def test_plans_do_not_depend_on_the_order_of_actions(name: str) -> None:
     after = name.partition(" → ")[2]
-    version = release(after if after.startswith("0.") else RELEASE)
-    for beat in run(name).beats[::4]:
-        world = FakeCluster(beat.state)
-        snapshot = observe(world, world, CLUSTER, version, world.state.now)
+    version = release(after if after.startswith("0.") else NEWEST)
+    for start in run(name).starts[::4]:
+        cluster = FakeCluster(start.state)
+        snapshot = observe(cluster, cluster, CLUSTER, version, cluster.state.now)
         assert snapshot is not None
         assert (
             tuple(resource_plans(snapshot, reverse))
             == tuple(resource_plans(snapshot))
-            == tuple(resource_plans(snapshot, shuffled(world.state)))
+            == tuple(resource_plans(snapshot, shuffled(cluster.state)))
         )
 
 
 def test_shuffled_order_depends_on_the_state() -> None:
-    world = FakeCluster()
-    first = shuffled(world.state)(ACTIONS)
-    assert shuffled(world.state)(ACTIONS) == first
+    cluster = FakeCluster()
+    first = shuffled(cluster.state)(ACTIONS)
+    assert shuffled(cluster.state)(ACTIONS) == first
     assert set(first) == set(ACTIONS)
-    world.create({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x", "namespace": "y"}})
-    assert shuffled(world.state)(ACTIONS) != first
+    cluster.create({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x", "namespace": "y"}})
+    assert shuffled(cluster.state)(ACTIONS) != first

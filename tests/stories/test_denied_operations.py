@@ -6,17 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
-    Ports,
-    asked_for,
+    NEWEST,
+    CountingPorts,
+    add_index,
     condition,
-    cycled,
-    edited,
-    settled,
+    edit_spec,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_once,
+    reconcile_until_converged,
     status,
-    with_index,
 )
+from operator_scenarios import object_kinds, pod_versions, running_cluster
 from searchkeeper.kubernetes.api import Rejected
 from searchkeeper.kubernetes.operations import (
     Create,
@@ -36,17 +39,16 @@ from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.invariants.checks import leftovers
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
-from tales import NEWEST, at_work, kinds, running, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
 ADVICE = "allow it, or change the spec so that it is not needed; the operator retries"
 
 
-class DenyingPorts(Ports):
+class DenyingPorts(CountingPorts):
     """Ports to an API server and an engine that deny some operations."""
 
-    def __init__(self, world: FakeCluster, denies: Callable[[Operation], bool]) -> None:
-        super().__init__(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    def __init__(self, cluster: FakeCluster, denies: Callable[[Operation], bool]) -> None:
+        super().__init__(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
         self.denies = denies
         self.error: Callable[[], str] = lambda: "exceeded quota: small"
         self.tried: list[str] = []
@@ -62,7 +64,7 @@ class DenyingPorts(Ports):
     def patch_status(self, patch: Patch) -> Manifest:
         # An empty patch only checks the resourceVersion before each operation: it is not counted.
         is_check = patch.changes == {"status": {}}
-        return self.world.patch_status(patch) if is_check else super().patch_status(patch)
+        return self.ports.patch_status(patch) if is_check else super().patch_status(patch)
 
     def delete(self, delete: Delete) -> None:
         self._check(delete)
@@ -95,12 +97,14 @@ def of_kind(kind: str, *verbs: type) -> Callable[[Operation], bool]:
     return denies
 
 
-def warnings(world: FakeCluster) -> list[str]:
-    return [f"{each.reason}: {each.message}" for each in world.state.events if each.type is EventType.WARNING]
+def warnings(cluster: FakeCluster) -> list[str]:
+    return [
+        f"{each.reason}: {each.message}" for each in cluster.state.events if each.type is EventType.WARNING
+    ]
 
 
-def pool_status(world: FakeCluster, pool: str) -> Manifest:
-    search_pool = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
+def pool_status(cluster: FakeCluster, pool: str) -> Manifest:
+    search_pool = cluster.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
     assert search_pool is not None
     status: Manifest = search_pool["status"]
     return status
@@ -110,100 +114,102 @@ BUDGET = f"cannot create PodDisruptionBudget logs-data: exceeded quota: small; {
 
 
 def test_condition_has_the_error_and_what_to_do() -> None:
-    world = asked_for()
-    at_work(world, DenyingPorts(world, of_kind("PodDisruptionBudget")), ticks=3)
-    assert condition(world, "DisruptionBudgetsApplied") == f"False OperationDenied: {BUDGET}"
-    assert status(world)["phase"] == "Pending"
+    cluster = new_cluster()
+    reconcile_for_ticks(cluster, DenyingPorts(cluster, of_kind("PodDisruptionBudget")), ticks=3)
+    assert condition(cluster, "DisruptionBudgetsApplied") == f"False OperationDenied: {BUDGET}"
+    assert status(cluster)["phase"] == "Pending"
 
 
 def test_denied_operation_stalls_and_emits_one_event() -> None:
     """S28, L5: every wait has a deadline."""
     # Guard: denials are recorded.
-    world = asked_for()
-    at_work(world, DenyingPorts(world, of_kind("PodDisruptionBudget")), ticks=50)
-    assert condition(world, "DisruptionBudgetsApplied") == f"False OperationDenied: stalled: {BUDGET}"
-    assert status(world)["phase"] == "Stalled"
-    assert warnings(world) == [f"Stalled: DisruptionBudgetsApplied: {BUDGET}"]
+    cluster = new_cluster()
+    reconcile_for_ticks(cluster, DenyingPorts(cluster, of_kind("PodDisruptionBudget")), ticks=50)
+    assert condition(cluster, "DisruptionBudgetsApplied") == f"False OperationDenied: stalled: {BUDGET}"
+    assert status(cluster)["phase"] == "Stalled"
+    assert warnings(cluster) == [f"Stalled: DisruptionBudgetsApplied: {BUDGET}"]
 
 
 def test_cluster_recovers_when_the_operation_is_accepted() -> None:
-    world = asked_for()
-    at_work(world, DenyingPorts(world, of_kind("PodDisruptionBudget")), ticks=50)
-    settled(world, NEWEST)
-    assert status(world)["phase"] == "Running"
-    assert leftovers(world.state, CLUSTER) is None
+    cluster = new_cluster()
+    reconcile_for_ticks(cluster, DenyingPorts(cluster, of_kind("PodDisruptionBudget")), ticks=50)
+    reconcile_until_converged(cluster)
+    assert status(cluster)["phase"] == "Running"
+    assert leftovers(cluster.state, CLUSTER) is None
 
 
 def test_denial_is_removed_when_the_operation_is_not_needed() -> None:
-    world = running(dashboards={"enabled": True})
-    ports = DenyingPorts(world, of_kind("Deployment"))
-    at_work(edited(world, dashboards={"enabled": True, "replicas": 3}), ports, ticks=50)
-    assert status(world)["phase"] == "Stalled"
-    at_work(edited(world, dashboards={"enabled": True, "replicas": 1}), ports, ticks=5)
-    assert status(world)["phase"] == "Running"
-    assert leftovers(world.state, CLUSTER) is None
+    cluster = running_cluster(dashboards={"enabled": True})
+    ports = DenyingPorts(cluster, of_kind("Deployment"))
+    reconcile_for_ticks(edit_spec(cluster, dashboards={"enabled": True, "replicas": 3}), ports, ticks=50)
+    assert status(cluster)["phase"] == "Stalled"
+    reconcile_for_ticks(edit_spec(cluster, dashboards={"enabled": True, "replicas": 1}), ports, ticks=5)
+    assert status(cluster)["phase"] == "Running"
+    assert leftovers(cluster.state, CLUSTER) is None
 
 
 def test_denied_operation_does_not_stop_other_actions() -> None:
     # Guard: a denial stops no other action.
-    world = asked_for()
-    at_work(world, DenyingPorts(world, of_kind("Service")), ticks=10)
-    assert "Service" not in kinds(world)
-    assert len(versions(world)) == 5
-    assert status(world)["engineVersion"] == OLD
+    cluster = new_cluster()
+    reconcile_for_ticks(cluster, DenyingPorts(cluster, of_kind("Service")), ticks=10)
+    assert "Service" not in object_kinds(cluster)
+    assert len(pod_versions(cluster)) == 5
+    assert status(cluster)["engineVersion"] == OLD
 
 
 def test_denial_of_a_pool_is_reported_on_the_cluster() -> None:
-    world = asked_for()
-    at_work(world, DenyingPorts(world, of_kind("StatefulSet")), ticks=50)
+    cluster = new_cluster()
+    reconcile_for_ticks(cluster, DenyingPorts(cluster, of_kind("StatefulSet")), ticks=50)
     message = f"cannot create StatefulSet logs-data: exceeded quota: small; {ADVICE}"
-    pool = pool_status(world, "data")
+    pool = pool_status(cluster, "data")
     [applied] = [each for each in pool["conditions"] if each["type"] == "StatefulSetApplied"]
     assert (applied["reason"], applied["message"]) == ("OperationDenied", message)
     assert pool["ledger"]["stalled"] == '["StatefulSetApplied"]'
-    assert condition(world, "PoolsConverged") == (
+    assert condition(cluster, "PoolsConverged") == (
         f"False OperationDenied: stalled: StatefulSetApplied of data: {message}"
     )
-    assert status(world)["phase"] == "Stalled"
+    assert status(cluster)["phase"] == "Stalled"
 
 
-def stall(world: FakeCluster, ports: DenyingPorts) -> None:
+def stall(cluster: FakeCluster, ports: DenyingPorts) -> None:
     """Reconcile past the deadline, until only the denied operation is left."""
-    at_work(world, ports, ticks=60)
+    reconcile_for_ticks(cluster, ports, ticks=60)
 
 
 @pytest.mark.parametrize("error", ["the same", "request 1 at 10:00"], ids=["the same", "with numbers"])
 def test_repeated_denial_causes_no_writes(error: str) -> None:
     # Guard: the same denial is not recorded again.
-    world = asked_for()
-    ports = DenyingPorts(world, of_kind("PodDisruptionBudget"))
+    cluster = new_cluster()
+    ports = DenyingPorts(cluster, of_kind("PodDisruptionBudget"))
     ports.error = lambda: error.replace("1", str(len(ports.tried)))
-    stall(world, ports)
-    before, tried = ports.operations, len(ports.tried)
-    at_work(world, ports, ticks=100)
-    assert ports.operations == before
+    stall(cluster, ports)
+    before, tried = ports.writes, len(ports.tried)
+    reconcile_for_ticks(cluster, ports, ticks=100)
+    assert ports.writes == before
     assert len(ports.tried) == tried + 100
 
 
 def test_different_error_updates_the_condition() -> None:
-    world = asked_for()
-    ports = DenyingPorts(world, of_kind("PodDisruptionBudget"))
-    at_work(world, ports, ticks=10)
+    cluster = new_cluster()
+    ports = DenyingPorts(cluster, of_kind("PodDisruptionBudget"))
+    reconcile_for_ticks(cluster, ports, ticks=10)
     ports.error = lambda: "denied by a policy"
-    at_work(world, ports, ticks=3)
-    assert "denied by a policy" in condition(world, "DisruptionBudgetsApplied")
+    reconcile_for_ticks(cluster, ports, ticks=3)
+    assert "denied by a policy" in condition(cluster, "DisruptionBudgetsApplied")
 
 
 def test_denial_that_passes_in_the_next_reconcile_is_not_recorded() -> None:
-    world = asked_for()
+    cluster = new_cluster()
     left = [True]
-    ports = DenyingPorts(world, lambda operation: of_kind("Service")(operation) and bool(left) and left.pop())
+    ports = DenyingPorts(
+        cluster, lambda operation: of_kind("Service")(operation) and bool(left) and left.pop()
+    )
     lines: set[str] = set()
     for _ in range(100):
-        if cycled(ports, world, NEWEST).converged:
+        if reconcile_once(ports, cluster, NEWEST).converged:
             break
-        lines |= set(status(world)["ledger"])
-        world.tick()
+        lines |= set(status(cluster)["ledger"])
+        cluster.tick()
     assert ports.tried
     assert not [each for each in lines if each.startswith("denied/")]
 
@@ -212,128 +218,134 @@ def test_denial_that_passes_in_the_next_reconcile_is_not_recorded() -> None:
 def test_denied_pod_deletion_stalls_the_upgrade_without_rollback(policy: str) -> None:
     """S28: no node has failed, and every node runs the old version."""
     # Guard: a denial starts no rollback.
-    world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": policy}), version=NEW)
-    ports = DenyingPorts(world, of_kind("Pod", Delete))
-    at_work(world, ports, ticks=60)
-    assert set(versions(world).values()) == {OLD}
-    assert "cannot delete Pod logs-data-0: exceeded quota" in condition(world, "PodsCurrent")
-    assert status(world)["phase"] == "Stalled"
-    assert [each.partition(":")[0] for each in warnings(world)] == ["Stalled"]
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {NEW}
-    assert [each["result"] for each in status(world)["upgrade"]["history"]] == ["Finished"]
+    cluster = edit_spec(
+        running_cluster(upgrade={"healthDeadlineSeconds": 60, "rollback": policy}), version=NEW
+    )
+    ports = DenyingPorts(cluster, of_kind("Pod", Delete))
+    reconcile_for_ticks(cluster, ports, ticks=60)
+    assert set(pod_versions(cluster).values()) == {OLD}
+    assert "cannot delete Pod logs-data-0: exceeded quota" in condition(cluster, "PodsCurrent")
+    assert status(cluster)["phase"] == "Stalled"
+    assert [each.partition(":")[0] for each in warnings(cluster)] == ["Stalled"]
+    reconcile_until_converged(cluster)
+    assert set(pod_versions(cluster).values()) == {NEW}
+    assert [each["result"] for each in status(cluster)["upgrade"]["history"]] == ["Finished"]
 
 
 def test_denied_pod_deletion_is_retried_without_other_writes() -> None:
     # Guard: a denied delete is retried without other operations.
-    world = edited(running(), version=NEW)
-    ports = DenyingPorts(world, of_kind("Pod", Delete))
-    stall(world, ports)
-    before = world.state.cluster
-    at_work(world, ports, ticks=50)
+    cluster = edit_spec(running_cluster(), version=NEW)
+    ports = DenyingPorts(cluster, of_kind("Pod", Delete))
+    stall(cluster, ports)
+    before = cluster.state.cluster
+    reconcile_for_ticks(cluster, ports, ticks=50)
     assert ports.tried[-50:] == ["delete Pod logs-data-0"] * 50
-    assert world.state.cluster == before
+    assert cluster.state.cluster == before
 
 
 def test_pause_removes_a_denied_pod_deletion_from_the_ledger() -> None:
-    world = edited(running(), version=NEW)
-    ports = DenyingPorts(world, of_kind("Pod", Delete))
-    stall(world, ports)
-    at_work(edited(world, upgrade={"paused": True}), ports, ticks=5)
-    assert "roll/away" not in status(world)["ledger"]
-    assert "denied/PodsCurrent" not in status(world)["ledger"]
-    assert status(world)["phase"] == "Upgrading"
+    cluster = edit_spec(running_cluster(), version=NEW)
+    ports = DenyingPorts(cluster, of_kind("Pod", Delete))
+    stall(cluster, ports)
+    reconcile_for_ticks(edit_spec(cluster, upgrade={"paused": True}), ports, ticks=5)
+    assert "roll/away" not in status(cluster)["ledger"]
+    assert "denied/PodsCurrent" not in status(cluster)["ledger"]
+    assert status(cluster)["phase"] == "Upgrading"
 
 
 def test_denied_pod_deletion_does_not_keep_replicas_unassigned() -> None:
     """Replica allocation is disabled for the pod, but not while a replica is unassigned."""
-    world = edited(running(), version=NEW)
-    ports = DenyingPorts(world, of_kind("Pod", Delete))
-    stall(world, ports)
-    assert world.state.engine.allocation is Allocation.PRIMARIES
-    with_index(world, "today")
-    assert engine_view(world).color is Color.YELLOW
-    at_work(world, ports, ticks=3)
-    assert engine_view(world).color is Color.GREEN
+    cluster = edit_spec(running_cluster(), version=NEW)
+    ports = DenyingPorts(cluster, of_kind("Pod", Delete))
+    stall(cluster, ports)
+    assert cluster.state.engine.allocation is Allocation.PRIMARIES
+    add_index(cluster, "today")
+    assert engine_view(cluster).color is Color.YELLOW
+    reconcile_for_ticks(cluster, ports, ticks=3)
+    assert engine_view(cluster).color is Color.GREEN
 
 
-def engine_view(world: FakeCluster) -> EngineView:
-    view = world.get_state()
+def engine_view(cluster: FakeCluster) -> EngineView:
+    view = cluster.get_state()
     assert isinstance(view, EngineView)
     return view
 
 
 def test_denied_engine_call_stalls() -> None:
-    world = edited(running(), version=NEW)
-    ports = DenyingPorts(world, lambda operation: isinstance(operation, EngineCall))
+    cluster = edit_spec(running_cluster(), version=NEW)
+    ports = DenyingPorts(cluster, lambda operation: isinstance(operation, EngineCall))
     ports.error = lambda: "403 PUT /_cluster/settings: no permissions"
-    stall(world, ports)
-    assert condition(world, "PodsCurrent") == (
+    stall(cluster, ports)
+    assert condition(cluster, "PodsCurrent") == (
         "False OperationDenied: stalled: cannot call the engine: "
         "set cluster.routing.allocation.enable to primaries: "
         f"403 PUT /_cluster/settings: no permissions; {ADVICE}"
     )
-    assert status(world)["phase"] == "Stalled"
-    settled(world, NEWEST)
-    assert set(versions(world).values()) == {NEW}
+    assert status(cluster)["phase"] == "Stalled"
+    reconcile_until_converged(cluster)
+    assert set(pod_versions(cluster).values()) == {NEW}
 
 
 def test_denied_deletion_goes_last() -> None:
     """By name the denied deletion of a disruption budget would precede every pod."""
     # Guard: a denied destructive operation goes last.
-    world = running()
+    cluster = running_cluster()
     old = Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, "logs-old")
-    owner = world.get(Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, "logs-data"))
+    owner = cluster.get(Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, "logs-data"))
     assert owner is not None
     metadata = {**owner["metadata"], "name": old.name}
-    world.create({**owner, "metadata": metadata, "spec": {**owner["spec"], "selector": {}}})
-    at_work(edited(world, version=NEW), DenyingPorts(world, of_kind("PodDisruptionBudget", Delete)), ticks=60)
-    assert set(versions(world).values()) == {NEW}
-    assert "cannot delete PodDisruptionBudget logs-old" in condition(world, "DisruptionBudgetsApplied")
+    cluster.create({**owner, "metadata": metadata, "spec": {**owner["spec"], "selector": {}}})
+    reconcile_for_ticks(
+        edit_spec(cluster, version=NEW),
+        DenyingPorts(cluster, of_kind("PodDisruptionBudget", Delete)),
+        ticks=60,
+    )
+    assert set(pod_versions(cluster).values()) == {NEW}
+    assert "cannot delete PodDisruptionBudget logs-old" in condition(cluster, "DisruptionBudgetsApplied")
 
 
 def test_secret_values_are_redacted_from_errors() -> None:
-    world = asked_for(security={"credentialsSecret": "admin"})
+    cluster = new_cluster(security={"credentialsSecret": "admin"})
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "admin", "namespace": "search"}}
-    world.create({**secret, "data": {"username": "YWRtaW4=", "password": "czNjcjN0"}})
-    ports = DenyingPorts(world, of_kind("Secret"))
+    cluster.create({**secret, "data": {"username": "YWRtaW4=", "password": "czNjcjN0"}})
+    ports = DenyingPorts(cluster, of_kind("Secret"))
     ports.error = lambda: 'data "czNjcjN0" (s3cr3t) is too short'
-    at_work(world, ports, ticks=5)
-    assert 'data "…" (…) is too short' in condition(world, "ConfigurationApplied")
-    assert "czNjcjN0" not in str(status(world))
+    reconcile_for_ticks(cluster, ports, ticks=5)
+    assert 'data "…" (…) is too short' in condition(cluster, "ConfigurationApplied")
+    assert "czNjcjN0" not in str(status(cluster))
 
 
 def test_long_error_is_truncated() -> None:
-    world = asked_for()
-    ports = DenyingPorts(world, of_kind("PodDisruptionBudget"))
+    cluster = new_cluster()
+    ports = DenyingPorts(cluster, of_kind("PodDisruptionBudget"))
     ports.error = lambda: "no " * 10_000
-    at_work(world, ports, ticks=50)
-    assert len(condition(world, "DisruptionBudgetsApplied")) < 1000
-    [event] = warnings(world)
+    reconcile_for_ticks(cluster, ports, ticks=50)
+    assert len(condition(cluster, "DisruptionBudgetsApplied")) < 1000
+    [event] = warnings(cluster)
     assert event.endswith(ADVICE)
 
 
 def test_denied_finalizer_removal_is_reported() -> None:
-    world = running()
-    world.delete(Delete(CLUSTER, "", ""))
-    at_work(world, DenyingPorts(world, of_kind("SearchCluster", Patch)), ticks=50)
-    assert condition(world, "FinalizerRemoved").startswith(
+    cluster = running_cluster()
+    cluster.delete(Delete(CLUSTER, "", ""))
+    reconcile_for_ticks(cluster, DenyingPorts(cluster, of_kind("SearchCluster", Patch)), ticks=50)
+    assert condition(cluster, "FinalizerRemoved").startswith(
         "False OperationDenied: stalled: cannot patch SearchCluster"
     )
-    assert status(world)["phase"] == "Deleting"
+    assert status(cluster)["phase"] == "Deleting"
 
 
 def test_denied_operator_condition_does_not_stop_an_upgrade() -> None:
-    world = running()
+    cluster = running_cluster()
     key = Key("operators.coreos.com/v2", "OperatorCondition", "operators", "searchkeeper")
     metadata = {"name": key.name, "namespace": key.namespace}
-    world.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": {}})
-    ports = DenyingPorts(edited(world, version=NEW), of_kind("OperatorCondition"))
+    cluster.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": {}})
+    ports = DenyingPorts(edit_spec(cluster, version=NEW), of_kind("OperatorCondition"))
     denied = []
     for _ in range(400):
-        outcome = cycled(ports, world, NEWEST, operator_condition=key)
+        outcome = reconcile_once(ports, cluster, NEWEST, operator_condition=key)
         denied += [each.action for each in outcome.denied]
         if not outcome.wrote:
-            world.tick()
-    assert set(versions(world).values()) == {NEW}
+            cluster.tick()
+    assert set(pod_versions(cluster).values()) == {NEW}
     assert set(denied) == {""}

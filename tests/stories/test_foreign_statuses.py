@@ -4,40 +4,40 @@ from __future__ import annotations
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, settled, status
+from operator_runs import CLUSTER, new_cluster, reconcile_until_converged, status
+from operator_scenarios import running_cluster
 from searchkeeper.kubernetes.operations import Key, Patch
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import running
 
 
-def with_ledger(world: FakeCluster, **lines: str) -> FakeCluster:
+def with_ledger(cluster: FakeCluster, **lines: str) -> FakeCluster:
     ledger = {name.replace("__", "/"): text for name, text in lines.items()}
-    world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
-    return world
+    cluster.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
+    return cluster
 
 
 @pytest.mark.parametrize("text", ["{", "nonsense", '"garbage"', "[" * 100_000])
 def test_invalid_ledger_value_is_ignored(text: str) -> None:
-    world = with_ledger(running(), unknown=text)
-    settled(world, "0.5.0")
-    assert status(world)["phase"] == "Running"
+    cluster = with_ledger(running_cluster(), unknown=text)
+    reconcile_until_converged(cluster)
+    assert status(cluster)["phase"] == "Running"
 
 
 @pytest.mark.parametrize("text", ['"garbage"', '"{}"', '"[]"', '"{\\"pools\\": [7]}"'])
 def test_invalid_spec_lock_is_ignored(text: str) -> None:
     """No node counts as surplus because of it."""
-    world = with_ledger(running(), upgrade__lock=text)
-    settled(world, "0.5.0")
-    assert status(world)["ready"] == "5/5"
+    cluster = with_ledger(running_cluster(), upgrade__lock=text)
+    reconcile_until_converged(cluster)
+    assert status(cluster)["ready"] == "5/5"
 
 
 def test_invalid_configuration_annotation_is_replaced() -> None:
-    world = asked_for()
-    settled(world, "0.5.0")
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
     key = Key("apps/v1", "StatefulSet", CLUSTER.namespace, "logs-data")
     annotation = "search.everpath.dev/configuration"
-    world.patch(Patch(key, {"metadata": {"annotations": {annotation: "four"}}}, ""))
-    settled(world, "0.5.0")
-    stateful_set = world.get(key)
+    cluster.patch(Patch(key, {"metadata": {"annotations": {annotation: "four"}}}, ""))
+    reconcile_until_converged(cluster)
+    stateful_set = cluster.get(key)
     assert stateful_set is not None
     assert stateful_set["metadata"]["annotations"][annotation] == "5"

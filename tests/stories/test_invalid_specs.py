@@ -8,20 +8,21 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     CLUSTER,
-    asked_for,
+    add_index,
     condition,
-    copied,
-    edited,
-    settled,
+    copy_cluster,
+    edit_spec,
+    new_cluster,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
     status,
-    with_faults,
-    with_index,
-    worked,
-    worked_until,
 )
-from operators_at_work import running as versions
+from operator_runs import node_versions as versions
 from searchkeeper.api.crds import NAME_LENGTH_RULE
 from searchkeeper.api.spec import HAS_MANAGERS_RULE, ROLES
 from searchkeeper.kubernetes.operations import Delete, EventType, Key
@@ -29,7 +30,6 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_kubernetes.manifests import with_value
 from searchkeeper.testing.invariants.checks import leftovers
-from tales import NEWEST, unfolding
 
 OLD, NEW = "2.19.4", "3.4.0"
 MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
@@ -143,187 +143,191 @@ ACCEPTED: dict[str, dict[str, Any]] = {
 }
 
 
-def without_spec(world: FakeCluster) -> FakeCluster:
-    cluster = world.state.cluster.objects[CLUSTER]
-    objects = {**world.state.cluster.objects, CLUSTER: with_value(cluster, "spec", to=None)}
-    world.state = replace(world.state, cluster=replace(world.state.cluster, objects=objects))
-    return world
+def without_spec(cluster: FakeCluster) -> FakeCluster:
+    resource = cluster.state.cluster.objects[CLUSTER]
+    objects = {**cluster.state.cluster.objects, CLUSTER: with_value(resource, "spec", to=None)}
+    cluster.state = replace(cluster.state, cluster=replace(cluster.state.cluster, objects=objects))
+    return cluster
 
 
-def warnings(world: FakeCluster) -> list[tuple[str, str]]:
+def warnings(cluster: FakeCluster) -> list[tuple[str, str]]:
     """Return reason and message of every warning."""
-    return [(each.reason, each.message) for each in world.state.events if each.type is EventType.WARNING]
+    return [(each.reason, each.message) for each in cluster.state.events if each.type is EventType.WARNING]
 
 
 @pytest.mark.parametrize("case", INVALID)
 def test_invalid_spec_sets_one_condition_and_emits_one_event(case: str) -> None:
     change, error = INVALID[case]
-    world = asked_for()
-    settled(world, NEWEST)
-    edited(world, **change)
-    kept = {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER}
-    worked(world, NEWEST, ticks=5)
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    edit_spec(cluster, **change)
+    kept = {key: each for key, each in cluster.state.cluster.objects.items() if key != CLUSTER}
+    reconcile_for_ticks(cluster, ticks=5)
 
     message = f"invalid spec: {error}"
-    assert warnings(world) == [("InvalidSpec", message)]
-    assert status(world)["phase"] == "Refused"
-    assert condition(world, "SpecValid") == f"False InvalidSpec: {message}"
-    assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == kept
+    assert warnings(cluster) == [("InvalidSpec", message)]
+    assert status(cluster)["phase"] == "Refused"
+    assert condition(cluster, "SpecValid") == f"False InvalidSpec: {message}"
+    assert {key: each for key, each in cluster.state.cluster.objects.items() if key != CLUSTER} == kept
 
 
 def test_another_invalid_edit_emits_another_event() -> None:
-    world = edited(asked_for(), upgrade={"rollback": "Sometimes"})
-    worked(world, NEWEST, ticks=5)
-    edited(world, upgrade={"rollback": "Never"})
-    worked(world, NEWEST, ticks=5)
+    cluster = edit_spec(new_cluster(), upgrade={"rollback": "Sometimes"})
+    reconcile_for_ticks(cluster, ticks=5)
+    edit_spec(cluster, upgrade={"rollback": "Never"})
+    reconcile_for_ticks(cluster, ticks=5)
 
-    assert [message.split('"')[1] for _, message in warnings(world)] == ["Sometimes", "Never"]
+    assert [message.split('"')[1] for _, message in warnings(cluster)] == ["Sometimes", "Never"]
 
 
 def test_corrected_spec_removes_the_condition() -> None:
-    world = edited(asked_for(), upgrade={"rollback": "Sometimes"})
-    worked(world, NEWEST, ticks=3)
-    edited(world, upgrade={"rollback": "Manual"})
-    settled(world, NEWEST)
+    cluster = edit_spec(new_cluster(), upgrade={"rollback": "Sometimes"})
+    reconcile_for_ticks(cluster, ticks=3)
+    edit_spec(cluster, upgrade={"rollback": "Manual"})
+    reconcile_until_converged(cluster)
 
-    assert status(world)["phase"] == "Running"
-    assert "refused" not in status(world)["ledger"]
-    assert "SpecValid" not in {each["type"] for each in status(world)["conditions"]}
+    assert status(cluster)["phase"] == "Running"
+    assert "refused" not in status(cluster)["ledger"]
+    assert "SpecValid" not in {each["type"] for each in status(cluster)["conditions"]}
 
 
 def test_missing_spec_is_reported() -> None:
-    world = without_spec(asked_for())
-    worked(world, NEWEST, ticks=5)
+    cluster = without_spec(new_cluster())
+    reconcile_for_ticks(cluster, ticks=5)
 
-    assert warnings(world) == [("InvalidSpec", "invalid spec: spec: Required value")]
+    assert warnings(cluster) == [("InvalidSpec", "invalid spec: spec: Required value")]
 
 
 @pytest.mark.parametrize("case", INVALID)
 def test_cluster_with_an_invalid_spec_can_be_deleted(case: str) -> None:
-    world = asked_for()
-    settled(world, NEWEST)
-    edited(world, **INVALID[case][0])
-    worked(world, NEWEST, ticks=2)
-    world.delete(Delete(CLUSTER, "", ""))
-    worked(world, NEWEST, ticks=10)
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    edit_spec(cluster, **INVALID[case][0])
+    reconcile_for_ticks(cluster, ticks=2)
+    cluster.delete(Delete(CLUSTER, "", ""))
+    reconcile_for_ticks(cluster, ticks=10)
 
-    assert world.get(CLUSTER) is None
+    assert cluster.get(CLUSTER) is None
     assert not [
-        key for key in world.state.cluster.objects if key.kind in ("StatefulSet", "SearchPool", "Pod")
+        key for key in cluster.state.cluster.objects if key.kind in ("StatefulSet", "SearchPool", "Pod")
     ]
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_harmless_values_that_the_crd_refuses_are_accepted(name: str) -> None:
-    world = asked_for()
-    settled(world, NEWEST)
-    settled(edited(world, version=NEW, **ACCEPTED[name]), NEWEST)
-    assert status(world)["phase"] == "Running"
-    assert warnings(world) == []
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    reconcile_until_converged(edit_spec(cluster, version=NEW, **ACCEPTED[name]))
+    assert status(cluster)["phase"] == "Running"
+    assert warnings(cluster) == []
     service = Key("v1", "Service", "search", "logs")
-    world.delete(Delete(service, "", ""))
-    settled(world, NEWEST)
-    assert world.get(service) is not None
+    cluster.delete(Delete(service, "", ""))
+    reconcile_until_converged(cluster)
+    assert cluster.get(service) is not None
 
 
 def test_invalid_version_does_not_stop_other_changes() -> None:
     """The scale-out of the same edit is applied."""
-    world = asked_for()
-    settled(world, NEWEST)
-    edited(world, version="3", pools=[{**DATA, "replicas": 3}, MANAGERS])
-    worked(world, NEWEST, ticks=20)
-    assert [reason for reason, _ in warnings(world)] == ["VersionRefused"]
-    assert status(world)["ready"] == "6/6"
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    edit_spec(cluster, version="3", pools=[{**DATA, "replicas": 3}, MANAGERS])
+    reconcile_for_ticks(cluster, ticks=20)
+    assert [reason for reason, _ in warnings(cluster)] == ["VersionRefused"]
+    assert status(cluster)["ready"] == "6/6"
 
 
 @cache
 def _halfway() -> FakeCluster:
-    world = asked_for(DATA, MANAGERS, upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60})
-    settled(world, NEWEST)
-    settled(with_index(world), NEWEST)
-    edited(world, version=NEW)
-    return worked_until(world, NEWEST, lambda world: "data-0" not in versions(world))
+    cluster = new_cluster(DATA, MANAGERS, upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60})
+    reconcile_until_converged(cluster)
+    reconcile_until_converged(add_index(cluster))
+    edit_spec(cluster, version=NEW)
+    return reconcile_until(cluster, lambda cluster: "data-0" not in versions(cluster))
 
 
 def halfway(**edit: Any) -> FakeCluster:
     """Edit a cluster in an upgrade that replaces its first node with replica allocation disabled."""
-    world = edited(copied(_halfway()), **edit)
-    assert world.state.engine.allocation is not None
-    return world
+    cluster = edit_spec(copy_cluster(_halfway()), **edit)
+    assert cluster.state.engine.allocation is not None
+    return cluster
 
 
 @pytest.mark.parametrize("case", [name for name in INVALID if "upgrade" not in INVALID[name][0]])
 def test_upgrade_continues_under_an_invalid_spec(case: str) -> None:
     """Otherwise the spec lock and the engine settings would stay (L4, I9)."""
-    world = halfway(**INVALID[case][0])
-    worked(world, NEWEST, ticks=1)
-    assert [reason for reason, _ in warnings(world)] == ["InvalidSpec"]
-    assert status(world)["phase"] == "Upgrading"
-    worked(world, NEWEST, ticks=100)
-    assert set(versions(world).values()) == {NEW}
-    assert len(versions(world)) == 5
-    assert world.state.engine.allocation is None
-    assert status(world)["phase"] == "Refused"
-    assert [reason for reason, _ in warnings(world)] == ["InvalidSpec"]
-    settled(edited(world, version=NEW, pools=[DATA, MANAGERS], dashboards=None, security=None), NEWEST)
-    assert status(world)["phase"] == "Running"
+    cluster = halfway(**INVALID[case][0])
+    reconcile_for_ticks(cluster, ticks=1)
+    assert [reason for reason, _ in warnings(cluster)] == ["InvalidSpec"]
+    assert status(cluster)["phase"] == "Upgrading"
+    reconcile_for_ticks(cluster, ticks=100)
+    assert set(versions(cluster).values()) == {NEW}
+    assert len(versions(cluster)) == 5
+    assert cluster.state.engine.allocation is None
+    assert status(cluster)["phase"] == "Refused"
+    assert [reason for reason, _ in warnings(cluster)] == ["InvalidSpec"]
+    reconcile_until_converged(
+        edit_spec(cluster, version=NEW, pools=[DATA, MANAGERS], dashboards=None, security=None)
+    )
+    assert status(cluster)["phase"] == "Running"
 
 
 def test_failed_upgrade_rolls_back_under_an_invalid_spec() -> None:
-    world = with_faults(halfway(pools=[]), v3_4_0=PodFault.NEVER_READY)
-    worked(world, NEWEST, ticks=200)
-    assert set(versions(world).values()) == {OLD}
-    assert status(world)["phase"] == "Refused"
+    cluster = set_pod_faults(halfway(pools=[]), v3_4_0=PodFault.NEVER_READY)
+    reconcile_for_ticks(cluster, ticks=200)
+    assert set(versions(cluster).values()) == {OLD}
+    assert status(cluster)["phase"] == "Refused"
 
 
 @pytest.mark.parametrize("policy", [{"paused": True}, {"rollback": "Sometimes"}], ids=["paused", "unknown"])
 def test_paused_upgrade_stays_paused_under_an_invalid_spec(policy: dict[str, Any]) -> None:
     """An invalid upgrade policy counts as a pause. Engine settings are restored."""
-    world = halfway(pools=[], upgrade=policy)
-    worked(world, NEWEST, ticks=30)
-    assert sorted(versions(world).values()) == [OLD, OLD, OLD, OLD, NEW]
-    assert world.state.engine.allocation is None
-    assert condition(world, "VersionAccepted").startswith("False InvalidSpec")
+    cluster = halfway(pools=[], upgrade=policy)
+    reconcile_for_ticks(cluster, ticks=30)
+    assert sorted(versions(cluster).values()) == [OLD, OLD, OLD, OLD, NEW]
+    assert cluster.state.engine.allocation is None
+    assert condition(cluster, "VersionAccepted").startswith("False InvalidSpec")
 
 
 def test_invalid_spec_at_any_point_of_an_upgrade_does_not_stop_it() -> None:
-    world = asked_for(DATA, MANAGERS)
-    settled(world, NEWEST)
+    cluster = new_cluster(DATA, MANAGERS)
+    reconcile_until_converged(cluster)
     states = [
-        copied(each) for each in unfolding(edited(world, version=NEW)) if "upgrade/lock" in ledger(each)
+        copy_cluster(each)
+        for each in reconcile_steps(edit_spec(cluster, version=NEW))
+        if "upgrade/lock" in ledger(each)
     ]
     for current in states[:: len(states) // 12]:
-        worked(edited(current, pools=[]), NEWEST, ticks=100)
+        reconcile_for_ticks(edit_spec(current, pools=[]), ticks=100)
         assert set(versions(current).values()) == {NEW}
         assert not {"upgrade", "upgrade/lock"} & ledger(current).keys()
 
 
-def ledger(world: FakeCluster) -> dict[str, str]:
-    lines: dict[str, str] = status(world).get("ledger") or {}
+def ledger(cluster: FakeCluster) -> dict[str, str]:
+    lines: dict[str, str] = status(cluster).get("ledger") or {}
     return lines
 
 
 def test_rollout_settings_are_restored_under_an_invalid_spec() -> None:
     """I9: a change of roles takes no spec lock. Kubernetes recreates the deleted pod."""
-    world = asked_for()
-    settled(world, NEWEST)
-    with_index(world)
-    edited(world, pools=[{**DATA, "roles": ["data", "ingest"]}, MANAGERS])
-    worked_until(world, NEWEST, lambda each: each.state.engine.allocation is not None)
-    worked(edited(world, upgrade={"rollback": "Sometimes"}), NEWEST, ticks=5)
+    cluster = new_cluster()
+    reconcile_until_converged(cluster)
+    add_index(cluster)
+    edit_spec(cluster, pools=[{**DATA, "roles": ["data", "ingest"]}, MANAGERS])
+    reconcile_until(cluster, lambda each: each.state.engine.allocation is not None)
+    reconcile_for_ticks(edit_spec(cluster, upgrade={"rollback": "Sometimes"}), ticks=5)
 
-    assert status(world)["phase"] == "Refused"
-    assert world.state.engine.allocation is None
-    settled(edited(world, upgrade={"rollback": None}), NEWEST)
-    assert leftovers(world.state, CLUSTER) is None
+    assert status(cluster)["phase"] == "Refused"
+    assert cluster.state.engine.allocation is None
+    reconcile_until_converged(edit_spec(cluster, upgrade={"rollback": None}))
+    assert leftovers(cluster.state, CLUSTER) is None
 
 
 def test_scale_in_exclusions_are_cleared_under_an_invalid_spec() -> None:
-    world = asked_for({**DATA, "replicas": 3}, MANAGERS)
-    settled(world, NEWEST)
-    with_index(world)
-    worked_until(edited(world, pools=[DATA, MANAGERS]), NEWEST, lambda each: bool(each.state.engine.excluded))
-    worked(edited(world, upgrade={"rollback": "Sometimes"}), NEWEST, ticks=5)
+    cluster = new_cluster({**DATA, "replicas": 3}, MANAGERS)
+    reconcile_until_converged(cluster)
+    add_index(cluster)
+    reconcile_until(edit_spec(cluster, pools=[DATA, MANAGERS]), lambda each: bool(each.state.engine.excluded))
+    reconcile_for_ticks(edit_spec(cluster, upgrade={"rollback": "Sometimes"}), ticks=5)
 
-    assert not world.state.engine.excluded
-    assert "logs-data-2" in world.state.engine.names
+    assert not cluster.state.engine.excluded
+    assert "logs-data-2" in cluster.state.engine.names

@@ -6,12 +6,23 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, condition, edited, pool, settled, status
+from operator_runs import (
+    CLUSTER,
+    NEWEST,
+    checked_ports,
+    condition,
+    edit_spec,
+    new_cluster,
+    pool,
+    reconcile_for_ticks,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import RecordingPorts, pods, running_cluster
 from searchkeeper.kubernetes.operations import Delete, EventType, Key, Manifest, Patch
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import NEWEST, Telling, at_work, judged, pods, running
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 SERVICE = Key("v1", "Service", "search", "logs")
@@ -29,12 +40,12 @@ NAMES = {
 }
 
 
-def create_foreign(world: FakeCluster, key: Key, **metadata: Any) -> Manifest:
+def create_foreign(cluster: FakeCluster, key: Key, **metadata: Any) -> Manifest:
     """Create an object of another owner."""
     named = {"name": key.name, "namespace": key.namespace, **metadata}
     template = {"metadata": {"labels": {"app": "other"}}, "spec": {"containers": []}}
     spec = {"selector": {"matchLabels": {"app": "other"}}, "replicas": 0, "template": template}
-    return world.create({"apiVersion": key.api, "kind": key.kind, "metadata": named, "spec": spec})
+    return cluster.create({"apiVersion": key.api, "kind": key.kind, "metadata": named, "spec": spec})
 
 
 def without_status(manifest: Manifest | None) -> Any:
@@ -46,97 +57,97 @@ def without_status(manifest: Manifest | None) -> Any:
 
 @pytest.mark.parametrize("key", NAMES, ids=str)
 def test_foreign_object_is_reported_and_left_unchanged(key: Key) -> None:
-    world = asked_for(dashboards={"enabled": True})
-    created = create_foreign(world, key)
-    at_work(world, ticks=30)
-    assert without_status(world.get(key)) == without_status(created)
-    assert status(world)["phase"] == "Stalled"
-    assert condition(world, NAMES[key]) == (
+    cluster = new_cluster(dashboards={"enabled": True})
+    created = create_foreign(cluster, key)
+    reconcile_for_ticks(cluster, ticks=30)
+    assert without_status(cluster.get(key)) == without_status(created)
+    assert status(cluster)["phase"] == "Stalled"
+    assert condition(cluster, NAMES[key]) == (
         f"False NameConflict: stalled: {key} belongs to another owner:"
         " delete it, or rename this cluster or its pool"
     )
-    assert [each.type for each in world.state.events] == [EventType.WARNING]
+    assert [each.type for each in cluster.state.events] == [EventType.WARNING]
 
 
 @pytest.mark.parametrize("key", NAMES, ids=str)
 def test_object_is_created_when_its_name_becomes_free(key: Key) -> None:
-    world = asked_for(dashboards={"enabled": True})
-    create_foreign(world, key)
-    at_work(world, ticks=30)
-    world.delete(Delete(key, "", ""))
-    settled(world, NEWEST)
-    assert status(world)["phase"] == "Running"
+    cluster = new_cluster(dashboards={"enabled": True})
+    create_foreign(cluster, key)
+    reconcile_for_ticks(cluster, ticks=30)
+    cluster.delete(Delete(key, "", ""))
+    reconcile_until_converged(cluster)
+    assert status(cluster)["phase"] == "Running"
 
 
 def test_name_conflict_does_not_stop_other_objects() -> None:
-    world = asked_for()
-    create_foreign(world, Key("apps/v1", "StatefulSet", "search", "logs-data"))
-    at_work(world, ticks=30)
-    assert set(pods(world)) == {"managers-0", "managers-1", "managers-2"}
+    cluster = new_cluster()
+    create_foreign(cluster, Key("apps/v1", "StatefulSet", "search", "logs-data"))
+    reconcile_for_ticks(cluster, ticks=30)
+    assert set(pods(cluster)) == {"managers-0", "managers-1", "managers-2"}
 
 
 def test_name_conflict_causes_no_writes() -> None:
     """L2: no hot loop."""
-    world = asked_for()
+    cluster = new_cluster()
     for key in NAMES:
-        create_foreign(world, key)
-    at_work(world, ticks=30)
-    ports = Telling(world)
-    at_work(world, ports, ticks=30)
-    assert ports.operations == 0
+        create_foreign(cluster, key)
+    reconcile_for_ticks(cluster, ticks=30)
+    ports = RecordingPorts(cluster)
+    reconcile_for_ticks(cluster, ports, ticks=30)
+    assert ports.writes == 0
 
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", "SearchPool", "StatefulSet", "PodDisruptionBudget"])
 def test_removed_label_is_restored(kind: str) -> None:
-    world = running()
-    before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
-    for key in [key for key in world.state.cluster.objects if key.kind == kind]:
-        world.patch(Patch(key, {"metadata": {"labels": {MANAGED_BY: None}}}, ""))
-    settled(world, NEWEST)
-    objects = [each for key, each in world.state.cluster.objects.items() if key.kind == kind]
+    cluster = running_cluster()
+    before = {name: each["metadata"]["uid"] for name, each in pods(cluster).items()}
+    for key in [key for key in cluster.state.cluster.objects if key.kind == kind]:
+        cluster.patch(Patch(key, {"metadata": {"labels": {MANAGED_BY: None}}}, ""))
+    reconcile_until_converged(cluster)
+    objects = [each for key, each in cluster.state.cluster.objects.items() if key.kind == kind]
     assert {each["metadata"]["labels"].get(MANAGED_BY) for each in objects} == {"searchkeeper"}
-    assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before
+    assert {name: each["metadata"]["uid"] for name, each in pods(cluster).items()} == before
 
 
-def create_cluster(world: FakeCluster, name: str, *pools: dict[str, Any]) -> Key:
+def create_cluster(cluster: FakeCluster, name: str, *pools: dict[str, Any]) -> Key:
     """Create a second cluster and reconcile it for a while."""
     key = CLUSTER._replace(name=name)
     metadata = {"name": name, "namespace": key.namespace}
     spec = {"version": "2.19.4", "pools": list(pools)}
-    world.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": spec})
+    cluster.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": spec})
     for _ in range(30):
-        if not reconcile(world, world, key, release(NEWEST), world.state.now).wrote:
-            world.tick()
+        if not reconcile(cluster, cluster, key, release(NEWEST), cluster.state.now).wrote:
+            cluster.tick()
     return key
 
 
-def name_conflicts(world: FakeCluster, key: Key) -> set[str]:
-    cluster = world.get(key)
-    assert cluster is not None
-    return {each["message"] for each in cluster["status"]["conditions"] if each["reason"] == "NameConflict"}
+def name_conflicts(cluster: FakeCluster, key: Key) -> set[str]:
+    resource = cluster.get(key)
+    assert resource is not None
+    return {each["message"] for each in resource["status"]["conditions"] if each["reason"] == "NameConflict"}
 
 
 def test_pool_name_conflict_names_the_owner() -> None:
-    world = running(pool("a-data", 2, "data"), pool("managers", 3, "cluster_manager"))
-    key = create_cluster(world, "logs-a", pool("data", 2, "data"), pool("managers", 1, "cluster_manager"))
+    cluster = running_cluster(pool("a-data", 2, "data"), pool("managers", 3, "cluster_manager"))
+    key = create_cluster(cluster, "logs-a", pool("data", 2, "data"), pool("managers", 1, "cluster_manager"))
     message = "SearchPool logs-a-data belongs to SearchCluster logs"
-    assert any(message in each for each in name_conflicts(world, key))
-    settled(world, NEWEST)
+    assert any(message in each for each in name_conflicts(cluster, key))
+    reconcile_until_converged(cluster)
 
 
 def test_cluster_does_not_take_the_service_of_another_cluster() -> None:
-    world = running()
-    before = world.get(Key("v1", "Service", "search", "logs-nodes"))
-    key = create_cluster(world, "logs-nodes", pool("managers", 1, "cluster_manager"))
-    assert world.get(Key("v1", "Service", "search", "logs-nodes")) == before
+    cluster = running_cluster()
+    before = cluster.get(Key("v1", "Service", "search", "logs-nodes"))
+    key = create_cluster(cluster, "logs-nodes", pool("managers", 1, "cluster_manager"))
+    assert cluster.get(Key("v1", "Service", "search", "logs-nodes")) == before
     assert any(
-        "Service logs-nodes belongs to SearchCluster logs" in each for each in name_conflicts(world, key)
+        "Service logs-nodes belongs to SearchCluster logs" in each for each in name_conflicts(cluster, key)
     )
 
 
 def test_name_conflict_does_not_stop_an_upgrade() -> None:
-    world = running()
-    world.delete(Delete(SERVICE, "", ""))
-    create_foreign(world, SERVICE)
-    at_work(edited(world, version="3.4.0"), judged(world), ticks=60)
-    assert status(world)["engineVersion"] == "3.4.0"
+    cluster = running_cluster()
+    cluster.delete(Delete(SERVICE, "", ""))
+    create_foreign(cluster, SERVICE)
+    reconcile_for_ticks(edit_spec(cluster, version="3.4.0"), checked_ports(cluster), ticks=60)
+    assert status(cluster)["engineVersion"] == "3.4.0"

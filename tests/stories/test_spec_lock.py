@@ -7,11 +7,18 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import asked_for, edited, settled, status
+from operator_runs import (
+    edit_spec,
+    new_cluster,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import object_kinds, pod_versions, pods, stateful_set
 from searchkeeper.desired.deployed_spec import deployed_security
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import kinds, pods, stateful_set, unfolding, until, versions
 
 NEW = "3.4.0"
 TLS = {"tlsSecret": "a"}
@@ -19,31 +26,31 @@ TLS_AND_CREDENTIALS = {"tlsSecret": "a", "credentialsSecret": "admin"}
 
 
 def with_security(**security: str) -> FakeCluster:
-    world = asked_for(security=security)
+    cluster = new_cluster(security=security)
     certificates = ("tls.crt", "tls.key", "ca.crt")
     for name, entries in {"admin": ("username", "password"), "a": certificates, "b": certificates}.items():
         data = {entry: base64.b64encode(b"x").decode() for entry in entries}
         metadata = {"name": name, "namespace": "search"}
-        world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
-    settled(world, "0.5.0")
-    return world
+        cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
+    reconcile_until_converged(cluster, "0.5.0")
+    return cluster
 
 
-def certificates(world: FakeCluster) -> set[str | None]:
+def certificates(cluster: FakeCluster) -> set[str | None]:
     """Return the certificate Secrets that the pods mount."""
     secrets = [
         [each["secret"]["secretName"] for each in pod["spec"]["volumes"] if each["name"] == "certificates"]
-        for pod in pods(world).values()
+        for pod in pods(cluster).values()
     ]
     return {each[0] if each else None for each in secrets}
 
 
-def uses_credentials(world: FakeCluster) -> set[bool]:
-    return {"initContainers" in pod["spec"] for pod in pods(world).values()}
+def uses_credentials(cluster: FakeCluster) -> set[bool]:
+    return {"initContainers" in pod["spec"] for pod in pods(cluster).values()}
 
 
-def is_locked(world: FakeCluster) -> bool:
-    return "upgrade/lock" in status(world)["ledger"]
+def is_locked(cluster: FakeCluster) -> bool:
+    return "upgrade/lock" in status(cluster)["ledger"]
 
 
 @pytest.mark.parametrize("wanted", ["b", None])
@@ -52,46 +59,48 @@ def test_certificates_changed_with_an_upgrade_are_applied_after_it(
 ) -> None:
     """I11: nodes with certificates of two authorities cannot connect."""
     # Guard: spec lock of deployed security.
-    world = edited(with_security(**TLS), version=NEW, security={"tlsSecret": wanted})
-    for current in unfolding(world):
+    cluster = edit_spec(with_security(**TLS), version=NEW, security={"tlsSecret": wanted})
+    for current in reconcile_steps(cluster):
         if is_locked(current):
             assert certificates(current) == {"a"}
-    assert set(versions(world).values()) == {NEW}
-    assert certificates(world) == {wanted}
+    assert set(pod_versions(cluster).values()) == {NEW}
+    assert certificates(cluster) == {wanted}
 
 
 def test_credentials_removed_with_an_upgrade_are_used_until_it_ends() -> None:
-    world = edited(with_security(**TLS_AND_CREDENTIALS), version=NEW, security={"credentialsSecret": None})
-    for current in unfolding(world):
+    cluster = edit_spec(
+        with_security(**TLS_AND_CREDENTIALS), version=NEW, security={"credentialsSecret": None}
+    )
+    for current in reconcile_steps(cluster):
         if is_locked(current):
             assert uses_credentials(current) == {True}
-    assert uses_credentials(world) == {False}
+    assert uses_credentials(cluster) == {False}
 
 
 def test_credentials_added_with_an_upgrade_are_used_after_it() -> None:
-    world = edited(with_security(**TLS), version=NEW, security=TLS_AND_CREDENTIALS)
-    for current in unfolding(world):
+    cluster = edit_spec(with_security(**TLS), version=NEW, security=TLS_AND_CREDENTIALS)
+    for current in reconcile_steps(cluster):
         if is_locked(current):
             assert uses_credentials(current) == {False}
-    assert uses_credentials(world) == {True}
+    assert uses_credentials(cluster) == {True}
 
 
 @pytest.mark.parametrize("before", [True, False])
 def test_dashboards_change_after_the_upgrade_of_the_same_edit(before: bool) -> None:
-    world = asked_for(dashboards={"enabled": before, "replicas": 1})
-    settled(world, "0.5.0")
-    edited(world, version=NEW, dashboards={"enabled": not before})
-    for current in unfolding(world):
+    cluster = new_cluster(dashboards={"enabled": before, "replicas": 1})
+    reconcile_until_converged(cluster)
+    edit_spec(cluster, version=NEW, dashboards={"enabled": not before})
+    for current in reconcile_steps(cluster):
         if is_locked(current):
-            assert ("Deployment" in kinds(current)) is before
-    assert ("Deployment" in kinds(world)) is not before
+            assert ("Deployment" in object_kinds(current)) is before
+    assert ("Deployment" in object_kinds(cluster)) is not before
 
 
 def test_dashboards_edit_during_an_upgrade_is_applied_after_it() -> None:
-    world = asked_for(dashboards={"enabled": True, "replicas": 2})
-    settled(world, "0.5.0")
-    until(is_locked, edited(world, version=NEW, dashboards={"replicas": 5}))
-    for current in unfolding(world):
+    cluster = new_cluster(dashboards={"enabled": True, "replicas": 2})
+    reconcile_until_converged(cluster)
+    reconcile_until(edit_spec(cluster, version=NEW, dashboards={"replicas": 5}), is_locked)
+    for current in reconcile_steps(cluster):
         deployment = current.get(Key("apps/v1", "Deployment", "search", "logs-dashboards"))
         assert deployment is not None
         if is_locked(current):
@@ -110,8 +119,8 @@ def test_deployed_security_prefers_the_requested_certificates() -> None:
 
 
 def test_deployed_security_ignores_hand_edits() -> None:
-    world = with_security(**TLS)
-    deployed = stateful_set(world, "data")
+    cluster = with_security(**TLS)
+    deployed = stateful_set(cluster, "data")
     assert deployed is not None
     edited_by_hand = {**deployed, "spec": with_certificates("mine")["spec"]}
     assert deployed_security([edited_by_hand], [], {}) == TLS

@@ -7,12 +7,31 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, condition, edited, pool, settled, status, with_index
+from operator_runs import (
+    CLUSTER,
+    add_index,
+    condition,
+    edit_spec,
+    pool,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import (
+    UnreachableEnginePorts,
+    pod_templates,
+    pod_versions,
+    pods,
+    running_cluster,
+    stateful_set,
+    unavailable_pods,
+)
 from searchkeeper.kubernetes.operations import Delete, EventType, Key, Patch
 from searchkeeper.opensearch.view import Allocation
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.faults import kill_pod
-from tales import Silent, at_work, away, pods, running, stateful_set, templates, unfolding, until, versions
 
 POOLS = (
     pool("managers", 3, "cluster_manager"),
@@ -22,11 +41,13 @@ POOLS = (
 )
 
 
-def upgraded_pods(world: FakeCluster, target: str) -> list[str]:
+def upgraded_pods(cluster: FakeCluster, target: str) -> list[str]:
     """Return the pods in the order in which they first run the target."""
     names: list[str] = []
-    for current in unfolding(world):
-        names += [name for name, each in versions(current).items() if each == target and name not in names]
+    for current in reconcile_steps(cluster):
+        names += [
+            name for name, each in pod_versions(current).items() if each == target and name not in names
+        ]
     return names
 
 
@@ -35,34 +56,35 @@ def pools_of(names: list[str]) -> list[str]:
 
 
 def test_minor_upgrade_order_is_data_then_voting_data_then_others_then_managers() -> None:
-    world = edited(running(*POOLS, engine="2.19.0"), version="2.19.4")
-    assert pools_of(upgraded_pods(world, "2.19.4")) == ["data", "both", "routers", "managers"]
+    cluster = edit_spec(running_cluster(*POOLS, engine="2.19.0"), version="2.19.4")
+    assert pools_of(upgraded_pods(cluster, "2.19.4")) == ["data", "both", "routers", "managers"]
 
 
 def test_no_pool_gets_a_target_that_is_being_replaced() -> None:
     """I5: operations of the reconcile that changes the target are for the old target."""
-    world = edited(running(), version="3.2.0")
-    until(lambda world: "upgrade" in status(world)["ledger"], world)
-    settled(edited(world, version="3.4.0"), "0.5.0")
-    assert set(versions(world).values()) == {"3.4.0"}
+    cluster = edit_spec(running_cluster(), version="3.2.0")
+    reconcile_until(cluster, lambda cluster: "upgrade" in status(cluster)["ledger"])
+    reconcile_until_converged(edit_spec(cluster, version="3.4.0"))
+    assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
 def test_major_upgrade_replaces_voters_last() -> None:
     """A node of the old major cannot join a cluster whose managers all run the new one."""
-    world = edited(running(*POOLS), version="3.4.0")
-    assert pools_of(upgraded_pods(world, "3.4.0")) == ["data", "routers", "both", "managers"]
+    cluster = edit_spec(running_cluster(*POOLS), version="3.4.0")
+    assert pools_of(upgraded_pods(cluster, "3.4.0")) == ["data", "routers", "both", "managers"]
 
 
 def test_elected_manager_is_upgraded_last() -> None:
-    world = edited(running(), version="3.4.0")
-    elected = world.state.engine.elected
+    cluster = edit_spec(running_cluster(), version="3.4.0")
+    elected = cluster.state.engine.elected
     assert elected is not None
-    assert f"logs-{upgraded_pods(world, '3.4.0')[-1]}" == elected.name
+    assert f"logs-{upgraded_pods(cluster, '3.4.0')[-1]}" == elected.name
 
 
 def test_pools_are_upgraded_one_after_the_other() -> None:
     order = [
-        name.rpartition("-")[0] for name in upgraded_pods(edited(running(*POOLS), version="3.4.0"), "3.4.0")
+        name.rpartition("-")[0]
+        for name in upgraded_pods(edit_spec(running_cluster(*POOLS), version="3.4.0"), "3.4.0")
     ]
     assert order == sorted(order, key=pools_of([f"{each}-0" for each in order]).index)
 
@@ -70,22 +92,22 @@ def test_pools_are_upgraded_one_after_the_other() -> None:
 @pytest.mark.parametrize("turn", ["data", "managers"])
 def test_evicted_pod_of_a_later_pool_keeps_its_version(turn: str) -> None:
     """S15: no pod runs the new version before the turn of its pool."""
-    world = edited(running(*POOLS[:1], POOLS[3], POOLS[1]), version="3.4.0")
-    until(lambda world: status(world)["upgrade"].get("pool") == "data", world)
+    cluster = edit_spec(running_cluster(*POOLS[:1], POOLS[3], POOLS[1]), version="3.4.0")
+    reconcile_until(cluster, lambda cluster: status(cluster)["upgrade"].get("pool") == "data")
     later = "managers-1" if turn == "data" else "routers-1"
-    world.delete(Delete(Key("v1", "Pod", "search", f"logs-{later}"), "", ""))
-    world.tick()
-    world.tick()
-    world.tick()
-    assert versions(world)[later] == "2.19.4"
-    settled(world, "0.5.0")
-    assert set(versions(world).values()) == {"3.4.0"}
+    cluster.delete(Delete(Key("v1", "Pod", "search", f"logs-{later}"), "", ""))
+    cluster.tick()
+    cluster.tick()
+    cluster.tick()
+    assert pod_versions(cluster)[later] == "2.19.4"
+    reconcile_until_converged(cluster)
+    assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
 def upgrading(**spec: Any) -> FakeCluster:
     """Return a cluster in an upgrade whose data nodes are done."""
-    world = edited(running(**spec), version="3.4.0")
-    return until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
+    cluster = edit_spec(running_cluster(**spec), version="3.4.0")
+    return reconcile_until(cluster, lambda cluster: status(cluster)["upgrade"].get("pool") == "managers")
 
 
 EDITS: dict[str, dict[str, Any]] = {
@@ -103,186 +125,188 @@ EDITS: dict[str, dict[str, Any]] = {
 }
 
 
-def deployed(world: FakeCluster) -> tuple[dict[str, Any], set[str]]:
+def deployed_objects(cluster: FakeCluster) -> tuple[dict[str, Any], set[str]]:
     sizes = {
         key.name: each["spec"].get("replicas")
-        for key, each in world.state.cluster.objects.items()
+        for key, each in cluster.state.cluster.objects.items()
         if key.kind in ("StatefulSet", "SearchPool", "Deployment")
     }
-    roles = {str(each["spec"]["containers"][0]["env"]) for each in templates(world).values()}
+    roles = {str(each["spec"]["containers"][0]["env"]) for each in pod_templates(cluster).values()}
     return sizes, roles
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_other_edits_are_applied_after_the_upgrade(edit: dict[str, Any]) -> None:
     """I11: no edit changes the workload during the upgrade, and none is lost."""
-    world = upgrading()
-    before = deployed(world)
-    edited(world, **edit)
-    for current in unfolding(world):
+    cluster = upgrading()
+    before = deployed_objects(cluster)
+    edit_spec(cluster, **edit)
+    for current in reconcile_steps(cluster):
         if "upgrade/lock" in status(current)["ledger"]:
-            assert deployed(current) == before
-    assert deployed(world) != before
-    assert status(world)["engineVersion"] == "3.4.0"
-    assert status(world)["phase"] == "Running"
+            assert deployed_objects(current) == before
+    assert deployed_objects(cluster) != before
+    assert status(cluster)["engineVersion"] == "3.4.0"
+    assert status(cluster)["phase"] == "Running"
 
 
 def test_pause_takes_effect_during_an_upgrade() -> None:
     """The spec lock does not contain the upgrade policy."""
-    world = edited(upgrading(), upgrade={"paused": True})
-    before = versions(world)
-    at_work(world, ticks=40)
-    assert versions(world) == before
-    assert condition(world, "PoolsConverged") == "False UpgradePaused: spec.upgrade.paused is set"
-    assert status(world)["phase"] == "Upgrading"
-    settled(edited(world, upgrade={"paused": False}), "0.5.0")
-    assert set(versions(world).values()) == {"3.4.0"}
+    cluster = edit_spec(upgrading(), upgrade={"paused": True})
+    before = pod_versions(cluster)
+    reconcile_for_ticks(cluster, ticks=40)
+    assert pod_versions(cluster) == before
+    assert condition(cluster, "PoolsConverged") == "False UpgradePaused: spec.upgrade.paused is set"
+    assert status(cluster)["phase"] == "Upgrading"
+    reconcile_until_converged(edit_spec(cluster, upgrade={"paused": False}))
+    assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
 def test_paused_upgrade_does_not_start() -> None:
     # Guard: a pause comes before the first step.
-    world = edited(running(), version="3.4.0", upgrade={"paused": True, "healthDeadlineSeconds": 60})
-    at_work(world, ticks=20)
-    assert condition(world, "UpgradeStarted") == "False UpgradePaused: spec.upgrade.paused is set"
-    assert not any(line.startswith("upgrade") for line in status(world)["ledger"])
-    settled(edited(world, upgrade={"paused": False}), "0.5.0")
-    assert set(versions(world).values()) == {"3.4.0"}
+    cluster = edit_spec(
+        running_cluster(), version="3.4.0", upgrade={"paused": True, "healthDeadlineSeconds": 60}
+    )
+    reconcile_for_ticks(cluster, ticks=20)
+    assert condition(cluster, "UpgradeStarted") == "False UpgradePaused: spec.upgrade.paused is set"
+    assert not any(line.startswith("upgrade") for line in status(cluster)["ledger"])
+    reconcile_until_converged(edit_spec(cluster, upgrade={"paused": False}))
+    assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
 def test_evicted_pod_keeps_its_version_while_paused() -> None:
     # Guard: a pause keeps templates as they are.
-    world = edited(running(upgrade={"healthDeadlineSeconds": 60}), version="3.4.0")
+    cluster = edit_spec(running_cluster(upgrade={"healthDeadlineSeconds": 60}), version="3.4.0")
     data, managers = {"data-0", "data-1"}, {"managers-0", "managers-1", "managers-2"}
-    until(lambda world: {versions(world)[name] for name in data} == {"3.4.0"}, world)
-    edited(world, upgrade={"paused": True})
-    at_work(world, ticks=20)
+    reconcile_until(cluster, lambda cluster: {pod_versions(cluster)[name] for name in data} == {"3.4.0"})
+    edit_spec(cluster, upgrade={"paused": True})
+    reconcile_for_ticks(cluster, ticks=20)
     for name in managers:
-        world.state = kill_pod(world.state, Key("v1", "Pod", "search", f"logs-{name}"))
-        at_work(world, ticks=10)
-    assert {versions(world)[name] for name in managers} == {"2.19.4"}
-    assert status(world)["phase"] == "Upgrading"
-    settled(edited(world, upgrade={"paused": False}), "0.5.0")
-    assert set(versions(world).values()) == {"3.4.0"}
+        cluster.state = kill_pod(cluster.state, Key("v1", "Pod", "search", f"logs-{name}"))
+        reconcile_for_ticks(cluster, ticks=10)
+    assert {pod_versions(cluster)[name] for name in managers} == {"2.19.4"}
+    assert status(cluster)["phase"] == "Upgrading"
+    reconcile_until_converged(edit_spec(cluster, upgrade={"paused": False}))
+    assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
 def test_pause_does_not_stop_a_migration_without_restarts() -> None:
     """The deployed configuration is migrated where no pod restarts for it."""
-    world = running(version="0.2.2", engine="2.17.0", upgrade={"paused": True})
-    before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
-    settled(world, "0.3.1")
-    assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before
-    assert status(world)["currentVersion"] == 3
+    cluster = running_cluster(version="0.2.2", engine="2.17.0", upgrade={"paused": True})
+    before = {name: each["metadata"]["uid"] for name, each in pods(cluster).items()}
+    reconcile_until_converged(cluster, "0.3.1")
+    assert {name: each["metadata"]["uid"] for name, each in pods(cluster).items()} == before
+    assert status(cluster)["currentVersion"] == 3
 
 
 def test_pause_restores_engine_settings() -> None:
-    world = edited(running(), version="3.4.0")
-    until(lambda world: world.state.engine.allocation is not None, world)
-    at_work(edited(world, upgrade={"paused": True}), ticks=10)
-    assert world.state.engine.allocation is None
+    cluster = edit_spec(running_cluster(), version="3.4.0")
+    reconcile_until(cluster, lambda cluster: cluster.state.engine.allocation is not None)
+    reconcile_for_ticks(edit_spec(cluster, upgrade={"paused": True}), ticks=10)
+    assert cluster.state.engine.allocation is None
 
 
 def test_replica_allocation_is_disabled_while_a_node_restarts() -> None:
-    world = edited(running(), version="3.4.0")
+    cluster = edit_spec(running_cluster(), version="3.4.0")
     replaced = set()
-    for current in unfolding(world):
-        for name in away(current, {"data-0", "data-1"}):
+    for current in reconcile_steps(cluster):
+        for name in unavailable_pods(current, {"data-0", "data-1"}):
             replaced.add(name)
             assert current.state.engine.allocation is Allocation.PRIMARIES
     assert replaced == {"data-0", "data-1"}
 
 
 def test_upgrade_does_not_finish_while_the_engine_is_unreachable() -> None:
-    world = edited(running(), version="3.4.0")
-    until(lambda world: status(world)["engineVersion"] == "3.4.0", world)
-    assert "upgrade" in status(world)["ledger"]
-    at_work(world, Silent(world), ticks=10)
-    assert "upgrade" in status(world)["ledger"]
-    settled(world, "0.5.0")
-    assert "upgrade" not in status(world)["ledger"]
+    cluster = edit_spec(running_cluster(), version="3.4.0")
+    reconcile_until(cluster, lambda cluster: status(cluster)["engineVersion"] == "3.4.0")
+    assert "upgrade" in status(cluster)["ledger"]
+    reconcile_for_ticks(cluster, UnreachableEnginePorts(cluster), ticks=10)
+    assert "upgrade" in status(cluster)["ledger"]
+    reconcile_until_converged(cluster)
+    assert "upgrade" not in status(cluster)["ledger"]
 
 
 def test_pause_lets_a_started_replacement_finish() -> None:
-    world = edited(running(), version="3.4.0")
-    until(lambda world: bool(away(world, {"data-0", "data-1"})), world)
-    at_work(edited(world, upgrade={"paused": True}), ticks=20)
-    assert not away(world, {"data-0", "data-1"})
-    assert sorted(versions(world).values()) == ["2.19.4"] * 4 + ["3.4.0"]
+    cluster = edit_spec(running_cluster(), version="3.4.0")
+    reconcile_until(cluster, lambda cluster: bool(unavailable_pods(cluster, {"data-0", "data-1"})))
+    reconcile_for_ticks(edit_spec(cluster, upgrade={"paused": True}), ticks=20)
+    assert not unavailable_pods(cluster, {"data-0", "data-1"})
+    assert sorted(pod_versions(cluster).values()) == ["2.19.4"] * 4 + ["3.4.0"]
 
 
 def test_new_target_waits_until_the_first_is_reached() -> None:
-    world = edited(running(engine="2.19.0"), version="2.19.4")
-    until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
-    edited(world, version="3.4.0")
-    for current in unfolding(world):
+    cluster = edit_spec(running_cluster(engine="2.19.0"), version="2.19.4")
+    reconcile_until(cluster, lambda cluster: status(cluster)["upgrade"].get("pool") == "managers")
+    edit_spec(cluster, version="3.4.0")
+    for current in reconcile_steps(cluster):
         if status(current)["engineVersion"] == "2.19.0":
-            assert "3.4.0" not in versions(current).values()
-    history = [(each["from"], each["target"]) for each in status(world)["upgrade"]["history"]]
+            assert "3.4.0" not in pod_versions(current).values()
+    history = [(each["from"], each["target"]) for each in status(cluster)["upgrade"]["history"]]
     assert history == [("2.19.0", "2.19.4"), ("2.19.4", "3.4.0")]
 
 
 def test_refused_target_during_an_upgrade_does_not_hold_the_lock() -> None:
     """L4: the upgrade finishes, and the version is refused with one event."""
-    world = edited(upgrading(), version="nonsense")
-    at_work(world, ticks=60)
-    assert status(world)["engineVersion"] == "3.4.0"
-    assert "upgrade/lock" not in status(world)["ledger"]
-    assert [each.reason for each in world.state.events if each.type is EventType.WARNING] == [
+    cluster = edit_spec(upgrading(), version="nonsense")
+    reconcile_for_ticks(cluster, ticks=60)
+    assert status(cluster)["engineVersion"] == "3.4.0"
+    assert "upgrade/lock" not in status(cluster)["ledger"]
+    assert [each.reason for each in cluster.state.events if each.type is EventType.WARNING] == [
         "VersionRefused"
     ]
-    assert set(versions(world).values()) == {"3.4.0"}
+    assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
 def test_target_changed_at_the_end_of_an_upgrade_is_reached() -> None:
     """One reconcile does not both remove and write a ledger key."""
-    world = edited(running(engine="2.19.0"), version="2.19.4")
-    until(lambda world: status(world)["engineVersion"] == "2.19.4", world)
+    cluster = edit_spec(running_cluster(engine="2.19.0"), version="2.19.4")
+    reconcile_until(cluster, lambda cluster: status(cluster)["engineVersion"] == "2.19.4")
     ledger = {"wait/EngineHealthy": '["EngineRed",0]'}
-    world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
-    settled(edited(world, version="3.4.0"), "0.5.0")
-    assert set(versions(world).values()) == {"3.4.0"}
+    cluster.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
+    reconcile_until_converged(edit_spec(cluster, version="3.4.0"))
+    assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
 def test_version_reachable_only_from_the_target_is_accepted_after_it() -> None:
-    world = edited(running(engine="2.19.0"), version="2.19.4")
-    until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
-    settled(edited(world, version="3.4.0"), "0.5.0")
-    assert status(world)["engineVersion"] == "3.4.0"
+    cluster = edit_spec(running_cluster(engine="2.19.0"), version="2.19.4")
+    reconcile_until(cluster, lambda cluster: status(cluster)["upgrade"].get("pool") == "managers")
+    reconcile_until_converged(edit_spec(cluster, version="3.4.0"))
+    assert status(cluster)["engineVersion"] == "3.4.0"
 
 
 @pytest.mark.parametrize("steps", [1, 4, 7, 10])
 def test_order_of_a_major_upgrade_uses_deployed_roles(steps: int) -> None:
     """I3: nodes that get the manager role with this edit have no vote yet, and do not go last."""
     both = pool("both", 3, "data", "cluster_manager")
-    world = running(both, pool("routers", 2, "coordinating"))
-    edited(world, pools=[both, pool("routers", 2, "coordinating", "cluster_manager")])
-    next(islice(unfolding(world), steps, None))
-    settled(edited(world, version="3.4.0"), "0.5.0")
-    assert set(versions(world).values()) == {"3.4.0"}
+    cluster = running_cluster(both, pool("routers", 2, "coordinating"))
+    edit_spec(cluster, pools=[both, pool("routers", 2, "coordinating", "cluster_manager")])
+    next(islice(reconcile_steps(cluster), steps, None))
+    reconcile_until_converged(edit_spec(cluster, version="3.4.0"))
+    assert set(pod_versions(cluster).values()) == {"3.4.0"}
 
 
 def test_upgrade_does_not_start_while_a_pod_is_not_ready() -> None:
-    world = running()
-    world.delete(Delete(Key("v1", "Pod", "search", "logs-data-1"), "", ""))
-    edited(world, version="3.4.0")
-    for current in unfolding(world):
+    cluster = running_cluster()
+    cluster.delete(Delete(Key("v1", "Pod", "search", "logs-data-1"), "", ""))
+    edit_spec(cluster, version="3.4.0")
+    for current in reconcile_steps(cluster):
         if "upgrade" not in status(current)["ledger"]:
             continue
-        assert not away(current, {"data-0", "data-1", "managers-0", "managers-1", "managers-2"})
+        assert not unavailable_pods(current, {"data-0", "data-1", "managers-0", "managers-1", "managers-2"})
         break
 
 
 def eight_data_nodes(**policy: Any) -> FakeCluster:
     """Return a cluster of eight data nodes, two of which share a shard, at the start of an upgrade."""
-    world = running(pool("data", 8, "data"), pool("managers", 3, "cluster_manager"), upgrade=policy)
-    return edited(world, version="3.4.0")
+    cluster = running_cluster(pool("data", 8, "data"), pool("managers", 3, "cluster_manager"), upgrade=policy)
+    return edit_spec(cluster, version="3.4.0")
 
 
-def batches(world: FakeCluster, prefix: str) -> list[int]:
+def batches(cluster: FakeCluster, prefix: str) -> list[int]:
     """Return the largest number of pods of each batch that were not ready together."""
-    names = {name for name in pods(world) if name.startswith(prefix)}
+    names = {name for name in pods(cluster) if name.startswith(prefix)}
     sizes, largest = [], 0
-    for current in unfolding(world):
-        unready = len(away(current, names))
+    for current in reconcile_steps(cluster):
+        unready = len(unavailable_pods(current, names))
         if not unready and largest:
             sizes.append(largest)
             largest = 0
@@ -308,11 +332,11 @@ def test_voters_are_replaced_one_at_a_time() -> None:
 
 
 def test_nodes_that_share_a_shard_are_in_different_batches() -> None:
-    world = eight_data_nodes(maxBatch=8)
+    cluster = eight_data_nodes(maxBatch=8)
     for n in range(4):
-        with_index(world, f"more{n}")
-    for current in unfolding(world):
-        unready = {f"logs-{each}" for each in away(current, {f"data-{n}" for n in range(8)})}
+        add_index(cluster, f"more{n}")
+    for current in reconcile_steps(cluster):
+        unready = {f"logs-{each}" for each in unavailable_pods(current, {f"data-{n}" for n in range(8)})}
         shards = [
             copy.id for copy in current.state.engine.copies if copy.node is None or copy.node in unready
         ]
@@ -320,33 +344,33 @@ def test_nodes_that_share_a_shard_are_in_different_batches() -> None:
 
 
 def test_batch_size_survives_a_restart_of_the_operator() -> None:
-    world = eight_data_nodes(maxBatch=4)
-    until(lambda world: status(world)["ledger"].get("roll/size") == '["data",2]', world)
-    assert batches(world, "data") == [2, 4, 1]
+    cluster = eight_data_nodes(maxBatch=4)
+    reconcile_until(cluster, lambda cluster: status(cluster)["ledger"].get("roll/size") == '["data",2]')
+    assert batches(cluster, "data") == [2, 4, 1]
 
 
 def test_next_pool_starts_with_a_batch_of_one() -> None:
-    world = running(
+    cluster = running_cluster(
         pool("hot", 4, "data"),
         pool("cold", 4, "data"),
         pool("managers", 1, "cluster_manager"),
         upgrade={"maxBatch": 4},
     )
-    assert batches(edited(world, version="3.4.0"), "cold")[0] == 1
+    assert batches(edit_spec(cluster, version="3.4.0"), "cold")[0] == 1
 
 
 def test_finished_rollout_leaves_the_ledger_empty() -> None:
-    world = eight_data_nodes(maxBatch=4)
-    settled(world, "0.5.0")
-    assert not status(world)["ledger"]
+    cluster = eight_data_nodes(maxBatch=4)
+    reconcile_until_converged(cluster)
+    assert not status(cluster)["ledger"]
 
 
 def test_template_of_a_later_pool_is_unchanged_before_its_turn() -> None:
-    world = edited(running(), version="3.4.0")
-    managers = stateful_set(world, "managers")
+    cluster = edit_spec(running_cluster(), version="3.4.0")
+    managers = stateful_set(cluster, "managers")
     assert managers is not None
     before = managers["spec"]["template"]
-    for current in unfolding(world):
+    for current in reconcile_steps(cluster):
         if status(current)["upgrade"].get("pool") == "data":
             later = stateful_set(current, "managers")
             assert later is not None
@@ -356,13 +380,13 @@ def test_template_of_a_later_pool_is_unchanged_before_its_turn() -> None:
 def with_routers(routers: int = 7, **policy: Any) -> FakeCluster:
     """Return a cluster with a pool that its StatefulSet replaces: it has no votes and no data."""
     others = (pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
-    return running(*others, pool("routers", routers, "coordinating"), upgrade=policy)
+    return running_cluster(*others, pool("routers", routers, "coordinating"), upgrade=policy)
 
 
-def partition_steps(world: FakeCluster) -> list[int]:
+def partition_steps(cluster: FakeCluster) -> list[int]:
     """Return by how many pods each patch lowers the partition of the pool."""
     partitions: list[int] = []
-    for current in unfolding(world):
+    for current in reconcile_steps(cluster):
         spec = (stateful_set(current, "routers") or {})["spec"]
         partition = spec["updateStrategy"]["rollingUpdate"]["partition"]
         image = spec["template"]["spec"]["containers"][0]["image"]
@@ -372,19 +396,19 @@ def partition_steps(world: FakeCluster) -> list[int]:
 
 
 def test_statefulset_batches_double_up_to_max_batch() -> None:
-    assert partition_steps(edited(with_routers(maxBatch=4), version="3.4.0")) == [1, 2, 4]
+    assert partition_steps(edit_spec(with_routers(maxBatch=4), version="3.4.0")) == [1, 2, 4]
 
 
 def test_default_statefulset_batch_is_one_pod() -> None:
-    assert partition_steps(edited(with_routers(), version="3.4.0")) == [1] * 7
+    assert partition_steps(edit_spec(with_routers(), version="3.4.0")) == [1] * 7
 
 
 def test_statefulset_replaces_no_pod_before_the_gates_open() -> None:
     """Every batch of a StatefulSet passes the gates first; here a pause closes one."""
-    world = edited(with_routers(3), version="3.4.0")
-    until(lambda world: "3.4.0" in str(templates(world)["logs-routers"]), world)
-    at_work(edited(world, upgrade={"paused": True}), ticks=30)
-    assert {versions(world)[f"routers-{n}"] for n in range(3)} == {"2.19.4"}
-    settled(edited(world, upgrade={"paused": False}), "0.5.0")
-    assert set(versions(world).values()) == {"3.4.0"}
-    assert not status(world)["ledger"]
+    cluster = edit_spec(with_routers(3), version="3.4.0")
+    reconcile_until(cluster, lambda cluster: "3.4.0" in str(pod_templates(cluster)["logs-routers"]))
+    reconcile_for_ticks(edit_spec(cluster, upgrade={"paused": True}), ticks=30)
+    assert {pod_versions(cluster)[f"routers-{n}"] for n in range(3)} == {"2.19.4"}
+    reconcile_until_converged(edit_spec(cluster, upgrade={"paused": False}))
+    assert set(pod_versions(cluster).values()) == {"3.4.0"}
+    assert not status(cluster)["ledger"]

@@ -7,13 +7,24 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import asked_for, condition, edited, pool, settled, status, with_index
+from operator_runs import (
+    add_index,
+    condition,
+    edit_spec,
+    new_cluster,
+    pool,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    status,
+)
+from operator_scenarios import pod_versions, running_cluster
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.opensearch.calls import Exclude
 from searchkeeper.opensearch.view import Color
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.faults import kill_pod
-from tales import at_work, running, unfolding, until, versions
 
 NEW = "3.4.0"
 MANAGERS = pool("managers", 3, "cluster_manager")
@@ -22,33 +33,35 @@ MANAGERS = pool("managers", 3, "cluster_manager")
 def ephemeral_cluster() -> FakeCluster:
     """Return a cluster with data nodes on ephemeral storage. Each is drained before it restarts."""
     storage: dict[str, Any] = {"storage": {"ephemeral": True}}
-    return running({**pool("data", 4, "data"), **storage}, MANAGERS)
+    return running_cluster({**pool("data", 4, "data"), **storage}, MANAGERS)
 
 
 def test_ephemeral_nodes_are_drained_and_readmitted() -> None:
-    world = edited(ephemeral_cluster(), version=NEW)
-    excluded = {name for state in unfolding(world) for name in state.state.engine.excluded}
+    cluster = edit_spec(ephemeral_cluster(), version=NEW)
+    excluded = {name for state in reconcile_steps(cluster) for name in state.state.engine.excluded}
     assert excluded == {f"logs-data-{n}" for n in range(4)}
-    assert not world.state.engine.excluded
+    assert not cluster.state.engine.excluded
 
 
 @pytest.mark.parametrize("name", ["logs-data-0", "logs-data-2", "logs-data-9", "*-data-2", "l*-[0-9]"])
 def test_exclusions_of_users_are_kept_during_a_rollout(name: str) -> None:
     """I9: a rollout restores only its own settings."""
-    world = ephemeral_cluster()
-    world.execute(Exclude(frozenset({name})))
-    for state in unfolding(edited(world, version=NEW)):
+    cluster = ephemeral_cluster()
+    cluster.execute(Exclude(frozenset({name})))
+    for state in reconcile_steps(edit_spec(cluster, version=NEW)):
         assert name in state.state.engine.excluded
-    assert world.state.engine.excluded == {name}
-    assert set(versions(world).values()) == {NEW}
-    assert not status(world)["ledger"]
+    assert cluster.state.engine.excluded == {name}
+    assert set(pod_versions(cluster).values()) == {NEW}
+    assert not status(cluster)["ledger"]
 
 
 def test_node_that_a_pattern_excludes_is_not_excluded_by_name() -> None:
-    world = ephemeral_cluster()
-    world.execute(Exclude(frozenset({"*-data-2"})))
+    cluster = ephemeral_cluster()
+    cluster.execute(Exclude(frozenset({"*-data-2"})))
     excluded = {
-        name for state in unfolding(edited(world, version=NEW)) for name in state.state.engine.excluded
+        name
+        for state in reconcile_steps(edit_spec(cluster, version=NEW))
+        for name in state.state.engine.excluded
     }
     assert excluded == {"*-data-2", "logs-data-0", "logs-data-1", "logs-data-3"}
 
@@ -56,11 +69,11 @@ def test_node_that_a_pattern_excludes_is_not_excluded_by_name() -> None:
 def upgrading_cluster(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
     """Return a cluster with one index for each of these replica counts, whose upgrade starts."""
     storage: dict[str, Any] = {"storage": {"ephemeral": ephemeral}}
-    world = asked_for({**pool("data", nodes, "data"), **storage}, MANAGERS)
-    settled(world, "0.5.0")
+    cluster = new_cluster({**pool("data", nodes, "data"), **storage}, MANAGERS)
+    reconcile_until_converged(cluster)
     for number, count in enumerate(replicas):
-        with_index(world, f"index{number}", replicas=count)
-    return edited(world, version=NEW)
+        add_index(cluster, f"index{number}", replicas=count)
+    return edit_spec(cluster, version=NEW)
 
 
 @pytest.mark.parametrize(
@@ -72,56 +85,56 @@ def test_unmovable_copy_with_a_replica_is_not_waited_for(
     nodes: int, replicas: tuple[int, ...], ephemeral: bool
 ) -> None:
     """S09: last copies move, and on ephemeral storage every other copy that can."""
-    world = upgrading_cluster(nodes, *replicas, ephemeral=ephemeral)
-    for state in unfolding(world):
+    cluster = upgrading_cluster(nodes, *replicas, ephemeral=ephemeral)
+    for state in reconcile_steps(cluster):
         assert getattr(state.get_state(), "color", None) is not Color.RED
-    assert set(versions(world).values()) == {NEW}
-    assert not world.state.engine.excluded
+    assert set(pod_versions(cluster).values()) == {NEW}
+    assert not cluster.state.engine.excluded
 
 
-def is_drained(world: FakeCluster) -> bool:
-    engine = world.state.engine
+def is_drained(cluster: FakeCluster) -> bool:
+    engine = cluster.state.engine
     occupied = {name for copy in engine.copies for name in (copy.node, copy.to)}
     return bool(engine.excluded) and not engine.excluded & occupied
 
 
 def test_drain_is_kept_while_another_pod_is_not_ready() -> None:
     """S21: otherwise its shards would move back and forth."""
-    world = until(is_drained, upgrading_cluster(2, 0))
-    [name] = world.state.engine.excluded
-    world.state = kill_pod(world.state, Key("v1", "Pod", "search", "logs-managers-2"))
-    at_work(world, ticks=1)
-    assert world.state.engine.excluded == {name}
-    settled(world, "0.5.0")
-    assert not world.state.engine.excluded
+    cluster = reconcile_until(upgrading_cluster(2, 0), is_drained)
+    [name] = cluster.state.engine.excluded
+    cluster.state = kill_pod(cluster.state, Key("v1", "Pod", "search", "logs-managers-2"))
+    reconcile_for_ticks(cluster, ticks=1)
+    assert cluster.state.engine.excluded == {name}
+    reconcile_until_converged(cluster)
+    assert not cluster.state.engine.excluded
 
 
 def test_drain_is_undone_during_a_pause() -> None:
-    world = edited(until(is_drained, upgrading_cluster(2, 0)), upgrade={"paused": True})
-    at_work(world)
-    assert not world.state.engine.excluded
-    settled(edited(world, upgrade={"paused": False}), "0.5.0")
-    assert set(versions(world).values()) == {NEW}
+    cluster = edit_spec(reconcile_until(upgrading_cluster(2, 0), is_drained), upgrade={"paused": True})
+    reconcile_for_ticks(cluster, ticks=30)
+    assert not cluster.state.engine.excluded
+    reconcile_until_converged(edit_spec(cluster, upgrade={"paused": False}))
+    assert set(pod_versions(cluster).values()) == {NEW}
 
 
 @pytest.mark.parametrize("excluded", [("logs-data-0", "logs-data-1"), ("logs-data-*",), ("*-0", "*a-1")])
 def test_unmovable_last_copy_is_reported_with_a_remedy(excluded: tuple[str, ...]) -> None:
     """S09: nodes are excluded by name or by pattern."""
-    world = upgrading_cluster(2, 0)
-    world.execute(Exclude(frozenset(excluded)))
-    at_work(world)
-    assert condition(world, "PodsCurrent") == (
+    cluster = upgrading_cluster(2, 0)
+    cluster.execute(Exclude(frozenset(excluded)))
+    reconcile_for_ticks(cluster, ticks=30)
+    assert condition(cluster, "PodsCurrent") == (
         "False ShardsCannotMove: no node may take index0[0] from logs-data-0: "
         "logs-data-1 is excluded from allocation; "
         "set spec.upgrade.acceptSingleCopyLoss to restart logs-data-0 anyway"
     )
-    edited(world, upgrade={"acceptSingleCopyLoss": True})
-    until(lambda world: versions(world).get("data-0") == NEW, world)
+    edit_spec(cluster, upgrade={"acceptSingleCopyLoss": True})
+    reconcile_until(cluster, lambda cluster: pod_versions(cluster).get("data-0") == NEW)
 
 
-def node_of_last_copy(world: FakeCluster) -> str:
+def node_of_last_copy(cluster: FakeCluster) -> str:
     """Return the node with the last copy."""
-    node = world.state.engine.copies[-1].node
+    node = cluster.state.engine.copies[-1].node
     assert node is not None
     return node
 
@@ -129,35 +142,37 @@ def node_of_last_copy(world: FakeCluster) -> str:
 @pytest.mark.parametrize("ephemeral", [False, True])
 def test_node_without_a_target_is_not_drained_if_the_loss_is_accepted(ephemeral: bool) -> None:
     """S09: the user has excluded the only other node. The disk may be lost with the pod."""
-    world = upgrading_cluster(2, 0, ephemeral=ephemeral)
-    [other] = {"logs-data-0", "logs-data-1"} - {node_of_last_copy(world)}
+    cluster = upgrading_cluster(2, 0, ephemeral=ephemeral)
+    [other] = {"logs-data-0", "logs-data-1"} - {node_of_last_copy(cluster)}
     others = {other.replace("logs", "*")}
-    world.execute(Exclude(frozenset(others)))
-    edited(world, upgrade={"acceptSingleCopyLoss": True})
-    until(lambda world: NEW in versions(world).values(), world)
-    assert world.state.engine.excluded == others
+    cluster.execute(Exclude(frozenset(others)))
+    edit_spec(cluster, upgrade={"acceptSingleCopyLoss": True})
+    reconcile_until(cluster, lambda cluster: NEW in pod_versions(cluster).values())
+    assert cluster.state.engine.excluded == others
 
 
 def test_only_data_node_on_ephemeral_storage_is_replaced_if_the_loss_is_accepted() -> None:
     """The lost index makes the cluster red until the user deletes it. Then the rollout continues."""
-    world = edited(upgrading_cluster(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
-    at_work(world)
-    assert versions(world)["data-0"] == NEW
-    assert condition(world, "PodsCurrent") == "False EngineRed: the cluster is red: index0[0] has no primary"
-    world.state = replace(world.state, engine=replace(world.state.engine, indices=(), copies=()))
-    settled(world, "0.5.0")
-    assert set(versions(world).values()) == {NEW}
+    cluster = edit_spec(upgrading_cluster(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
+    reconcile_for_ticks(cluster, ticks=30)
+    assert pod_versions(cluster)["data-0"] == NEW
+    assert (
+        condition(cluster, "PodsCurrent") == "False EngineRed: the cluster is red: index0[0] has no primary"
+    )
+    cluster.state = replace(cluster.state, engine=replace(cluster.state.engine, indices=(), copies=()))
+    reconcile_until_converged(cluster)
+    assert set(pod_versions(cluster).values()) == {NEW}
 
 
 def test_drain_is_undone_when_a_user_excludes_the_last_other_node() -> None:
     """I7: otherwise no index could be created."""
-    world = until(lambda world: bool(world.state.engine.excluded), upgrading_cluster(2, 0))
-    ours = world.state.engine.excluded
+    cluster = reconcile_until(upgrading_cluster(2, 0), lambda cluster: bool(cluster.state.engine.excluded))
+    ours = cluster.state.engine.excluded
     others = {"logs-data-0", "logs-data-1"} - ours
-    world.execute(Exclude(ours | others))
-    at_work(world)
-    assert world.state.engine.excluded == others
-    assert condition(world, "PodsCurrent").startswith("False ")
+    cluster.execute(Exclude(ours | others))
+    reconcile_for_ticks(cluster, ticks=30)
+    assert cluster.state.engine.excluded == others
+    assert condition(cluster, "PodsCurrent").startswith("False ")
 
 
 @pytest.mark.parametrize("ephemeral", [False, True])
@@ -166,15 +181,15 @@ def test_departing_node_takes_the_shards_of_the_last_remaining_node_during_its_r
 ) -> None:
     """S09: otherwise the rollout would wait for an excluded target, and the scale-in for the rollout."""
     data: dict[str, Any] = {**pool("data", 2, "data"), "storage": {"ephemeral": ephemeral}}
-    world = asked_for(data, MANAGERS)
-    settled(world, "0.5.0")
-    with_index(with_index(world, "alone", replicas=0), "lonely", replicas=0)
-    until(
-        lambda world: bool(world.state.engine.excluded),
-        edited(world, pools=[{**data, "replicas": 1}, MANAGERS]),
+    cluster = new_cluster(data, MANAGERS)
+    reconcile_until_converged(cluster)
+    add_index(add_index(cluster, "alone", replicas=0), "lonely", replicas=0)
+    reconcile_until(
+        edit_spec(cluster, pools=[{**data, "replicas": 1}, MANAGERS]),
+        lambda cluster: bool(cluster.state.engine.excluded),
     )
     roles = {**data, "replicas": 1, "roles": ["data", "ingest"]}
-    for state in unfolding(edited(world, pools=[roles, MANAGERS])):
+    for state in reconcile_steps(edit_spec(cluster, pools=[roles, MANAGERS])):
         assert getattr(state.get_state(), "color", None) is not Color.RED
-    assert not world.state.engine.excluded
-    assert sorted(versions(world)) == ["data-0", "managers-0", "managers-1", "managers-2"]
+    assert not cluster.state.engine.excluded
+    assert sorted(pod_versions(cluster)) == ["data-0", "managers-0", "managers-1", "managers-2"]

@@ -101,7 +101,7 @@ SET: list[tuple[dict[str, Any], dict[str, Entry]]] = [
 ]
 
 
-def restored(entries: dict[str, Entry]) -> dict[str, Entry]:
+def restored_entries(entries: dict[str, Entry]) -> dict[str, Entry]:
     return {**entries, **{f"{name}__taken_back": True for name in entries}}
 
 
@@ -110,16 +110,16 @@ def test_ledger_entry_is_removed_after_the_restore_was_sent_and_observed(
     setting: dict[str, Any], entries: dict[str, Entry]
 ) -> None:
     """I9, S03: a response may be stale, and a call may be lost: both have to confirm the restore."""
-    for observed, recorded in [(setting, entries), ({}, entries), (setting, restored(entries))]:
+    for observed, recorded in [(setting, entries), ({}, entries), (setting, restored_entries(entries))]:
         retried = restore_all(observed_cluster(**observed), ledger_with(**recorded))
         assert engine_call(retried)
         [key] = entries
         assert engine_ledger_changes(retried)[f"{key.replace('_', '-')}/taken-back"] is True
-    confirmed = restore_all(observed_cluster(), ledger_with(**restored(entries)))
+    confirmed = restore_all(observed_cluster(), ledger_with(**restored_entries(entries)))
     assert confirmed is not None
     assert (confirmed.reason, confirmed.operations) == ("SettingsRestored", ())
     assert {key for key, value in engine_ledger_changes(confirmed).items() if value is None} >= {
-        name.replace("__", "/").replace("_", "-") for name in restored(entries)
+        name.replace("__", "/").replace("_", "-") for name in restored_entries(entries)
     }
 
 
@@ -158,7 +158,7 @@ def test_voting_exclusions_of_users_are_set_again_after_all_were_cleared(key: st
     result = restore_all(observed_cluster(votes=["managers-0", "managers-1"]), ledger_with(**entries))
     assert engine_call(result) == ClearVotingExclusions()
     assert engine_ledger_changes(result)["others-votes"] == ("managers-1",)
-    entries = {**restored(entries), "others_votes": ("managers-1", "managers-2")}
+    entries = {**restored_entries(entries), "others_votes": ("managers-1", "managers-2")}
     # They stay in the ledger until the engine has all of them again.
     assert engine_ledger_changes(restore_all(observed_cluster(votes=["managers-0"]), ledger_with(**entries)))[
         "others-votes"
@@ -302,7 +302,7 @@ def test_entry_stays_in_the_ledger_until_the_record_has_lost_it(
     assert engine_ledger_changes(restore_all(observed_cluster(), ledger))[key] is None
 
 
-def recovered(ledger: UpgradeLedger, *record: tuple[str, str]) -> dict[str, Entry | None]:
+def recovered_entries(ledger: UpgradeLedger, *record: tuple[str, str]) -> dict[str, Entry | None]:
     view = observed_cluster(record=record).engine
     assert isinstance(view, EngineView)
     return recovered_settings(view, ledger)
@@ -310,14 +310,17 @@ def recovered(ledger: UpgradeLedger, *record: tuple[str, str]) -> dict[str, Entr
 
 def test_entries_of_the_record_are_recovered() -> None:
     record = ("allocation", '"none"'), ("leaving", '["data-1"]')
-    assert recovered(ledger_with(), *record) == {"engine/allocation": "none", "engine/leaving": ("data-1",)}
-    assert recovered(ledger_with(allocation="all", leaving=("data-0", "data-1")), *record) == {}
+    assert recovered_entries(ledger_with(), *record) == {
+        "engine/allocation": "none",
+        "engine/leaving": ("data-1",),
+    }
+    assert recovered_entries(ledger_with(allocation="all", leaving=("data-0", "data-1")), *record) == {}
 
 
 def test_names_that_only_the_record_has_are_added() -> None:
     """A late call has excluded data-1 again; its undo counts no more."""
     ledger = ledger_with(excluded=("data-0",), excluded__taken_back=True)
-    assert recovered(ledger, ("excluded", '["data-1"]')) == {
+    assert recovered_entries(ledger, ("excluded", '["data-1"]')) == {
         EXCLUDED: ("data-0", "data-1"),
         f"{EXCLUDED}/taken-back": None,
     }
@@ -325,7 +328,7 @@ def test_names_that_only_the_record_has_are_added() -> None:
 
 @pytest.mark.parametrize("text", ["", "none", "{}", "7", '{"a": 1}', "[" * 100_000])
 def test_malformed_record_is_ignored(text: str) -> None:
-    assert recovered(ledger_with(), ("allocation", text), ("of-a-newer-release", '"x"')) == {}
+    assert recovered_entries(ledger_with(), ("allocation", text), ("of-a-newer-release", '"x"')) == {}
 
 
 def test_voting_exclusions_of_users_are_set_again_after_a_late_call() -> None:

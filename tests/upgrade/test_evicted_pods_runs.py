@@ -7,61 +7,62 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import (
-    asked_for,
-    claims,
+from operator_runs import (
+    NEWEST,
+    add_index,
+    claim_uids,
     condition,
-    cycled,
-    edited,
+    edit_spec,
+    new_cluster,
     pool,
-    settled,
+    reconcile_once,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
     status,
-    with_index,
-    worked_until,
 )
+from operator_scenarios import pod_versions
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.opensearch.view import Allocation, Color
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.faults import kill_pod
-from tales import unfolding, until, versions
 
-RELEASE = "0.5.0"
 OLD, MIDDLE, NEW = "2.19.4", "3.3.2", "3.4.0"
 MANAGERS = pool("managers", 3, "cluster_manager")
 
 
 def upgrading(*pools: dict[str, Any], replicas: tuple[int, ...] = (1,)) -> FakeCluster:
     """Return a cluster with one index for each of these replica counts, whose upgrade starts."""
-    world = asked_for(*pools, upgrade={"healthDeadlineSeconds": 600})
-    settled(world, RELEASE)
+    cluster = new_cluster(*pools, upgrade={"healthDeadlineSeconds": 600})
+    reconcile_until_converged(cluster)
     for number, count in enumerate(replicas):
-        with_index(world, f"index{number}", replicas=count)
-    settled(world, RELEASE)
-    return edited(world, version=NEW)
+        add_index(cluster, f"index{number}", replicas=count)
+    reconcile_until_converged(cluster)
+    return edit_spec(cluster, version=NEW)
 
 
-def evict(world: FakeCluster, pod: str, ticks: int = 6) -> FakeCluster:
+def evict(cluster: FakeCluster, pod: str, ticks: int = 6) -> FakeCluster:
     """Delete a pod and let its replacement start while no operator runs."""
-    world.state = kill_pod(world.state, Key("v1", "Pod", "search", f"logs-{pod}"))
+    cluster.state = kill_pod(cluster.state, Key("v1", "Pod", "search", f"logs-{pod}"))
     for _ in range(ticks):
-        world.tick()
-    return world
+        cluster.tick()
+    return cluster
 
 
 def has_entry(key: str) -> Callable[[FakeCluster], bool]:
-    return lambda world: key in status(world)["ledger"]
+    return lambda cluster: key in status(cluster)["ledger"]
 
 
-def finish(world: FakeCluster) -> None:
+def finish(cluster: FakeCluster) -> None:
     """The upgrade completes, is never red, and leaves no setting and no ledger entry."""
-    for state in unfolding(world):
+    for state in reconcile_steps(cluster):
         assert getattr(state.get_state(), "color", None) is not Color.RED
         assert not {"logs-data-0", "logs-data-1"} <= state.state.engine.excluded
-    assert set(versions(world).values()) == {NEW}
-    assert not world.state.engine.excluded
-    assert world.state.engine.allocation is None
-    assert not world.state.engine.voting_exclusions
-    assert not status(world)["ledger"]
+    assert set(pod_versions(cluster).values()) == {NEW}
+    assert not cluster.state.engine.excluded
+    assert cluster.state.engine.allocation is None
+    assert not cluster.state.engine.voting_exclusions
+    assert not status(cluster)["ledger"]
 
 
 @pytest.mark.parametrize(
@@ -73,72 +74,77 @@ def test_exclusion_of_evicted_pod_ends_before_the_next_drain(
 ) -> None:
     """S09, L4: with both data nodes excluded neither would ever be drained."""
     data = {**pool("data", 2, "data"), "storage": {"ephemeral": ephemeral}}
-    world = upgrading(data, MANAGERS, replicas=replicas)
-    until(lambda world: world.state.engine.excluded == {"logs-data-0"}, world)
-    finish(evict(world, "data-0", ticks))
+    cluster = upgrading(data, MANAGERS, replicas=replicas)
+    reconcile_until(cluster, lambda cluster: cluster.state.engine.excluded == {"logs-data-0"})
+    finish(evict(cluster, "data-0", ticks))
 
 
 def test_allocation_that_was_disabled_for_evicted_pod_is_restored() -> None:
-    world = until(
-        lambda world: world.state.engine.allocation is Allocation.PRIMARIES,
+    cluster = reconcile_until(
         upgrading(pool("data", 2, "data"), MANAGERS),
+        lambda cluster: cluster.state.engine.allocation is Allocation.PRIMARIES,
     )
-    finish(evict(world, "data-0"))
+    finish(evict(cluster, "data-0"))
 
 
 def test_flush_for_evicted_pod_does_not_count_for_the_next() -> None:
-    world = until(has_entry("roll/flushed"), upgrading(pool("data", 2, "data"), MANAGERS))
-    flushed = status(world)["ledger"]["roll/flushed"]
-    evict(world, "data-0")
-    until(lambda world: status(world)["ledger"].get("roll/flushed") not in (None, flushed), world)
-    finish(world)
+    cluster = reconcile_until(upgrading(pool("data", 2, "data"), MANAGERS), has_entry("roll/flushed"))
+    flushed = status(cluster)["ledger"]["roll/flushed"]
+    evict(cluster, "data-0")
+    reconcile_until(
+        cluster, lambda cluster: status(cluster)["ledger"].get("roll/flushed") not in (None, flushed)
+    )
+    finish(cluster)
 
 
 def test_voting_exclusion_of_evicted_manager_ends() -> None:
     """S29: with the vote of one of two managers moved, the next candidate must not hide that exclusion."""
-    world = upgrading(pool("both", 2, "data", "cluster_manager"))
-    until(lambda world: bool(world.state.engine.voting_exclusions), world)
-    [name] = world.state.engine.voting_exclusions
-    finish(evict(world, name.removeprefix("logs-")))
+    cluster = upgrading(pool("both", 2, "data", "cluster_manager"))
+    reconcile_until(cluster, lambda cluster: bool(cluster.state.engine.voting_exclusions))
+    [name] = cluster.state.engine.voting_exclusions
+    finish(evict(cluster, name.removeprefix("logs-")))
 
 
 def test_partition_outlives_evicted_pod_without_harm() -> None:
-    world = upgrading(pool("data", 2, "data"), pool("routers", 3, "coordinating"), MANAGERS)
-    until(has_entry("roll/partition"), world)
-    evict(world, "routers-0")
-    assert versions(world)["routers-0"] == OLD
-    finish(world)
+    cluster = upgrading(pool("data", 2, "data"), pool("routers", 3, "coordinating"), MANAGERS)
+    reconcile_until(cluster, has_entry("roll/partition"))
+    evict(cluster, "routers-0")
+    assert pod_versions(cluster)["routers-0"] == OLD
+    finish(cluster)
 
 
 def test_volume_that_was_deleted_for_evicted_pod_is_not_deleted_again() -> None:
-    world = upgrading(pool("data", 3, "data"), MANAGERS)
-    until(lambda world: versions(world).get("data-0") == NEW and not has_entry("roll/away")(world), world)
-    until(has_entry("roll/wiped"), edited(world, version=OLD))
-    for _ in unfolding(evict(world, "data-0")):
+    cluster = upgrading(pool("data", 3, "data"), MANAGERS)
+    reconcile_until(
+        cluster,
+        lambda cluster: pod_versions(cluster).get("data-0") == NEW and not has_entry("roll/away")(cluster),
+    )
+    reconcile_until(edit_spec(cluster, version=OLD), has_entry("roll/wiped"))
+    for _ in reconcile_steps(evict(cluster, "data-0")):
         pass
-    assert set(versions(world).values()) == {OLD}
-    assert not status(world)["ledger"]
-    assert len(claims(world)) == 6
+    assert set(pod_versions(cluster).values()) == {OLD}
+    assert not status(cluster)["ledger"]
+    assert len(claim_uids(cluster)) == 6
 
 
 def test_target_returns_to_the_version_that_a_pod_started_with_just_after_it_was_lowered() -> None:
     """S24, L4: the older version could not start on the pod's disk."""
-    world = upgrading(pool("data", 2, "data"), MANAGERS)
-    until(lambda world: versions(world).get("data-0") == NEW, world)
+    cluster = upgrading(pool("data", 2, "data"), MANAGERS)
+    reconcile_until(cluster, lambda cluster: pod_versions(cluster).get("data-0") == NEW)
     lowered = f'["{OLD}","{MIDDLE}"]'
-    edited(world, version=MIDDLE)
-    cycled(world, world, RELEASE)
-    assert status(world)["ledger"]["upgrade"] == lowered
+    edit_spec(cluster, version=MIDDLE)
+    reconcile_once(cluster, cluster, NEWEST)
+    assert status(cluster)["ledger"]["upgrade"] == lowered
     for _ in range(3):
-        world.tick()
-    worked_until(world, RELEASE, lambda world: status(world)["ledger"]["upgrade"] != lowered)
-    cycled(world, world, RELEASE)
-    assert condition(world, "UpgradeStarted") == (
+        cluster.tick()
+    reconcile_until(cluster, lambda cluster: status(cluster)["ledger"]["upgrade"] != lowered)
+    reconcile_once(cluster, cluster, NEWEST)
+    assert condition(cluster, "UpgradeStarted") == (
         "False TargetQueued: 3.3.2 cannot start on the disk of logs-data-0, which 3.4.0 wrote; "
         "to continue, set spec.version to 3.4.0; "
         "to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
     )
-    worked_until(world, RELEASE, lambda world: "upgrade" not in status(world)["ledger"])
-    cycled(world, world, RELEASE)
-    assert set(versions(world).values()) == {NEW}
-    assert condition(world, "VersionAccepted").startswith("False Downgrade: ")
+    reconcile_until(cluster, lambda cluster: "upgrade" not in status(cluster)["ledger"])
+    reconcile_once(cluster, cluster, NEWEST)
+    assert set(pod_versions(cluster).values()) == {NEW}
+    assert condition(cluster, "VersionAccepted").startswith("False Downgrade: ")

@@ -9,223 +9,224 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import (
+from operator_runs import (
     SMALL,
-    asked_for,
-    claims,
+    add_index,
+    claim_uids,
     condition,
-    edited,
+    edit_spec,
+    new_cluster,
+    node_versions,
     pool,
-    running,
-    settled,
+    reconcile_for_ticks,
+    reconcile_steps,
+    reconcile_until,
+    reconcile_until_converged,
+    set_pod_faults,
     status,
-    told,
-    with_faults,
-    with_index,
-    worked,
-    worked_until,
+    unmet_conditions,
 )
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.opensearch.view import ShardState
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.faults import kill_pod
-from tales import unfolding
 
-RELEASE = "0.5.0"
 OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
 FAULTS = (PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING)
 THREE = (pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
 ALL_IN_ONE = (pool("all", 1, "cluster_manager", "data"),)
 
 
-def deployed(*pools: dict[str, Any], **upgrade: Any) -> FakeCluster:
-    world = asked_for(*(pools or SMALL), upgrade={"healthDeadlineSeconds": 60, **upgrade})
-    settled(world, RELEASE)
-    settled(with_index(world), RELEASE)
-    return world
+def deployed_cluster(*pools: dict[str, Any], **upgrade: Any) -> FakeCluster:
+    cluster = new_cluster(*(pools or SMALL), upgrade={"healthDeadlineSeconds": 60, **upgrade})
+    reconcile_until_converged(cluster)
+    reconcile_until_converged(add_index(cluster))
+    return cluster
 
 
-def failed_upgrade(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
+def failed_upgrade(cluster: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
     """Start an upgrade to a version whose pods fail, and let it fail."""
     broken = {f"v{version.replace('.', '_')}": fault}
-    return worked(with_faults(edited(world, version=version), **broken), RELEASE, ticks=15)
+    return reconcile_for_ticks(set_pod_faults(edit_spec(cluster, version=version), **broken), ticks=15)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_newer_target_replaces_a_version_that_does_not_start(fault: PodFault) -> None:
     """S17, S18: a rollout that waits for the failed pod before it replaces it would never end."""
-    world = failed_upgrade(deployed(), BAD, fault)
-    settled(edited(world, version=NEW), RELEASE)
-    assert set(running(world).values()) == {NEW}
+    cluster = failed_upgrade(deployed_cluster(), BAD, fault)
+    reconcile_until_converged(edit_spec(cluster, version=NEW))
+    assert set(node_versions(cluster).values()) == {NEW}
 
 
 def test_newer_target_replaces_a_failing_version_before_the_deadline() -> None:
-    world = with_faults(edited(deployed(), version=BAD), v3_3_2=PodFault.IMAGE)
-    worked_until(world, RELEASE, lambda w: "roll/away" in status(w)["ledger"])
-    worked(world, RELEASE, ticks=3)
-    settled(edited(world, version=NEW), RELEASE)
-    assert set(running(world).values()) == {NEW}
+    cluster = set_pod_faults(edit_spec(deployed_cluster(), version=BAD), v3_3_2=PodFault.IMAGE)
+    reconcile_until(cluster, lambda w: "roll/away" in status(w)["ledger"])
+    reconcile_for_ticks(cluster, ticks=3)
+    reconcile_until_converged(edit_spec(cluster, version=NEW))
+    assert set(node_versions(cluster).values()) == {NEW}
 
 
 def test_newer_target_waits_for_an_upgrade_that_makes_progress() -> None:
-    world = edited(deployed(), version=BAD)
-    worked_until(world, RELEASE, lambda w: BAD in running(w).values())
-    worked(edited(world, version=NEW), RELEASE, ticks=1)
-    assert condition(world, "UpgradeStarted") == (
+    cluster = edit_spec(deployed_cluster(), version=BAD)
+    reconcile_until(cluster, lambda w: BAD in node_versions(w).values())
+    reconcile_for_ticks(edit_spec(cluster, version=NEW), ticks=1)
+    assert condition(cluster, "UpgradeStarted") == (
         "False TargetQueued: 3.4.0 waits until the upgrade to 3.3.2 completes"
     )
-    settled(world, RELEASE)
-    assert set(running(world).values()) == {NEW}
+    reconcile_until_converged(cluster)
+    assert set(node_versions(cluster).values()) == {NEW}
 
 
 def test_older_target_than_nodes_run_needs_a_rollback_first() -> None:
-    world = edited(deployed(), version=NEW)
-    worked_until(world, RELEASE, lambda w: NEW in running(w).values())
-    worked(with_faults(world, logs_data_0=PodFault.NEVER_READY), RELEASE, ticks=15)
-    settled(edited(with_faults(world), version=BAD), RELEASE)
-    assert set(running(world).values()) == {BAD}
+    cluster = edit_spec(deployed_cluster(), version=NEW)
+    reconcile_until(cluster, lambda w: NEW in node_versions(w).values())
+    reconcile_for_ticks(set_pod_faults(cluster, logs_data_0=PodFault.NEVER_READY), ticks=15)
+    reconcile_until_converged(edit_spec(set_pod_faults(cluster), version=BAD))
+    assert set(node_versions(cluster).values()) == {BAD}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_only_node_that_never_ran_the_newer_version_is_rolled_back_with_its_volume(fault: PodFault) -> None:
     """The engine is unreachable, but no node has run the newer version."""
-    world = failed_upgrade(deployed(*ALL_IN_ONE), NEW, fault)
-    before = claims(world)
+    cluster = failed_upgrade(deployed_cluster(*ALL_IN_ONE), NEW, fault)
+    before = claim_uids(cluster)
     if fault is PodFault.CRASH:
-        assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed: ")
+        assert condition(cluster, "RollbackPossible").startswith("False PointOfNoReturnPassed: ")
         return
-    settled(edited(world, version=OLD), RELEASE)
-    assert set(running(world).values()) == {OLD}
-    assert claims(world) == before
+    reconcile_until_converged(edit_spec(cluster, version=OLD))
+    assert set(node_versions(cluster).values()) == {OLD}
+    assert claim_uids(cluster) == before
 
 
 def test_only_node_that_cannot_be_rolled_back_is_fixed_by_a_newer_target() -> None:
-    world = failed_upgrade(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
-    settled(edited(world, version=NEW), RELEASE)
-    assert running(world) == {"all-0": NEW}
+    cluster = failed_upgrade(deployed_cluster(*ALL_IN_ONE), BAD, PodFault.CRASH)
+    reconcile_until_converged(edit_spec(cluster, version=NEW))
+    assert node_versions(cluster) == {"all-0": NEW}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_cluster_that_never_started_starts_after_its_version_is_corrected(fault: PodFault) -> None:
-    world = with_faults(asked_for(version="2.19.3"), v2_19_3=fault)
-    worked(world, RELEASE, ticks=5)
-    settled(edited(world, version=OLD), RELEASE)
-    assert set(running(world).values()) == {OLD}
+    cluster = set_pod_faults(new_cluster(version="2.19.3"), v2_19_3=fault)
+    reconcile_for_ticks(cluster, ticks=5)
+    reconcile_until_converged(edit_spec(cluster, version=OLD))
+    assert set(node_versions(cluster).values()) == {OLD}
 
 
 def test_upgrade_starts_although_a_pod_has_failed() -> None:
-    world = worked(with_faults(deployed(), logs_data_1=PodFault.CRASH), RELEASE, ticks=5)
-    worked(edited(world, version=NEW), RELEASE, ticks=5)
-    assert "upgrade" in status(world)["ledger"]
+    cluster = reconcile_for_ticks(set_pod_faults(deployed_cluster(), logs_data_1=PodFault.CRASH), ticks=5)
+    reconcile_for_ticks(edit_spec(cluster, version=NEW), ticks=5)
+    assert "upgrade" in status(cluster)["ledger"]
 
 
 def crashed_on_its_own_disk() -> FakeCluster:
     """Return a cluster with a node that crashed on the newer version: it wrote its disk and never joined."""
-    world = failed_upgrade(deployed(), NEW, PodFault.CRASH)
-    engine = world.state.engine
+    cluster = failed_upgrade(deployed_cluster(), NEW, PodFault.CRASH)
+    engine = cluster.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
-    world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
-    return edited(world, version=OLD)
+    cluster.state = replace(cluster.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
+    return edit_spec(cluster, version=OLD)
 
 
 def test_node_that_cannot_start_on_its_disk_gets_an_empty_volume_after_the_deadline() -> None:
-    world = crashed_on_its_own_disk()
-    before = claims(world)
-    settled(world, RELEASE)
-    after = claims(world)
-    assert set(running(world).values()) == {OLD}
+    cluster = crashed_on_its_own_disk()
+    before = claim_uids(cluster)
+    reconcile_until_converged(cluster)
+    after = claim_uids(cluster)
+    assert set(node_versions(cluster).values()) == {OLD}
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
 
 
 def test_volume_is_not_deleted_before_the_deadline() -> None:
-    world = crashed_on_its_own_disk()
-    before, started = claims(world), None
-    for current in unfolding(world):
+    cluster = crashed_on_its_own_disk()
+    before, started = claim_uids(cluster), None
+    for current in reconcile_steps(cluster):
         if started is None and "upgrade/return" in status(current)["ledger"]:
             started = current.state.now
-        if claims(current) != before:
+        if claim_uids(current) != before:
             break
     assert started is not None
-    assert world.state.now - started >= 60
+    assert cluster.state.now - started >= 60
 
 
 def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_volume() -> None:
     """L4: it was unschedulable when the rollback started. Then it starts, writes its disk and is evicted."""
-    world = failed_upgrade(deployed(*THREE), NEW, PodFault.PENDING)
-    worked(edited(world, version=OLD, upgrade={"paused": True}), RELEASE, ticks=3)
-    worked(with_faults(world), RELEASE, ticks=5)
-    assert running(world)["data-0"] == NEW
-    before = claims(world)
-    world.state = kill_pod(world.state, Key("v1", "Pod", "search", "logs-data-0"))
-    settled(edited(world, upgrade={"paused": False}), RELEASE)
-    after = claims(world)
-    assert set(running(world).values()) == {OLD}
+    cluster = failed_upgrade(deployed_cluster(*THREE), NEW, PodFault.PENDING)
+    reconcile_for_ticks(edit_spec(cluster, version=OLD, upgrade={"paused": True}), ticks=3)
+    reconcile_for_ticks(set_pod_faults(cluster), ticks=5)
+    assert node_versions(cluster)["data-0"] == NEW
+    before = claim_uids(cluster)
+    cluster.state = kill_pod(cluster.state, Key("v1", "Pod", "search", "logs-data-0"))
+    reconcile_until_converged(edit_spec(cluster, upgrade={"paused": False}))
+    after = claim_uids(cluster)
+    assert set(node_versions(cluster).values()) == {OLD}
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
 
 
 def test_volume_is_not_deleted_while_the_engine_is_red() -> None:
-    world = edited(failed_upgrade(deployed(), NEW, PodFault.CRASH), version=OLD)
-    worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
-    engine = world.state.engine
+    cluster = edit_spec(failed_upgrade(deployed_cluster(), NEW, PodFault.CRASH), version=OLD)
+    reconcile_until(cluster, lambda w: "upgrade/return" in status(w)["ledger"])
+    engine = cluster.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     missing = [
         replace(copy, state=ShardState.UNASSIGNED, node=None, left_on="logs-data-0") for copy in engine.copies
     ]
-    world.state = replace(
-        world.state, engine=replace(engine, disks=tuple(sorted(disks.items())), copies=tuple(missing))
+    cluster.state = replace(
+        cluster.state, engine=replace(engine, disks=tuple(sorted(disks.items())), copies=tuple(missing))
     )
-    before = claims(world)
-    worked(world, RELEASE, ticks=40)
-    assert claims(world) == before
+    before = claim_uids(cluster)
+    reconcile_for_ticks(cluster, ticks=40)
+    assert claim_uids(cluster) == before
 
 
 def test_nodes_without_data_and_votes_are_rolled_back_without_waiting() -> None:
     """The StatefulSet controller replaces them, on volumes that the older version cannot read."""
-    world = asked_for(*SMALL, pool("routers", 2, "coordinating"), upgrade={"healthDeadlineSeconds": 3600})
-    settled(world, RELEASE)
-    edited(world, version=NEW)
-    worked_until(world, RELEASE, lambda w: running(w).get("routers-0") == NEW)
-    settled(edited(world, version=OLD), RELEASE)
-    assert set(running(world).values()) == {OLD}
-    assert not status(world)["ledger"]
+    cluster = new_cluster(*SMALL, pool("routers", 2, "coordinating"), upgrade={"healthDeadlineSeconds": 3600})
+    reconcile_until_converged(cluster)
+    edit_spec(cluster, version=NEW)
+    reconcile_until(cluster, lambda w: node_versions(w).get("routers-0") == NEW)
+    reconcile_until_converged(edit_spec(cluster, version=OLD))
+    assert set(node_versions(cluster).values()) == {OLD}
+    assert not status(cluster)["ledger"]
 
 
-def batch(world: FakeCluster) -> list[str]:
+def batch(cluster: FakeCluster) -> list[str]:
     """Return the pods of the batch."""
-    return [name for name, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
+    return [name for name, _ in json.loads(status(cluster)["ledger"].get("roll/away", "[]"))]
 
 
 def test_batches_double_up_to_the_limit() -> None:
-    world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
+    cluster = edit_spec(deployed_cluster(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     sizes: list[int] = []
 
     def is_finished(now: FakeCluster) -> bool:
         sizes.append(len(batch(now)))
-        return running(now).get("data-7") == NEW
+        return node_versions(now).get("data-7") == NEW
 
-    worked_until(world, RELEASE, is_finished)
+    reconcile_until(cluster, is_finished)
     growth = [size for size, before in pairwise([*sizes, 0]) if before < size]
     assert growth == [1, 2, 4, 1]
 
 
 def test_failed_batch_halves_the_next_one() -> None:
-    world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
-    worked_until(world, RELEASE, lambda w: len(batch(w)) == 4)
-    fault = {batch(world)[0].replace("-", "_"): PodFault.NEVER_READY}
-    worked(with_faults(world, **fault), RELEASE, ticks=12)
-    assert status(world)["ledger"]["roll/size"] == '["data",2]', told(world)
-    settled(with_faults(world), RELEASE)
-    assert set(running(world).values()) == {NEW}
-    assert not status(world)["ledger"]
+    cluster = edit_spec(deployed_cluster(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
+    reconcile_until(cluster, lambda w: len(batch(w)) == 4)
+    fault = {batch(cluster)[0].replace("-", "_"): PodFault.NEVER_READY}
+    reconcile_for_ticks(set_pod_faults(cluster, **fault), ticks=12)
+    assert status(cluster)["ledger"]["roll/size"] == '["data",2]', unmet_conditions(cluster)
+    reconcile_until_converged(set_pod_faults(cluster))
+    assert set(node_versions(cluster).values()) == {NEW}
+    assert not status(cluster)["ledger"]
 
 
 def test_failed_batch_of_a_statefulset_rollout_halves_the_next_one() -> None:
     """I12: the StatefulSet controller replaces its pods."""
-    world = edited(deployed(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
-    worked_until(world, RELEASE, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')
-    worked(with_faults(world, logs_routers_5=PodFault.NEVER_READY), RELEASE, ticks=20)
-    assert status(world)["ledger"]["roll/size"] == '["routers",2]', told(world)
-    settled(with_faults(world), RELEASE)
-    assert set(running(world).values()) == {NEW}
-    assert not status(world)["ledger"]
+    cluster = edit_spec(
+        deployed_cluster(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW
+    )
+    reconcile_until(cluster, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')
+    reconcile_for_ticks(set_pod_faults(cluster, logs_routers_5=PodFault.NEVER_READY), ticks=20)
+    assert status(cluster)["ledger"]["roll/size"] == '["routers",2]', unmet_conditions(cluster)
+    reconcile_until_converged(set_pod_faults(cluster))
+    assert set(node_versions(cluster).values()) == {NEW}
+    assert not status(cluster)["ledger"]

@@ -44,7 +44,9 @@ def test_unreachable_engine_blocks() -> None:
     assert blocking_gate(snapshot, "data-0") == ("EngineReachable", "the engine does not answer: timed out")
 
 
-def restarted(seconds_ago: int | None, *, count: int = 3, is_looping: bool = False) -> ContainerRestarts:
+def container_restarts(
+    seconds_ago: int | None, *, count: int = 3, is_looping: bool = False
+) -> ContainerRestarts:
     ended_at = None if seconds_ago is None else 1000 - seconds_ago
     return ContainerRestarts("opensearch", count, "OOMKilled (exit code 137)", ended_at, is_looping)
 
@@ -58,7 +60,7 @@ def with_restarts(name: str, *restarts: ContainerRestarts, **changes: Any) -> Po
 
 
 def test_pod_that_restarted_lately_blocks_other_pods() -> None:
-    unstable = with_restarts("data-1", restarted(599))
+    unstable = with_restarts("data-1", container_restarts(599))
     assert blocking_gate(cluster_snapshot(unstable, shards=SPREAD), "data-0") == (
         "PodsStable",
         (
@@ -71,18 +73,20 @@ def test_pod_that_restarted_lately_blocks_other_pods() -> None:
 @pytest.mark.parametrize("seconds_ago", [600, None, -600])
 def test_restart_that_is_not_recent_does_not_block(seconds_ago: int | None) -> None:
     """Nor does one in the future, by a clock that is wrong."""
-    stable = with_restarts("data-1", restarted(seconds_ago))
+    stable = with_restarts("data-1", container_restarts(seconds_ago))
     assert blocking_gate(cluster_snapshot(stable, shards=SPREAD), "data-0") is None
 
 
 def test_restart_counts_no_longer_than_the_health_deadline() -> None:
     """A single restart never stalls."""
-    snapshot = cluster_snapshot(with_restarts("data-1", restarted(60)), shards=SPREAD, health_deadline=60)
+    snapshot = cluster_snapshot(
+        with_restarts("data-1", container_restarts(60)), shards=SPREAD, health_deadline=60
+    )
     assert blocking_gate(snapshot, "data-0") is None
 
 
 def test_crash_loop_blocks_other_pods() -> None:
-    looping = with_restarts("data-1", restarted(None, count=1, is_looping=True), is_ready=False)
+    looping = with_restarts("data-1", container_restarts(None, count=1, is_looping=True), is_ready=False)
     assert blocking_gate(cluster_snapshot(looping, view=engine([DATA], SPREAD)), "data-0") == (
         "PodsStable",
         "container opensearch of data-1 has restarted once, last: OOMKilled (exit code 137)",
@@ -90,26 +94,30 @@ def test_crash_loop_blocks_other_pods() -> None:
 
 
 def test_restarts_of_a_second_container_count() -> None:
-    unstable = with_restarts("data-1", restarted(5000), replace(restarted(10), container="proxy"))
+    unstable = with_restarts(
+        "data-1", container_restarts(5000), replace(container_restarts(10), container="proxy")
+    )
     assert blocking_gate(cluster_snapshot(unstable, shards=SPREAD), "data-0") is not None
 
 
 def test_pod_that_restarts_may_be_replaced_itself() -> None:
     """Its new template may end the restarts, also while another outdated pod restarts."""
-    both = [pod(f"data-{n}", restarts=(restarted(10),)) for n in range(2)]
+    both = [pod(f"data-{n}", restarts=(container_restarts(10),)) for n in range(2)]
     unstable = pool("data", 3, pods=[*both, pod("data-2")])
     assert blocking_gate(cluster_snapshot(unstable, shards=SPREAD), "data-0") is None
     assert blocking_gate(cluster_snapshot(unstable, shards=SPREAD), "data-2") is not None
 
 
 def test_restarts_in_the_batch_do_not_block() -> None:
-    snapshot = cluster_snapshot(with_restarts("data-1", restarted(10)), shards=["logs: data-0* data-2"])
+    snapshot = cluster_snapshot(
+        with_restarts("data-1", container_restarts(10)), shards=["logs: data-0* data-2"]
+    )
     assert blocking_gate(snapshot, "data-0", {"data-1"}) is None
 
 
 def test_restarts_do_not_block_a_rollback() -> None:
     """It ends the restarts of the newer version."""
-    snapshot = cluster_snapshot(with_restarts("data-1", restarted(10)), shards=SPREAD)
+    snapshot = cluster_snapshot(with_restarts("data-1", container_restarts(10)), shards=SPREAD)
     records = Records(Ledger.of({"upgrade/return": "2.19.4"}))
     snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=records))
     assert blocking_gate(snapshot, "data-0") is None
@@ -118,7 +126,10 @@ def test_restarts_do_not_block_a_rollback() -> None:
 @pytest.mark.parametrize("template", ["old", "new"])
 def test_pools_without_data_and_votes_replace_pods_that_restart_in_their_order(template: str) -> None:
     """The StatefulSet controller chooses it. A pod with the new template is not replaced any more."""
-    pods = [pod("web-0", restarts=(restarted(10),), template=template, engine_version=NEW), pod("web-1")]
+    pods = [
+        pod("web-0", restarts=(container_restarts(10),), template=template, engine_version=NEW),
+        pod("web-1"),
+    ]
     web = pool("web", 2, roles="ingest", pods=pods)
     assert (blocking_gate(cluster_snapshot(DATA, web, shards=SPREAD), "web-1") is None) is (template == "old")
     assert blocking_gate(cluster_snapshot(DATA, web, shards=SPREAD), "data-0") is not None

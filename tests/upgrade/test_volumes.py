@@ -26,7 +26,7 @@ LEDGER: dict[str, Entry] = {
 }
 
 
-def crashed(**changes: Any) -> ClusterSnapshot:
+def crashed_rollback(**changes: Any) -> ClusterSnapshot:
     """Return a rollback in which a data node crashes on a disk that the newer version wrote."""
     crashing_pod = pod("data-0", is_ready=False, has_started=True, template="new", problem="CrashLoopBackOff")
     data_pool = pool("data", 2, pods=[replace(crashing_pod, **changes), pod("data-1", template="new")])
@@ -45,7 +45,7 @@ def is_volume_deleted(snapshot: ClusterSnapshot, **entries: Entry | None) -> boo
 
 
 def test_volume_that_a_newer_version_wrote_is_deleted_if_the_pod_cannot_start() -> None:
-    assert is_volume_deleted(crashed())
+    assert is_volume_deleted(crashed_rollback())
 
 
 @pytest.mark.parametrize(
@@ -54,43 +54,43 @@ def test_volume_that_a_newer_version_wrote_is_deleted_if_the_pod_cannot_start() 
     ids=lambda changes: next(iter(changes)),
 )
 def test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays(changes: dict[str, Any]) -> None:
-    snapshot = replace(crashed(**changes), engine=engine(crashed().pools))
+    snapshot = replace(crashed_rollback(**changes), engine=engine(crashed_rollback().pools))
     assert not is_volume_deleted(snapshot)
 
 
 def test_volume_that_no_newer_version_wrote_stays() -> None:
-    assert not is_volume_deleted(crashed(), upgrade__crossed=(("data-0", "earlier"),))
-    assert not is_volume_deleted(crashed(), upgrade__crossed=None)
+    assert not is_volume_deleted(crashed_rollback(), upgrade__crossed=(("data-0", "earlier"),))
+    assert not is_volume_deleted(crashed_rollback(), upgrade__crossed=None)
 
 
 def test_pod_without_a_volume_has_none_to_delete() -> None:
-    assert not is_volume_deleted(replace(crashed(), objects={}))
+    assert not is_volume_deleted(replace(crashed_rollback(), objects={}))
 
 
 @pytest.mark.parametrize("color", [Color.GREEN, Color.YELLOW, Color.RED])
 def test_volume_stays_while_the_engine_is_red(color: Color) -> None:
-    snapshot = crashed()
+    snapshot = crashed_rollback()
     assert is_volume_deleted(replace(snapshot, engine=engine(snapshot.pools, color=color))) is (
         color is not Color.RED
     )
 
 
 def test_volume_stays_if_the_node_has_joined_or_the_engine_is_unreachable() -> None:
-    snapshot = crashed()
+    snapshot = crashed_rollback()
     joined = replace(snapshot.pools[0], pods=tuple(replace(pod, is_ready=True) for pod in snapshot.pods))
     assert not is_volume_deleted(replace(snapshot, engine=engine([joined])))
     assert not is_volume_deleted(replace(snapshot, engine=Unreachable("timed out")))
 
 
 def test_volume_stays_until_the_deadline() -> None:
-    assert not is_volume_deleted(crashed(), wait__PodsCurrent=("WaitingForPods", 990))
+    assert not is_volume_deleted(crashed_rollback(), wait__PodsCurrent=("WaitingForPods", 990))
 
 
 def test_volume_stays_in_an_upgrade() -> None:
-    assert not is_volume_deleted(crashed(), upgrade__return=None)
+    assert not is_volume_deleted(crashed_rollback(), upgrade__return=None)
 
 
 def test_volume_stays_during_a_pause() -> None:
-    snapshot = crashed()
+    snapshot = crashed_rollback()
     spec = replace(snapshot.cluster.spec, upgrade=replace(snapshot.cluster.spec.upgrade, paused=True))
     assert not is_volume_deleted(replace(snapshot, cluster=replace(snapshot.cluster, spec=spec)))

@@ -1,4 +1,4 @@
-"""Writes for tests of the kernel, which does not care what they do."""
+"""Operations for tests of the planner, which only looks at `is_destructive`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Adds something."""
+    """An operation that is not destructive."""
 
     name: str
     is_destructive: bool = False
@@ -15,7 +15,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Takes something away."""
+    """A destructive operation."""
 
     name: str
     is_destructive: bool = True
