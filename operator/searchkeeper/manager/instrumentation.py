@@ -130,17 +130,19 @@ class InstrumentedApi:
         self._log(f"emitted event: {event.message}", event.about, operation="event", reason=event.reason)
 
     def log_conditions(self, key: Key, status: Mapping[str, Any]) -> None:
-        """Log every condition whose status or reason is new, and every new objection to the rollout."""
-        known = self._conditions.get(key, {})
-        conditions = {
-            condition["type"]: (condition["status"], condition["reason"], condition["message"])
-            for condition in status.get("conditions") or ()
-        }
-        for action, condition in conditions.items():
-            compared = 3 if action == _ROLLOUT else 2
-            if condition[1] != _UNLOGGED_REASON and known.get(action, ())[:compared] != condition[:compared]:
-                self._log(condition[2] or action, key, action=action, reason=condition[1])
-        self._conditions[key] = conditions
+        """Log every condition whose status or reason is new, and every new objection to the rollout.
+
+        A condition that waits for a prerequisite is compared with what was logged before that.
+        """
+        logged = self._conditions.setdefault(key, {})
+        for condition in status.get("conditions") or ():
+            action, reason, message = condition["type"], condition["reason"], condition["message"]
+            if reason == _UNLOGGED_REASON:
+                continue
+            new = (condition["status"], reason, message if action == _ROLLOUT else "")
+            if logged.get(action) != new:
+                self._log(message or action, key, action=action, reason=reason)
+            logged[action] = new
         self._observations.statuses[key] = status
 
     def log_engine_call(self, call: Call) -> None:
@@ -181,7 +183,8 @@ class InstrumentedApi:
         """Why a pod is deleted and which versions the old and the new one run, as far as known."""
         status = self._observations.statuses.get(self.cluster, {})
         fields: LogFields = {"operation": "delete"}
-        if self._conditions.get(self.cluster, {}).get(_ROLLOUT, ("", "", ""))[1] == Reason.REPLACING_POD:
+        reasons = {condition["type"]: condition["reason"] for condition in status.get("conditions") or ()}
+        if reasons.get(_ROLLOUT) == Reason.REPLACING_POD:
             fields["reason"] = Reason.REPLACING_POD
         if pod in self._observations.node_versions:
             fields["from_"] = self._observations.node_versions[pod]
