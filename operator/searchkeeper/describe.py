@@ -32,6 +32,7 @@ from searchkeeper.inventory import (
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.planner import (
     ACTION_ERROR,
+    NO_DEADLINE,
     OPERATION_DENIED,
     Condition,
     Ledger,
@@ -49,7 +50,7 @@ from searchkeeper.reconcilers.unsupported_version import configuration_supported
 from searchkeeper.reconcilers.upgrade import version_accepted
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS, deployed_version, shipped_with
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
-from searchkeeper.upgrade.gates import NO_DEADLINE, Candidate, gate_results
+from searchkeeper.upgrade.gates import Candidate, gate_results
 from searchkeeper.upgrade.rollback import was_abandoned
 from searchkeeper.upgrade.rollout import Rollout
 

@@ -66,6 +66,7 @@ GUARDS: Final = (
         "SecretsFound",
         open_gate("SecretsFound"),
         CERTIFICATES + "test_no_pod_is_replaced_while_a_secret_is_missing",
+        ("2.19.5",),
     ),
     Guard("PodsStable", open_gate("PodsStable"), GATES + "test_pod_that_restarted_lately_blocks_other_pods"),
     Guard(

@@ -11,6 +11,7 @@ from typing import Any, Final
 import runs
 from guards.guard import Guard, Patch, combine, replace_attribute, stub
 from guards.module_paths import (
+    CERTIFICATES,
     CLOCK_SKEW,
     COMPLETE_RUN,
     EVICTED_PODS_RUNS,
@@ -180,6 +181,11 @@ GUARDS: Final = (
         "errors of the operator start no rollback",
         replace_attribute(rollback, "NOT_COUNTED", frozenset({OPERATION_DENIED})),
         ROLLBACK_RUNS + "test_error_of_the_operator_stalls_an_upgrade_and_starts_no_rollback",
+    ),
+    Guard(
+        "what only a user can fix starts no rollback",
+        replace_attribute(rollback, "_USER_REASONS", frozenset()),
+        CERTIFICATES + "test_missing_secret_starts_no_rollback",
     ),
     Guard(
         "every shard has an older copy",

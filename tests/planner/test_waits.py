@@ -8,6 +8,7 @@ import pytest
 
 from planner_operations import Put
 from searchkeeper.planner import (
+    NO_DEADLINE,
     Action,
     Ledger,
     Plan,
@@ -22,7 +23,7 @@ from searchkeeper.planner import (
 from searchkeeper.planner.waits import waiting_for, waiting_without_change
 
 A, B = wait("NotGreen", "", deadline=60), wait("NotReady", "", deadline=60)
-PAUSED = wait("UpgradePaused", "", deadline=2**31)
+PAUSED = wait("UpgradePaused", "", deadline=NO_DEADLINE)
 
 
 def fails(_: None) -> Result:

@@ -20,7 +20,7 @@ from operator_runs import (
     reconcile_until_converged,
     status,
 )
-from operator_scenarios import pods
+from operator_scenarios import pod_versions, pods
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.observe import observe
 from searchkeeper.releases import release
@@ -143,6 +143,30 @@ def test_no_pod_is_replaced_while_a_secret_is_missing(version: str) -> None:
     add_secret(cluster, FIRST)
     reconcile_until_converged(cluster)
     assert not before.items() & uids(cluster).items()
+
+
+def test_missing_secret_starts_no_rollback() -> None:
+    """The pods of the older version mount the same Secret."""
+    cluster = edit_spec(
+        with_certificates(), version="3.4.0", upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60}
+    )
+    reconcile_until(cluster, lambda cluster: "3.4.0" in pod_versions(cluster).values())
+    cluster.delete(Delete(SECRET, "", ""))
+    reconcile_for_ticks(cluster, ticks=60)
+    assert condition(cluster, "PodsCurrent").startswith("False SecretMissing: ")
+    assert condition(cluster, "Progressing").startswith(
+        "True UpgradeInProgress: upgrade 2.19.4 → 3.4.0; 1 of"
+    )
+    add_secret(cluster, FIRST)
+    reconcile_until_converged(cluster)
+    assert status(cluster)["engineVersion"] == "3.4.0"
+
+
+def test_missing_secret_is_no_progress() -> None:
+    cluster = with_certificates()
+    cluster.delete(Delete(SECRET, "", ""))
+    reconcile_for_ticks(cluster, ticks=1)
+    assert condition(cluster, "Progressing").startswith("False ")
 
 
 def test_missing_entry_of_the_tls_secret_is_named() -> None:

@@ -69,7 +69,7 @@ def test_wait_for_nodes_beyond_the_deadline_is_a_failure(name: str) -> None:
     assert failure(observed_cluster(), UpgradeLedger.of({key: ("EngineHealthy", SINCE + 1)})) is None
 
 
-@pytest.mark.parametrize("reason", sorted(NOT_COUNTED))
+@pytest.mark.parametrize("reason", sorted(NOT_COUNTED | {"NameConflict", "SecretMissing"}))
 def test_wait_for_a_reason_that_is_not_counted_is_no_failure(reason: str) -> None:
     assert failure(observed_cluster(), ledger_with(waits=reason)) is None
 

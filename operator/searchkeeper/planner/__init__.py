@@ -11,9 +11,11 @@ __all__ = [
     "DONE",
     "ERROR_DEADLINE",
     "NOT_COUNTED",
+    "NO_DEADLINE",
     "OPERATION_DENIED",
     "PREREQUISITE_NOT_MET",
     "STALLED_ACTIONS",
+    "USER_DEADLINE",
     "WAITING_FOR_OTHER_ACTION",
     "Action",
     "ActionOperations",
@@ -54,6 +56,8 @@ from searchkeeper.planner.planning import (
 from searchkeeper.planner.reconciler import Reconciler, UnsupportedVersion, choose_reconciler
 from searchkeeper.planner.results import (
     DONE,
+    NO_DEADLINE,
+    USER_DEADLINE,
     LedgerChange,
     Operation,
     Result,

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-__all__ = ["DONE", "LedgerChange", "Operation", "Result", "Status", "done", "in_progress", "unknown", "wait"]
+__all__ = [
+    "DONE",
+    "NO_DEADLINE",
+    "USER_DEADLINE",
+    "LedgerChange",
+    "Operation",
+    "Result",
+    "Status",
+    "done",
+    "in_progress",
+    "unknown",
+    "wait",
+]
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,8 +24,10 @@ from searchkeeper.planner.ledger import Entry
 
 # The reason of an action whose goal holds.
 DONE: Final = "Done"
-# In seconds. A deadline of a year or more means that only a user can end the wait.
-_USER_DEADLINE: Final = 365 * 24 * 3600
+# In seconds. A wait that never stalls: only a user can end it, and knows about it.
+NO_DEADLINE: Final = 2**31
+# In seconds. A wait that only a user can end, who is to learn of it soon.
+USER_DEADLINE: Final = 60
 
 
 class Status(StrEnum):
@@ -76,7 +90,7 @@ class Result:
     @property
     def waits_for_user(self) -> bool:
         """Whether only a user can end the wait. Such a wait never stalls."""
-        return (self.deadline or 0) >= _USER_DEADLINE
+        return self.deadline == NO_DEADLINE
 
     @property
     def makes_progress(self) -> bool:

@@ -8,10 +8,18 @@ from typing import Final
 
 from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent
-from searchkeeper.planner import LedgerChange, Reconciler, Result, action, done, in_progress, wait
+from searchkeeper.planner import (
+    NO_DEADLINE,
+    LedgerChange,
+    Reconciler,
+    Result,
+    action,
+    done,
+    in_progress,
+    wait,
+)
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.engine_settings import restore_all
-from searchkeeper.upgrade.gates import NO_DEADLINE
 from searchkeeper.upgrade.ledger import REFUSED, UpgradeLedger
 
 

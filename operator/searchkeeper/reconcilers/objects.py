@@ -24,15 +24,12 @@ from searchkeeper.desired.dashboards import dashboards_deployment, dashboards_se
 from searchkeeper.desired.manifests import client_service, discovery_service
 from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
-from searchkeeper.planner import Result, action, done, in_progress, wait
+from searchkeeper.planner import NO_DEADLINE, USER_DEADLINE, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.lost_status import record_version
-from searchkeeper.upgrade.gates import NO_DEADLINE
 from searchkeeper.upgrade.secrets import missing_secret
 
 _DELETION_DEADLINE: Final = 300
-# Only a user can resolve it. An object that an earlier cluster of the same name has left is gone by then.
-_USER_DEADLINE: Final = 60
 
 
 def apply_all(ctx: ReconcileContext, manifests: Iterable[Manifest], reason: Reason) -> Result:
@@ -56,7 +53,7 @@ def name_conflict(ctx: ReconcileContext, key: Key) -> Result | None:
     references = foreign["metadata"].get("ownerReferences") or ()
     owner = ", ".join(f"{owner['kind']} {owner['name']}" for owner in references) or "another owner"
     message = f"{key} belongs to {owner}: delete it, or rename this cluster or its pool"
-    return wait(Reason.NAME_CONFLICT, message, deadline=_USER_DEADLINE)
+    return wait(Reason.NAME_CONFLICT, message, deadline=USER_DEADLINE)
 
 
 def delete_all(ctx: ReconcileContext, keys: Iterable[Key]) -> Result:
@@ -108,14 +105,14 @@ def configuration_applied(ctx: ReconcileContext) -> Result:
     else:
         problem = "does not exist: create it"
     message = f"{missing}, named by spec.security, {problem}"
-    return wait(Reason.CREDENTIALS_MISSING, message, deadline=_USER_DEADLINE)
+    return wait(Reason.CREDENTIALS_MISSING, message, deadline=USER_DEADLINE)
 
 
 @action()
 def secrets_found(ctx: ReconcileContext) -> Result:
     """True when the Secrets exist that new pods mount. Pods that run keep what they have mounted."""
     missing = missing_secret(ctx.snapshot)
-    return done() if missing is None else wait(Reason.SECRET_MISSING, missing, deadline=_USER_DEADLINE)
+    return done() if missing is None else wait(Reason.SECRET_MISSING, missing, deadline=USER_DEADLINE)
 
 
 @action()

@@ -29,6 +29,7 @@ from searchkeeper.memoize import memoize_by_identity
 from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.planner import (
     ERROR_DEADLINE,
+    NO_DEADLINE,
     NOT_COUNTED,
     LedgerChange,
     Result,
@@ -41,7 +42,6 @@ from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.objects import apply_all, name_conflict
 from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.failed_pods import replicas_after_abandoning
-from searchkeeper.upgrade.gates import NO_DEADLINE
 from searchkeeper.upgrade.rollout import Rollout, roll_out
 from searchkeeper.upgrade.shards import hold_nothing
 from searchkeeper.upgrade.statefulset_rollout import partition

@@ -8,10 +8,9 @@ from typing import Final
 
 from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import EngineView
-from searchkeeper.planner import Result, action, done, wait
+from searchkeeper.planner import NO_DEADLINE, Result, action, done, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.snapshots import restore_hint
-from searchkeeper.upgrade.gates import NO_DEADLINE
 from searchkeeper.upgrade.rollback import point_of_no_return, rollback_blockers, rollback_hint
 
 _MAX_BLOCKERS: Final = 5

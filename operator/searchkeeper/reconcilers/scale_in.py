@@ -14,7 +14,7 @@ from searchkeeper.desired.manifests import search_pool
 from searchkeeper.kubernetes.operations import EngineCall, Patch
 from searchkeeper.opensearch.calls import ExcludeFromVoting
 from searchkeeper.opensearch.view import Color, EngineView, Unreachable
-from searchkeeper.planner import Result, action, done, in_progress, wait
+from searchkeeper.planner import NO_DEADLINE, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.objects import delete_all
 from searchkeeper.reconcilers.pools import pools_converged
@@ -27,7 +27,7 @@ from searchkeeper.upgrade.engine_settings import (
     record_changes,
     record_setting,
 )
-from searchkeeper.upgrade.gates import NO_DEADLINE, Candidate, first_blocking_gate, has_failed
+from searchkeeper.upgrade.gates import Candidate, first_blocking_gate, has_failed
 from searchkeeper.upgrade.ledger import SCALE_IN_EXCLUDED, SCALE_IN_VOTING
 from searchkeeper.upgrade.rollback import was_abandoned
 from searchkeeper.upgrade.shards import unmovable_shard

@@ -11,7 +11,14 @@ from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EngineCall
 from searchkeeper.opensearch.calls import TakeSnapshot
 from searchkeeper.opensearch.details import SnapshotState, SnapshotView
-from searchkeeper.planner import LedgerChange, Result, in_progress, wait, waiting_without_change
+from searchkeeper.planner import (
+    USER_DEADLINE,
+    LedgerChange,
+    Result,
+    in_progress,
+    wait,
+    waiting_without_change,
+)
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.upgrade.ledger import SNAPSHOT, UpgradeLedger, UpgradeSnapshot
 
@@ -19,8 +26,6 @@ from searchkeeper.upgrade.ledger import SNAPSHOT, UpgradeLedger, UpgradeSnapshot
 _UPGRADE_STARTED: Final = "UpgradeStarted"
 # In seconds. A snapshot of a large cluster takes hours.
 _SNAPSHOT_DEADLINE: Final = 24 * 3600
-# What only a user can fix stalls soon.
-_USER_DEADLINE: Final = 60
 # A failed snapshot is followed by another one after this time. Each stays in the repository.
 _RETRY_SECONDS: Final = 600
 _MAX_ATTEMPTS: Final = 3
@@ -38,7 +43,7 @@ def take_snapshot(ctx: ReconcileContext) -> Result | None:  # noqa: PLR0911 - on
         recorded = None
     if view.state is SnapshotState.REPOSITORY_MISSING:
         message = f"OpenSearch has no snapshot repository {repository}; register it, or {_without_snapshot()}"
-        return wait(Reason.SNAPSHOT_REPOSITORY_MISSING, message, deadline=_USER_DEADLINE)
+        return wait(Reason.SNAPSHOT_REPOSITORY_MISSING, message, deadline=USER_DEADLINE)
     if view.state is SnapshotState.UNKNOWN:
         message = f"the state of snapshot repository {repository} is unknown: {view.cause}"
         return wait(Reason.ENGINE_UNREACHABLE, message, deadline=deadline)
@@ -70,7 +75,7 @@ def _handle_failure(ctx: ReconcileContext, recorded: UpgradeSnapshot, view: Snap
     hint = f"to try again, edit the spec; or {_without_snapshot()}" if is_last else "it is tried again"
     attempt = f"attempt {recorded.attempt} of {_MAX_ATTEMPTS}"
     message = f"snapshot {recorded} is {view.state}, {attempt}: {view.cause}; {hint}"
-    return wait(Reason.SNAPSHOT_FAILED, message, deadline=_USER_DEADLINE)
+    return wait(Reason.SNAPSHOT_FAILED, message, deadline=USER_DEADLINE)
 
 
 def _without_snapshot() -> str:

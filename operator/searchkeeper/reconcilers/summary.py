@@ -44,7 +44,13 @@ _NO_PROGRESS_ACTIONS: Final = frozenset(
     }
 )
 _USER_REASONS: Final = frozenset(
-    {Reason.CREDENTIALS_MISSING, Reason.NAME_CONFLICT, Reason.UPGRADE_PAUSED, Reason.VERSION_REFUSED}
+    {
+        Reason.CREDENTIALS_MISSING,
+        Reason.NAME_CONFLICT,
+        Reason.SECRET_MISSING,
+        Reason.UPGRADE_PAUSED,
+        Reason.VERSION_REFUSED,
+    }
 )
 _UPGRADE_REASONS: Final = frozenset(
     {Reason.ROLLBACK_IN_PROGRESS, Reason.UPGRADE_IN_PROGRESS, Reason.UPGRADE_PAUSED}

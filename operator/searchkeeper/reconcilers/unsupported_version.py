@@ -7,10 +7,9 @@ __all__ = ["UNSUPPORTED_VERSION_RECONCILER"]
 from typing import Final
 
 from searchkeeper.api.reasons import Reason
-from searchkeeper.planner import Reconciler, Result, UnsupportedVersion, action, wait
+from searchkeeper.planner import NO_DEADLINE, Reconciler, Result, UnsupportedVersion, action, wait
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.releases import releases_with
-from searchkeeper.upgrade.gates import NO_DEADLINE
 
 
 @action()

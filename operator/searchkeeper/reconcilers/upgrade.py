@@ -9,13 +9,13 @@ from typing import Final
 from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import Color, Unreachable
-from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
+from searchkeeper.planner import NO_DEADLINE, LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.lost_status import record_version
 from searchkeeper.reconcilers.pools import pools_converged
 from searchkeeper.reconcilers.snapshots import take_snapshot
 from searchkeeper.reconcilers.spec_lock import is_partly_deleted
-from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE, yellow_blocker
+from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, yellow_blocker
 from searchkeeper.upgrade.ledger import (
     ABANDONED,
     LOCK,

@@ -11,11 +11,10 @@ from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
 from searchkeeper.desired.quantities import is_less
 from searchkeeper.kubernetes.operations import Key, Manifest, Patch
-from searchkeeper.planner import Result, action, done, in_progress, wait
+from searchkeeper.planner import NO_DEADLINE, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.pools import PoolContext, pool_error
 from searchkeeper.snapshot import PoolView
-from searchkeeper.upgrade.gates import NO_DEADLINE
 
 # Some clouds take many minutes for a volume.
 _RESIZE_DEADLINE: Final = 3600

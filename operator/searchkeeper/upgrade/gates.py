@@ -7,7 +7,6 @@ from __future__ import annotations
 
 __all__ = [
     "FATAL_POD_PROBLEMS",
-    "NO_DEADLINE",
     "Candidate",
     "Gate",
     "GateResult",
@@ -27,6 +26,7 @@ from typing import Final
 from searchkeeper.api.codec import format_timestamp
 from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardState, Unreachable
+from searchkeeper.planner import NO_DEADLINE
 from searchkeeper.snapshot import ClusterSnapshot, ContainerRestarts, Pod, PoolView
 from searchkeeper.upgrade.capacity import copies_to_evacuate, disk_shortage
 from searchkeeper.upgrade.ledger import UpgradeLedger
@@ -35,8 +35,6 @@ from searchkeeper.upgrade.shards import has_other_manager, last_copies_on, share
 from searchkeeper.upgrade.version_policy import index_refusal
 from searchkeeper.upgrade.voting import loses_role, loses_vote, nodes_keeping_role
 
-# In seconds. For waits that only a user can end.
-NO_DEADLINE: Final = 2**31
 # Allocation deciders that may keep a copy unassigned for the whole rollout.
 _LASTING_DECIDERS: Final = frozenset({"node_version", "same_shard", "awareness", "filter", "disk_threshold"})
 # What the kubelet or the scheduler reports of a pod that does not recover by itself.
@@ -171,7 +169,8 @@ def gate_results(candidate: Candidate, snapshot: ClusterSnapshot) -> Iterator[Ga
         return
     yield _result(Gate.ENGINE_REACHABLE, None, 0)
     for gate, check in _CHECKS.items():
-        yield _result(gate, check(_GateInput(candidate, snapshot, engine)), policy.health_deadline)
+        deadline = NO_DEADLINE if gate is Gate.SECRETS_FOUND else policy.health_deadline
+        yield _result(gate, check(_GateInput(candidate, snapshot, engine)), deadline)
 
 
 def _result(gate: Gate, blocker: _Blocker | None, deadline: int) -> GateResult:

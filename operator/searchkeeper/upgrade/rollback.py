@@ -25,9 +25,18 @@ from searchkeeper.api.reasons import Reason
 from searchkeeper.api.spec import Rollback
 from searchkeeper.kubernetes.operations import Patch
 from searchkeeper.opensearch.view import EngineView, ShardState, Unreachable
-from searchkeeper.planner import NOT_COUNTED, LedgerChange, Result, done, in_progress, wait, waiting_for
+from searchkeeper.planner import (
+    NO_DEADLINE,
+    NOT_COUNTED,
+    LedgerChange,
+    Result,
+    done,
+    in_progress,
+    wait,
+    waiting_for,
+)
 from searchkeeper.snapshot import ClusterSnapshot
-from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE
+from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS
 from searchkeeper.upgrade.ledger import (
     ABANDONED,
     ACTIONS_WAITING_FOR_NODES,
@@ -42,21 +51,23 @@ from searchkeeper.versions import is_newer, parse
 
 # The annotation with which a user requests a rollback. Its value is the version to roll back to.
 ROLLBACK_ANNOTATION: Final = "search.everpath.dev/rollback"
+# What only a user can fix, whatever the version.
+_USER_REASONS: Final = frozenset({Reason.NAME_CONFLICT, Reason.SECRET_MISSING})
 
 
 def failure(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> str | None:
     """Say why the rollout has failed: an action has waited for nodes longer than the health deadline.
 
     No wait counts while the upgrade is paused, nor before this process has observed for as long itself: the
-    times in the ledger may come from another clock. Errors of the operator and denied operations do not
-    count: another version would not fix them.
+    times in the ledger may come from another clock. Errors of the operator, denied operations and what only a
+    user can fix do not count: another version would not fix them.
     """
     policy = snapshot.cluster.spec.upgrade
     if policy.paused or _has_just_started(snapshot):
         return None
     for action in ACTIONS_WAITING_FOR_NODES:
         reason, seconds = waiting_for(ledger, action, snapshot.now) or ("", 0)
-        if reason and reason not in NOT_COUNTED and seconds >= policy.health_deadline:
+        if reason and reason not in NOT_COUNTED | _USER_REASONS and seconds >= policy.health_deadline:
             return f"{action} has been waiting for {policy.health_deadline} seconds ({reason})"
     return None
 
