@@ -332,7 +332,7 @@ def _operator_condition_patch(
     if operator_condition is None:
         return ()
     blocker = None
-    if not _is_abandoned(snapshot.cluster):
+    if not _runs_no_upgrade(snapshot.cluster):
         blocker = upgrade_blocker(snapshot, plans[0].plan.ledger, _pending_operations(plans))
     patch = upgradeable_patch(
         operator_condition,
@@ -344,7 +344,7 @@ def _operator_condition_patch(
     return () if patch is None else (ActionOperations("", (patch,)),)
 
 
-def _is_abandoned(cluster: ClusterView) -> bool:
+def _runs_no_upgrade(cluster: ClusterView) -> bool:
     """Whether the operator runs no upgrade step: the cluster is deleted, or has no usable spec."""
     return cluster.is_deleting or cluster.has_no_usable_spec
 

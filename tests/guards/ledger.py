@@ -35,7 +35,15 @@ from searchkeeper.desired.apply import merge_patch
 from searchkeeper.kubernetes import operations
 from searchkeeper.opensearch.view import Allocation
 from searchkeeper.planner import LedgerChange, Result
-from searchkeeper.reconcilers import deletion, lost_status, migrations, objects, scale_in, snapshots, upgrade
+from searchkeeper.reconcilers import (
+    deletion,
+    engine_snapshots,
+    lost_status,
+    migrations,
+    objects,
+    scale_in,
+    upgrade,
+)
 from searchkeeper.snapshot import Pod
 from searchkeeper.testing.faults import Fault
 from searchkeeper.upgrade import drain, engine_settings, ledger, pending_delete, rollout
@@ -106,7 +114,7 @@ GUARDS: Final = (
     ),
     Guard(
         "snapshots are recorded before they are taken",
-        drop_ledger_changes(snapshots, "_start"),
+        drop_ledger_changes(engine_snapshots, "_start"),
         SNAPSHOTS + "test_upgrade_starts_after_its_snapshot_has_succeeded",
     ),
     Guard(

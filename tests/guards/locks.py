@@ -23,7 +23,7 @@ from guards.module_paths import (
     ZONES,
 )
 from searchkeeper import observe, reconcile
-from searchkeeper.reconcilers import context, snapshots, spec_lock, upgrade, zones
+from searchkeeper.reconcilers import context, engine_snapshots, spec_lock, upgrade, zones
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import failed_pods, rollback
 from snapshots import cluster_snapshot, pod, pool
@@ -53,7 +53,7 @@ GUARDS: Final = (
     ),
     Guard(
         "few failed snapshots",
-        replace_attribute(snapshots, "_MAX_ATTEMPTS", 10**6),
+        replace_attribute(engine_snapshots, "_MAX_ATTEMPTS", 10**6),
         SNAPSHOTS + "test_failed_snapshot_is_tried_three_times_under_other_names_and_stalls",
     ),
     Guard(

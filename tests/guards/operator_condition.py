@@ -33,7 +33,7 @@ GUARDS: Final = (
     ),
     Guard(
         "a cluster without a usable spec does not block OLM",
-        replace_attribute(reconcile, "_is_abandoned", lambda cluster: cluster.is_deleting),
+        replace_attribute(reconcile, "_runs_no_upgrade", lambda cluster: cluster.is_deleting),
         OPERATOR_CONDITION + "test_invalid_spec_does_not_block_olm",
     ),
     Guard(
@@ -54,7 +54,7 @@ GUARDS: Final = (
     ),
     Guard(
         "a deleted cluster does not block OLM",
-        replace_attribute(reconcile, "_is_abandoned", lambda cluster: cluster.has_no_usable_spec),
+        replace_attribute(reconcile, "_runs_no_upgrade", lambda cluster: cluster.has_no_usable_spec),
         OPERATOR_CONDITION + "test_deleted_cluster_does_not_block_olm",
     ),
     Guard(

@@ -12,7 +12,7 @@ from searchkeeper.opensearch.details import EngineDetails, SnapshotState, Snapsh
 from searchkeeper.planner import Ledger, Records, Result
 from searchkeeper.planner.ledger import Entry
 from searchkeeper.reconcilers.context import ReconcileContext
-from searchkeeper.reconcilers.snapshots import take_snapshot
+from searchkeeper.reconcilers.engine_snapshots import take_snapshot
 from searchkeeper.upgrade.ledger import SNAPSHOT
 from snapshots import cluster_snapshot, pool
 

@@ -13,7 +13,7 @@ from searchkeeper.kubernetes.operations import EmitEvent, EventType
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress
 from searchkeeper.reconcilers.context import ReconcileContext
-from searchkeeper.reconcilers.snapshots import restore_hint
+from searchkeeper.reconcilers.engine_snapshots import restore_hint
 from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.ledger import EVENTS_EMITTED
 from searchkeeper.upgrade.rollback import requested_rollback, rollback_blockers, rollback_hint

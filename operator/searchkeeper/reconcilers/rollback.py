@@ -1,4 +1,7 @@
-"""The action that reports whether the upgrade in progress can still be rolled back."""
+"""The action that reports whether the upgrade in progress can still be rolled back.
+
+`upgrade.rollback.choose_direction` decides on a rollback, and the action UpgradeStarted starts it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.planner import NO_DEADLINE, Result, action, done, wait
 from searchkeeper.reconcilers.context import ReconcileContext
-from searchkeeper.reconcilers.snapshots import restore_hint
+from searchkeeper.reconcilers.engine_snapshots import restore_hint
 from searchkeeper.upgrade.rollback import point_of_no_return, rollback_blockers, rollback_hint
 
 _MAX_BLOCKERS: Final = 5

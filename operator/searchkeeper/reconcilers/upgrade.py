@@ -11,9 +11,9 @@ from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import Color, Unreachable
 from searchkeeper.planner import NO_DEADLINE, LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.engine_snapshots import take_snapshot
 from searchkeeper.reconcilers.lost_status import record_version
 from searchkeeper.reconcilers.pools import pools_converged
-from searchkeeper.reconcilers.snapshots import take_snapshot
 from searchkeeper.reconcilers.spec_lock import is_partly_deleted
 from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, yellow_blocker
 from searchkeeper.upgrade.ledger import (
@@ -81,7 +81,8 @@ def engine_healthy(ctx: ReconcileContext) -> Result:
 def upgrade_started(ctx: ReconcileContext) -> Result:
     """True when the upgrade that the spec requests is in progress, or none is requested.
 
-    An upgrade in progress is completed or rolled back, also when its version is refused meanwhile.
+    An upgrade in progress is completed or rolled back, also when its version is refused meanwhile: a rollback
+    or another target (`ctx.direction`) starts here too.
     """
     if ctx.direction is not None and ctx.spec_lock.reduced is not None:
         return in_progress(
