@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from itertools import product
 from typing import NamedTuple
 
-from everpath.server.http_conditions import http_time
-from everpath.server.http_content import Content
-from everpath.server.http_server import ContentServer
+from everpath.server.content_api.content import Content
+from everpath.server.content_api.http_server import ContentServer
+from everpath.server.content_api.preconditions import http_time
 
 NAME = "op-catalog"
 ALL = f"/catalogs/{NAME}/api/v1/all"

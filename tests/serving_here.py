@@ -14,9 +14,9 @@ from typing import Any
 
 import grpc
 
-from everpath.server.binding import Address
-from everpath.server.server import Front, Settings, serve
-from everpath.server.snapshots import take
+from everpath.server.address import Address
+from everpath.server.catalog.snapshot import take
+from everpath.server.lifecycle import Front, Settings, serve
 from registries import reachable
 
 _ANYWHERE = Address("127.0.0.1", 0)

@@ -6,7 +6,7 @@ __all__ = ["ABSENT", "calls"]
 
 from collections.abc import Iterator
 
-from everpath.server.index import Index
+from everpath.server.index.model import Index
 from registries import Ask
 
 #: A name that nothing has; quotes and colours show how errors spell it.

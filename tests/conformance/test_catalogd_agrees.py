@@ -22,8 +22,8 @@ from everpath.errors import UnreadableInput
 from everpath.loaders.fbc.blobs import read_documents
 from everpath.loaders.sources import Sources
 from everpath.opm_render.refusals import Refusal
-from everpath.server.http_conditions import parse_time
-from everpath.server.http_content import Content, meta_of
+from everpath.server.content_api.content import Content, meta_of
+from everpath.server.content_api.preconditions import parse_time
 
 pytestmark = pytest.mark.conformance
 

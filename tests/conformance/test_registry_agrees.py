@@ -27,8 +27,8 @@ from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.packagemanifest.migration import Migration
 from everpath.loaders.reading import read
 from everpath.loaders.sources import Sources
-from everpath.server.index import Index
-from everpath.server.snapshots import take
+from everpath.server.catalog.snapshot import take
+from everpath.server.index.model import Index
 from package_manifests import complete
 from registries import Ask, Failed, asked, opm_serving
 from serving_here import serving

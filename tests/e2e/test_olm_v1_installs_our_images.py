@@ -25,9 +25,9 @@ from e2e.servers.control_plane import control_plane
 from e2e.servers.network_namespace import private_network
 from e2e.servers.olm_v1 import OlmV1, run_olm_v1
 from e2e.servers.processes import create_work_dir
-from everpath.server.http_conditions import parse_time
-from everpath.server.http_front import content_of
-from everpath.server.snapshots import take
+from everpath.server.catalog.snapshot import take
+from everpath.server.content_api.frontend import content_of
+from everpath.server.content_api.preconditions import parse_time
 
 pytestmark = pytest.mark.e2e
 

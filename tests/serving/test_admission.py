@@ -9,8 +9,8 @@ import pytest
 from documents import text
 from everpath.errors import EverpathError
 from everpath.loaders.fbc import catalog
-from everpath.server import snapshots
-from everpath.server.snapshots import take
+from everpath.server.catalog import snapshot as snapshots
+from everpath.server.catalog.snapshot import take
 from opm_refusals import ACCEPTED, REFUSALS
 
 #: What only a look into metadata shows.

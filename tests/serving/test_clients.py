@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from catalogs import large_catalog, write_fbc
-from everpath.server.registry import Served
+from everpath.server.registry_api.handlers import Served
 from registries import Ask, asked, reachable
 from serving_here import Running, serving
 

@@ -10,7 +10,7 @@ import pytest
 from catalogs import fbc
 from everpath.errors import EverpathError, UnreadableInput
 from everpath.server import registry_pb2 as api
-from everpath.server.snapshots import Snapshot, take
+from everpath.server.catalog.snapshot import Snapshot, take
 
 
 def taken(path: Path | str) -> Snapshot:

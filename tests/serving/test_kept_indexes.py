@@ -9,8 +9,9 @@ import pytest
 
 from catalogs import write_fbc
 from everpath.errors import EverpathError
-from everpath.server import admission, kept
-from everpath.server.snapshots import Snapshot, take
+from everpath.server.catalog.snapshot import Snapshot, take
+from everpath.server.index import admission
+from everpath.server.index import cache as kept
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from catalogs import write_fbc
-from everpath.server.binding import Address
-from everpath.server.http_front import content_front
+from everpath.server.address import Address
+from everpath.server.content_api.frontend import content_front
 from everpath.server.metrics import Metrics
 from registries import Ask, asked
 from serving_here import serving

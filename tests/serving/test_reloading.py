@@ -14,7 +14,8 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from catalogs import fbc, large_catalog, write_fbc
-from everpath.server import following, snapshots
+from everpath.server import reload
+from everpath.server.catalog import snapshot
 from registries import Ask, asked
 from serving_here import Running, serving
 
@@ -108,7 +109,7 @@ def test_whatever_goes_wrong_with_a_change_the_next_one_is_seen(
 
     catalog = write_fbc(tmp_path, "a")
     with serving(catalog, watch=True) as running:
-        monkeypatch.setattr(snapshots, "stamps", fails)
+        monkeypatch.setattr(snapshot, "stamps", fails)
         write_fbc(tmp_path, "b: a\na")
         _until(lambda: "No space left on device" in _said(running))
         _until(lambda: _health(running, "everpath.catalog") == _NOT_SERVING)
@@ -121,7 +122,7 @@ def test_whatever_goes_wrong_with_a_change_the_next_one_is_seen(
 @pytest.fixture
 def at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every catalog is admitted as large ones are: it is looked at closely while it is served."""
-    monkeypatch.setattr(snapshots, "_SMALL", 0)
+    monkeypatch.setattr(snapshot, "_SMALL", 0)
 
 
 @pytest.mark.usefixtures("at_a_glance")
@@ -153,7 +154,7 @@ def test_a_closer_look_at_what_is_no_longer_there_says_nothing_of_what_is_served
         looked.set()
         return "it does not parse"
 
-    monkeypatch.setattr(following, "closer_look", look)
+    monkeypatch.setattr(reload, "closer_look", look)
     with serving(catalog) as running:
         assert looked.wait(60)
         assert _heads(running) == ["a"]

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from everpath.server.shelf import Shelf
+from everpath.server.catalog.shelf import Shelf
 
 
 def test_what_was_made_once_is_not_made_again() -> None:

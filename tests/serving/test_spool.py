@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.server.spool import Spool
+from everpath.server.catalog.temporary_files import Spool
 
 
 def test_a_file_stays_what_it_was_when_it_was_first_read(tmp_path: Path) -> None:

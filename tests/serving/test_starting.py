@@ -19,7 +19,7 @@ from catalogs import fbc, write_fbc
 from commandline import heeded
 from everpath.cli import catalog_serve
 from everpath.cli.app import run
-from everpath.server import server
+from everpath.server import lifecycle
 from registries import Ask, asked, reachable
 
 
@@ -209,7 +209,7 @@ def test_last_words_that_cannot_be_written_end_nothing(
 def test_a_missing_extra_is_named(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, server.__name__)
+    monkeypatch.delitem(sys.modules, lifecycle.__name__)
     monkeypatch.setitem(sys.modules, "grpc_health.v1", None)
     code, said = _failed(capfd, write_fbc(tmp_path, "a"))
     assert code == 2
@@ -240,7 +240,7 @@ def test_a_read_only_machine_can_serve(tmp_path: Path) -> None:
         "import sys, tempfile\n"
         "def refuse(*_, **__): raise OSError(30, 'Read-only file system')\n"
         "tempfile.TemporaryFile = refuse\n"
-        "from everpath.server.snapshots import take\n"
+        "from everpath.server.catalog.snapshot import take\n"
         "print(len(list(take(sys.argv[1]).answers.bundles())))\n"
     )
     done = subprocess.run(

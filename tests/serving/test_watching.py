@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from everpath.server import watching
-from everpath.server.watching import changes, stamps
+from everpath.server.catalog import file_watch
+from everpath.server.catalog.file_watch import changes, stamps
 
 
 def test_whatever_changes_changes_the_stamps(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_catalog_is_given_time_to_come_to_rest(monkeypatch: pytest.MonkeyPatch
                 break
         return found
 
-    monkeypatch.setattr(watching, "_look", look)
+    monkeypatch.setattr(file_watch, "_look", look)
     assert asyncio.run(told()) == [6, 9]
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.server.http_answers import Answer, Request, answer
-from everpath.server.http_conditions import http_time
-from everpath.server.http_content import Content, Meta
+from everpath.server.content_api.content import Content, Meta
+from everpath.server.content_api.preconditions import http_time
+from everpath.server.content_api.responses import Answer, Request, answer
 
 MODIFIED = 1_700_000_000
 LINES = [

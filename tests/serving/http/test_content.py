@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from everpath.model import Place
 from everpath.opm_render.blobs import Document
 from everpath.opm_render.refusals import Refusal
-from everpath.server.http_content import Content, Meta, meta_of
+from everpath.server.content_api.content import Content, Meta, meta_of
 
 
 def of(body: Any) -> Meta:

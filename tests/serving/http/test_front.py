@@ -14,10 +14,10 @@ import pytest
 from documents import bundle, channel, package
 from everpath.errors import UsageError
 from everpath.loaders.sources import Sources
-from everpath.server.binding import Address
-from everpath.server.http_front import content_front, content_of
-from everpath.server.registry import Served
-from everpath.server.snapshots import Refused, Snapshot, take
+from everpath.server.address import Address
+from everpath.server.catalog.snapshot import Refused, Snapshot, take
+from everpath.server.content_api.frontend import content_front, content_of
+from everpath.server.registry_api.handlers import Served
 
 
 def catalog(folder: Path, *versions: str) -> Snapshot:

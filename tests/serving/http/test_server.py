@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager, suppress
 import pytest
 
 from content_requests import answering, serving
-from everpath.server import http_server
-from everpath.server.http_content import Content, Meta
+from everpath.server.content_api import http_server
+from everpath.server.content_api.content import Content, Meta
 
 SMALL = Content([Meta("s", "", "n", b'{"name":"n","schema":"s"}\n')], 1_700_000_000)
 # More than the buffers between two sockets hold.

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.server.http_conditions import http_time, parse_time
+from everpath.server.content_api.preconditions import http_time, parse_time
 
 
 @given(st.integers(0, 4_000_000_000))

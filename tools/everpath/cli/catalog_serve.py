@@ -20,7 +20,7 @@ from everpath.errors import EverpathError, ExitCode, UsageError
 from everpath.loaders.sources import STANDARD_INPUT, named
 
 if TYPE_CHECKING:
-    from everpath.server.server import Front
+    from everpath.server.lifecycle import Front
 
 _EXTRA: Final = ("grpc", "google", "grpc_health", "grpc_reflection")
 
@@ -116,9 +116,9 @@ def _start(path: str, request: _Request) -> None:
     try:
         import asyncio  # noqa: PLC0415 - only who serves pays for it
 
-        from everpath.server.binding import Address  # noqa: PLC0415
-        from everpath.server.server import Settings, described, serve  # noqa: PLC0415
-        from everpath.server.snapshots import take  # noqa: PLC0415
+        from everpath.server.address import Address  # noqa: PLC0415
+        from everpath.server.catalog.snapshot import take  # noqa: PLC0415
+        from everpath.server.lifecycle import Settings, described, serve  # noqa: PLC0415
     except ImportError as error:
         raise _missing(error) from error
     fronts = _fronts(request)
@@ -154,8 +154,8 @@ def _fronts(request: _Request) -> list[Front]:
     """What else the command line asks to serve the catalog by."""
     if request.http is None:
         return []
-    from everpath.server.binding import Address  # noqa: PLC0415
-    from everpath.server.http_front import content_front  # noqa: PLC0415
+    from everpath.server.address import Address  # noqa: PLC0415
+    from everpath.server.content_api.frontend import content_front  # noqa: PLC0415
 
     if _NAME.fullmatch(request.name) is None:
         hint = "as a ClusterCatalog may be called: small letters, digits, - and ."

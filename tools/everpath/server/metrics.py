@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager, suppress
 from threading import Lock
 from typing import Final
 
-from everpath.server.binding import Address, listening
-from everpath.server.index import Index
+from everpath.server.address import Address, listening
+from everpath.server.index.model import Index
 
 _BOUNDS: Final = (0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10.0)
 _PATIENCE: Final = 5.0

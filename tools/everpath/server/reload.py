@@ -8,12 +8,12 @@ import asyncio
 from collections.abc import Callable
 
 from everpath.errors import EverpathError
-from everpath.server.checking import closer_look
-from everpath.server.health import Health
+from everpath.server.catalog.file_watch import changes, stamps
+from everpath.server.catalog.snapshot import Snapshot
+from everpath.server.check_process import closer_look
 from everpath.server.metrics import Metrics
-from everpath.server.registry import Served
-from everpath.server.snapshots import Snapshot
-from everpath.server.watching import changes, stamps
+from everpath.server.registry_api.grpc_server import Health
+from everpath.server.registry_api.handlers import Served
 
 
 class Following:

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Entry, Package, Place
 from everpath.resolvers import olm_v0
-from everpath.server.index import ChannelOf, Custom, Index, PackageOf, Step, Where
-from everpath.server.messages import bundle_message, provided
+from everpath.server.index.messages import bundle_message, provided
+from everpath.server.index.model import ChannelOf, Custom, Index, PackageOf, Step, Where
 
 _PACKAGE, _CHANNEL, _BUNDLE = "olm.package", "olm.channel", "olm.bundle"
 

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from everpath.resolvers.quoting import quoted
 from everpath.server import registry_pb2 as api
-from everpath.server.index import ChannelOf, Custom, Gvk, Index, PackageOf, Step
+from everpath.server.index.model import ChannelOf, Custom, Gvk, Index, PackageOf, Step
 
 #: Gives the manifests of a bundle of a package in JSON: first its CSV, then all of them.
 Read: TypeAlias = Callable[[PackageOf, str], tuple[str, Sequence[str]]]

@@ -17,12 +17,12 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from everpath.errors import UsageError
 from everpath.server import registry_pb2 as api
-from everpath.server.binding import Address, bound
-from everpath.server.following import Following, described
-from everpath.server.health import Health
+from everpath.server.address import Address, bound
+from everpath.server.catalog.snapshot import Snapshot
 from everpath.server.metrics import Metrics, metrics_page
-from everpath.server.registry import Served, registry_handlers
-from everpath.server.snapshots import Snapshot
+from everpath.server.registry_api.grpc_server import Health
+from everpath.server.registry_api.handlers import Served, registry_handlers
+from everpath.server.reload import Following, described
 
 _T = TypeVar("_T")
 

@@ -23,13 +23,13 @@ from everpath.loaders.fbc.documents import is_json
 from everpath.loaders.fbc.tree import Found, catalog_files
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Place
-from everpath.server.answers import Answers
-from everpath.server.index import Index, PackageOf, Where
-from everpath.server.kept import KeptIndexes
-from everpath.server.refused import Refused
-from everpath.server.shelf import Shelf
-from everpath.server.spool import Spool
-from everpath.server.watching import stamps
+from everpath.server.catalog.file_watch import stamps
+from everpath.server.catalog.shelf import Shelf
+from everpath.server.catalog.temporary_files import Spool
+from everpath.server.errors import Refused
+from everpath.server.index.cache import KeptIndexes
+from everpath.server.index.model import Index, PackageOf, Where
+from everpath.server.index.queries import Answers
 
 # Up to this size all of a catalog is parsed before it is served: that takes a tenth of a second.
 _SMALL: Final = 1 << 20
@@ -87,7 +87,7 @@ class Snapshot:
 
     def document(self, where: Where) -> dict[str, Any]:
         """A document as opm holds it. Raises ValueError where it cannot: see `take`."""
-        from everpath.server.parsing import parsed  # noqa: PLC0415 - whoever only lists bundles parses none
+        from everpath.server.catalog.parsing import parsed  # noqa: PLC0415 - whoever only lists bundles parses none
 
         text = self._spool.part(where.file, where.start, where.end)
         return parsed(text, Place(where.file, where.start), is_json=self._is_json(where.file))
@@ -99,7 +99,7 @@ class Snapshot:
         """
 
         def make() -> tuple[str, tuple[str, ...]]:
-            from everpath.server.manifests import manifests_of  # noqa: PLC0415 - as above
+            from everpath.server.catalog.manifests import manifests_of  # noqa: PLC0415 - as above
 
             return manifests_of(self.document(package.bundles[name]), self._package(package.where))
 
@@ -124,7 +124,7 @@ def take(path: str, environment: Mapping[str, str] = os.environ, *, thorough: bo
     digest = spool.digest
     index = kept.load(path, digest) if kept else None
     if index is None:
-        from everpath.server.admission import admitted  # noqa: PLC0415 - who remembers need not judge again
+        from everpath.server.index.admission import admitted  # noqa: PLC0415 - who remembers need not judge again
 
         # What can be read only once is not left to a closer look.
         is_thorough = thorough or path == STANDARD_INPUT or spool.length <= _SMALL

@@ -12,7 +12,7 @@ from everpath.opm_render.bundles import METADATA, OBJECT
 from everpath.opm_render.go_json import json_text, sorted_keys
 from everpath.rules._shapes import text_field
 from everpath.server import registry_pb2 as api
-from everpath.server.index import Gvk
+from everpath.server.index.model import Gvk
 
 _GVK, _GVK_REQUIRED, _PACKAGE_REQUIRED = "olm.gvk", "olm.gvk.required", "olm.package.required"
 

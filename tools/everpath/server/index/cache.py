@@ -17,7 +17,7 @@ import msgspec
 from everpath.loaders.bundle import kept_files
 from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.loaders.fingerprint import fingerprint
-from everpath.server.index import Index
+from everpath.server.index.model import Index
 
 _KIND: Final = "serving"
 

@@ -15,8 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import BoundedSemaphore, Lock, Thread
 from typing import Any, Final
 
-from everpath.server.http_answers import Request, answer
-from everpath.server.http_content import Content
+from everpath.server.content_api.content import Content
+from everpath.server.content_api.responses import Request, answer
 
 # catalogd's own limits: to say what is wanted, to take the answer.
 _ASKING: Final = 5.0

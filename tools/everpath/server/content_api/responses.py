@@ -20,8 +20,8 @@ from http import HTTPStatus
 from typing import Final, NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
-from everpath.server.http_conditions import Range, Verdict, http_time, ranges, verdict, wants_range
-from everpath.server.http_content import Content, compressed
+from everpath.server.content_api.content import Content, compressed
+from everpath.server.content_api.preconditions import Range, Verdict, http_time, ranges, verdict, wants_range
 
 _JSON_LINES: Final = "application/jsonl"
 _PLAIN: Final = "text/plain; charset=utf-8"

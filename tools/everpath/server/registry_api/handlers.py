@@ -14,9 +14,9 @@ from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
 from everpath.server import registry_pb2 as api
-from everpath.server.answers import Absent
-from everpath.server.index import Gvk
-from everpath.server.snapshots import Snapshot
+from everpath.server.catalog.snapshot import Snapshot
+from everpath.server.index.model import Gvk
+from everpath.server.index.queries import Absent
 
 _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 _One: TypeAlias = Callable[[Snapshot, Any], Message]

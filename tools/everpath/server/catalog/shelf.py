@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from everpath.server.spool import nameless, written
+from everpath.server.catalog.temporary_files import nameless, written
 
 
 class _Kept(NamedTuple):

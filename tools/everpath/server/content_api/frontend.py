@@ -12,11 +12,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from everpath.loaders.fbc.blobs import documents_of
 from everpath.opm_render.refusals import Refusal
-from everpath.server.binding import Address, listening
-from everpath.server.http_content import Content, meta_of
-from everpath.server.http_server import ContentServer
-from everpath.server.registry import Served
-from everpath.server.snapshots import Refused, Snapshot
+from everpath.server.address import Address, listening
+from everpath.server.catalog.snapshot import Refused, Snapshot
+from everpath.server.content_api.content import Content, meta_of
+from everpath.server.content_api.http_server import ContentServer
+from everpath.server.registry_api.handlers import Served
 
 
 def content_of(snapshot: Snapshot, modified: int) -> Content:

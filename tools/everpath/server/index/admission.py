@@ -19,9 +19,9 @@ from everpath.model import Catalog, Place
 from everpath.model.builder import Assembly
 from everpath.opm_render.bundles import METADATA
 from everpath.rules.refusals import refusals
-from everpath.server.index import Index
-from everpath.server.indexing import index_of
-from everpath.server.refused import Refused
+from everpath.server.errors import Refused
+from everpath.server.index.builder import index_of
+from everpath.server.index.model import Index
 
 # What opm takes in silence.
 _ACCEPTED: Final = ("duplicate-key", "lossy-number")
