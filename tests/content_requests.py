@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from itertools import product
 from typing import NamedTuple
 
-from everpath.server.content_api.content import Content
+from everpath.server.content_api.content import CatalogContent
 from everpath.server.content_api.http_server import ContentServer
-from everpath.server.content_api.preconditions import http_time
+from everpath.server.content_api.preconditions import format_http_time
 
 NAME = "op-catalog"
 ALL = f"/catalogs/{NAME}/api/v1/all"
@@ -157,8 +157,8 @@ _TAGS = ("*", '"tag"', 'W/"tag"', '"a", *', "tag", 'W/"a","b"', ",*", '"open', '
 
 def _times(modified: int) -> Iterator[str]:
     for moved in (-86_400, -1, 0, 1, 86_400):
-        yield http_time(modified + moved)
-    same = http_time(modified)
+        yield format_http_time(modified + moved)
+    same = format_http_time(modified)
     day, date, month, year, clock, _ = same.split()
     full = {"Mon": "Mon", "Tue": "Tues", "Wed": "Wednes", "Thu": "Thurs", "Fri": "Fri", "Sat": "Satur"}
     long = f"{full.get(day[:3], 'Sun')}day"
@@ -187,7 +187,7 @@ def _conditions(modified: int) -> Iterator[tuple[tuple[str, str], ...]]:
         yield ((name, moment),)
     for name, tag in product(("If-None-Match", "If-Match"), _TAGS):
         yield ((name, tag),)
-    old, same = http_time(modified - 60), http_time(modified)
+    old, same = format_http_time(modified - 60), format_http_time(modified)
     yield ("If-None-Match", '"x"'), ("If-Modified-Since", same)
     yield ("If-Match", "*"), ("If-Unmodified-Since", old)
     yield ("If-Match", "*"), ("If-Modified-Since", same)
@@ -239,7 +239,9 @@ _BOUNDARY = re.compile(r"boundary=(.+)")
 
 
 @contextmanager
-def serving(catalogs: Mapping[str, Content], *, connections: int = 16, grace: float = 5.0) -> Iterator[int]:
+def serving(
+    catalogs: Mapping[str, CatalogContent], *, connections: int = 16, grace: float = 5.0
+) -> Iterator[int]:
     """Our server on the loopback address; gives its port."""
     listening = socket.create_server(("127.0.0.1", 0))
     with answering(listening, catalogs, connections=connections, grace=grace):
@@ -248,10 +250,14 @@ def serving(catalogs: Mapping[str, Content], *, connections: int = 16, grace: fl
 
 @contextmanager
 def answering(
-    listening: socket.socket, catalogs: Mapping[str, Content], *, connections: int = 16, grace: float = 5.0
+    listening: socket.socket,
+    catalogs: Mapping[str, CatalogContent],
+    *,
+    connections: int = 16,
+    grace: float = 5.0,
 ) -> Iterator[None]:
     """Our server behind a socket, also for those who have already spoken to it."""
-    server = ContentServer(listening, lambda: catalogs, connections=connections)
+    server = ContentServer(listening, lambda: catalogs, max_connections=connections)
     try:
         yield
     finally:

@@ -15,8 +15,8 @@ from typing import Any
 import grpc
 
 from everpath.server.address import Address
-from everpath.server.catalog.snapshot import take
-from everpath.server.lifecycle import Front, Settings, serve
+from everpath.server.catalog.snapshot import take_snapshot
+from everpath.server.lifecycle import Frontend, ServerSettings, serve
 from registries import reachable
 
 _ANYWHERE = Address("127.0.0.1", 0)
@@ -36,7 +36,7 @@ class Running:
 
 
 @contextmanager
-def serving(path: Path, fronts: Sequence[Front] = (), **settings: Any) -> Iterator[Running]:
+def serving(path: Path, frontends: Sequence[Frontend] = (), **settings: Any) -> Iterator[Running]:
     """Serve a catalog until the block is left; nothing is remembered between two of them."""
     running = Running()
     ready = threading.Event()
@@ -50,10 +50,10 @@ def serving(path: Path, fronts: Sequence[Front] = (), **settings: Any) -> Iterat
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         running.end = lambda: loop.call_soon_threadsafe(stop.set)
-        chosen = Settings(_ANYWHERE, **{"interval": 0.05, "grace": 5.0, **settings})
-        snapshot = take(str(path), {"EVERPATH_CACHE": "off"})
+        chosen = ServerSettings(_ANYWHERE, **{"interval": 0.05, "grace": 5.0, **settings})
+        snapshot = take_snapshot(str(path), {"EVERPATH_CACHE": "off"})
         say = running.said.append
-        await serve(snapshot, chosen, say=say, ready=listening, fronts=fronts, end=stop)
+        await serve(snapshot, chosen, log=say, on_ready=listening, frontends=frontends, stop=stop)
 
     def run() -> None:
         try:

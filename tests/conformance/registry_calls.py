@@ -28,7 +28,7 @@ def calls(index: Index) -> Iterator[Ask]:
 
 
 def _about_bundles(index: Index) -> Iterator[Ask]:
-    for package, channel, step in index.steps():
+    for package, channel, step in index.entries():
         yield Ask("GetBundle", {"pkgName": package.name, "channelName": channel.name, "csvName": step.name})
     for package in index.packages.values():
         for name in (*package.channels, ABSENT, ""):
@@ -41,13 +41,13 @@ def _about_bundles(index: Index) -> Iterator[Ask]:
 
 
 def _about_edges(index: Index) -> Iterator[Ask]:
-    names = {name for _, _, step in index.steps() for name in (step.name, step.replaces, *step.skips)}
+    names = {name for _, _, step in index.entries() for name in (step.name, step.replaces, *step.skips)}
     for name in sorted({*names, ABSENT, ""}):
         yield Ask("GetChannelEntriesThatReplace", {"csvName": name})
     for package in index.packages.values():
         for channel in package.channels.values():
             where = {"pkgName": package.name, "channelName": channel.name}
-            edges = {name for step in channel.steps.values() for name in (step.replaces, *step.skips)}
+            edges = {name for step in channel.entries.values() for name in (step.replaces, *step.skips)}
             for name in sorted({*edges, channel.head, ABSENT}):
                 yield Ask("GetBundleThatReplaces", {**where, "csvName": name})
         yield Ask("GetBundleThatReplaces", {"pkgName": package.name, "channelName": ABSENT, "csvName": "x"})
@@ -55,7 +55,7 @@ def _about_edges(index: Index) -> Iterator[Ask]:
 
 
 def _about_apis(index: Index) -> Iterator[Ask]:
-    known = {gvk for _, _, step in index.steps() for gvk in step.apis}
+    known = {gvk for _, _, step in index.entries() for gvk in step.provided_apis}
     for group, version, kind in (*sorted(known), (ABSENT, ABSENT, ABSENT), ("", "", "")):
         gvk = {"group": group, "version": version, "kind": kind}
         for method in (
@@ -69,7 +69,7 @@ def _about_apis(index: Index) -> Iterator[Ask]:
 
 def _about_customs(index: Index) -> Iterator[Ask]:
     method = "ExperimentalListPackageCustomSchemas"
-    keys = {(custom.schema, custom.package) for custom in index.customs}
+    keys = {(custom.schema, custom.package) for custom in index.custom_documents}
     for schema, package in sorted({*keys, ("no.such", ""), ("", "p"), ("../etc", ""), ("a", "b/c")}):
         fields = {"schema": schema, "packageName": package}
         yield Ask(method, fields, _ACKNOWLEDGED)

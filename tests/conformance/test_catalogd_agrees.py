@@ -22,8 +22,8 @@ from everpath.errors import UnreadableInput
 from everpath.loaders.fbc.blobs import read_documents
 from everpath.loaders.sources import Sources
 from everpath.opm_render.refusals import Refusal
-from everpath.server.content_api.content import Content, meta_of
-from everpath.server.content_api.preconditions import parse_time
+from everpath.server.content_api.content import CatalogContent, meta_from_document
+from everpath.server.content_api.preconditions import parse_http_time
 
 pytestmark = pytest.mark.conformance
 
@@ -34,7 +34,7 @@ def test_every_request_is_answered_alike(
     folder = odd_catalog(tmp_path / "catalog")
     counts: Counter[int] = Counter()
     with stored(oracle_v1, folder, tmp_path) as theirs:
-        modified = parse_time(tell(theirs, ALL).headers["Last-Modified"])
+        modified = parse_http_time(tell(theirs, ALL).headers["Last-Modified"])
         assert modified is not None
         with served(folder, modified) as ours:
             for asked in requests(modified):
@@ -147,15 +147,15 @@ def served(folder: Path, modified: int) -> Iterator[HTTPConnection]:
         yield connection
 
 
-def content(folder: Path, modified: int = 0) -> Content:
-    return Content(map(meta_of, read_documents(str(folder), Sources())), modified)
+def content(folder: Path, modified: int = 0) -> CatalogContent:
+    return CatalogContent(map(meta_from_document, read_documents(str(folder), Sources())), modified)
 
 
 def known(asked: Asked, real: Told) -> Told:
     """Its answer, but for what it says behind an error: the catalog that was asked for."""
     if real.status == 500:
         assert asked.target.partition("?")[0].endswith("/metas")
-        assert parse_time(dict(asked.headers)["If-Modified-Since"]) is None
+        assert parse_http_time(dict(asked.headers)["If-Modified-Since"]) is None
         error, line, _ = real.body.partition(b"\n")
         return real._replace(body=error + line)
     return real

@@ -27,7 +27,7 @@ from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.packagemanifest.migration import Migration
 from everpath.loaders.reading import read
 from everpath.loaders.sources import Sources
-from everpath.server.catalog.snapshot import take
+from everpath.server.catalog.snapshot import take_snapshot
 from everpath.server.index.model import Index
 from package_manifests import complete
 from registries import Ask, Failed, asked, opm_serving
@@ -66,7 +66,7 @@ def _candidates(index: Index, fields: Mapping[str, str]) -> list[str]:
     """The bundles that opm picks one of, by chance."""
     channel = index.packages[fields["pkgName"]].channels.get(fields["channelName"])
     name = fields["csvName"]
-    steps = channel.steps.values() if channel else ()
+    steps = channel.entries.values() if channel else ()
     return [step.name for step in steps if step.replaces == name or name in step.skips]
 
 
@@ -93,7 +93,7 @@ def _short(answer: object) -> str:
 def _agree(
     opm: str, catalog: Path, folder: Path, record: Callable[[str, object], None], least: int = 0
 ) -> None:
-    index = take(str(catalog), {"EVERPATH_CACHE": "off"}).index
+    index = take_snapshot(str(catalog), {"EVERPATH_CACHE": "off"}).index
     with opm_serving(opm, catalog, folder) as (_, theirs), serving(catalog) as ours:
         differences, asks = _differences(index, ours.channel, theirs)
     assert not differences, "\n".join(differences[:5])

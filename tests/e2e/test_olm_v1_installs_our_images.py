@@ -25,9 +25,9 @@ from e2e.servers.control_plane import control_plane
 from e2e.servers.network_namespace import private_network
 from e2e.servers.olm_v1 import OlmV1, run_olm_v1
 from e2e.servers.processes import create_work_dir
-from everpath.server.catalog.snapshot import take
-from everpath.server.content_api.frontend import content_of
-from everpath.server.content_api.preconditions import parse_time
+from everpath.server.catalog.snapshot import take_snapshot
+from everpath.server.content_api.frontend import build_content
+from everpath.server.content_api.preconditions import parse_http_time
 
 pytestmark = pytest.mark.e2e
 
@@ -62,10 +62,10 @@ def test_everpath_serves_like_catalogd(
     assert catalog["status"]["resolvedSource"]["image"]["ref"] == f"{servers.registry}/{NAME}@{digest}"
     counts: Counter[int] = Counter()
     with closing(servers.olm.connection(catalog)) as catalogd:
-        modified = parse_time(tell(catalogd, WHOLE).headers["Last-Modified"])
+        modified = parse_http_time(tell(catalogd, WHOLE).headers["Last-Modified"])
         assert modified is not None
         with (
-            serving({NAME: content_of(take(str(folder)), modified)}) as port,
+            serving({NAME: build_content(take_snapshot(str(folder)), modified)}) as port,
             closing(HTTPConnection("127.0.0.1", port, timeout=30)) as everpath_server,
         ):
             for asked in requests(modified):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from catalogs import large_catalog, write_fbc
-from everpath.server.registry_api.handlers import Served
+from everpath.server.catalog.snapshot import ServedCatalog
 from registries import Ask, asked, reachable
 from serving_here import Running, serving
 
@@ -78,7 +78,7 @@ def test_streams_under_way_end_well_when_the_server_ends(big: Path) -> None:
         running.end()
         time.sleep(0.3)
         assert len([first, *call]) == _ENTRIES
-    assert running.said[-1].startswith("ending")
+    assert running.said[-1].startswith("shutting down")
 
 
 def test_who_does_not_end_is_ended_after_the_grace(big: Path) -> None:
@@ -96,12 +96,12 @@ def test_all_servers_end_at_the_same_time_so_that_the_grace_counts_once(tmp_path
     closed = []
 
     @asynccontextmanager
-    async def front(_served: Served, _heard: Callable[[int], None]) -> AsyncIterator[str]:
+    async def front(_served: ServedCatalog, _heard: Callable[[int], None]) -> AsyncIterator[str]:
         yield "somewhere"
         # One that is closed before the other begins to waits for it in vain.
         await asyncio.wait_for(met.wait(), 10)
         closed.append(front)
 
-    with serving(write_fbc(tmp_path, "a"), fronts=[front, front]):
+    with serving(write_fbc(tmp_path, "a"), frontends=[front, front]):
         pass
     assert len(closed) == 2

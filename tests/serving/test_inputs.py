@@ -10,15 +10,15 @@ import pytest
 from catalogs import fbc
 from everpath.errors import EverpathError, UnreadableInput
 from everpath.server import registry_pb2 as api
-from everpath.server.catalog.snapshot import Snapshot, take
+from everpath.server.catalog.snapshot import CatalogSnapshot, take_snapshot
 
 
-def taken(path: Path | str) -> Snapshot:
-    return take(str(path), {"EVERPATH_CACHE": "off"})
+def taken(path: Path | str) -> CatalogSnapshot:
+    return take_snapshot(str(path), {"EVERPATH_CACHE": "off"})
 
 
-def listed(snapshot: Snapshot) -> list[api.Bundle]:
-    return [api.Bundle.FromString(message) for message in snapshot.answers.bundles()]
+def listed(snapshot: CatalogSnapshot) -> list[api.Bundle]:
+    return [api.Bundle.FromString(message) for message in snapshot.queries.list_bundles()]
 
 
 def test_a_single_file(tmp_path: Path) -> None:
@@ -75,10 +75,10 @@ def test_documents_that_share_a_line_are_told_apart(tmp_path: Path) -> None:
     ]
     (tmp_path / "catalog.json").write_text(" ".join(map(json.dumps, documents)))
     snapshot = taken(tmp_path)
-    csv = json.loads(snapshot.answers.bundle("p", "c", "a").csvJson)
+    csv = json.loads(snapshot.queries.get_bundle("p", "c", "a").csvJson)
     assert csv["spec"]["displayName"] == "A"
-    (custom,) = snapshot.answers.customs("com.example", "")
-    assert snapshot.document(custom.where) == {"name": "last", "schema": "com.example"}
+    (custom,) = snapshot.queries.list_custom_documents("com.example", "")
+    assert snapshot.document(custom.document) == {"name": "last", "schema": "com.example"}
 
 
 def test_yaml_that_starts_like_json_is_yaml(tmp_path: Path) -> None:
@@ -89,5 +89,5 @@ def test_yaml_that_starts_like_json_is_yaml(tmp_path: Path) -> None:
         "{type: olm.package, value: {packageName: p, version: 1.0.0}},"
         "{type: olm.csv.metadata, value: {displayName: A}}]}\n"
     )
-    csv = json.loads(taken(tmp_path).answers.bundle("p", "c", "a").csvJson)
+    csv = json.loads(taken(tmp_path).queries.get_bundle("p", "c", "a").csvJson)
     assert csv["spec"]["displayName"] == "A"

@@ -9,33 +9,33 @@ import pytest
 
 from catalogs import write_fbc
 from everpath.errors import EverpathError
-from everpath.server.catalog.snapshot import Snapshot, take
-from everpath.server.index import admission
-from everpath.server.index import cache as kept
+from everpath.server.catalog.snapshot import CatalogSnapshot, take_snapshot
+from everpath.server.index import builder
+from everpath.server.index import cache as index_cache
 
 
 @pytest.fixture
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The catalogs that were judged anew, by path."""
     found: list[str] = []
-    original = admission.admitted
+    original = builder.load_index
 
     def noted(name: str, *arguments: object, **options: object) -> object:
         found.append(name)
         return original(name, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(admission, "admitted", noted)
+    monkeypatch.setattr(builder, "load_index", noted)
     # As if nobody had edited everpath within the last seconds.
-    monkeypatch.setattr(kept, "fingerprint", lambda _: "this everpath")
+    monkeypatch.setattr(index_cache, "fingerprint", lambda _: "this everpath")
     return found
 
 
-def _taken(catalog: Path, cache: Path) -> Snapshot:
-    return take(str(catalog), {"EVERPATH_CACHE": str(cache)})
+def _taken(catalog: Path, cache: Path) -> CatalogSnapshot:
+    return take_snapshot(str(catalog), {"EVERPATH_CACHE": str(cache)})
 
 
-def _heads(snapshot: Snapshot) -> list[str]:
-    return [c.csvName for c in snapshot.answers.package("p").channels]
+def _heads(snapshot: CatalogSnapshot) -> list[str]:
+    return [c.csvName for c in snapshot.queries.get_package("p").channels]
 
 
 def test_a_catalog_that_is_the_same_is_not_judged_again(tmp_path: Path, judged: list[str]) -> None:
@@ -43,9 +43,9 @@ def test_a_catalog_that_is_the_same_is_not_judged_again(tmp_path: Path, judged: 
     first = _taken(catalog, tmp_path / "cache")
     again = _taken(catalog, tmp_path / "cache")
     assert len(judged) == 1
-    assert list(again.answers.bundles()) == list(first.answers.bundles())
-    assert again.answers.bundle("p", "stable", "b") == first.answers.bundle("p", "stable", "b")
-    assert again.is_checked
+    assert list(again.queries.list_bundles()) == list(first.queries.list_bundles())
+    assert again.queries.get_bundle("p", "stable", "b") == first.queries.get_bundle("p", "stable", "b")
+    assert again.is_fully_parsed
 
 
 def test_another_byte_makes_another_catalog(tmp_path: Path, judged: list[str]) -> None:
@@ -92,7 +92,7 @@ def test_what_another_everpath_found_is_not_believed(
 ) -> None:
     catalog, cache = write_fbc(tmp_path, "a"), tmp_path / "cache"
     _taken(catalog, cache)
-    monkeypatch.setattr(kept, "fingerprint", lambda _: "another everpath")
+    monkeypatch.setattr(index_cache, "fingerprint", lambda _: "another everpath")
     _taken(catalog, cache)
     assert len(judged) == 2
 
@@ -110,7 +110,7 @@ def test_a_folder_that_cannot_be_written_costs_time_and_nothing_else(
 def test_off_keeps_nothing(tmp_path: Path, judged: list[str]) -> None:
     catalog = write_fbc(tmp_path, "a")
     for _ in range(2):
-        take(str(catalog), {"EVERPATH_CACHE": "off"})
+        take_snapshot(str(catalog), {"EVERPATH_CACHE": "off"})
     assert len(judged) == 2
 
 
@@ -119,16 +119,16 @@ def test_that_it_was_looked_at_closely_is_remembered(tmp_path: Path, judged: lis
     text = (catalog / "p.yaml").read_text()
     (catalog / "p.yaml").write_text(f"{text}# {'x' * (1 << 20)}\n")
     first = _taken(catalog, cache)
-    assert not first.is_checked
-    assert not _taken(catalog, cache).is_checked
-    first.checked()
-    assert _taken(catalog, cache).is_checked
+    assert not first.is_fully_parsed
+    assert not _taken(catalog, cache).is_fully_parsed
+    first.mark_fully_parsed()
+    assert _taken(catalog, cache).is_fully_parsed
     assert len(judged) == 1
 
 
 def test_every_byte_is_looked_at_if_one_asks_for_it(tmp_path: Path, judged: list[str]) -> None:
     catalog = write_fbc(tmp_path, "a")
     _taken(catalog, tmp_path / "cache")
-    snapshot = take(str(catalog), {"EVERPATH_CACHE": str(tmp_path / "cache")}, thorough=True)
-    assert snapshot.is_checked
+    snapshot = take_snapshot(str(catalog), {"EVERPATH_CACHE": str(tmp_path / "cache")}, thorough=True)
+    assert snapshot.is_fully_parsed
     assert len(judged) == 2

@@ -12,7 +12,7 @@ import pytest
 
 from catalogs import write_fbc
 from everpath.server.address import Address
-from everpath.server.content_api.frontend import content_front
+from everpath.server.content_api.frontend import content_frontend
 from everpath.server.metrics import Metrics
 from registries import Ask, asked
 from serving_here import serving
@@ -23,11 +23,11 @@ _LINE = re.compile(r'[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+')
 
 def test_every_line_is_one_that_prometheus_reads() -> None:
     metrics = Metrics()
-    metrics.answered("GetPackage", "OK", 0.003)
-    metrics.answered("GetPackage", "UNKNOWN", 3.0)
-    metrics.fetched(304)
-    metrics.reloaded(is_done=False)
-    lines = metrics.text().splitlines()
+    metrics.record_call("GetPackage", "OK", 0.003)
+    metrics.record_call("GetPackage", "UNKNOWN", 3.0)
+    metrics.record_http_response(304)
+    metrics.record_reload(succeeded=False)
+    lines = metrics.render().splitlines()
     assert all(line.startswith("# ") or _LINE.fullmatch(line) for line in lines), lines
     assert 'everpath_request_seconds_bucket{method="GetPackage",le="0.005"} 1' in lines
     assert 'everpath_request_seconds_bucket{method="GetPackage",le="10.0"} 2' in lines
@@ -63,8 +63,8 @@ def test_calls_and_the_catalog_are_counted(tmp_path: Path) -> None:
 
 
 def test_requests_over_http_are_counted_by_their_answers(tmp_path: Path) -> None:
-    front = content_front(Address("127.0.0.1", 0), "op", 5)
-    with serving(write_fbc(tmp_path, "a"), fronts=[front], metrics=Address("127.0.0.1", 0)) as running:
+    front = content_frontend(Address("127.0.0.1", 0), "op", 5)
+    with serving(write_fbc(tmp_path, "a"), frontends=[front], metrics=Address("127.0.0.1", 0)) as running:
         metrics, content = (said.rpartition(" ")[2] for said in running.said[:2])
         for _ in range(2):
             _DIRECTLY.open(content, timeout=60).close()

@@ -90,7 +90,7 @@ def test_a_catalog_that_becomes_invalid_is_told_of_and_the_old_one_served(
     with serving(catalog, watch=True) as running:
         (catalog / "p.yaml").write_text(text)
         _until(lambda: words in _said(running))
-        assert "the catalog before it still is" in _said(running)
+        assert "the previous catalog is still served" in _said(running)
         _until(lambda: _health(running, "everpath.catalog") == _NOT_SERVING)
         assert _health(running, "") == _SERVING
         assert _heads(running) == ["a"]
@@ -109,7 +109,7 @@ def test_whatever_goes_wrong_with_a_change_the_next_one_is_seen(
 
     catalog = write_fbc(tmp_path, "a")
     with serving(catalog, watch=True) as running:
-        monkeypatch.setattr(snapshot, "stamps", fails)
+        monkeypatch.setattr(snapshot, "file_state", fails)
         write_fbc(tmp_path, "b: a\na")
         _until(lambda: "No space left on device" in _said(running))
         _until(lambda: _health(running, "everpath.catalog") == _NOT_SERVING)
@@ -122,7 +122,7 @@ def test_whatever_goes_wrong_with_a_change_the_next_one_is_seen(
 @pytest.fixture
 def at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every catalog is admitted as large ones are: it is looked at closely while it is served."""
-    monkeypatch.setattr(snapshot, "_SMALL", 0)
+    monkeypatch.setattr(snapshot, "_FULLY_PARSED_SIZE", 0)
 
 
 @pytest.mark.usefixtures("at_a_glance")
@@ -137,7 +137,7 @@ def test_a_closer_look_that_does_not_end_says_nothing_of_the_catalog(
     with serving(write_fbc(tmp_path, "a")) as running:
         _until(lambda: running.said)
         assert running.said == [
-            f"{tmp_path / 'catalog'} could not be looked at closely, and is served: it ended with -9"
+            f"the check of {tmp_path / 'catalog'} did not complete; the catalog is still served: exit code -9"
         ]
         assert _health(running, "everpath.catalog") == _SERVING
 
@@ -154,7 +154,7 @@ def test_a_closer_look_at_what_is_no_longer_there_says_nothing_of_what_is_served
         looked.set()
         return "it does not parse"
 
-    monkeypatch.setattr(reload, "closer_look", look)
+    monkeypatch.setattr(reload, "check_in_subprocess", look)
     with serving(catalog) as running:
         assert looked.wait(60)
         assert _heads(running) == ["a"]

@@ -1,4 +1,4 @@
-"""Manifests are parsed once."""
+"""The cache of manifests that were parsed."""
 
 from __future__ import annotations
 
@@ -7,38 +7,41 @@ import os
 
 import pytest
 
-from everpath.server.catalog.shelf import Shelf
+from everpath.server.catalog.temporary_files import BundleManifests, ManifestCache
+
+KEY = ("p", "a")
 
 
-def test_what_was_made_once_is_not_made_again() -> None:
-    shelf = Shelf()
-    made = []
+def test_manifests_are_loaded_once() -> None:
+    cache = ManifestCache()
+    loaded = []
 
-    def make(text: str) -> tuple[str, tuple[str, ...]]:
-        made.append(text)
-        return text, (text, "é")
+    def load(csv: str) -> BundleManifests:
+        loaded.append(csv)
+        return BundleManifests(csv, (csv, "é"))
 
     for _ in range(3):
-        assert shelf.get(("p", "a"), lambda: make("a")) == ("a", ("a", "é"))
-        assert shelf.get(("p", "b"), lambda: make("")) == ("", ("", "é"))
-    assert made == ["a", ""]
+        assert cache.get(("p", "a"), lambda: load("a")) == ("a", ("a", "é"))
+        assert cache.get(("p", "b"), lambda: load("")) == ("", ("", "é"))
+    assert loaded == ["a", ""]
 
 
-def test_without_room_it_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> int:
+def test_manifests_are_loaded_again_if_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(os, "pwrite", full)
-    shelf = Shelf()
-    for text in ("one", "two"):
-        assert shelf.get(("p", "a"), lambda text=text: (text, ())) == (text, ())  # type: ignore[misc]
+    monkeypatch.setattr(os, "pwrite", fail)
+    cache = ManifestCache()
+    for csv in ("one", "two"):
+        manifests = BundleManifests(csv, ())
+        assert cache.get(KEY, lambda found=manifests: found) == manifests  # type: ignore[misc]
 
 
-def test_what_cannot_be_made_is_not_kept() -> None:
-    def broken() -> tuple[str, tuple[str, ...]]:
+def test_a_failed_load_is_not_cached() -> None:
+    def fail() -> BundleManifests:
         raise ValueError("no manifest")
 
-    shelf = Shelf()
+    cache = ManifestCache()
     with pytest.raises(ValueError, match="no manifest"):
-        shelf.get(("p", "a"), broken)
-    assert shelf.get(("p", "a"), lambda: ("a", ())) == ("a", ())
+        cache.get(KEY, fail)
+    assert cache.get(KEY, lambda: BundleManifests("a", ())) == ("a", ())

@@ -20,6 +20,7 @@ from commandline import heeded
 from everpath.cli import catalog_serve
 from everpath.cli.app import run
 from everpath.server import lifecycle
+from everpath.server.registry_api import grpc_server
 from registries import Ask, asked, reachable
 
 
@@ -58,7 +59,10 @@ def test_it_serves_until_it_is_told_to_end(tmp_path: Path, number: signal.Signal
         process.send_signal(number)
         assert process.wait(60) == 0
         assert process.stderr is not None
-        assert process.stderr.read() == "everpath: ending: no further calls, streams go on for a while\n"
+        assert (
+            process.stderr.read()
+            == "everpath: shutting down: no new calls; open streams have 20 seconds to finish\n"
+        )
 
 
 def test_standard_input_can_be_served(tmp_path: Path) -> None:
@@ -100,7 +104,7 @@ def test_a_large_catalog_is_looked_at_closely_while_it_is_served(tmp_path: Path)
             assert len(asked(channel, Ask("ListBundles"))) == 1
         assert process.stderr is not None
         said = process.stderr.readline()
-        assert said.startswith("everpath: a closer look found what is served all the same: opm would not")
+        assert said.startswith("everpath: the catalog has a problem and is still served: opm would not")
         assert "keywords" in said
         process.terminate()
 
@@ -126,8 +130,8 @@ def test_a_catalog_that_opm_refuses_is_refused(tmp_path: Path, capfd: pytest.Cap
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ("schema: a/b\nname: x\n", "'a/b' is no schema that opm serves"),
-        ("schema: com.example\npackage: a b\n", "'a b' is no package that opm serves"),
+        ("schema: a/b\nname: x\n", "opm does not serve a document with the schema 'a/b'"),
+        ("schema: com.example\npackage: a b\n", "opm does not serve a document with the package 'a b'"),
     ],
 )
 def test_what_only_the_server_of_opm_refuses_is_refused(
@@ -181,7 +185,7 @@ def test_a_metrics_address_that_is_none_is_told(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], text: str
 ) -> None:
     code, said = _failed(capfd, write_fbc(tmp_path, "a"), f"--metrics={text}", "--port", 0)
-    assert (code, "is no address to listen on" in said) == (2, True), said
+    assert (code, "is not an address to listen on" in said) == (2, True), said
 
 
 def test_standard_input_cannot_be_watched(capfd: pytest.CaptureFixture[str]) -> None:
@@ -209,7 +213,8 @@ def test_last_words_that_cannot_be_written_end_nothing(
 def test_a_missing_extra_is_named(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, lifecycle.__name__)
+    for module in (lifecycle, grpc_server):
+        monkeypatch.delitem(sys.modules, module.__name__)
     monkeypatch.setitem(sys.modules, "grpc_health.v1", None)
     code, said = _failed(capfd, write_fbc(tmp_path, "a"))
     assert code == 2
@@ -240,8 +245,8 @@ def test_a_read_only_machine_can_serve(tmp_path: Path) -> None:
         "import sys, tempfile\n"
         "def refuse(*_, **__): raise OSError(30, 'Read-only file system')\n"
         "tempfile.TemporaryFile = refuse\n"
-        "from everpath.server.catalog.snapshot import take\n"
-        "print(len(list(take(sys.argv[1]).answers.bundles())))\n"
+        "from everpath.server.catalog.snapshot import take_snapshot\n"
+        "print(len(list(take_snapshot(sys.argv[1]).queries.list_bundles())))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(catalog)],

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from everpath.server.catalog import file_watch
-from everpath.server.catalog.file_watch import changes, stamps
+from everpath.server.catalog.file_watch import file_state, watch_changes
 
 
 def test_whatever_changes_changes_the_stamps(tmp_path: Path) -> None:
     folder = tmp_path / "catalog"
-    seen = [stamps(str(folder))]
+    seen = [file_state(str(folder))]
 
     def changed() -> bool:
-        seen.append(stamps(str(folder)))
+        seen.append(file_state(str(folder)))
         return seen[-1] not in seen[:-1]
 
     folder.mkdir()
@@ -49,24 +49,24 @@ def test_a_catalog_is_given_time_to_come_to_rest(monkeypatch: pytest.MonkeyPatch
 
     async def told() -> list[int]:
         found = []
-        async for _ in changes("", 0.0, b"a"):
+        async for _ in watch_changes("", 0.0, b"a"):
             found.append(len(taken))
             if len(found) == 2:
                 break
         return found
 
-    monkeypatch.setattr(file_watch, "_look", look)
+    monkeypatch.setattr(file_watch, "_poll", look)
     assert asyncio.run(told()) == [6, 9]
 
 
 def test_what_changed_before_the_first_look_is_told_too(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_text("")
-    seen = stamps(str(file))
+    seen = file_state(str(file))
     file.write_text("changed")
 
     async def first() -> None:
-        async for _ in changes(str(file), 0.01, seen):
+        async for _ in watch_changes(str(file), 0.01, seen):
             return
 
     asyncio.run(asyncio.wait_for(first(), 20))

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.server.content_api.content import Content, Meta
-from everpath.server.content_api.preconditions import http_time
-from everpath.server.content_api.responses import Answer, Request, answer
+from everpath.server.content_api.content import CatalogContent, Meta
+from everpath.server.content_api.preconditions import format_http_time
+from everpath.server.content_api.responses import HttpRequest, HttpResponse, respond
 
 MODIFIED = 1_700_000_000
 LINES = [
@@ -20,18 +20,18 @@ LINES = [
     Meta("olm.bundle", "op", "op.v2", b'{"b":2}\n'),
     Meta("other", "", "two words", b'{"n":1}\n'),
 ]
-SMALL = Content(LINES, MODIFIED)
+SMALL = CatalogContent(LINES, MODIFIED)
 TEXT = SMALL.text
 ALL, METAS = "/catalogs/op/api/v1/all", "/catalogs/op/api/v1/metas"
 
 
-def ask(target: str, method: str = "GET", content: Content = SMALL, **headers: str) -> Answer:
+def ask(target: str, method: str = "GET", content: CatalogContent = SMALL, **headers: str) -> HttpResponse:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return answer(Request(method, target, named), {"op": content})
+    return respond(HttpRequest(method, target, named), {"op": content})
 
 
-def sized(size: int) -> Content:
-    return Content([Meta("s", "", "n", b"x" * size)], MODIFIED)
+def sized(size: int) -> CatalogContent:
+    return CatalogContent([Meta("s", "", "n", b"x" * size)], MODIFIED)
 
 
 def test_the_whole_catalog() -> None:
@@ -112,7 +112,7 @@ def test_escapes_and_whole_addresses_are_understood() -> None:
 
 
 def test_letters_need_no_escapes() -> None:
-    content = Content([Meta("s", "", "été", b"found")], MODIFIED)
+    content = CatalogContent([Meta("s", "", "été", b"found")], MODIFIED)
     assert ask(f"{METAS}?name=été", "GET", content).body == b"found"
     assert ask(f"{METAS}?name=%C3%A9t%C3%A9", "GET", content).body == b"found"
     assert ask("//été?\udcff").headers["Location"] == "/%C3%A9t%C3%A9?%FF"
@@ -129,7 +129,7 @@ def test_letters_need_no_escapes() -> None:
 )
 def test_everything_is_answered(text: str, headers: dict[str, str]) -> None:
     for target in (text, f"{METAS}?{text}", f"/catalogs/{text}/api/v1/all", ALL):
-        found = answer(Request("GET", target, headers), {"op": SMALL})
+        found = respond(HttpRequest("GET", target, headers), {"op": SMALL})
         assert found.status in (200, 206, 304, 307, 400, 404, 412, 416, 500)
         assert all(value.isascii() and value.isprintable() for value in found.headers.values())
 
@@ -138,16 +138,16 @@ def test_everything_is_answered(text: str, headers: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
-        ({"if_modified_since": http_time(MODIFIED)}, 304),
-        ({"if_modified_since": http_time(MODIFIED + 1)}, 304),
-        ({"if_modified_since": http_time(MODIFIED - 1)}, 200),
-        ({"if_modified_since": http_time(MODIFIED), "if_none_match": '"x"'}, 200),
+        ({"if_modified_since": format_http_time(MODIFIED)}, 304),
+        ({"if_modified_since": format_http_time(MODIFIED + 1)}, 304),
+        ({"if_modified_since": format_http_time(MODIFIED - 1)}, 200),
+        ({"if_modified_since": format_http_time(MODIFIED), "if_none_match": '"x"'}, 200),
         ({"if_none_match": "*"}, 304),
         ({"if_match": '"x"'}, 412),
         ({"if_match": '"x", *'}, 200),
         ({"if_match": " ,*"}, 200),
-        ({"if_unmodified_since": http_time(MODIFIED - 1)}, 412),
-        ({"if_unmodified_since": http_time(MODIFIED)}, 200),
+        ({"if_unmodified_since": format_http_time(MODIFIED - 1)}, 412),
+        ({"if_unmodified_since": format_http_time(MODIFIED)}, 200),
         ({"if_unmodified_since": "never"}, 200),
     ],
 )
@@ -155,7 +155,7 @@ def test_conditions(target: str, headers: dict[str, str], status: int) -> None:
     found = ask(target, "GET", SMALL, **headers)
     assert found.status == status
     assert found.body == (TEXT if status == 200 else b"")
-    assert found.headers["Last-Modified"] == http_time(MODIFIED)
+    assert found.headers["Last-Modified"] == format_http_time(MODIFIED)
 
 
 def test_a_time_that_nobody_can_read_is_an_error_of_metas_alone() -> None:
@@ -212,13 +212,13 @@ def test_a_range_behind_the_end() -> None:
 
 
 def test_an_empty_catalog_has_no_end_to_be_behind() -> None:
-    assert ask(ALL, content=Content([], MODIFIED), range="bytes=5-").status == 200
+    assert ask(ALL, content=CatalogContent([], MODIFIED), range="bytes=5-").status == 200
 
 
 def test_a_range_of_something_older_is_everything() -> None:
-    assert ask(ALL, range="bytes=0-1", if_range=http_time(MODIFIED - 1)).body == TEXT
+    assert ask(ALL, range="bytes=0-1", if_range=format_http_time(MODIFIED - 1)).body == TEXT
     assert ask(ALL, range="bytes=0-1", if_range='"x"').body == TEXT
-    assert ask(ALL, range="bytes=0-1", if_range=http_time(MODIFIED)).body == TEXT[:2]
+    assert ask(ALL, range="bytes=0-1", if_range=format_http_time(MODIFIED)).body == TEXT[:2]
 
 
 def test_queries_know_no_ranges() -> None:

@@ -51,8 +51,8 @@ def test_the_catalog_is_there_until_the_server_is_told_to_end() -> None:
     ("options", "words"),
     [
         (("--http", "0", "--name", "Not A Name"), "'Not A Name' is no name for a catalog"),
-        (("--http", "nowhere"), "'nowhere' is no address to listen on"),
-        (("--http", "127.0.0.1:70000"), "'127.0.0.1:70000' is no address to listen on"),
+        (("--http", "nowhere"), "'nowhere' is not an address to listen on"),
+        (("--http", "127.0.0.1:70000"), "'127.0.0.1:70000' is not an address to listen on"),
     ],
 )
 def test_a_wrong_command_line_is_said_before_anything_is_read(options: tuple[str, ...], words: str) -> None:

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from everpath.model import Place
 from everpath.opm_render.blobs import Document
 from everpath.opm_render.refusals import Refusal
-from everpath.server.content_api.content import Content, Meta, meta_of
+from everpath.server.content_api.content import CatalogContent, Meta, meta_from_document
 
 
 def of(body: Any) -> Meta:
-    return meta_of(Document(Place("catalog.yaml"), body))
+    return meta_from_document(Document(Place("catalog.yaml"), body))
 
 
-def content(*bodies: dict[str, Any]) -> Content:
-    return Content(map(of, bodies), 1)
+def content(*bodies: dict[str, Any]) -> CatalogContent:
+    return CatalogContent(map(of, bodies), 1)
 
 
 def test_a_line_has_sorted_keys_and_nothing_else_of_its_author() -> None:
@@ -89,7 +89,7 @@ words = st.sampled_from(["", "a", "b", "c"])
 def test_a_query_finds_what_fits_it_in_the_order_of_the_catalog(
     metas: list[tuple[str, str, str]], schema: str, package: str, name: str
 ) -> None:
-    made = Content((Meta(*fields, b'["%d"]\n' % n) for n, fields in enumerate(metas)), 1)
+    made = CatalogContent((Meta(*fields, b'["%d"]\n' % n) for n, fields in enumerate(metas)), 1)
     found = made.select(schema, package, name).splitlines()
     asked = (schema, package, name)
     expected = [

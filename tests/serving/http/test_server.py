@@ -13,11 +13,11 @@ import pytest
 
 from content_requests import answering, serving
 from everpath.server.content_api import http_server
-from everpath.server.content_api.content import Content, Meta
+from everpath.server.content_api.content import CatalogContent, Meta
 
-SMALL = Content([Meta("s", "", "n", b'{"name":"n","schema":"s"}\n')], 1_700_000_000)
+SMALL = CatalogContent([Meta("s", "", "n", b'{"name":"n","schema":"s"}\n')], 1_700_000_000)
 # More than the buffers between two sockets hold.
-LARGE = Content([Meta("s", "", "n", b"x" * 50_000_000)], 1_700_000_000)
+LARGE = CatalogContent([Meta("s", "", "n", b"x" * 50_000_000)], 1_700_000_000)
 # Longer than any machine that is merely busy takes.
 PATIENCE = 60.0
 ALL, METAS = "/catalogs/op/api/v1/all", "/catalogs/op/api/v1/metas"
@@ -48,7 +48,7 @@ def begin(port: int, target: str = ALL) -> socket.socket:
 
 
 @contextmanager
-def answered(request: bytes, catalog: Content) -> Iterator[socket.socket]:
+def answered(request: bytes, catalog: CatalogContent) -> Iterator[socket.socket]:
     """A client that has spoken before the server looks: no limit of the server's is too short for it."""
     with (
         socket.create_server(("127.0.0.1", 0)) as listening,
@@ -120,19 +120,19 @@ def test_bytes_in_a_path_are_what_they_are() -> None:
 
 
 def test_who_says_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server._Conversation, "timeout", 0.2)
+    monkeypatch.setattr(http_server._RequestHandler, "timeout", 0.2)
     with answered(b"GET /", SMALL) as line:
         assert heard(line) == b""
 
 
 def test_who_has_been_answered_and_says_no_more_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server._Conversation, "timeout", 0.2)
+    monkeypatch.setattr(http_server._RequestHandler, "timeout", 0.2)
     with answered(f"HEAD {ALL} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), SMALL) as line:
         assert heard(line).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
 def test_who_listens_later_has_more_time_than_who_speaks_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server._Conversation, "timeout", 0.2)
+    monkeypatch.setattr(http_server._RequestHandler, "timeout", 0.2)
     with answered(f"GET {ALL} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), LARGE) as line:
         time.sleep(0.6)
         got = sum(map(len, iter(lambda: line.recv(1 << 20), b"")))
@@ -146,7 +146,7 @@ def test_a_client_that_does_not_listen_is_in_nobodys_way() -> None:
 
 
 def test_a_client_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "_TAKING", 0.2)
+    monkeypatch.setattr(http_server, "_WRITE_TIMEOUT", 0.2)
     with serving({"op": LARGE}, connections=1) as port, begin(port):
         request = f"HEAD {ALL} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
         deadline = time.monotonic() + PATIENCE
@@ -156,7 +156,7 @@ def test_a_client_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_client_that_listens_too_slowly_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "_TAKING", 0.5)
+    monkeypatch.setattr(http_server, "_WRITE_TIMEOUT", 0.5)
     with serving({"op": LARGE}) as port, begin(port) as line:
         got = 0
         with suppress(ConnectionResetError):
@@ -210,20 +210,20 @@ def test_closing_waits_for_the_answer_under_way() -> None:
 
 def test_who_is_answered_while_it_closes_is_told_that_this_was_all(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, refusing = threading.Event(), threading.Event()
-    drain = http_server._Listener.drain
+    drain = http_server._Server.drain
 
-    class Slow(dict[str, Content]):
-        def get(self, *_: object) -> Content:
+    class Slow(dict[str, CatalogContent]):
+        def get(self, *_: object) -> CatalogContent:
             asked.set()
             refusing.wait(PATIENCE)
             return SMALL
 
-    def draining(listener: http_server._Listener, grace: float) -> None:
+    def draining(listener: http_server._Server, grace: float) -> None:
         drain(listener, 0)
         refusing.set()
         drain(listener, grace)
 
-    monkeypatch.setattr(http_server._Listener, "drain", draining)
+    monkeypatch.setattr(http_server._Server, "drain", draining)
     with serving(Slow(), connections=1, grace=20) as port:
         line = begin(port)
         asked.wait(PATIENCE)
@@ -234,7 +234,7 @@ def test_who_is_answered_while_it_closes_is_told_that_this_was_all(monkeypatch: 
 
 
 def test_closing_does_not_wait_for_who_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server._Conversation, "timeout", 2 * PATIENCE)
+    monkeypatch.setattr(http_server._RequestHandler, "timeout", 2 * PATIENCE)
     start = time.monotonic()
     with serving({"op": SMALL}, grace=2 * PATIENCE) as port, socket.create_connection(("127.0.0.1", port)):
         line = begin(port)
@@ -249,7 +249,7 @@ def test_closing_does_not_wait_for_ever() -> None:
         line = begin(port)
         line.recv(1)
     line.close()
-    assert time.monotonic() - start < PATIENCE < http_server._TAKING
+    assert time.monotonic() - start < PATIENCE < http_server._WRITE_TIMEOUT
 
 
 def test_connections_that_are_over_are_forgotten() -> None:
@@ -262,12 +262,12 @@ def test_connections_that_are_over_are_forgotten() -> None:
             line.shutdown(socket.SHUT_WR)
             line.recv(65536)
     server.close()
-    assert not server._listener._silent
+    assert not server._server._idle_connections
 
 
 def test_a_fault_of_ours_is_not_kept_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    class Faulty(dict[str, Content]):
-        def get(self, *_: object) -> Content:
+    class Faulty(dict[str, CatalogContent]):
+        def get(self, *_: object) -> CatalogContent:
             raise ZeroDivisionError
 
     with serving(Faulty()) as port:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.server.content_api.preconditions import http_time, parse_time
+from everpath.server.content_api.preconditions import format_http_time, parse_http_time
 
 
 @given(st.integers(0, 4_000_000_000))
 def test_what_is_written_is_read(seconds: int) -> None:
-    assert http_time(seconds) == formatdate(seconds, usegmt=True)
-    assert parse_time(http_time(seconds)) == seconds
+    assert format_http_time(seconds) == formatdate(seconds, usegmt=True)
+    assert parse_http_time(format_http_time(seconds)) == seconds
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,16 @@ def test_what_is_written_is_read(seconds: int) -> None:
     ],
 )
 def test_all_of_these_are_one_time(text: str) -> None:
-    assert parse_time(text) == 784_111_777
+    assert parse_http_time(text) == 784_111_777
 
 
 def test_two_figures_of_a_year_are_the_nearer_century() -> None:
-    assert parse_time("Friday, 01-Jan-69 00:00:00 GMT") == parse_time("Fri, 01 Jan 1969 00:00:00 GMT")
-    assert parse_time("Friday, 01-Jan-68 00:00:00 GMT") == parse_time("Fri, 01 Jan 2068 00:00:00 GMT")
+    assert parse_http_time("Friday, 01-Jan-69 00:00:00 GMT") == parse_http_time(
+        "Fri, 01 Jan 1969 00:00:00 GMT"
+    )
+    assert parse_http_time("Friday, 01-Jan-68 00:00:00 GMT") == parse_http_time(
+        "Fri, 01 Jan 2068 00:00:00 GMT"
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,4 +62,4 @@ def test_two_figures_of_a_year_are_the_nearer_century() -> None:
     ],
 )
 def test_none_of_these_is_a_time(text: str) -> None:
-    assert parse_time(text) is None
+    assert parse_http_time(text) is None

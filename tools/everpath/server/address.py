@@ -1,8 +1,8 @@
-"""Addresses to listen on, and what to say where nobody can."""
+"""Addresses to listen on."""
 
 from __future__ import annotations
 
-__all__ = ["Address", "bound", "listening"]
+__all__ = ["Address", "find_free_address", "listen"]
 
 import errno
 import os
@@ -11,21 +11,21 @@ from typing import Any, Final, NamedTuple
 
 from everpath.errors import UsageError
 
-_EVERYWHERE: Final = ("", "*")
+_ALL_INTERFACES: Final = ("", "*")
 
 
 class Address(NamedTuple):
-    """A host, empty for every one of this machine, and a port, 0 for any that is free."""
+    """A host, empty for all interfaces, and a port, 0 for any free one."""
 
     host: str
     port: int
 
     @classmethod
     def parse(cls, text: str, default_host: str = "") -> Address:
-        """`HOST:PORT`, `[HOST]:PORT`, `:PORT` or `PORT`. Raises UsageError."""
+        """Parse `HOST:PORT`, `[HOST]:PORT`, `:PORT` or `PORT`. Raises UsageError."""
         host, colon, port = text.rpartition(":")
         if not port.isascii() or not port.isdigit() or int(port) > 65535:
-            raise UsageError(f"{text!r} is no address to listen on", hint="write HOST:PORT, or PORT alone")
+            raise UsageError(f"{text!r} is not an address to listen on", hint="write HOST:PORT or PORT")
         return cls(host.strip("[]") if colon else default_host, int(port))
 
     def __str__(self) -> str:
@@ -33,67 +33,68 @@ class Address(NamedTuple):
         return f"{host}:{self.port}"
 
 
-def listening(address: Address) -> socket.socket:
-    """A socket that listens. Raises UsageError."""
+def listen(address: Address) -> socket.socket:
+    """Open a listening socket. Raises UsageError."""
     try:
-        found = _bound(address)
+        server_socket = _bind(address)
     except OSError as error:
-        raise _impossible(address, error) from error
-    found.listen(128)
-    return found
+        raise _listen_error(address, error) from error
+    server_socket.listen(128)
+    return server_socket
 
 
-def bound(address: Address) -> Address:
-    """The address as another may bind it, free at this moment. Raises UsageError."""
+def find_free_address(address: Address) -> Address:
+    """Return the numeric address and a port that are free now. Raises UsageError.
+
+    For gRPC, which binds by itself and does not report why that failed.
+    """
     try:
-        with _bound(address) as found:
-            host, port = found.getsockname()[:2]
+        # The socket does not listen: a client that connected to it would be disconnected.
+        with _bind(address) as probe:
+            host, port = probe.getsockname()[:2]
     except OSError as error:
-        raise _impossible(address, error) from error
+        raise _listen_error(address, error) from error
     return Address(host, port)
 
 
-def _bound(address: Address) -> socket.socket:
-    """Bound, and not listening: whoever connected to it would be let down.
-
-    On every address of the machine by IPv6 and IPv4 at once, if it has both.
-    """
-    if address.host not in _EVERYWHERE:
+def _bind(address: Address) -> socket.socket:
+    """Bind a socket; without a host, to IPv6 and IPv4 together if the machine has both."""
+    if address.host not in _ALL_INTERFACES:
         found = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        return _bound_to(found[0][0], found[0][4])
+        return _bind_to(found[0][0], found[0][4])
     if socket.has_dualstack_ipv6():
         try:
-            return _bound_to(socket.AF_INET6, ("::", address.port))
+            return _bind_to(socket.AF_INET6, ("::", address.port))
         except OSError as error:
             if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
                 raise
-    return _bound_to(socket.AF_INET, ("0.0.0.0", address.port))
+    return _bind_to(socket.AF_INET, ("0.0.0.0", address.port))
 
 
-def _bound_to(family: int, where: tuple[Any, ...]) -> socket.socket:
-    made = socket.socket(family, socket.SOCK_STREAM)
+def _bind_to(family: int, socket_address: tuple[Any, ...]) -> socket.socket:
+    bound = socket.socket(family, socket.SOCK_STREAM)
     try:
-        # So that a server may start again where one has just ended; Windows means something else by it.
+        # A restarted server gets its port back at once. On Windows the option would share the port.
         if os.name == "posix":
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
-            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        made.bind(where)
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        bound.bind(socket_address)
     except OSError:
-        made.close()
+        bound.close()
         raise
-    return made
+    return bound
 
 
-def _impossible(address: Address, error: OSError) -> UsageError:
+def _listen_error(address: Address, error: OSError) -> UsageError:
     match error.errno:
         case errno.EADDRINUSE:
-            hint = "end the one that has it, or choose another port (0: any that is free)"
+            hint = "stop the process that uses it, or choose another port (0: any free one)"
             return UsageError(f"port {address.port} is in use", hint=hint)
         case errno.EACCES:
-            hint = "ports below 1024 need rights that a server should not have; choose another one"
-            return UsageError(f"may not listen on port {address.port}", hint=hint)
+            hint = "ports below 1024 need privileges that a server should not have; choose a higher port"
+            return UsageError(f"no permission to listen on port {address.port}", hint=hint)
     reason = error.strerror or str(error)
-    return UsageError(f"cannot listen on {address}: {reason}", hint="name an address of this machine")
+    return UsageError(f"cannot listen on {address}: {reason}", hint="use an address of this machine")

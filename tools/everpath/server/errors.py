@@ -1,13 +1,13 @@
-"""What becomes of a catalog that may not be served."""
+"""Errors of the server."""
 
 from __future__ import annotations
 
-__all__ = ["Refused"]
+__all__ = ["CatalogRefused"]
 
 from everpath.errors import EverpathError, ExitCode
 
 
-class Refused(EverpathError):
-    """A catalog that opm would not serve either."""
+class CatalogRefused(EverpathError):
+    """The catalog is readable, but opm or catalogd would refuse to serve it."""
 
     exit_code = ExitCode.FINDINGS

@@ -1,50 +1,36 @@
-"""The server: a catalog on a port, until it is told to end; reload, health, reflection, metrics."""
+"""Starts all servers of a catalog, and stops them on a signal."""
 
 from __future__ import annotations
 
-__all__ = ["Front", "Settings", "described", "serve"]
+__all__ = ["Frontend", "ServerSettings", "serve"]
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
-import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection, reflection_pb2
-
-from everpath.errors import UsageError
-from everpath.server import registry_pb2 as api
-from everpath.server.address import Address, bound
-from everpath.server.catalog.snapshot import Snapshot
-from everpath.server.metrics import Metrics, metrics_page
-from everpath.server.registry_api.grpc_server import Health
-from everpath.server.registry_api.handlers import Served, registry_handlers
-from everpath.server.reload import Following, described
+from everpath.server.address import Address
+from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog
+from everpath.server.metrics import Metrics, serve_metrics
+from everpath.server.registry_api.grpc_server import Health, run_grpc_server
+from everpath.server.reload import Reloader
 
 _T = TypeVar("_T")
 
-#: Something else that serves the same catalog while it is open; gives where it does. It tells the code of
-#: each answer, from any thread.
-Front: TypeAlias = Callable[[Served, Callable[[int], None]], AbstractAsyncContextManager[str]]
-
-_OPTIONS: Final = (
-    # Else two servers would share a port, and each client would meet one of them.
-    ("grpc.so_reuseport", 0),
-    # A client may ask whether its connection is alive as often as OLM's do.
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
-)
-
-# Two names of one protocol: newer clients ask for the second first.
-_REFLECTIONS: Final = (reflection.SERVICE_NAME, "grpc.reflection.v1.ServerReflection")
+#: Another server of the same catalog, such as catalogd's content API. It yields its URL, and calls the
+#: function with the status code of each response, from any thread.
+Frontend: TypeAlias = Callable[[ServedCatalog, Callable[[int], None]], AbstractAsyncContextManager[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How to serve. `grace` is how long streams may go on once the server is told to end."""
+class ServerSettings:
+    """Options of the server.
+
+    `interval` is the time between two polls of the files, `grace` the time that open streams have to finish.
+    Both are in seconds.
+    """
 
     address: Address
     metrics: Address | None = None
@@ -54,111 +40,72 @@ class Settings:
 
 
 async def serve(
-    snapshot: Snapshot,
-    settings: Settings,
+    snapshot: CatalogSnapshot,
+    settings: ServerSettings,
     *,
-    say: Callable[[str], None],
-    ready: Callable[[Address], None],
-    fronts: Sequence[Front] = (),
-    end: asyncio.Event | None = None,
+    log: Callable[[str], None],
+    on_ready: Callable[[Address], None],
+    frontends: Sequence[Frontend] = (),
+    stop: asyncio.Event | None = None,
 ) -> None:
-    """Serve a snapshot, and what becomes of its path, until `end`, or else SIGTERM, SIGINT or SIGHUP.
+    """Serve a catalog until `stop` is set or, without it, until SIGTERM, SIGINT or SIGHUP.
 
-    `ready` is called once when the first call would be answered; `say` is told what happens. Raises
-    UsageError where an address cannot be had.
+    `on_ready` is called once, when calls are accepted. Raises UsageError if an address is not available.
     """
-    served, metrics, health = Served(snapshot), Metrics(), Health()
-    following = Following(served, metrics, health, say)
-    end = end or _end_asked_for()
-    async with _Together() as servers, AsyncExitStack() as stack:
-        address = await servers.opened(_grpc(served, settings, metrics, health))
+    served, metrics, health = ServedCatalog(snapshot), Metrics(), Health()
+    reloader = Reloader(served, metrics, health, log)
+    stop = stop or _stop_on_signals()
+    async with _ServerGroup() as servers, AsyncExitStack() as stack:
+        address = await servers.start(
+            run_grpc_server(served, settings.address, settings.grace, metrics, health)
+        )
         if settings.metrics is not None:
-            say(f"metrics on {await servers.opened(metrics_page(metrics, settings.metrics))}")
-        for front in fronts:
-            say(f"serving on {await servers.opened(front(served, metrics.fetched))}")
-        following.look_closer()
-        stack.push_async_callback(following.end)
+            log(f"metrics on {await servers.start(serve_metrics(metrics, settings.metrics))}")
+        for frontend in frontends:
+            log(f"serving on {await servers.start(frontend(served, metrics.record_http_response))}")
+        reloader.start_check()
+        stack.push_async_callback(reloader.stop_check)
         if settings.watch:
-            watching = asyncio.create_task(following.follow(settings.interval))
-            stack.push_async_callback(_cancelled, watching)
-        ready(address)
-        await end.wait()
-        say("ending: no further calls, streams go on for a while")
+            watch = asyncio.create_task(reloader.watch(settings.interval))
+            stack.push_async_callback(_cancel, watch)
+        on_ready(address)
+        await stop.wait()
+        log(f"shutting down: no new calls; open streams have {settings.grace:g} seconds to finish")
 
 
-class _Together:
-    """Servers that close at the same time, so that the grace they all have counts once."""
+class _ServerGroup:
+    """Servers that are stopped concurrently, so that their grace periods overlap."""
 
     def __init__(self) -> None:
-        self._open: list[AsyncExitStack] = []
+        self._running: list[AsyncExitStack] = []
 
-    async def opened(self, server: AbstractAsyncContextManager[_T]) -> _T:
-        """What the server gives once it is open."""
+    async def start(self, server: AbstractAsyncContextManager[_T]) -> _T:
+        """Start a server, and return what it yields."""
         stack = AsyncExitStack()
         value = await stack.enter_async_context(server)
-        self._open.append(stack)
+        self._running.append(stack)
         return value
 
-    async def __aenter__(self) -> _Together:
+    async def __aenter__(self) -> _ServerGroup:
         return self
 
-    async def __aexit__(self, *_error: object) -> None:
-        ends = await asyncio.gather(*(each.aclose() for each in self._open), return_exceptions=True)
-        for error in filter(None, ends):
+    async def __aexit__(self, *_: object) -> None:
+        results = await asyncio.gather(*(stack.aclose() for stack in self._running), return_exceptions=True)
+        for error in filter(None, results):
             raise error
 
 
-def _end_asked_for() -> asyncio.Event:
-    end = asyncio.Event()
+def _stop_on_signals() -> asyncio.Event:
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        # What nohup set aside stays so.
+        # nohup ignores SIGHUP, and so does the server then.
         if signal.getsignal(number) is not signal.SIG_IGN:
-            loop.add_signal_handler(number, end.set)
-    return end
+            loop.add_signal_handler(number, stop.set)
+    return stop
 
 
-async def _cancelled(task: asyncio.Task[None]) -> None:
-    """End a task; if it has ended by itself, with what it ended with."""
+async def _cancel(task: asyncio.Task[None]) -> None:
+    """Cancel a task and wait for its end."""
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-
-
-@asynccontextmanager
-async def _grpc(
-    served: Served, settings: Settings, metrics: Metrics, health: Health
-) -> AsyncIterator[Address]:
-    """The gRPC server while it is open; gives where it listens."""
-    server = grpc.aio.server(options=_OPTIONS)
-    server.add_generic_rpc_handlers(tuple(registry_handlers(served, metrics)))
-    health_pb2_grpc.add_HealthServicer_to_server(health, server)
-    _add_reflection(server)
-    address = bound(settings.address)
-    try:
-        port = server.add_insecure_port(str(address))
-    except RuntimeError as error:
-        # Somebody was quicker than we.
-        raise UsageError(f"cannot listen on {address}: {error}", hint="choose another port") from error
-    await health.start()
-    await server.start()
-    try:
-        yield Address(address.host, port)
-    finally:
-        await health.end()
-        await server.stop(settings.grace)
-
-
-def _add_reflection(server: grpc.aio.Server) -> None:
-    names = (
-        *(service.full_name for service in api.DESCRIPTOR.services_by_name.values()),
-        health_pb2.DESCRIPTOR.services_by_name["Health"].full_name,
-        *_REFLECTIONS,
-    )
-    answers = grpc.stream_stream_rpc_method_handler(
-        reflection.aio.ReflectionServicer(names).ServerReflectionInfo,
-        request_deserializer=reflection_pb2.ServerReflectionRequest.FromString,
-        response_serializer=reflection_pb2.ServerReflectionResponse.SerializeToString,
-    )
-    for name in _REFLECTIONS:
-        handler = grpc.method_handlers_generic_handler(name, {"ServerReflectionInfo": answers})
-        server.add_generic_rpc_handlers((handler,))

@@ -1,8 +1,8 @@
-"""Whether a catalog on disk has changed, from the stamps that a file system keeps of its files."""
+"""Detects changes of a catalog on disk by the size, times and inode of its files."""
 
 from __future__ import annotations
 
-__all__ = ["changes", "stamps"]
+__all__ = ["file_state", "watch_changes"]
 
 import asyncio
 import os
@@ -14,54 +14,52 @@ from typing import Final
 
 from everpath.loaders.bundle.visits import stamp
 
-# A look takes at most this share of the time.
-_SHARE: Final = 0.05
+# Polling takes at most this share of the time.
+_MAX_LOAD: Final = 0.05
 
 
-def stamps(path: str) -> bytes:
-    """Another one for another state of a file, or of any file below a folder; links are followed to files.
+def file_state(path: str) -> bytes:
+    """Return a digest of the state of a file, or of all files below a folder. Links to files are followed.
 
-    What cannot be seen counts as a state, too. Cost: a look at each file.
+    A file that cannot be accessed has a state too. Cost: one stat a file.
     """
-    known = blake2b(digest_size=32)
-    for file in _files(path):
+    if Path(path).is_dir():
+        files = sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)  # noqa: PTH118
+    else:
+        files = [path]
+    digest = blake2b(digest_size=32)
+    for file in files:
         try:
-            seen = repr((os.fsencode(file), stamp(os.stat(file))))  # noqa: PTH116 - as quick as may be
+            state = repr((os.fsencode(file), stamp(os.stat(file))))  # noqa: PTH116 - faster than Path.stat
         except OSError as error:
-            seen = repr((os.fsencode(file), error.errno))
-        known.update(seen.encode())
-    return known.digest()
+            state = repr((os.fsencode(file), error.errno))
+        digest.update(state.encode())
+    return digest.digest()
 
 
-def _files(path: str) -> list[str]:
-    if not Path(path).is_dir():
-        return [path]
-    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)  # noqa: PTH118
+async def watch_changes(path: str, interval: float, state: bytes) -> AsyncIterator[None]:
+    """Yield once for each change of the catalog, the first relative to `state`.
 
-
-async def changes(path: str, interval: float, seen: bytes) -> AsyncIterator[None]:
-    """One item for each time the catalog has changed, and come to rest; first since it was `seen`.
-
-    It has come to rest when two looks in a row see the same: who writes many files is given time to end.
+    A change is complete when two polls in a row find the same state: writing many files is one change.
     """
     pause = 0.0
     while True:
         await asyncio.sleep(max(interval, pause))
-        now, pause = await _look(path)
-        if now == seen:
+        current, pause = await _poll(path)
+        if current == state:
             continue
         while True:
             await asyncio.sleep(max(interval, pause))
-            before = now
-            now, pause = await _look(path)
-            if now == before:
+            previous = current
+            current, pause = await _poll(path)
+            if current == previous:
                 break
-        seen = now
+        state = current
         yield
 
 
-async def _look(path: str) -> tuple[bytes, float]:
-    """The state of a catalog, and how long to wait before the next look."""
+async def _poll(path: str) -> tuple[bytes, float]:
+    """Return the state of the catalog and the minimal pause before the next poll."""
     start = time.perf_counter()
-    found = await asyncio.to_thread(stamps, path)
-    return found, (time.perf_counter() - start) / _SHARE
+    state = await asyncio.to_thread(file_state, path)
+    return state, (time.perf_counter() - start) / _MAX_LOAD

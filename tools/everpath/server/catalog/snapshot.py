@@ -1,12 +1,12 @@
-"""One catalog as it was at one moment, ready to be served; nothing about it ever changes.
+"""A catalog at one point in time, ready to be served.
 
-A server holds one of them and puts another in its place when the catalog changes on disk: whoever is in the
-middle of a stream keeps the one it began with.
+A snapshot does not change. On a reload the server replaces it with another one; calls in progress finish with
+the snapshot they started with.
 """
 
 from __future__ import annotations
 
-__all__ = ["Refused", "Snapshot", "take"]
+__all__ = ["CatalogSnapshot", "ServedCatalog", "take_snapshot"]
 
 import os
 import sys
@@ -23,152 +23,171 @@ from everpath.loaders.fbc.documents import is_json
 from everpath.loaders.fbc.tree import Found, catalog_files
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Place
-from everpath.server.catalog.file_watch import stamps
-from everpath.server.catalog.shelf import Shelf
-from everpath.server.catalog.temporary_files import Spool
-from everpath.server.errors import Refused
-from everpath.server.index.cache import KeptIndexes
-from everpath.server.index.model import Index, PackageOf, Where
-from everpath.server.index.queries import Answers
+from everpath.server.catalog.file_watch import file_state
+from everpath.server.catalog.temporary_files import BundleManifests, CatalogCopy, ManifestCache
+from everpath.server.errors import CatalogRefused
+from everpath.server.index.cache import RegistryIndexCache
+from everpath.server.index.model import DocumentRange, Index, IndexedPackage
+from everpath.server.index.queries import RegistryQueries
 
-# Up to this size all of a catalog is parsed before it is served: that takes a tenth of a second.
-_SMALL: Final = 1 << 20
+# A catalog of up to this size is parsed completely before it is served: that takes a tenth of a second.
+_FULLY_PARSED_SIZE: Final = 1 << 20
 
 
-class Snapshot:
-    """A catalog that opm would serve. Whoever asks for a document gets what stood there when it was taken."""
+class CatalogSnapshot:
+    """A catalog that opm would serve: a copy of its files, and its index."""
 
     def __init__(
         self,
         path: str,
         index: Index,
-        spool: Spool,
-        kept: KeptIndexes | None,
-        again: Callable[[], Snapshot],
-        seen: bytes,
+        copy: CatalogCopy,
+        cache: RegistryIndexCache | None,
+        retake: Callable[[], CatalogSnapshot],
+        state: bytes,
     ) -> None:
         self.path = path
         self.index = index
-        #: Takes the catalog at the same path as it is then. Raises as `take` does.
-        self.again = again
-        #: How the files on disk looked before the first of them was read.
-        self.stamps = seen
-        self._spool = spool
-        self._kept = kept
-        self._shelf = Shelf()
-        self._package = lru_cache(maxsize=64)(self.document)
-        self.answers = Answers(index, self.manifests)
+        #: Takes a new snapshot of the same path. Raises as `take_snapshot` does.
+        self.retake = retake
+        #: The state of the files on disk before they were read.
+        self.file_state = state
+        self._copy = copy
+        self._cache = cache
+        self._manifests = ManifestCache()
+        self._package_document = lru_cache(maxsize=64)(self.document)
+        self.queries = RegistryQueries(index, self.manifests)
 
     @property
-    def is_checked(self) -> bool:
-        """Whether somebody has looked at every byte of it."""
-        return self.index.is_checked
+    def is_fully_parsed(self) -> bool:
+        """Whether every byte of the catalog was parsed."""
+        return self.index.is_fully_parsed
 
-    def checked(self) -> None:
-        """Somebody has, and found nothing: let it be known at the next start."""
-        self.index = msgspec.structs.replace(self.index, is_checked=True)
-        if self._kept is not None:
-            self._kept.save(self.path, self.digest, self.index)
+    def mark_fully_parsed(self) -> None:
+        """Record, in the cache too, that every byte was parsed and is valid."""
+        self.index = msgspec.structs.replace(self.index, is_fully_parsed=True)
+        if self._cache is not None:
+            self._cache.save(self.path, self.digest, self.index)
+
+    @property
+    def summary(self) -> str:
+        """The number of packages and bundles, as in `1 package, 2 bundles`."""
+        packages = len(self.index.packages)
+        bundles = sum(len(package.bundles) for package in self.index.packages.values())
+        return ", ".join(
+            f"{count} {noun}{'' if count == 1 else 's'}"
+            for count, noun in ((packages, "package"), (bundles, "bundle"))
+        )
 
     @property
     def digest(self) -> str:
-        """Of all that it was made of: another one for another catalog."""
-        return self._spool.digest
+        """The digest of all files."""
+        return self._copy.digest
 
     @property
     def sources(self) -> Sources:
-        """The files it was made of, as they were."""
-        return self._spool
+        """The copy of the files."""
+        return self._copy
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The names of those that hold its documents, in the order opm comes by them."""
-        return tuple(file for file in self._spool.files if PurePath(file).name != ".indexignore")
+        """The files that contain documents, in the order in which opm reads them."""
+        return tuple(file for file in self._copy.files if PurePath(file).name != ".indexignore")
 
-    def document(self, where: Where) -> dict[str, Any]:
-        """A document as opm holds it. Raises ValueError where it cannot: see `take`."""
-        from everpath.server.catalog.parsing import parsed  # noqa: PLC0415 - whoever only lists bundles parses none
+    def document(self, document: DocumentRange) -> dict[str, Any]:
+        """Parse a document as opm does. Raises ValueError if it is invalid and was not parsed before."""
+        from everpath.server.catalog.manifests import parse_document  # noqa: PLC0415 - ListBundles needs no parser
 
-        text = self._spool.part(where.file, where.start, where.end)
-        return parsed(text, Place(where.file, where.start), is_json=self._is_json(where.file))
+        text = self._copy.read_range(document.file, document.start, document.end)
+        with self._copy.open(document.file) as stream:
+            in_json = is_json(stream)
+        return parse_document(text, Place(document.file, document.start), is_json=in_json)
 
-    def manifests(self, package: PackageOf, name: str) -> tuple[str, tuple[str, ...]]:
-        """The manifests of a bundle: its CSV, and all of them. Raises ValueError.
+    def manifests(self, package: IndexedPackage, name: str) -> BundleManifests:
+        """Return the manifests of a bundle. Raises ValueError.
 
-        Cost: its document is parsed, the first time.
+        Cost: the first call for a bundle parses its document.
         """
 
-        def make() -> tuple[str, tuple[str, ...]]:
-            from everpath.server.catalog.manifests import manifests_of  # noqa: PLC0415 - as above
+        def load() -> BundleManifests:
+            from everpath.server.catalog.manifests import bundle_manifests  # noqa: PLC0415 - as above
 
-            return manifests_of(self.document(package.bundles[name]), self._package(package.where))
+            return bundle_manifests(
+                self.document(package.bundles[name]), self._package_document(package.document)
+            )
 
-        return self._shelf.get((package.name, name), make)
-
-    def _is_json(self, file: str) -> bool:
-        with self._spool.open(file) as stream:
-            return is_json(stream)
+        return self._manifests.get((package.name, name), load)
 
 
-def take(path: str, environment: Mapping[str, str] = os.environ, *, thorough: bool = False) -> Snapshot:
-    """The catalog at a path, as it is. `thorough` looks into everything in it, as opm does.
+class ServedCatalog:
+    """The snapshot that is served now. A reload replaces it."""
 
-    Raises `UnreadableInput` where there is none, and `Refused` where opm would not serve it. Cost: a fifth of
-    opm's, and far less when the same catalog was taken before (`kept`); if `thorough`, all of it is parsed.
+    def __init__(self, snapshot: CatalogSnapshot) -> None:
+        self.snapshot = snapshot
+
+
+def take_snapshot(
+    path: str, environment: Mapping[str, str] = os.environ, *, thorough: bool = False
+) -> CatalogSnapshot:
+    """Copy the catalog at a path and load or build its index. `thorough` parses every byte, as opm does.
+
+    Raises `UnreadableInput`, and `CatalogRefused` for a catalog that opm would not serve. Cost: a fifth of
+    opm's, and much less if the index is cached (not with `thorough`).
     """
-    # Before anything is read: whatever changes from here on is a change.
-    seen = stamps(path)
-    spool = Spool()
-    kept = KeptIndexes.of(environment) if not thorough else None
-    inputs = _filled(path, spool)
-    digest = spool.digest
-    index = kept.load(path, digest) if kept else None
+    # Before any file is read, so that later changes are detected.
+    state = file_state(path)
+    copy = CatalogCopy()
+    cache = RegistryIndexCache.from_environment(environment) if not thorough else None
+    inputs = _copy_catalog(path, copy)
+    digest = copy.digest
+    index = cache.load(path, digest) if cache else None
     if index is None:
-        from everpath.server.index.admission import admitted  # noqa: PLC0415 - who remembers need not judge again
+        from everpath.server.index.builder import load_index  # noqa: PLC0415 - slow, and not needed with a cache
 
-        # What can be read only once is not left to a closer look.
-        is_thorough = thorough or path == STANDARD_INPUT or spool.length <= _SMALL
-        index = admitted(path, inputs, spool, thorough=is_thorough)
-        # What was written by ourselves needs none.
-        index = msgspec.structs.replace(index, is_checked=is_thorough or inputs != path)
-        # Of a folder that grew meanwhile the digest is not known yet.
-        if kept is not None and spool.digest == digest:
-            kept.save(path, digest, index)
-    again = partial(take, path, environment, thorough=thorough)
-    return Snapshot(path, index, spool, kept, again, seen)
+        # Standard input cannot be read a second time by the background check.
+        parse_fully = thorough or path == STANDARD_INPUT or copy.total_size <= _FULLY_PARSED_SIZE
+        index = load_index(path, inputs, copy, thorough=parse_fully)
+        # Documents that everpath has generated are valid.
+        is_generated = inputs != path
+        index = msgspec.structs.replace(index, is_fully_parsed=parse_fully or is_generated)
+        # If loading has opened further files, the digest is not the one that `load` would look for.
+        if cache is not None and copy.digest == digest:
+            cache.save(path, digest, index)
+    retake = partial(take_snapshot, path, environment, thorough=thorough)
+    return CatalogSnapshot(path, index, copy, cache, retake, state)
 
 
-def _filled(path: str, spool: Spool) -> str | list[str]:
-    """Put a catalog into a spool; what to read of it then."""
+def _copy_catalog(path: str, copy: CatalogCopy) -> str | list[str]:
+    """Copy all files of a catalog, and return what to load from the copy."""
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise UnreadableInput("standard input is closed", hint="give a folder or a file")
-        spool.keep_stream(path, sys.stdin.buffer)
+        copy.keep_stream(path, sys.stdin.buffer)
     elif not Path(path).is_dir():
-        spool.open(path).close()
+        copy.open(path).close()
     elif shape.is_package_manifest(path) or shape.is_bundle_folder(path) or shape.is_repository(path):
-        return list(_migrated(path, spool))
+        return list(_convert_bundles(path, copy))
     else:
-        for file in catalog_files(path, spool):
+        for file in catalog_files(path, copy):
             if isinstance(file, Found):
-                spool.open(file.path).close()
+                copy.open(file.path).close()
     return path
 
 
-def _migrated(path: str, spool: Spool) -> Iterator[str]:
-    """Bundles and package manifests as the catalog that `everpath migrate` makes of them."""
-    from everpath.loaders.packagemanifest.migration import Migration  # noqa: PLC0415 - most catalogs are catalogs
+def _convert_bundles(path: str, copy: CatalogCopy) -> Iterator[str]:
+    """Convert bundles or package manifests to a catalog, as `everpath migrate` does; yield its files."""
+    from everpath.loaders.packagemanifest.migration import Migration  # noqa: PLC0415 - rarely needed
     from everpath.loaders.reading import read  # noqa: PLC0415
-    from everpath.opm_render.refusals import Refusal as Unrendered  # noqa: PLC0415
+    from everpath.opm_render.refusals import Refusal  # noqa: PLC0415
 
     migration = Migration(path, suffix="json")
     for package in read(path, thorough=True).catalog.packages:
         try:
             files = migration.package(package).files
-        except Unrendered as refusal:
-            raise Refused(
-                f"{package.name} cannot be served: {refusal.message}", hint=refusal.fix
+        except Refusal as refusal:
+            raise CatalogRefused(
+                f"package {package.name} cannot be served: {refusal.message}", hint=refusal.fix
             ) from refusal
         name = f"catalog/{package.name}/catalog.json"
-        spool.keep(name, files[name])
+        copy.keep(name, files[name])
         yield name

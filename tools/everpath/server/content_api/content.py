@@ -1,15 +1,15 @@
-"""A catalog as catalogd keeps it: one JSON document a line, and where those of a query stand.
+"""A catalog as catalogd stores it: one JSON document a line, and the lines of each query.
 
-catalogd reads every document into a map and writes it out again, so the text has sorted keys, Go's numbers
-and escapes, and none of the author's spaces. It asks nothing else of them: not even a schema.
+catalogd decodes every document into a map and encodes it again, so a line has sorted keys, Go's numbers and
+escapes, and no whitespace. catalogd validates nothing else; a document needs no schema.
 """
 
 from __future__ import annotations
 
-__all__ = ["Content", "Meta", "compressed", "meta_of"]
+__all__ = ["CatalogContent", "Meta", "gzip_compress", "meta_from_document"]
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
@@ -17,15 +17,15 @@ from everpath.opm_render.blobs import Document, root_fields
 from everpath.opm_render.go_json import json_text, sorted_keys
 from everpath.opm_render.refusals import Refusal, check_depth
 
-# zlib's own number for "with the header and the checksum of gzip".
-_GZIP: Final = 16 + zlib.MAX_WBITS
+# zlib's value for a gzip header and trailer.
+_GZIP_WBITS: Final = 16 + zlib.MAX_WBITS
 
-#: From where to where in the text a line reaches.
-_Section: TypeAlias = tuple[int, int]
+#: Start and end of a line in the text.
+_LineRange: TypeAlias = tuple[int, int]
 
 
 class Meta(NamedTuple):
-    """A document, by what it may be asked for, and its line. A field it lacks is empty."""
+    """A document: the fields of queries, empty if absent, and its line."""
 
     schema: str
     package: str
@@ -33,34 +33,32 @@ class Meta(NamedTuple):
     line: bytes
 
 
-def meta_of(document: Document) -> Meta:
-    """What catalogd makes of a document. Raises `Refusal` for what it would not store."""
+def meta_from_document(document: Document) -> Meta:
+    """Encode a document as catalogd does. Raises `Refusal` if catalogd would not store it."""
     body = document.body
     if not isinstance(body, dict):
         message = "a document of a catalog is a mapping"
-        raise Refusal(message, document.place, "write schema, name and the rest as keys")
+        raise Refusal(message, document.place, "write schema, name and the other fields as keys")
     check_depth(body, document.place)
     fields = root_fields(document)
-    text = json_text(sorted_keys(body), floats=True) + "\n"
+    line = json_text(sorted_keys(body), floats=True) + "\n"
     schema, package, name = (fields.get(key, "") for key in ("schema", "package", "name"))
-    return Meta(schema, package, name, text.encode())
+    return Meta(schema, package, name, line.encode())
 
 
-class Content:
-    """What is served of one catalog. It never changes: another catalog is another Content.
+class CatalogContent:
+    """The content of one catalog. It does not change.
 
-    Cost: the text once, some numbers a document, and the compressed text from when it is first asked for.
+    Memory: the text, a few numbers a document, and the compressed text after its first use.
     """
 
     def __init__(self, metas: Iterable[Meta], modified: int) -> None:
-        """`modified` is when it came into being, in seconds since the epoch: what clients compare with."""
+        """`modified` is the time of `Last-Modified` in seconds since the epoch."""
         self.modified = modified
-        self._by_schema: dict[str, set[_Section]] = {}
-        self._by_package: dict[str, set[_Section]] = {}
-        self._by_name: dict[str, set[_Section]] = {}
-        self.text = b"".join(self._lines(metas))
-
-    def _lines(self, metas: Iterable[Meta]) -> Iterator[bytes]:
+        self._by_schema: dict[str, set[_LineRange]] = {}
+        self._by_package: dict[str, set[_LineRange]] = {}
+        self._by_name: dict[str, set[_LineRange]] = {}
+        lines = []
         end = 0
         for meta in metas:
             start, end = end, end + len(meta.line)
@@ -71,34 +69,34 @@ class Content:
             ):
                 if key:
                     index.setdefault(key, set()).add((start, end))
-            yield meta.line
+            lines.append(meta.line)
+        self.text = b"".join(lines)
 
     @cached_property
     def compressed(self) -> bytes:
-        """The whole text as gzip has it."""
-        return compressed(self.text)
+        """The whole text, compressed with gzip."""
+        return gzip_compress(self.text)
 
     def select(self, schema: str = "", package: str = "", name: str = "") -> bytes:
-        """The lines of the documents that fit all that is given, in the order of the catalog.
+        """Return the lines of the documents that match all given fields, in the order of the catalog.
 
-        Nothing given is the whole catalog. Else a document without a schema fits nothing, not even its own
-        name: catalogd finds its documents by schema first. Cost: the lines found.
+        Without a field it returns the whole catalog. With one, a document without a schema never matches, as
+        in catalogd. Cost: linear in the lines returned.
         """
         if not (schema or package or name):
             return self.text
-        found = _of(self._by_schema, schema) if schema else set[_Section]().union(*self._by_schema.values())
+        if schema:
+            found = self._by_schema.get(schema, set())
+        else:
+            found = set[_LineRange]().union(*self._by_schema.values())
         if package:
-            found = found & _of(self._by_package, package)
+            found = found & self._by_package.get(package, set())
         if name:
-            found = found & _of(self._by_name, name)
+            found = found & self._by_name.get(name, set())
         return b"".join(self.text[start:end] for start, end in sorted(found))
 
 
-def _of(index: Mapping[str, set[_Section]], key: str) -> set[_Section]:
-    return index.get(key, set())
-
-
-def compressed(text: bytes) -> bytes:
-    """The same bytes from the same text: gzip's time stays zero."""
-    packer = zlib.compressobj(wbits=_GZIP)
-    return packer.compress(text) + packer.flush()
+def gzip_compress(text: bytes) -> bytes:
+    """Compress with gzip, without a timestamp: the same text gives the same bytes."""
+    compressor = zlib.compressobj(wbits=_GZIP_WBITS)
+    return compressor.compress(text) + compressor.flush()

@@ -1,8 +1,8 @@
-"""The catalog that a server serves over gRPC, also as catalogd's content API."""
+"""Serves the catalog of the gRPC server over catalogd's content API too."""
 
 from __future__ import annotations
 
-__all__ = ["content_front", "content_of"]
+__all__ = ["build_content", "content_frontend"]
 
 import asyncio
 import threading
@@ -12,70 +12,74 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from everpath.loaders.fbc.blobs import documents_of
 from everpath.opm_render.refusals import Refusal
-from everpath.server.address import Address, listening
-from everpath.server.catalog.snapshot import Refused, Snapshot
-from everpath.server.content_api.content import Content, meta_of
+from everpath.server.address import Address, listen
+from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog
+from everpath.server.content_api.content import CatalogContent, meta_from_document
 from everpath.server.content_api.http_server import ContentServer
-from everpath.server.registry_api.handlers import Served
+from everpath.server.errors import CatalogRefused
 
 
-def content_of(snapshot: Snapshot, modified: int) -> Content:
-    """What catalogd would serve of a snapshot. Raises `Refused`. Cost: all of it is read and written anew."""
+def build_content(snapshot: CatalogSnapshot, modified: int) -> CatalogContent:
+    """Encode all documents of a snapshot as catalogd does. Raises `CatalogRefused`.
+
+    Cost: every document is parsed and encoded.
+    """
     try:
-        return Content(map(meta_of, documents_of(snapshot.files, snapshot.sources)), modified)
+        return CatalogContent(
+            map(meta_from_document, documents_of(snapshot.files, snapshot.sources)), modified
+        )
     except Refusal as refusal:
-        where = f"{refusal.place.file}: " if refusal.place.file else ""
-        raise Refused(
-            f"catalogd would not serve this catalog: {where}{refusal.message}", hint=refusal.fix
+        location = f"{refusal.place.file}: " if refusal.place.file else ""
+        raise CatalogRefused(
+            f"catalogd would not serve this catalog: {location}{refusal.message}", hint=refusal.fix
         ) from refusal
 
 
-def content_front(
+def content_frontend(
     address: Address, name: str, grace: float
-) -> Callable[[Served, Callable[[int], None]], AbstractAsyncContextManager[str]]:
-    """A front that serves the catalog under a name, there; it gives the address of the whole catalog.
+) -> Callable[[ServedCatalog, Callable[[int], None]], AbstractAsyncContextManager[str]]:
+    """Return a frontend that serves the catalog under a name and yields the URL of the whole catalog.
 
-    Raises `UsageError` where the address cannot be had, `Refused` for a catalog that cannot be served so.
+    The frontend raises `UsageError` if it cannot listen, and `CatalogRefused`.
     """
 
     @asynccontextmanager
-    async def front(served: Served, heard: Callable[[int], None]) -> AsyncIterator[str]:
-        shelf = _Shelf(name, served)
-        await asyncio.to_thread(shelf.catalogs)
-        socket = listening(address)
-        here = Address(*socket.getsockname()[:2])
-        server = ContentServer(socket, shelf.catalogs, heard=heard)
+    async def frontend(served: ServedCatalog, on_response: Callable[[int], None]) -> AsyncIterator[str]:
+        cache = _ContentCache(name, served)
+        await asyncio.to_thread(cache.catalogs)
+        socket = listen(address)
+        server = ContentServer(socket, cache.catalogs, on_response=on_response)
         try:
-            yield f"http://{here}/catalogs/{name}/api/v1/all"
+            yield f"http://{Address(*socket.getsockname()[:2])}/catalogs/{name}/api/v1/all"
         finally:
             await asyncio.to_thread(server.close, grace)
 
-    return front
+    return frontend
 
 
-class _Shelf:
-    """One catalog by its name; made anew by the first request that finds another snapshot in its place."""
+class _ContentCache:
+    """The content of the served snapshot. The first request after a reload builds it anew."""
 
-    def __init__(self, name: str, served: Served) -> None:
+    def __init__(self, name: str, served: ServedCatalog) -> None:
         self._name = name
         self._served = served
-        self._making = threading.Lock()
-        self._made: tuple[Snapshot, Content] | None = None
+        self._lock = threading.Lock()
+        self._snapshot: CatalogSnapshot | None = None
+        self._content: CatalogContent | None = None
 
-    def catalogs(self) -> Mapping[str, Content]:
-        snapshot = self._served.snapshot
-        with self._making:
-            if self._made is None or self._made[0] is not snapshot:
-                self._made = snapshot, self._content(snapshot)
-            return {self._name: self._made[1]}
+    def catalogs(self) -> Mapping[str, CatalogContent]:
+        """Return the content by the name of the catalog. Raises `CatalogRefused` for the first snapshot only.
 
-    def _content(self, snapshot: Snapshot) -> Content:
-        """Of large catalogs not everything is looked at when they are taken: one that turns out to be none
-        leaves the one before it where it is.
+        A large snapshot may turn out to be invalid, because it was not parsed completely. Then the content of
+        the previous one is served.
         """
-        try:
-            return content_of(snapshot, int(time.time()))
-        except Refused:
-            if self._made is None:
-                raise
-            return self._made[1]
+        snapshot = self._served.snapshot
+        with self._lock:
+            if self._content is None or self._snapshot is not snapshot:
+                try:
+                    self._content = build_content(snapshot, int(time.time()))
+                except CatalogRefused:
+                    if self._content is None:
+                        raise
+                self._snapshot = snapshot
+            return {self._name: self._content}

@@ -1,71 +1,76 @@
-"""Conditional and partial requests, as Go's file server and catalogd's copy of it understand them.
+"""Conditional and range requests, as Go's net/http and catalogd's copy of it implement them.
 
-There are no entity tags, only the time of the content: a tag in a request matches nothing, a star everything.
+Responses have no ETag: in If-Match and If-None-Match a tag matches nothing, and `*` matches.
 """
 
 from __future__ import annotations
 
-__all__ = ["Range", "Verdict", "http_time", "parse_time", "ranges", "verdict", "wants_range"]
+__all__ = [
+    "ByteRange",
+    "PreconditionResult",
+    "check_preconditions",
+    "format_http_time",
+    "parse_http_time",
+    "parse_ranges",
+    "requested_range",
+]
 
 import calendar
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import Enum, auto
 from typing import Final, NamedTuple
 
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_FULL_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_LONG_DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _MONTH: Final = rf"(?P<month>(?i:{'|'.join(_MONTHS)}))"
-_CLOCK: Final = r"(?P<hour>\d{1,2}):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,]\d+)?"
-_SHORT: Final = rf"(?i:{'|'.join(_DAYS)})"
-_LONG: Final = rf"(?i:{'|'.join(_FULL_DAYS)})"
-# RFC 1123, RFC 850 and C's asctime, as Go reads them: a weekday is any weekday.
-_TIMES: Final = tuple(
-    re.compile(form, re.ASCII)
-    for form in (
-        rf"{_SHORT}, +(?P<day>\d\d) +{_MONTH} +(?P<year>\d{{4}}) +{_CLOCK} +GMT",
-        rf"{_LONG}, +(?P<day>\d\d)-{_MONTH}-(?P<year>\d\d) +{_CLOCK} +[A-Z]{{3,4}}",
-        rf"{_SHORT} +{_MONTH} +(?P<day>\d{{1,2}}) +{_CLOCK} +(?P<year>\d{{4}})",
+_TIME: Final = r"(?P<hour>\d{1,2}):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,]\d+)?"
+_DAY: Final = rf"(?i:{'|'.join(_DAYS)})"
+_LONG_DAY: Final = rf"(?i:{'|'.join(_LONG_DAYS)})"
+# RFC 1123, RFC 850 and C's asctime. Like Go, they accept any weekday for a date.
+_TIME_FORMATS: Final = tuple(
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        rf"{_DAY}, +(?P<day>\d\d) +{_MONTH} +(?P<year>\d{{4}}) +{_TIME} +GMT",
+        rf"{_LONG_DAY}, +(?P<day>\d\d)-{_MONTH}-(?P<year>\d\d) +{_TIME} +[A-Z]{{3,4}}",
+        rf"{_DAY} +{_MONTH} +(?P<day>\d{{1,2}}) +{_TIME} +(?P<year>\d{{4}})",
     )
 )
-_TAG: Final = re.compile(r'(?:W/)?"[!\x23-\x7e\x80-\U0010ffff]*"')
-_SPACE: Final = " \t\r\n"
+_ENTITY_TAG: Final = re.compile(r'(?:W/)?"[!\x23-\x7e\x80-\U0010ffff]*"')
+_WHITESPACE: Final = " \t\r\n"
 
 
-class Verdict(Enum):
-    """What the conditions of a request come to."""
+class PreconditionResult(Enum):
+    """What to do with a conditional request."""
 
-    GO_ON = auto()
+    PROCEED = auto()
     NOT_MODIFIED = auto()
     FAILED = auto()
-    UNREADABLE_TIME = auto()
+    INVALID_TIME = auto()
 
 
-class Range(NamedTuple):
-    """Bytes of a text, the end not included."""
+class ByteRange(NamedTuple):
+    """A range of bytes, without its end."""
 
     start: int
     end: int
 
 
-def http_time(seconds: int) -> str:
+def format_http_time(seconds: int) -> str:
+    """Format seconds since the epoch as RFC 1123 does."""
     moment = time.gmtime(seconds)
     day, month = _DAYS[moment.tm_wday], _MONTHS[moment.tm_mon - 1]
     return f"{day}, {moment.tm_mday:02} {month} {moment.tm_year:04} {time.strftime('%H:%M:%S', moment)} GMT"
 
 
-def parse_time(text: str) -> int | None:
-    """Seconds since the epoch of a time in any of HTTP's three ways to write one."""
-    for form in _TIMES:
-        if found := form.fullmatch(text):
-            return _seconds(found)
-    return None
-
-
-def _seconds(found: re.Match[str]) -> int | None:
+def parse_http_time(text: str) -> int | None:
+    """Parse a time in any of HTTP's three formats to seconds since the epoch. Returns None if invalid."""
+    found = next(filter(None, (pattern.fullmatch(text) for pattern in _TIME_FORMATS)), None)
+    if found is None:
+        return None
     year = int(found["year"])
     if len(found["year"]) == 2:
         year += 1900 if year >= 69 else 2000
@@ -78,83 +83,78 @@ def _seconds(found: re.Match[str]) -> int | None:
     return calendar.timegm((year, month, day, hour, minute, second))
 
 
-def verdict(headers: Mapping[str, str], modified: int) -> Verdict:
-    """RFC 7232 §6 for a GET or HEAD. Header names are in lower case."""
-    if _fails(headers, modified):
-        return Verdict.FAILED
-    if tags := headers.get("if-none-match"):
-        return Verdict.NOT_MODIFIED if _has_star(tags) else Verdict.GO_ON
-    if not (since := headers.get("if-modified-since")):
-        return Verdict.GO_ON
-    moment = parse_time(since)
-    if moment is None:
-        return Verdict.UNREADABLE_TIME
-    return Verdict.NOT_MODIFIED if modified <= moment else Verdict.GO_ON
-
-
-def _fails(headers: Mapping[str, str], modified: int) -> bool:
+def check_preconditions(headers: Mapping[str, str], modified: int) -> PreconditionResult:
+    """Evaluate the preconditions of a GET or HEAD request (RFC 7232 §6). Header names are in lower case."""
     if tags := headers.get("if-match"):
-        return not _has_star(tags)
-    moment = parse_time(headers.get("if-unmodified-since", ""))
-    return moment is not None and modified > moment
+        is_met = _has_star(tags)
+    else:
+        unmodified_since = parse_http_time(headers.get("if-unmodified-since", ""))
+        is_met = unmodified_since is None or modified <= unmodified_since
+    if not is_met:
+        return PreconditionResult.FAILED
+    if tags := headers.get("if-none-match"):
+        return PreconditionResult.NOT_MODIFIED if _has_star(tags) else PreconditionResult.PROCEED
+    if not (since := headers.get("if-modified-since")):
+        return PreconditionResult.PROCEED
+    modified_since = parse_http_time(since)
+    if modified_since is None:
+        return PreconditionResult.INVALID_TIME
+    return PreconditionResult.NOT_MODIFIED if modified <= modified_since else PreconditionResult.PROCEED
 
 
 def _has_star(tags: str) -> bool:
-    """Whether a list of tags, as far as it can be read, has a star."""
-    rest = tags.lstrip(_SPACE + ",")
+    """Whether a list of entity tags contains `*` before its first syntax error."""
+    rest = tags.lstrip(_WHITESPACE + ",")
     while not rest.startswith("*"):
-        tag = _TAG.match(rest)
+        tag = _ENTITY_TAG.match(rest)
         if tag is None:
             return False
-        rest = rest[tag.end() :].lstrip(_SPACE + ",")
+        rest = rest[tag.end() :].lstrip(_WHITESPACE + ",")
     return True
 
 
-def wants_range(headers: Mapping[str, str], modified: int) -> str:
-    """The Range header, or nothing where an If-Range says that it is out of date."""
-    wanted = headers.get("range", "")
-    if wanted and (condition := headers.get("if-range")) and parse_time(condition) != modified:
+def requested_range(headers: Mapping[str, str], modified: int) -> str:
+    """Return the Range header, or an empty text if If-Range names another version of the content."""
+    requested = headers.get("range", "")
+    if requested and (condition := headers.get("if-range")) and parse_http_time(condition) != modified:
         return ""
-    return wanted
+    return requested
 
 
-def ranges(wanted: str, size: int) -> list[Range] | None:
-    """The ranges that a header asks for; None where all of them are behind the end.
+def parse_ranges(header: str, size: int) -> list[ByteRange] | None:
+    """Parse a Range header. Returns None if all ranges start beyond the end of the content.
 
-    Raises ValueError where it is no range of bytes.
+    Raises ValueError for invalid syntax, or a unit other than bytes.
     """
-    if not wanted.startswith("bytes="):
-        raise ValueError(wanted)
-    asked = list(_ranges(wanted.removeprefix("bytes="), size))
-    found = [one for one in asked if one is not None]
-    return None if asked and not found else found
-
-
-def _ranges(wanted: str, size: int) -> Iterator[Range | None]:
-    for part in wanted.split(","):
-        if part := part.strip(_SPACE):
-            first, dash, last = part.partition("-")
+    if not header.startswith("bytes="):
+        raise ValueError(header)
+    ranges = []
+    for part in header.removeprefix("bytes=").split(","):
+        if stripped := part.strip(_WHITESPACE):
+            first, dash, last = stripped.partition("-")
             if not dash:
-                raise ValueError(part)
-            yield _range(first.strip(_SPACE), last.strip(_SPACE), size)
+                raise ValueError(stripped)
+            ranges.append(_parse_range(first.strip(_WHITESPACE), last.strip(_WHITESPACE), size))
+    satisfiable = [found for found in ranges if found is not None]
+    return None if ranges and not satisfiable else satisfiable
 
 
-def _range(first: str, last: str, size: int) -> Range | None:
+def _parse_range(first: str, last: str, size: int) -> ByteRange | None:
     if not first:
-        return Range(size - min(_position(last), size), size)
-    start = _position(first)
+        return ByteRange(size - min(_parse_position(last), size), size)
+    start = _parse_position(first)
     if start >= size:
         return None
     if not last:
-        return Range(start, size)
-    end = _position(last)
+        return ByteRange(start, size)
+    end = _parse_position(last)
     if end < start:
         raise ValueError(f"{first}-{last}")
-    return Range(start, min(end + 1, size))
+    return ByteRange(start, min(end + 1, size))
 
 
-def _position(text: str) -> int:
-    """A number that fits 63 bits, with or without a plus."""
+def _parse_position(text: str) -> int:
+    """Parse a number as Go's ParseInt does: at most 63 bits, optionally with a plus sign."""
     if not re.fullmatch(r"\+?[0-9]{1,40}", text) or int(text) >= 2**63:
         raise ValueError(text)
     return int(text)

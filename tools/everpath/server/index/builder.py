@@ -1,99 +1,153 @@
-"""From a catalog to the index that a registry answers from."""
+"""Loads a catalog and builds its index, or refuses the catalog as opm does.
+
+opm parses every byte before it serves. Values of `olm.csv.metadata`, most of a catalog, are needed only by
+calls for single bundles, so they are parsed here only if the catalog is small or the caller wants it
+(`loaders.fbc.catalog`).
+"""
 
 from __future__ import annotations
 
-__all__ = ["index_of"]
+__all__ = ["load_index"]
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Bundle, Catalog, Entry, Package, Place
+from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.sources import Sources
+from everpath.model import Catalog, Package, Place
+from everpath.model.builder import Assembly
+from everpath.opm_render.bundles import METADATA
 from everpath.resolvers import olm_v0
-from everpath.server.index.messages import bundle_message, provided
-from everpath.server.index.model import ChannelOf, Custom, Index, PackageOf, Step, Where
+from everpath.rules.refusals import refusals
+from everpath.server.errors import CatalogRefused
+from everpath.server.index.messages import bundle_message, provided_apis
+from everpath.server.index.model import (
+    VALID_NAME,
+    CustomDocument,
+    DocumentRange,
+    Index,
+    IndexedChannel,
+    IndexedEntry,
+    IndexedPackage,
+)
 
-_PACKAGE, _CHANNEL, _BUNDLE = "olm.package", "olm.channel", "olm.bundle"
+# Problems that opm does not report.
+_ACCEPTED_PROBLEMS: Final = ("duplicate-key", "lossy-number")
 
-# No file is longer.
-_TO_THE_END: Final = 2**62
+# Larger than any file: the last document of a file ends where the file does.
+_END_OF_FILE: Final = 2**62
 
-_Ends: TypeAlias = Mapping[str, list[int]]
-
-
-def index_of(catalog: Catalog) -> Index:
-    """The index of a catalog that opm accepts. Cost: one message an entry."""
-    ends = _ends(catalog)
-    packages = {package.name: _package(package, ends) for package in catalog.packages}
-    customs = (Custom(o.schema, o.package, _where(o.place, ends)) for o in catalog.others)
-    return Index(packages, tuple(customs))
+#: The sorted offsets of all documents of each file.
+_DocumentStarts: TypeAlias = Mapping[str, list[int]]
 
 
-def _package(package: Package, ends: _Ends) -> PackageOf:
-    deprecated = package.deprecated(_PACKAGE).get("")
-    messages = {name: entry.message for name, entry in package.deprecated(_BUNDLE).items()}
-    channels = package.deprecated(_CHANNEL)
+def load_index(name: str, inputs: str | list[str], sources: Sources, *, thorough: bool) -> Index:
+    """Load a catalog and build its index.
+
+    Raises `UnreadableInput`, and `CatalogRefused` for the first problem that makes opm refuse the catalog.
+    """
+    assembly = Assembly()
+    read_fbc(inputs, assembly, sources, thorough=thorough)
+    catalog = assembly.build(name)
+    for place, message, fix in _opm_refusals(catalog):
+        location = f"{place.file}: " if place.file else ""
+        hint = fix or "`everpath validate-graph` lists all problems with their lines"
+        raise CatalogRefused(
+            f"opm would not serve this catalog: {location}{message}", hint=hint, file=place.file
+        )
+    starts = _document_starts(catalog)
+    return Index(
+        {package.name: _index_package(package, starts) for package in catalog.packages},
+        tuple(
+            CustomDocument(other.schema, other.package, _document_range(other.place, starts))
+            for other in catalog.others
+        ),
+    )
+
+
+def _opm_refusals(catalog: Catalog) -> Iterator[tuple[Place, str, str | None]]:
+    """Yield place, message and fix of everything that makes `opm serve` refuse the catalog."""
+    for problem in catalog.problems:
+        if problem.kind not in _ACCEPTED_PROBLEMS:
+            yield problem.place, problem.message, problem.fix
+    for package in catalog.packages:
+        for refusal in refusals(package):
+            channel = f"channel {refusal.channel}: " if refusal.channel else ""
+            yield refusal.place, f"package {refusal.package}: {channel}{refusal.words}", refusal.fix
+        for bundle in package.bundles:
+            if len(list(bundle.properties_of(METADATA))) > 1:
+                yield bundle.place, f"bundle {bundle.name} has more than one {METADATA}", "keep one of them"
+    for other in catalog.others:
+        for field, name in (("schema", other.schema), ("package", other.package)):
+            if name and VALID_NAME.fullmatch(name) is None:
+                message = f"opm does not serve a document with the {field} {name!r}"
+                yield other.place, message, "use letters, digits, . _ and -"
+
+
+def _index_package(package: Package, starts: _DocumentStarts) -> IndexedPackage:
+    deprecation = package.deprecated("olm.package").get("")
+    channel_deprecations = {
+        name: deprecated.message for name, deprecated in package.deprecated("olm.channel").items()
+    }
+    bundle_deprecations = {
+        name: deprecated.message for name, deprecated in package.deprecated("olm.bundle").items()
+    }
     graphs = sorted(PackageGraph(package).channels, key=lambda graph: graph.name)
-    return PackageOf(
+    return IndexedPackage(
         package.name,
         package.default_channel,
-        deprecated.message if deprecated else None,
-        _where(package.declarations[0].place, ends),
+        deprecation.message if deprecation else None,
+        _document_range(package.declarations[0].place, starts),
         {
-            graph.name: _channel(
-                graph, channels[graph.name].message if graph.name in channels else None, messages
-            )
+            graph.name: _index_channel(graph, channel_deprecations.get(graph.name), bundle_deprecations)
             for graph in graphs
         },
-        {bundle.name: _where(bundle.place, ends) for bundle in package.bundles},
+        {bundle.name: _document_range(bundle.place, starts) for bundle in package.bundles},
     )
 
 
-def _channel(graph: ChannelGraph, deprecation: str | None, messages: Mapping[str, str]) -> ChannelOf:
+def _index_channel(
+    graph: ChannelGraph, deprecation: str | None, bundle_deprecations: Mapping[str, str]
+) -> IndexedChannel:
     names = sorted(graph.entries)
-    preferred = olm_v0.order(graph).chain
-    steps = {}
+    entries = {}
     for name in names:
-        bundle = graph.package.by_name[name]
-        steps[name] = _step(graph.name, bundle, graph.entries[name], messages.get(name))
-    return ChannelOf(
-        graph.name,
-        graph.heads[0],
-        deprecation,
-        steps,
-        (*preferred, *(name for name in names if name not in set(preferred))),
-    )
+        entry, bundle = graph.entries[name], graph.package.by_name[name]
+        message = bundle_message(graph.name, bundle, entry, bundle_deprecations.get(name))
+        entries[name] = IndexedEntry(
+            name,
+            entry.replaces or "",
+            entry.skips,
+            bool(bundle.image),
+            message.SerializeToString(deterministic=True),
+            tuple(provided_apis(bundle)),
+        )
+    chain = olm_v0.order(graph).chain
+    in_chain = set(chain)
+    olm_order = (*chain, *(name for name in names if name not in in_chain))
+    return IndexedChannel(graph.name, graph.heads[0], deprecation, entries, olm_order)
 
 
-def _step(channel: str, bundle: Bundle, entry: Entry, deprecation: str | None) -> Step:
-    message = bundle_message(channel, bundle, entry, deprecation)
-    return Step(
-        entry.name,
-        entry.replaces or "",
-        entry.skips,
-        bool(bundle.image),
-        message.SerializeToString(deterministic=True),
-        tuple(provided(bundle)),
-    )
+def _document_starts(catalog: Catalog) -> _DocumentStarts:
+    offsets: dict[str, set[int]] = {}
 
+    def add(place: Place) -> None:
+        offsets.setdefault(place.file, set()).add(place.offset)
 
-def _ends(catalog: Catalog) -> dict[str, list[int]]:
-    """By file, where documents start: one ends where the next starts."""
-    starts: dict[str, set[int]] = {}
-    for place in _places(catalog):
-        starts.setdefault(place.file, set()).add(place.offset)
-    return {file: sorted(offsets) for file, offsets in starts.items()}
-
-
-def _places(catalog: Catalog) -> Iterator[Place]:
     for package in catalog.packages:
         for group in (package.declarations, package.channels, package.bundles, package.deprecations):
-            yield from (one.place for one in group)
-    yield from (other.place for other in catalog.others)
+            for document in group:
+                add(document.place)
+    for other in catalog.others:
+        add(other.place)
+    return {file: sorted(found) for file, found in offsets.items()}
 
 
-def _where(place: Place, ends: _Ends) -> Where:
-    starts = ends[place.file]
-    following = bisect_right(starts, place.offset)
-    return Where(place.file, place.offset, starts[following] if following < len(starts) else _TO_THE_END)
+def _document_range(place: Place, starts: _DocumentStarts) -> DocumentRange:
+    """A document ends where the next one in its file starts."""
+    offsets = starts[place.file]
+    following = bisect_right(offsets, place.offset)
+    end = offsets[following] if following < len(offsets) else _END_OF_FILE
+    return DocumentRange(place.file, place.offset, end)

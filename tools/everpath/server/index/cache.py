@@ -1,12 +1,12 @@
-"""Indexes of catalogs kept from one start of a server to the next, in the folder that EVERPATH_CACHE names.
+"""A cache of indexes on disk, in the folder of EVERPATH_CACHE.
 
-An index is believed only if it was made of the same bytes in the same files by the same everpath, and only
-from a file that is ours and whole (`bundles.kept_files`). Catalogs that are refused are not kept.
+A cached index is used only if the catalog has the same bytes in the same files, the same code of everpath
+built it, and the cache file is intact and writable only by this user (`loaders.bundle.kept_files`).
 """
 
 from __future__ import annotations
 
-__all__ = ["KeptIndexes"]
+__all__ = ["RegistryIndexCache"]
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,45 +19,51 @@ from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.loaders.fingerprint import fingerprint
 from everpath.server.index.model import Index
 
-_KIND: Final = "serving"
+_SUFFIX: Final = "serving"
 
 
-class _Kept(msgspec.Struct, frozen=True, array_like=True):
-    maker: str
-    digest: str
+class _CachedIndex(msgspec.Struct, frozen=True, array_like=True):
+    code_fingerprint: str
+    catalog_digest: str
     index: Index
 
 
-class KeptIndexes:
-    """The indexes below one folder, one a path."""
+class RegistryIndexCache:
+    """Indexes by the path of their catalog."""
 
-    def __init__(self, cache: IndexCache, maker: str) -> None:
+    def __init__(self, cache: IndexCache, code_fingerprint: str) -> None:
         self._cache = cache
-        self._maker = maker
+        self._code_fingerprint = code_fingerprint
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> KeptIndexes | None:
-        """Those an environment asks for, or None if it wants none, or sources are being edited."""
+    def from_environment(cls, environment: Mapping[str, str]) -> RegistryIndexCache | None:
+        """Return None if the cache is off, or if everpath's source files changed in the last seconds."""
         cache = IndexCache.of(environment)
-        maker = fingerprint(cache.clock()) if cache is not None else None
-        return cls(cache, maker) if cache is not None and maker is not None else None
+        if cache is None:
+            return None
+        code_fingerprint = fingerprint(cache.clock())
+        return cls(cache, code_fingerprint) if code_fingerprint is not None else None
 
-    def load(self, path: str, digest: str) -> Index | None:
-        """The index of a catalog with this digest, if one was kept."""
+    def load(self, path: str, catalog_digest: str) -> Index | None:
+        """Return the cached index of the catalog with this digest."""
         try:
-            kept = msgspec.msgpack.decode(kept_files.load(self._file(path)), type=_Kept)
+            cached = msgspec.msgpack.decode(kept_files.load(self._file(path)), type=_CachedIndex)
         except (OSError, ValueError):
             return None
-        return kept.index if (kept.maker, kept.digest) == (self._maker, digest) else None
+        is_valid = (cached.code_fingerprint, cached.catalog_digest) == (
+            self._code_fingerprint,
+            catalog_digest,
+        )
+        return cached.index if is_valid else None
 
-    def save(self, path: str, digest: str, index: Index) -> None:
-        """Keep an index; that it cannot be kept is no error."""
+    def save(self, path: str, catalog_digest: str, index: Index) -> None:
+        """Write an index to the cache. A failure to write is ignored."""
         try:
-            payload = msgspec.msgpack.encode(_Kept(self._maker, digest, index))
+            payload = msgspec.msgpack.encode(_CachedIndex(self._code_fingerprint, catalog_digest, index))
         except UnicodeEncodeError:
-            # A name of a file that is no text.
+            # The name of a file is not UTF-8.
             return
         kept_files.save(self._file(path), payload, self._cache.clock())
 
     def _file(self, path: str) -> Path:
-        return self._cache.file(path, kind=_KIND)
+        return self._cache.file(path, kind=_SUFFIX)

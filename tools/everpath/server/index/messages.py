@@ -1,8 +1,8 @@
-"""Bundles of the model as messages of the registry API, without their manifests."""
+"""Bundles as messages of the registry API, without manifests."""
 
 from __future__ import annotations
 
-__all__ = ["bundle_message", "provided"]
+__all__ = ["bundle_message", "provided_apis"]
 
 from collections.abc import Iterator
 from typing import Final
@@ -16,26 +16,26 @@ from everpath.server.index.model import Gvk
 
 _GVK, _GVK_REQUIRED, _PACKAGE_REQUIRED = "olm.gvk", "olm.gvk.required", "olm.package.required"
 
-# Manifests: whoever copies properties into annotations would carry them twice.
-_WITHHELD: Final = (OBJECT, METADATA)
+# opm omits properties with manifests: OLM v0 copies properties into an annotation of the CSV.
+_OMITTED_PROPERTIES: Final = (OBJECT, METADATA)
 
 
 def bundle_message(channel: str, bundle: Bundle, entry: Entry, deprecation: str | None) -> api.Bundle:
-    """A bundle in a channel, all but `csvJson` and `object`."""
+    """Build the message of a bundle in a channel, without `csvJson` and `object`."""
     message = api.Bundle(
         csvName=bundle.name,
         packageName=bundle.package,
         channelName=channel,
         bundlePath=bundle.image,
-        providedApis=[_api(gvk) for gvk in provided(bundle)],
-        requiredApis=[_api(_gvk(stated)) for stated in bundle.properties_of(_GVK_REQUIRED)],
+        providedApis=[_gvk_message(gvk) for gvk in provided_apis(bundle)],
+        requiredApis=[_gvk_message(_parse_gvk(item)) for item in bundle.properties_of(_GVK_REQUIRED)],
         version=bundle.version or "",
         skipRange=entry.skip_range or "",
         dependencies=list(_dependencies(bundle)),
         properties=[
-            api.Property(type=stated.type, value=_text(stated.value))
-            for stated in bundle.properties
-            if stated.type not in _WITHHELD
+            api.Property(type=item.type, value=_property_json(item.value))
+            for item in bundle.properties
+            if item.type not in _OMITTED_PROPERTIES
         ],
         replaces=entry.replaces or "",
         skips=entry.skips,
@@ -45,32 +45,32 @@ def bundle_message(channel: str, bundle: Bundle, entry: Entry, deprecation: str 
     return message
 
 
-def provided(bundle: Bundle) -> Iterator[Gvk]:
-    """The APIs that a bundle says it provides."""
-    return (_gvk(stated) for stated in bundle.properties_of(_GVK))
+def provided_apis(bundle: Bundle) -> Iterator[Gvk]:
+    """Yield the APIs in the bundle's `olm.gvk` properties."""
+    return (_parse_gvk(item) for item in bundle.properties_of(_GVK))
 
 
-def _gvk(stated: Property) -> Gvk:
-    group, version, kind = (text_field(stated.value, key) for key in ("group", "version", "kind"))
+def _parse_gvk(item: Property) -> Gvk:
+    group, version, kind = (text_field(item.value, key) for key in ("group", "version", "kind"))
     return group, version, kind
 
 
-def _api(gvk: Gvk) -> api.GroupVersionKind:
+def _gvk_message(gvk: Gvk) -> api.GroupVersionKind:
     group, version, kind = gvk
     return api.GroupVersionKind(group=group, version=version, kind=kind)
 
 
 def _dependencies(bundle: Bundle) -> Iterator[api.Dependency]:
-    """Requirements under the names they had before they were properties."""
-    for stated in bundle.properties:
-        if stated.type == _GVK_REQUIRED:
-            yield api.Dependency(type=_GVK, value=_text(stated.value))
-        elif stated.type == _PACKAGE_REQUIRED:
-            name, versions = (text_field(stated.value, key) for key in ("packageName", "versionRange"))
+    """Yield required APIs and packages in the form of dependencies.yaml, which properties replaced."""
+    for item in bundle.properties:
+        if item.type == _GVK_REQUIRED:
+            yield api.Dependency(type=_GVK, value=_property_json(item.value))
+        elif item.type == _PACKAGE_REQUIRED:
+            name, versions = (text_field(item.value, key) for key in ("packageName", "versionRange"))
             value = json_text({"packageName": name, "version": versions})
             yield api.Dependency(type="olm.package", value=value)
 
 
-def _text(value: object) -> str:
-    """A value as opm holds it: keys in order, numbers that have been float64s."""
+def _property_json(value: object) -> str:
+    """Render a value as opm does: sorted keys, numbers as float64."""
     return json_text(sorted_keys(value), floats=True)

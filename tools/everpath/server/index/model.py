@@ -1,84 +1,108 @@
-"""What a registry knows of a catalog that it may serve: small, complete, and quick to load again.
+"""The index of a catalog: everything the registry API returns except manifests.
 
-Everything but manifests is in it. Those are nine tenths of a catalog, only calls for a single bundle want
-them, and where they stand is written down (`Where`).
+Manifests are nine tenths of a catalog and only calls for single bundles return them. The index has their
+position in the files instead (`DocumentRange`), so it is small and loads quickly from the cache.
 """
 
 from __future__ import annotations
 
-__all__ = ["ChannelOf", "Custom", "Gvk", "Index", "PackageOf", "Step", "Where"]
+__all__ = [
+    "VALID_NAME",
+    "CustomDocument",
+    "DocumentRange",
+    "Gvk",
+    "Index",
+    "IndexedChannel",
+    "IndexedEntry",
+    "IndexedPackage",
+    "LocatedEntry",
+]
 
+import re
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
+
+#: The schemas and packages of custom documents that opm accepts.
+VALID_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 #: Group, version and kind of an API.
 Gvk: TypeAlias = tuple[str, str, str]
 
 
-class Where(msgspec.Struct, frozen=True, array_like=True):
-    """A document: the file it is in, and the bytes from its first to the start of the next one."""
+class DocumentRange(msgspec.Struct, frozen=True, array_like=True):
+    """The bytes of a file from the start of a document to the start of the next one."""
 
     file: str
     start: int
     end: int
 
 
-class Step(msgspec.Struct, frozen=True, array_like=True):
-    """A bundle as a member of one channel. `listed` is its message without manifests, serialised."""
+class IndexedEntry(msgspec.Struct, frozen=True, array_like=True):
+    """An entry of a channel and its bundle.
+
+    `message` is the serialised `Bundle` of the registry API without manifests.
+    """
 
     name: str
     replaces: str
     skips: tuple[str, ...]
     has_image: bool
-    listed: bytes
-    apis: tuple[Gvk, ...]
+    message: bytes
+    provided_apis: tuple[Gvk, ...]
 
 
-class ChannelOf(msgspec.Struct, frozen=True, array_like=True):
-    """A channel, its steps by name. `order` has them as OLM v0 prefers them: the head first."""
+class IndexedChannel(msgspec.Struct, frozen=True, array_like=True):
+    """A channel with its entries by name. `olm_order` has the names as OLM v0 prefers them, head first."""
 
     name: str
     head: str
     deprecation: str | None
-    steps: dict[str, Step]
-    order: tuple[str, ...]
+    entries: dict[str, IndexedEntry]
+    olm_order: tuple[str, ...]
 
 
-class PackageOf(msgspec.Struct, frozen=True, array_like=True):
-    """A package with its channels by name, and where its own document and those of its bundles are."""
+class IndexedPackage(msgspec.Struct, frozen=True, array_like=True):
+    """A package with its channels by name, and where its document and those of its bundles are."""
 
     name: str
     default_channel: str
     deprecation: str | None
-    where: Where
-    channels: dict[str, ChannelOf]
-    bundles: dict[str, Where]
+    document: DocumentRange
+    channels: dict[str, IndexedChannel]
+    bundles: dict[str, DocumentRange]
 
 
-class Custom(msgspec.Struct, frozen=True, array_like=True):
-    """A document of a schema that is nobody's here."""
+class CustomDocument(msgspec.Struct, frozen=True, array_like=True):
+    """A document with a schema that is not one of OLM's."""
 
     schema: str
     package: str
-    where: Where
+    document: DocumentRange
+
+
+class LocatedEntry(NamedTuple):
+    """An entry with its package and its channel."""
+
+    package: IndexedPackage
+    channel: IndexedChannel
+    entry: IndexedEntry
 
 
 class Index(msgspec.Struct, frozen=True, array_like=True):
-    """A catalog, packages, channels and steps in order of their names.
+    """A catalog. Packages, channels and entries are sorted by name.
 
-    One that `is_checked` was parsed to the last byte; of any other, some values of olm.csv.metadata were
-    passed over.
+    `is_fully_parsed` is False if values of `olm.csv.metadata` were skipped and may be invalid.
     """
 
-    packages: dict[str, PackageOf]
-    customs: tuple[Custom, ...]
-    is_checked: bool = False
+    packages: dict[str, IndexedPackage]
+    custom_documents: tuple[CustomDocument, ...]
+    is_fully_parsed: bool = False
 
-    def steps(self) -> Iterator[tuple[PackageOf, ChannelOf, Step]]:
-        """Every bundle in every channel, package by package."""
+    def entries(self) -> Iterator[LocatedEntry]:
+        """Yield every entry of every channel of every package."""
         for package in self.packages.values():
             for channel in package.channels.values():
-                for step in channel.steps.values():
-                    yield package, channel, step
+                for entry in channel.entries.values():
+                    yield LocatedEntry(package, channel, entry)

@@ -1,8 +1,8 @@
-"""The registry API over gRPC: each call is answered from the snapshot that is being served when it comes."""
+"""gRPC handlers of the registry API. Each call uses the snapshot that is served when the call starts."""
 
 from __future__ import annotations
 
-__all__ = ["Observer", "Registry", "Served", "registry_handlers"]
+__all__ = ["CallObserver", "registry_handlers"]
 
 import asyncio
 import time
@@ -14,177 +14,182 @@ from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
 from everpath.server import registry_pb2 as api
-from everpath.server.catalog.snapshot import Snapshot
+from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog
 from everpath.server.index.model import Gvk
-from everpath.server.index.queries import Absent
+from everpath.server.index.queries import NotFound
 
 _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
-_One: TypeAlias = Callable[[Snapshot, Any], Message]
-_Many: TypeAlias = Callable[[Snapshot, Any], Iterable[bytes]]
+_UnaryQuery: TypeAlias = Callable[[CatalogSnapshot, Any], Message]
+_StreamQuery: TypeAlias = Callable[[CatalogSnapshot, Any], Iterable[bytes]]
+_UnaryHandler: TypeAlias = Callable[[Any, _Context], Awaitable[bytes]]
+_StreamHandler: TypeAlias = Callable[[Any, _Context], AsyncIterator[bytes]]
 
-#: Who calls an experimental method must say that it knows.
-_ACKNOWLEDGED: Final = ("x-acknowledge-experimental", "true")
+#: The metadata that a client of an experimental method must send.
+_ACKNOWLEDGEMENT: Final = ("x-acknowledge-experimental", "true")
 
-_LIST: Final = "ListBundles"
-
-
-class Served:
-    """What is being served: one snapshot after the other."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
+_LIST_BUNDLES: Final = "ListBundles"
 
 
-class Observer(Protocol):
-    """Is told of every call: its name, how it ended, how long it took."""
+class CallObserver(Protocol):
+    """Records every call: its method, its status code and its duration."""
 
-    def answered(self, method: str, code: str, seconds: float) -> None: ...
+    def record_call(self, method: str, code: str, seconds: float) -> None: ...
 
 
-class Registry:
-    """Calls become answers, and what is not there opm's errors: code UNKNOWN and its words."""
+def registry_handlers(served: ServedCatalog, observer: CallObserver) -> Iterator[grpc.GenericRpcHandler]:
+    """Yield a handler for each service of registry.proto."""
+    factory = _HandlerFactory(served, observer)
+    for service in api.DESCRIPTOR.services_by_name.values():
+        handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+        for method in service.methods:
+            deserializer = getattr(api, method.input_type.name).FromString
+            if method.name in _UNARY_QUERIES:
+                handlers[method.name] = grpc.unary_unary_rpc_method_handler(
+                    factory.unary(method.name, _UNARY_QUERIES[method.name]), request_deserializer=deserializer
+                )
+            else:
+                handlers[method.name] = grpc.unary_stream_rpc_method_handler(
+                    factory.stream(method.name, _STREAM_QUERIES[method.name])
+                    if method.name in _STREAM_QUERIES
+                    else factory.custom_schemas(method.name),
+                    request_deserializer=deserializer,
+                )
+        yield grpc.method_handlers_generic_handler(service.full_name, handlers)
 
-    def __init__(self, served: Served, observer: Observer) -> None:
+
+class _HandlerFactory:
+    """Builds the handlers of methods. Errors have opm's codes and messages."""
+
+    def __init__(self, served: ServedCatalog, observer: CallObserver) -> None:
         self._served = served
         self._observer = observer
 
-    def one(self, method: str, answer: _One) -> Callable[[Any, _Context], Awaitable[bytes]]:
-        """The handler of a call with one answer. It is made in a thread: manifests may have to be parsed."""
+    def unary(self, method: str, query: _UnaryQuery) -> _UnaryHandler:
+        """Build a handler that returns one message."""
 
-        async def handled(request: Any, context: _Context) -> bytes:
-            with _Timed(self._observer, method) as timed:
+        async def handle(request: Any, context: _Context) -> bytes:
+            snapshot = self._served.snapshot
+
+            def respond() -> bytes:
+                return query(snapshot, request).SerializeToString(deterministic=True)
+
+            with _Call(self._observer, method, context) as call:
                 try:
-                    return await asyncio.to_thread(_serialised, answer, self._served.snapshot, request)
-                except Absent as absent:
-                    await timed.end(context, grpc.StatusCode.UNKNOWN, str(absent))
-                except ValueError as error:
-                    await timed.end(context, grpc.StatusCode.INTERNAL, str(error))
-                raise AssertionError(method)  # `end` never returns
+                    # In a thread: the query may have to parse manifests.
+                    return await asyncio.to_thread(respond)
+                except (NotFound, ValueError) as error:
+                    await call.abort_with(error)
+                raise AssertionError(method)  # not reached: `abort_with` raises
 
-        return handled
+        return handle
 
-    def many(self, method: str, answers: _Many) -> Callable[[Any, _Context], AsyncIterator[bytes]]:
-        """The handler of a call with a stream of answers, which waits for whoever reads slowly."""
+    def stream(self, method: str, query: _StreamQuery) -> _StreamHandler:
+        """Build a handler that streams messages as fast as the client reads them."""
 
-        async def handled(request: Any, context: _Context) -> AsyncIterator[bytes]:
-            with _Timed(self._observer, method) as timed:
+        async def handle(request: Any, context: _Context) -> AsyncIterator[bytes]:
+            with _Call(self._observer, method, context) as call:
                 snapshot = self._served.snapshot
-                is_heavy = method == _LIST and snapshot.answers.has_inline
+                is_slow = method == _LIST_BUNDLES and snapshot.queries.has_inline_manifests
                 try:
-                    async for message in _made(answers(snapshot, request), is_heavy):
-                        yield message
-                except Absent as absent:
-                    await timed.end(context, grpc.StatusCode.UNKNOWN, str(absent))
-                except ValueError as error:
-                    await timed.end(context, grpc.StatusCode.INTERNAL, str(error))
+                    messages = iter(query(snapshot, request))
+                    if is_slow:
+                        # Each message is built in a thread: other calls are handled meanwhile.
+                        while (message := await asyncio.to_thread(next, messages, None)) is not None:
+                            yield message
+                    else:
+                        for message in messages:
+                            yield message
+                except (NotFound, ValueError) as error:
+                    await call.abort_with(error)
 
-        return handled
+        return handle
 
-    def experimental(self, method: str) -> Callable[[Any, _Context], AsyncIterator[bytes]]:
-        """The handler of the one call that must be acknowledged."""
+    def custom_schemas(self, method: str) -> _StreamHandler:
+        """Build the handler of ExperimentalListPackageCustomSchemas.
 
-        async def handled(request: Any, context: _Context) -> AsyncIterator[bytes]:
-            with _Timed(self._observer, method) as timed:
-                if not _is_acknowledged(context):
+        Like opm, it returns nothing to a client that does not acknowledge that the method is experimental.
+        """
+
+        async def handle(request: Any, context: _Context) -> AsyncIterator[bytes]:
+            with _Call(self._observer, method, context) as call:
+                name, value = _ACKNOWLEDGEMENT
+                values = [sent for key, sent in context.invocation_metadata() or () if key == name]
+                if values[:1] != [value]:
                     return
                 if not request.schema:
-                    await timed.end(context, grpc.StatusCode.INVALID_ARGUMENT, "schema is required")
+                    await call.abort(grpc.StatusCode.INVALID_ARGUMENT, "schema is required")
                 snapshot = self._served.snapshot
                 try:
-                    found = snapshot.answers.customs(request.schema, request.packageName)
+                    found = snapshot.queries.list_custom_documents(request.schema, request.packageName)
                 except ValueError as error:
-                    await timed.end(context, grpc.StatusCode.INVALID_ARGUMENT, str(error))
+                    await call.abort(grpc.StatusCode.INVALID_ARGUMENT, str(error))
                 for custom in found:
                     document = Struct()
-                    document.update(snapshot.document(custom.where))
+                    document.update(snapshot.document(custom.document))
                     yield document.SerializeToString(deterministic=True)
 
-        return handled
+        return handle
 
 
-async def _made(messages: Iterable[bytes], is_heavy: bool) -> AsyncIterator[bytes]:
-    """Messages, each made in a thread of its own if that may take time: others are answered meanwhile."""
-    rest = iter(messages)
-    if not is_heavy:
-        for message in rest:
-            yield message
-        return
-    while (made := await asyncio.to_thread(next, rest, None)) is not None:
-        yield made
+class _Call:
+    """Times a call and reports its status code to the observer."""
 
-
-class _Timed:
-    """Tells an observer how a call went."""
-
-    def __init__(self, observer: Observer, method: str) -> None:
+    def __init__(self, observer: CallObserver, method: str, context: _Context) -> None:
         self._observer = observer
         self._method = method
+        self._context = context
         self._code = grpc.StatusCode.OK
 
-    def __enter__(self) -> _Timed:
+    def __enter__(self) -> _Call:
         self._start = time.perf_counter()
         return self
 
-    async def end(self, context: _Context, code: grpc.StatusCode, words: str) -> None:
+    async def abort_with(self, error: NotFound | ValueError) -> None:
+        """End the call with the code that opm uses for what is not found, or for an invalid document."""
+        is_not_found = isinstance(error, NotFound)
+        code = grpc.StatusCode.UNKNOWN if is_not_found else grpc.StatusCode.INTERNAL
+        await self.abort(code, str(error))
+
+    async def abort(self, code: grpc.StatusCode, message: str) -> None:
+        """End the call by raising gRPC's AbortError."""
         self._code = code
-        await context.abort(code, words)
+        await self._context.abort(code, message)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         code = self._code
         if code is grpc.StatusCode.OK and kind is not None:
-            is_gone = issubclass(kind, asyncio.CancelledError | GeneratorExit)
-            code = grpc.StatusCode.CANCELLED if is_gone else grpc.StatusCode.UNKNOWN
-        self._observer.answered(self._method, code.name, time.perf_counter() - self._start)
-
-
-def _serialised(answer: _One, snapshot: Snapshot, request: Any) -> bytes:
-    return answer(snapshot, request).SerializeToString(deterministic=True)
-
-
-def _is_acknowledged(context: _Context) -> bool:
-    stated = [value for key, value in context.invocation_metadata() or () if key == _ACKNOWLEDGED[0]]
-    return stated[:1] == [_ACKNOWLEDGED[1]]
+            is_cancelled = issubclass(kind, asyncio.CancelledError | GeneratorExit)
+            code = grpc.StatusCode.CANCELLED if is_cancelled else grpc.StatusCode.UNKNOWN
+        self._observer.record_call(self._method, code.name, time.perf_counter() - self._start)
 
 
 def _gvk(request: Any) -> Gvk:
     return request.group, request.version, request.kind
 
 
-def _messages(found: Iterable[Message]) -> Iterator[bytes]:
-    return (message.SerializeToString() for message in found)
+def _serialize(messages: Iterable[Message]) -> Iterator[bytes]:
+    return (message.SerializeToString() for message in messages)
 
 
-_ONE: Final[dict[str, _One]] = {
-    "GetPackage": lambda s, r: s.answers.package(r.name),
-    "GetBundle": lambda s, r: s.answers.bundle(r.pkgName, r.channelName, r.csvName),
-    "GetBundleForChannel": lambda s, r: s.answers.head(r.pkgName, r.channelName),
-    "GetBundleThatReplaces": lambda s, r: s.answers.replacement(r.csvName, r.pkgName, r.channelName),
-    "GetDefaultBundleThatProvides": lambda s, r: s.answers.default_provider(_gvk(r)),
+_UNARY_QUERIES: Final[dict[str, _UnaryQuery]] = {
+    "GetPackage": lambda s, r: s.queries.get_package(r.name),
+    "GetBundle": lambda s, r: s.queries.get_bundle(r.pkgName, r.channelName, r.csvName),
+    "GetBundleForChannel": lambda s, r: s.queries.get_bundle_for_channel(r.pkgName, r.channelName),
+    "GetBundleThatReplaces": lambda s, r: s.queries.get_bundle_that_replaces(
+        r.csvName, r.pkgName, r.channelName
+    ),
+    "GetDefaultBundleThatProvides": lambda s, r: s.queries.get_default_bundle_that_provides(_gvk(r)),
 }
-_MANY: Final[dict[str, _Many]] = {
-    "ListPackages": lambda s, _: s.answers.packages(),
-    _LIST: lambda s, _: s.answers.bundles(),
-    "GetChannelEntriesThatReplace": lambda s, r: _messages(s.answers.replacements(r.csvName)),
-    "GetChannelEntriesThatProvide": lambda s, r: _messages(s.answers.providers(_gvk(r))),
-    "GetLatestChannelEntriesThatProvide": lambda s, r: _messages(s.answers.latest_providers(_gvk(r))),
+_STREAM_QUERIES: Final[dict[str, _StreamQuery]] = {
+    "ListPackages": lambda s, _: s.queries.list_packages(),
+    _LIST_BUNDLES: lambda s, _: s.queries.list_bundles(),
+    "GetChannelEntriesThatReplace": lambda s, r: _serialize(
+        s.queries.get_channel_entries_that_replace(r.csvName)
+    ),
+    "GetChannelEntriesThatProvide": lambda s, r: _serialize(
+        s.queries.get_channel_entries_that_provide(_gvk(r))
+    ),
+    "GetLatestChannelEntriesThatProvide": lambda s, r: _serialize(
+        s.queries.get_latest_channel_entries_that_provide(_gvk(r))
+    ),
 }
-
-
-def registry_handlers(served: Served, observer: Observer) -> Iterator[grpc.GenericRpcHandler]:
-    """The services of the proto, a handler for each of their methods."""
-    registry = Registry(served, observer)
-    for service in api.DESCRIPTOR.services_by_name.values():
-        handlers = {method.name: _handler(registry, method) for method in service.methods}
-        yield grpc.method_handlers_generic_handler(service.full_name, handlers)
-
-
-def _handler(registry: Registry, method: Any) -> grpc.RpcMethodHandler[Any, Any]:
-    request = getattr(api, method.input_type.name).FromString
-    if method.name in _ONE:
-        one = registry.one(method.name, _ONE[method.name])
-        return grpc.unary_unary_rpc_method_handler(one, request_deserializer=request)
-    if method.name in _MANY:
-        many = registry.many(method.name, _MANY[method.name])
-        return grpc.unary_stream_rpc_method_handler(many, request_deserializer=request)
-    experimental = registry.experimental(method.name)
-    return grpc.unary_stream_rpc_method_handler(experimental, request_deserializer=request)
