@@ -1,4 +1,4 @@
-"""Times in the three ways that HTTP has to write them."""
+"""The three formats of times in HTTP."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everpath.server.content_api.preconditions import format_http_time, parse_ht
 
 
 @given(st.integers(0, 4_000_000_000))
-def test_what_is_written_is_read(seconds: int) -> None:
+def test_a_formatted_time_is_parsed_to_the_same_time(seconds: int) -> None:
     assert format_http_time(seconds) == formatdate(seconds, usegmt=True)
     assert parse_http_time(format_http_time(seconds)) == seconds
 
@@ -29,11 +29,11 @@ def test_what_is_written_is_read(seconds: int) -> None:
         "Mon, 06 Nov 1994 08:49:37 GMT",
     ],
 )
-def test_all_of_these_are_one_time(text: str) -> None:
+def test_equivalent_formats(text: str) -> None:
     assert parse_http_time(text) == 784_111_777
 
 
-def test_two_figures_of_a_year_are_the_nearer_century() -> None:
+def test_a_year_of_two_digits_is_in_1969_to_2068() -> None:
     assert parse_http_time("Friday, 01-Jan-69 00:00:00 GMT") == parse_http_time(
         "Fri, 01 Jan 1969 00:00:00 GMT"
     )
@@ -61,5 +61,5 @@ def test_two_figures_of_a_year_are_the_nearer_century() -> None:
         "Sun, ٠٦ Nov 1994 08:49:37 GMT",
     ],
 )
-def test_none_of_these_is_a_time(text: str) -> None:
+def test_invalid_times(text: str) -> None:
     assert parse_http_time(text) is None

@@ -21,12 +21,12 @@ class Address(NamedTuple):
     port: int
 
     @classmethod
-    def parse(cls, text: str, default_host: str = "") -> Address:
+    def parse(cls, text: str) -> Address:
         """Parse `HOST:PORT`, `[HOST]:PORT`, `:PORT` or `PORT`. Raises UsageError."""
-        host, colon, port = text.rpartition(":")
+        host, _, port = text.rpartition(":")
         if not port.isascii() or not port.isdigit() or int(port) > 65535:
             raise UsageError(f"{text!r} is not an address to listen on", hint="write HOST:PORT or PORT")
-        return cls(host.strip("[]") if colon else default_host, int(port))
+        return cls(host.strip("[]"), int(port))
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host

@@ -21,7 +21,7 @@ from everpath.errors import UnreadableInput
 from everpath.loaders.bundle import shape
 from everpath.loaders.fbc.documents import is_json
 from everpath.loaders.fbc.tree import Found, catalog_files
-from everpath.loaders.sources import STANDARD_INPUT, Sources
+from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Place
 from everpath.server.catalog.file_watch import file_state
 from everpath.server.catalog.temporary_files import BundleManifests, CatalogCopy, ManifestCache
@@ -48,11 +48,12 @@ class CatalogSnapshot:
     ) -> None:
         self.path = path
         self.index = index
+        #: The copy of the files.
+        self.sources = copy
         #: Takes a new snapshot of the same path. Raises as `take_snapshot` does.
         self.retake = retake
         #: The state of the files on disk before they were read.
         self.file_state = state
-        self._copy = copy
         self._cache = cache
         self._manifests = ManifestCache()
         self._package_document = lru_cache(maxsize=64)(self.document)
@@ -67,7 +68,7 @@ class CatalogSnapshot:
         """Record, in the cache too, that every byte was parsed and is valid."""
         self.index = msgspec.structs.replace(self.index, is_fully_parsed=True)
         if self._cache is not None:
-            self._cache.save(self.path, self.digest, self.index)
+            self._cache.save(self.path, self.sources.digest, self.index)
 
     @property
     def summary(self) -> str:
@@ -80,26 +81,16 @@ class CatalogSnapshot:
         )
 
     @property
-    def digest(self) -> str:
-        """The digest of all files."""
-        return self._copy.digest
-
-    @property
-    def sources(self) -> Sources:
-        """The copy of the files."""
-        return self._copy
-
-    @property
     def files(self) -> tuple[str, ...]:
         """The files that contain documents, in the order in which opm reads them."""
-        return tuple(file for file in self._copy.files if PurePath(file).name != ".indexignore")
+        return tuple(file for file in self.sources.files if PurePath(file).name != ".indexignore")
 
     def document(self, document: DocumentRange) -> dict[str, Any]:
         """Parse a document as opm does. Raises ValueError if it is invalid and was not parsed before."""
         from everpath.server.catalog.manifests import parse_document  # noqa: PLC0415 - ListBundles needs no parser
 
-        text = self._copy.read_range(document.file, document.start, document.end)
-        with self._copy.open(document.file) as stream:
+        text = self.sources.read_range(document.file, document.start, document.end)
+        with self.sources.open(document.file) as stream:
             in_json = is_json(stream)
         return parse_document(text, Place(document.file, document.start), is_json=in_json)
 

@@ -58,7 +58,7 @@ def content_frontend(
 
 
 class _ContentCache:
-    """The content of the served snapshot. The first request after a reload builds it anew."""
+    """The content of the served snapshot. The first request after a reload rebuilds it."""
 
     def __init__(self, name: str, served: ServedCatalog) -> None:
         self._name = name

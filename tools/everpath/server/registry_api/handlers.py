@@ -43,17 +43,18 @@ def registry_handlers(served: ServedCatalog, observer: CallObserver) -> Iterator
         handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
         for method in service.methods:
             deserializer = getattr(api, method.input_type.name).FromString
-            if method.name in _UNARY_QUERIES:
+            if unary_query := _UNARY_QUERIES.get(method.name):
                 handlers[method.name] = grpc.unary_unary_rpc_method_handler(
-                    factory.unary(method.name, _UNARY_QUERIES[method.name]), request_deserializer=deserializer
+                    factory.unary(method.name, unary_query), request_deserializer=deserializer
                 )
+                continue
+            if stream_query := _STREAM_QUERIES.get(method.name):
+                stream = factory.stream(method.name, stream_query)
             else:
-                handlers[method.name] = grpc.unary_stream_rpc_method_handler(
-                    factory.stream(method.name, _STREAM_QUERIES[method.name])
-                    if method.name in _STREAM_QUERIES
-                    else factory.custom_schemas(method.name),
-                    request_deserializer=deserializer,
-                )
+                stream = factory.custom_schemas(method.name)
+            handlers[method.name] = grpc.unary_stream_rpc_method_handler(
+                stream, request_deserializer=deserializer
+            )
         yield grpc.method_handlers_generic_handler(service.full_name, handlers)
 
 

@@ -1,8 +1,16 @@
-"""Requests for a catalog's content over HTTP, and what is worth comparing in the answers of two servers."""
+"""Requests for catalogd's content API, and responses in a form that can be compared between servers."""
 
 from __future__ import annotations
 
-__all__ = ["NAME", "Asked", "Told", "answering", "requests", "serving", "tell"]
+__all__ = [
+    "NAME",
+    "ContentRequest",
+    "ContentResponse",
+    "requests",
+    "run_content_server",
+    "run_content_server_on",
+    "send_request",
+]
 
 import gzip
 import http.client
@@ -22,16 +30,16 @@ ALL = f"/catalogs/{NAME}/api/v1/all"
 METAS = f"/catalogs/{NAME}/api/v1/metas"
 
 
-class Asked(NamedTuple):
-    """A request, as it goes over the wire."""
+class ContentRequest(NamedTuple):
+    """A request as it is sent."""
 
     method: str
     target: str
     headers: tuple[tuple[str, str], ...] = ()
 
 
-class Told(NamedTuple):
-    """An answer. The body as a client has it, after gzip."""
+class ContentResponse(NamedTuple):
+    """A response with its body decompressed."""
 
     status: int
     headers: dict[str, str]
@@ -41,7 +49,7 @@ class Told(NamedTuple):
 _TARGETS = (
     ALL,
     f"{ALL}?schema=olm.bundle",
-    f"{ALL}?anything=goes",
+    f"{ALL}?ignored=parameter",
     f"{ALL}/",
     METAS,
     f"{METAS}?",
@@ -55,8 +63,8 @@ _TARGETS = (
     f"{METAS}?name=op",
     f"{METAS}?name=stable",
     f"{METAS}?package=op&name=stable",
-    f"{METAS}?package=nobody",
-    f"{METAS}?schema=nobody&package=op",
+    f"{METAS}?package=absent",
+    f"{METAS}?schema=absent&package=op",
     f"{METAS}?schema=Olm.Package",
     f"{METAS}?schema=custom.schema",
     f"{METAS}?schema=custom.schema&name=%C3%A9t%C3%A9",
@@ -108,7 +116,7 @@ _TARGETS = (
     "/healthz",
 )
 
-_CODINGS = (
+_ENCODINGS = (
     "gzip",
     "GZIP",
     "identity",
@@ -156,8 +164,8 @@ _TAGS = ("*", '"tag"', 'W/"tag"', '"a", *', "tag", 'W/"a","b"', ",*", '"open', '
 
 
 def _times(modified: int) -> Iterator[str]:
-    for moved in (-86_400, -1, 0, 1, 86_400):
-        yield format_http_time(modified + moved)
+    for offset in (-86_400, -1, 0, 1, 86_400):
+        yield format_http_time(modified + offset)
     same = format_http_time(modified)
     day, date, month, year, clock, _ = same.split()
     full = {"Mon": "Mon", "Tue": "Tues", "Wed": "Wednes", "Thu": "Thurs", "Fri": "Fri", "Sat": "Satur"}
@@ -179,10 +187,10 @@ def _times(modified: int) -> Iterator[str]:
     yield "0"
 
 
-def _conditions(modified: int) -> Iterator[tuple[tuple[str, str], ...]]:
+def _headers(modified: int) -> Iterator[tuple[tuple[str, str], ...]]:
     yield ()
-    for coding in _CODINGS:
-        yield (("Accept-Encoding", coding),)
+    for encoding in _ENCODINGS:
+        yield (("Accept-Encoding", encoding),)
     for name, moment in product(("If-Modified-Since", "If-Unmodified-Since"), _times(modified)):
         yield ((name, moment),)
     for name, tag in product(("If-None-Match", "If-Match"), _TAGS):
@@ -202,28 +210,28 @@ def _conditions(modified: int) -> Iterator[tuple[tuple[str, str], ...]]:
     yield ("Range", "bytes=0-9"), ("If-Modified-Since", same)
 
 
-def requests(modified: int) -> Iterator[Asked]:
-    """Every target; every condition of some; every method."""
+def requests(modified: int) -> Iterator[ContentRequest]:
+    """Yield requests for all targets, with all headers for some targets, and with all methods."""
     for method, target in product(("GET", "HEAD"), _TARGETS):
-        yield Asked(method, target)
-        yield Asked(method, target, (("Accept-Encoding", "gzip"),))
-    some = (
+        yield ContentRequest(method, target)
+        yield ContentRequest(method, target, (("Accept-Encoding", "gzip"),))
+    targets = (
         ALL,
         METAS,
         f"{METAS}?schema=olm.bundle",
         f"{METAS}?schema=olm.package",
-        f"{METAS}?package=nobody",
+        f"{METAS}?package=absent",
     )
-    for method, target, headers in product(("GET", "HEAD"), some, _conditions(modified)):
-        yield Asked(method, target, headers)
+    for method, target, headers in product(("GET", "HEAD"), targets, _headers(modified)):
+        yield ContentRequest(method, target, headers)
     methods = ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "get")
     for method, target in product(
         methods, (ALL, METAS, f"{METAS}?image=x", "/catalogs/unknown/api/v1/all", "/")
     ):
-        yield Asked(method, target)
+        yield ContentRequest(method, target)
 
 
-# What a client acts on. The length of an answer and how it is cut up is the transport's.
+# Headers that servers must agree on. Length and chunks of a body may differ.
 _HEADERS = (
     "Accept-Ranges",
     "Content-Encoding",
@@ -239,35 +247,35 @@ _BOUNDARY = re.compile(r"boundary=(.+)")
 
 
 @contextmanager
-def serving(
+def run_content_server(
     catalogs: Mapping[str, CatalogContent], *, connections: int = 16, grace: float = 5.0
 ) -> Iterator[int]:
-    """Our server on the loopback address; gives its port."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    with answering(listening, catalogs, connections=connections, grace=grace):
-        yield listening.getsockname()[1]
+    """Run the content server of everpath on the loopback address, and yield its port."""
+    server_socket = socket.create_server(("127.0.0.1", 0))
+    with run_content_server_on(server_socket, catalogs, connections=connections, grace=grace):
+        yield server_socket.getsockname()[1]
 
 
 @contextmanager
-def answering(
-    listening: socket.socket,
+def run_content_server_on(
+    server_socket: socket.socket,
     catalogs: Mapping[str, CatalogContent],
     *,
     connections: int = 16,
     grace: float = 5.0,
 ) -> Iterator[None]:
-    """Our server behind a socket, also for those who have already spoken to it."""
-    server = ContentServer(listening, lambda: catalogs, max_connections=connections)
+    """Run the content server on a socket to which clients may have connected before."""
+    server = ContentServer(server_socket, lambda: catalogs, max_connections=connections)
     try:
         yield
     finally:
         server.close(grace)
 
 
-def tell(connection: http.client.HTTPConnection, asked: Asked) -> Told:
-    """Puts a request and reads the answer to its end."""
-    connection.putrequest(asked.method, asked.target, skip_accept_encoding=True)
-    for name, value in asked.headers:
+def send_request(connection: http.client.HTTPConnection, request: ContentRequest) -> ContentResponse:
+    """Send a request and read the whole response."""
+    connection.putrequest(request.method, request.target, skip_accept_encoding=True)
+    for name, value in request.headers:
         connection.putheader(name, value)
     connection.endheaders()
     response = connection.getresponse()
@@ -275,16 +283,16 @@ def tell(connection: http.client.HTTPConnection, asked: Asked) -> Told:
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
     if "gzip" in headers.get("Content-Encoding", ""):
         body = gzip.decompress(body)
-    elif asked.method == "HEAD" and (length := response.headers.get("Content-Length")):
+    elif request.method == "HEAD" and (length := response.headers.get("Content-Length")):
         headers["Content-Length"] = length
-    return _without_boundary(Told(response.status, headers, body))
+    return _replace_boundary(ContentResponse(response.status, headers, body))
 
 
-def _without_boundary(told: Told) -> Told:
-    """Parts are told apart by a text that each server makes up, and that one makes up anew each time."""
-    kind = told.headers.get("Content-Type", "")
-    if found := _BOUNDARY.search(kind):
-        headers = {**told.headers, "Content-Type": kind.replace(found[1], "-")}
+def _replace_boundary(response: ContentResponse) -> ContentResponse:
+    """Replace the boundary of a multipart body, which catalogd chooses at random."""
+    content_type = response.headers.get("Content-Type", "")
+    if found := _BOUNDARY.search(content_type):
+        headers = {**response.headers, "Content-Type": content_type.replace(found[1], "-")}
         headers.pop("Content-Length", None)
-        return Told(told.status, headers, told.body.replace(found[1].encode(), b"-"))
-    return told
+        return ContentResponse(response.status, headers, response.body.replace(found[1].encode(), b"-"))
+    return response

@@ -1,8 +1,8 @@
-"""Asking registries over gRPC, as tests do: ours and opm's in the same words."""
+"""A client of the registry API, for the servers of everpath and of opm."""
 
 from __future__ import annotations
 
-__all__ = ["Ask", "Failed", "asked", "opm_serving", "reachable"]
+__all__ = ["Call", "CallError", "connect", "run_opm_serve", "send_call"]
 
 import subprocess
 import time
@@ -19,19 +19,19 @@ from e2e.servers.loopback import free_ports
 from everpath.server import registry_pb2 as api
 
 
-class Ask(NamedTuple):
-    """One call: a method and the fields of its request."""
+class Call(NamedTuple):
+    """A method and the fields of its request."""
 
     method: str
-    fields: dict[str, str] = {}  # noqa: RUF012 - nobody changes it
+    fields: dict[str, str] = {}  # noqa: RUF012 - never changed
     metadata: tuple[tuple[str, str], ...] = ()
 
 
-class Failed(NamedTuple):
-    """A call that ended in an error."""
+class CallError(NamedTuple):
+    """The status of a failed call."""
 
     code: str
-    words: str
+    message: str
 
 
 _METHODS = {
@@ -49,45 +49,45 @@ _STREAMS = {
 }
 
 
-def asked(channel: grpc.Channel, ask: Ask, timeout: float = 60) -> list[Any] | Failed:
-    """The messages that answer a call, one or many, or how it failed."""
-    service, method = _METHODS[ask.method]
-    request: Message = getattr(api, method.input_type.name)(**ask.fields)
-    answer = Struct if method.output_type.name == "Struct" else getattr(api, method.output_type.name)
-    kind = channel.unary_stream if ask.method in _STREAMS else channel.unary_unary
-    call: Any = kind(
-        f"/{service}/{ask.method}",
+def send_call(channel: grpc.Channel, call: Call, timeout: float = 60) -> list[Any] | CallError:
+    """Send a call, and return its messages or its error."""
+    service, method = _METHODS[call.method]
+    request: Message = getattr(api, method.input_type.name)(**call.fields)
+    message_type = Struct if method.output_type.name == "Struct" else getattr(api, method.output_type.name)
+    is_stream = call.method in _STREAMS
+    send: Any = (channel.unary_stream if is_stream else channel.unary_unary)(
+        f"/{service}/{call.method}",
         request_serializer=lambda message: message.SerializeToString(),
-        response_deserializer=answer.FromString,
+        response_deserializer=message_type.FromString,
     )
     try:
-        found = call(request, timeout=timeout, metadata=ask.metadata)
-        return list(found) if ask.method in _STREAMS else [found]
+        response = send(request, timeout=timeout, metadata=call.metadata)
+        return list(response) if is_stream else [response]
     except grpc.RpcError as error:
-        return Failed(error.code().name, error.details() or "")
+        return CallError(error.code().name, error.details() or "")
 
 
 @contextmanager
-def reachable(address: str, *options: tuple[str, Any]) -> Iterator[grpc.Channel]:
-    """A channel to a server, which is there."""
-    usual = (("grpc.max_receive_message_length", -1), ("grpc.enable_http_proxy", 0))
-    with grpc.insecure_channel(address, options=(*usual, *options)) as channel:
+def connect(address: str, *options: tuple[str, Any]) -> Iterator[grpc.Channel]:
+    """Open a channel to a server that accepts connections."""
+    default_options = (("grpc.max_receive_message_length", -1), ("grpc.enable_http_proxy", 0))
+    with grpc.insecure_channel(address, options=(*default_options, *options)) as channel:
         grpc.channel_ready_future(channel).result(timeout=60)
         yield channel
 
 
 @contextmanager
-def opm_serving(
+def run_opm_serve(
     opm: str, catalog: Path, folder: Path, arguments: Sequence[str] = ()
 ) -> Iterator[tuple[str, grpc.Channel]]:
-    """Real `opm serve` of a catalog: its address, and a channel to it."""
+    """Run `opm serve`, and yield its address and a channel to it."""
     (port,) = free_ports(1)
     log = folder / f"opm-{port}.log"
     command = [opm, "serve", str(catalog), "-p", str(port), "--pprof-addr", "", "-t", str(folder / "words")]
     with log.open("wb") as out, subprocess.Popen([*command, *arguments], stdout=out, stderr=out) as process:
         try:
             _wait_for(log, process)
-            with reachable(f"127.0.0.1:{port}") as channel:
+            with connect(f"127.0.0.1:{port}") as channel:
                 yield f"127.0.0.1:{port}", channel
         finally:
             process.terminate()

@@ -1,4 +1,4 @@
-"""The content API beside a server's gRPC."""
+"""The content API as a frontend of the gRPC server."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def catalog(folder: Path, *versions: str) -> CatalogSnapshot:
     return take_snapshot(str(folder), {})
 
 
-def fetched(address: str) -> bytes:
-    """By hand: the loop that serves must not be waited for by the thread it runs in."""
+def fetch(address: str) -> bytes:
+    """Return the body of a GET request."""
     host, _, path = address.removeprefix("http://").partition("/")
     name, _, port = host.rpartition(":")
-    with socket.create_connection((name, int(port)), timeout=60) as line:
-        line.sendall(f"GET /{path} HTTP/1.0\r\n\r\n".encode())
-        said = b"".join(iter(lambda: line.recv(65536), b""))
-    return said.partition(b"\r\n\r\n")[2]
+    with socket.create_connection((name, int(port)), timeout=60) as connection:
+        connection.sendall(f"GET /{path} HTTP/1.0\r\n\r\n".encode())
+        response = b"".join(iter(lambda: connection.recv(65536), b""))
+    return response.partition(b"\r\n\r\n")[2]
 
 
-def test_a_snapshot_is_served_without_what_is_ignored(tmp_path: Path) -> None:
+def test_files_in_indexignore_are_not_served(tmp_path: Path) -> None:
     content = build_content(catalog(tmp_path / "c", "1.0.0"), 1)
     assert [json.loads(line)["schema"] for line in content.text.splitlines()] == [
         "olm.package",
@@ -49,55 +49,59 @@ def test_a_snapshot_is_served_without_what_is_ignored(tmp_path: Path) -> None:
     ]
 
 
-def test_a_new_snapshot_is_served_from_when_it_is_there(tmp_path: Path) -> None:
-    async def story() -> tuple[str, bytes, bytes]:
+def test_a_new_snapshot_is_served_to_the_next_request(tmp_path: Path) -> None:
+    async def run() -> tuple[str, bytes, bytes]:
         served = ServedCatalog(catalog(tmp_path / "c", "1.0.0"))
         async with content_frontend(Address("127.0.0.1", 0), "op", 5)(served, print) as address:
-            before = await asyncio.to_thread(fetched, address)
+            before = await asyncio.to_thread(fetch, address)
             served.snapshot = catalog(tmp_path / "c", "1.0.0", "1.1.0")
-            return address, before, await asyncio.to_thread(fetched, address)
+            return address, before, await asyncio.to_thread(fetch, address)
 
-    address, before, after = asyncio.run(story())
+    address, before, after = asyncio.run(run())
     assert address.endswith("/catalogs/op/api/v1/all")
     assert b"op.v1.1.0" not in before
     assert b"op.v1.1.0" in after
 
 
-def test_a_snapshot_that_turns_out_to_be_none_leaves_the_one_before(tmp_path: Path) -> None:
-    async def story() -> tuple[bytes, bytes]:
+def test_an_invalid_snapshot_leaves_the_previous_content(tmp_path: Path) -> None:
+    async def run() -> tuple[bytes, bytes]:
         served = ServedCatalog(catalog(tmp_path / "c", "1.0.0"))
         async with content_frontend(Address("127.0.0.1", 0), "op", 5)(served, print) as address:
-            before = await asyncio.to_thread(fetched, address)
-            served.snapshot = broken(tmp_path)
-            return before, await asyncio.to_thread(fetched, address)
+            before = await asyncio.to_thread(fetch, address)
+            served.snapshot = invalid_snapshot(tmp_path)
+            return before, await asyncio.to_thread(fetch, address)
 
-    before, after = asyncio.run(story())
+    before, after = asyncio.run(run())
     assert before == after != b""
 
 
-def test_a_catalog_that_turns_out_to_be_none_is_not_served(tmp_path: Path) -> None:
-    with pytest.raises(CatalogRefused, match=r"catalogd would not serve this catalog: .*broken\.json: "):
-        build_content(broken(tmp_path), 1)
+def test_an_invalid_snapshot_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        CatalogRefused, match=r"catalogd would not serve this catalog: .*invalid_snapshot\.json: "
+    ):
+        build_content(invalid_snapshot(tmp_path), 1)
 
 
-def test_nor_does_a_server_start_with_it(tmp_path: Path) -> None:
-    async def story() -> None:
-        async with content_frontend(Address("127.0.0.1", 0), "op", 5)(ServedCatalog(broken(tmp_path)), print):
+def test_a_server_does_not_start_with_an_invalid_snapshot(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with content_frontend(Address("127.0.0.1", 0), "op", 5)(
+            ServedCatalog(invalid_snapshot(tmp_path)), print
+        ):
             pass
 
     with pytest.raises(CatalogRefused, match="catalogd would not serve this catalog"):
-        asyncio.run(story())
+        asyncio.run(run())
 
 
-def broken(tmp_path: Path) -> CatalogSnapshot:
-    """One whose files are no catalog: `take` lets none through that is small enough for a test."""
-    file = tmp_path / "broken.json"
+def invalid_snapshot(tmp_path: Path) -> CatalogSnapshot:
+    """A snapshot with an invalid file, which `take_snapshot` would refuse because the file is small."""
+    file = tmp_path / "invalid_snapshot.json"
     file.write_text("[]")
     return cast(CatalogSnapshot, SimpleNamespace(files=(str(file),), sources=Sources()))
 
 
-def test_a_port_in_use_is_said_so(tmp_path: Path) -> None:
-    async def story(port: int) -> None:
+def test_a_port_in_use_is_an_error(tmp_path: Path) -> None:
+    async def run(port: int) -> None:
         async with content_frontend(Address("127.0.0.1", port), "op", 5)(
             ServedCatalog(catalog(tmp_path / "c", "1.0.0")), print
         ):
@@ -106,4 +110,4 @@ def test_a_port_in_use_is_said_so(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(UsageError, match=f"port {port} is in use"):
-            asyncio.run(story(port))
+            asyncio.run(run(port))
