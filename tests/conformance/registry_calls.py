@@ -6,8 +6,8 @@ __all__ = ["ABSENT", "calls"]
 
 from collections.abc import Iterator
 
-from everpath.server.index import Index
-from registries import Ask
+from everpath.server.index.model import Index
+from registry_api_client import Call
 
 #: A name that nothing has; quotes and colours show how errors spell it.
 ABSENT = 'no "such"\n\x1b[1mthing é\u200b'
@@ -15,47 +15,47 @@ ABSENT = 'no "such"\n\x1b[1mthing é\u200b'
 _ACKNOWLEDGED = (("x-acknowledge-experimental", "true"),)
 
 
-def calls(index: Index) -> Iterator[Ask]:
+def calls(index: Index) -> Iterator[Call]:
     """All calls about all that is in a catalog."""
-    yield Ask("ListPackages")
-    yield Ask("ListBundles")
+    yield Call("ListPackages")
+    yield Call("ListBundles")
     for name in (*index.packages, ABSENT, ""):
-        yield Ask("GetPackage", {"name": name})
+        yield Call("GetPackage", {"name": name})
     yield from _about_bundles(index)
     yield from _about_edges(index)
     yield from _about_apis(index)
     yield from _about_customs(index)
 
 
-def _about_bundles(index: Index) -> Iterator[Ask]:
-    for package, channel, step in index.steps():
-        yield Ask("GetBundle", {"pkgName": package.name, "channelName": channel.name, "csvName": step.name})
+def _about_bundles(index: Index) -> Iterator[Call]:
+    for package, channel, entry in index.entries():
+        yield Call("GetBundle", {"pkgName": package.name, "channelName": channel.name, "csvName": entry.name})
     for package in index.packages.values():
         for name in (*package.channels, ABSENT, ""):
             where = {"pkgName": package.name, "channelName": name}
-            yield Ask("GetBundleForChannel", where)
-            yield Ask("GetBundle", {**where, "csvName": ABSENT})
-            yield Ask("GetBundle", where)
-    yield Ask("GetBundleForChannel", {"pkgName": ABSENT, "channelName": ABSENT})
-    yield Ask("GetBundle", {"pkgName": ABSENT})
+            yield Call("GetBundleForChannel", where)
+            yield Call("GetBundle", {**where, "csvName": ABSENT})
+            yield Call("GetBundle", where)
+    yield Call("GetBundleForChannel", {"pkgName": ABSENT, "channelName": ABSENT})
+    yield Call("GetBundle", {"pkgName": ABSENT})
 
 
-def _about_edges(index: Index) -> Iterator[Ask]:
-    names = {name for _, _, step in index.steps() for name in (step.name, step.replaces, *step.skips)}
+def _about_edges(index: Index) -> Iterator[Call]:
+    names = {name for _, _, entry in index.entries() for name in (entry.name, entry.replaces, *entry.skips)}
     for name in sorted({*names, ABSENT, ""}):
-        yield Ask("GetChannelEntriesThatReplace", {"csvName": name})
+        yield Call("GetChannelEntriesThatReplace", {"csvName": name})
     for package in index.packages.values():
         for channel in package.channels.values():
             where = {"pkgName": package.name, "channelName": channel.name}
-            edges = {name for step in channel.steps.values() for name in (step.replaces, *step.skips)}
+            edges = {name for entry in channel.entries.values() for name in (entry.replaces, *entry.skips)}
             for name in sorted({*edges, channel.head, ABSENT}):
-                yield Ask("GetBundleThatReplaces", {**where, "csvName": name})
-        yield Ask("GetBundleThatReplaces", {"pkgName": package.name, "channelName": ABSENT, "csvName": "x"})
-    yield Ask("GetBundleThatReplaces", {"pkgName": ABSENT, "channelName": ABSENT, "csvName": "x"})
+                yield Call("GetBundleThatReplaces", {**where, "csvName": name})
+        yield Call("GetBundleThatReplaces", {"pkgName": package.name, "channelName": ABSENT, "csvName": "x"})
+    yield Call("GetBundleThatReplaces", {"pkgName": ABSENT, "channelName": ABSENT, "csvName": "x"})
 
 
-def _about_apis(index: Index) -> Iterator[Ask]:
-    known = {gvk for _, _, step in index.steps() for gvk in step.apis}
+def _about_apis(index: Index) -> Iterator[Call]:
+    known = {gvk for _, _, entry in index.entries() for gvk in entry.provided_apis}
     for group, version, kind in (*sorted(known), (ABSENT, ABSENT, ABSENT), ("", "", "")):
         gvk = {"group": group, "version": version, "kind": kind}
         for method in (
@@ -63,15 +63,15 @@ def _about_apis(index: Index) -> Iterator[Ask]:
             "GetLatestChannelEntriesThatProvide",
             "GetDefaultBundleThatProvides",
         ):
-            yield Ask(method, gvk)
-        yield Ask("GetDefaultBundleThatProvides", {**gvk, "plural": "things"})
+            yield Call(method, gvk)
+        yield Call("GetDefaultBundleThatProvides", {**gvk, "plural": "things"})
 
 
-def _about_customs(index: Index) -> Iterator[Ask]:
+def _about_customs(index: Index) -> Iterator[Call]:
     method = "ExperimentalListPackageCustomSchemas"
-    keys = {(custom.schema, custom.package) for custom in index.customs}
+    keys = {(custom.schema, custom.package) for custom in index.custom_documents}
     for schema, package in sorted({*keys, ("no.such", ""), ("", "p"), ("../etc", ""), ("a", "b/c")}):
         fields = {"schema": schema, "packageName": package}
-        yield Ask(method, fields, _ACKNOWLEDGED)
-        yield Ask(method, fields)
-        yield Ask(method, fields, (("x-acknowledge-experimental", "yes"),))
+        yield Call(method, fields, _ACKNOWLEDGED)
+        yield Call(method, fields)
+        yield Call(method, fields, (("x-acknowledge-experimental", "yes"),))

@@ -1,4 +1,4 @@
-"""catalogd's storage and handlers, and ours, asked the same over HTTP."""
+"""Compare everpath's content API with the storage and the handlers of catalogd."""
 
 from __future__ import annotations
 
@@ -16,14 +16,21 @@ import yaml
 from catalog_streams import STREAMS
 from conformance.oracle import Oracle
 from conformance.random_values import random_value
-from content_requests import NAME, Asked, Told, requests, serving, tell
+from content_api_requests import (
+    NAME,
+    ContentRequest,
+    ContentResponse,
+    requests,
+    run_content_server,
+    send_request,
+)
 from documents import bundle, channel, package
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc.blobs import read_documents
 from everpath.loaders.sources import Sources
 from everpath.opm_render.refusals import Refusal
-from everpath.server.http_conditions import parse_time
-from everpath.server.http_content import Content, meta_of
+from everpath.server.content_api.content import CatalogContent, meta_from_document
+from everpath.server.content_api.preconditions import parse_http_time
 
 pytestmark = pytest.mark.conformance
 
@@ -34,12 +41,12 @@ def test_every_request_is_answered_alike(
     folder = odd_catalog(tmp_path / "catalog")
     counts: Counter[int] = Counter()
     with stored(oracle_v1, folder, tmp_path) as theirs:
-        modified = parse_time(tell(theirs, ALL).headers["Last-Modified"])
+        modified = parse_http_time(send_request(theirs, ALL).headers["Last-Modified"])
         assert modified is not None
         with served(folder, modified) as ours:
-            for asked in requests(modified):
-                mine, real = tell(ours, asked), tell(theirs, asked)
-                assert mine == known(asked, real), asked
+            for request in requests(modified):
+                mine, real = send_request(ours, request), send_request(theirs, request)
+                assert mine == without_text_after_error(request, real), request
                 counts[mine.status] += 1
     shown = ", ".join(f"{number} × {status}" for status, number in sorted(counts.items()))
     record_property(
@@ -103,7 +110,7 @@ def our_text(folder: Path) -> bytes | None:
         return None
 
 
-ALL = Asked("GET", f"/catalogs/{NAME}/api/v1/all")
+ALL = ContentRequest("GET", f"/catalogs/{NAME}/api/v1/all")
 
 
 def odd_catalog(folder: Path) -> Path:
@@ -143,19 +150,22 @@ def stored(oracle: Oracle, folder: Path, tmp_path: Path) -> Iterator[HTTPConnect
 @contextmanager
 def served(folder: Path, modified: int) -> Iterator[HTTPConnection]:
     found = content(folder, modified)
-    with serving({NAME: found}) as port, closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+    with (
+        run_content_server({NAME: found}) as port,
+        closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection,
+    ):
         yield connection
 
 
-def content(folder: Path, modified: int = 0) -> Content:
-    return Content(map(meta_of, read_documents(str(folder), Sources())), modified)
+def content(folder: Path, modified: int = 0) -> CatalogContent:
+    return CatalogContent(map(meta_from_document, read_documents(str(folder), Sources())), modified)
 
 
-def known(asked: Asked, real: Told) -> Told:
-    """Its answer, but for what it says behind an error: the catalog that was asked for."""
+def without_text_after_error(request: ContentRequest, real: ContentResponse) -> ContentResponse:
+    """Remove the catalog that catalogd sends after an error."""
     if real.status == 500:
-        assert asked.target.partition("?")[0].endswith("/metas")
-        assert parse_time(dict(asked.headers)["If-Modified-Since"]) is None
+        assert request.target.partition("?")[0].endswith("/metas")
+        assert parse_http_time(dict(request.headers)["If-Modified-Since"]) is None
         error, line, _ = real.body.partition(b"\n")
         return real._replace(body=error + line)
     return real

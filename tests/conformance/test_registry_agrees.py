@@ -27,11 +27,11 @@ from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.packagemanifest.migration import Migration
 from everpath.loaders.reading import read
 from everpath.loaders.sources import Sources
-from everpath.server.index import Index
-from everpath.server.snapshots import take
+from everpath.server.catalog.snapshot import take_snapshot
+from everpath.server.index.model import Index
+from in_process_server import run_server
 from package_manifests import complete
-from registries import Ask, Failed, asked, opm_serving
-from serving_here import serving
+from registry_api_client import Call, CallError, run_opm_serve, send_call
 
 pytestmark = pytest.mark.conformance
 
@@ -55,8 +55,8 @@ def opm() -> str:
     return program
 
 
-def _comparable(ask: Ask, answer: list[Any] | Failed) -> object:
-    if isinstance(answer, Failed):
+def _comparable(ask: Call, answer: list[Any] | CallError) -> object:
+    if isinstance(answer, CallError):
         return answer
     texts = [message.SerializeToString(deterministic=True) for message in answer]
     return sorted(texts) if ask.method in _UNORDERED else texts
@@ -66,21 +66,21 @@ def _candidates(index: Index, fields: Mapping[str, str]) -> list[str]:
     """The bundles that opm picks one of, by chance."""
     channel = index.packages[fields["pkgName"]].channels.get(fields["channelName"])
     name = fields["csvName"]
-    steps = channel.steps.values() if channel else ()
-    return [step.name for step in steps if step.replaces == name or name in step.skips]
+    entries = channel.entries.values() if channel else ()
+    return [entry.name for entry in entries if entry.replaces == name or name in entry.skips]
 
 
 def _differences(index: Index, ours: grpc.Channel, theirs: grpc.Channel) -> tuple[list[str], Counter[str]]:
     differences, asks = [], Counter[str]()
     for ask in calls(index):
         asks[ask.method] += 1
-        mine, peer = asked(ours, ask), asked(theirs, ask)
+        mine, peer = send_call(ours, ask), send_call(theirs, ask)
         if ask.method == "GetBundleThatReplaces" and ask.fields["pkgName"] in index.packages:
             rivals = _candidates(index, ask.fields)
             if len(rivals) > 1 and isinstance(mine, list) and isinstance(peer, list):
                 assert peer[0].csvName in rivals
                 wanted = {**ask.fields, "csvName": mine[0].csvName}
-                peer = asked(theirs, Ask("GetBundle", wanted))
+                peer = send_call(theirs, Call("GetBundle", wanted))
         if _comparable(ask, mine) != _comparable(ask, peer):
             differences.append(f"{ask}\n  ours:  {_short(mine)}\n  opm's: {_short(peer)}")
     return differences, asks
@@ -93,8 +93,8 @@ def _short(answer: object) -> str:
 def _agree(
     opm: str, catalog: Path, folder: Path, record: Callable[[str, object], None], least: int = 0
 ) -> None:
-    index = take(str(catalog), {"EVERPATH_CACHE": "off"}).index
-    with opm_serving(opm, catalog, folder) as (_, theirs), serving(catalog) as ours:
+    index = take_snapshot(str(catalog), {"EVERPATH_CACHE": "off"}).index
+    with run_opm_serve(opm, catalog, folder) as (_, theirs), run_server(catalog) as ours:
         differences, asks = _differences(index, ours.channel, theirs)
     assert not differences, "\n".join(differences[:5])
     assert asks.total() >= least
@@ -150,7 +150,7 @@ def test_olms_own_client_sees_no_difference(
     """The wire as the Go of operator-registry reads it, health and reflection included."""
     catalog = tmp_path / "catalog"
     make_catalog(corpus, catalog, 3, "yaml")
-    with opm_serving(opm, catalog, tmp_path) as (address, _), serving(catalog) as ours:
+    with run_opm_serve(opm, catalog, tmp_path) as (address, _), run_server(catalog) as ours:
         mine = oracle.ask({"ask": "registry", "address": str(ours.address)})
         peer = oracle.ask({"ask": "registry", "address": address})
     assert mine["healthy"]

@@ -16,7 +16,14 @@ from typing import NamedTuple
 import pytest
 
 from commandline import ROOT
-from content_requests import NAME, Asked, Told, requests, serving, tell
+from content_api_requests import (
+    NAME,
+    ContentRequest,
+    ContentResponse,
+    requests,
+    run_content_server,
+    send_request,
+)
 from documents import channel, package
 from e2e.images.docker_registry import docker_registry
 from e2e.servers.api import Api
@@ -25,9 +32,9 @@ from e2e.servers.control_plane import control_plane
 from e2e.servers.network_namespace import private_network
 from e2e.servers.olm_v1 import OlmV1, run_olm_v1
 from e2e.servers.processes import create_work_dir
-from everpath.server.http_conditions import parse_time
-from everpath.server.http_front import content_of
-from everpath.server.snapshots import take
+from everpath.server.catalog.snapshot import take_snapshot
+from everpath.server.content_api.frontend import build_content
+from everpath.server.content_api.preconditions import parse_http_time
 
 pytestmark = pytest.mark.e2e
 
@@ -62,15 +69,15 @@ def test_everpath_serves_like_catalogd(
     assert catalog["status"]["resolvedSource"]["image"]["ref"] == f"{servers.registry}/{NAME}@{digest}"
     counts: Counter[int] = Counter()
     with closing(servers.olm.connection(catalog)) as catalogd:
-        modified = parse_time(tell(catalogd, WHOLE).headers["Last-Modified"])
+        modified = parse_http_time(send_request(catalogd, WHOLE).headers["Last-Modified"])
         assert modified is not None
         with (
-            serving({NAME: content_of(take(str(folder)), modified)}) as port,
+            run_content_server({NAME: build_content(take_snapshot(str(folder)), modified)}) as port,
             closing(HTTPConnection("127.0.0.1", port, timeout=30)) as everpath_server,
         ):
-            for asked in requests(modified):
-                response, expected = tell(everpath_server, asked), tell(catalogd, asked)
-                assert response == without_text_after_error(expected), asked
+            for request in requests(modified):
+                response, expected = send_request(everpath_server, request), send_request(catalogd, request)
+                assert response == without_text_after_error(expected), request
                 counts[response.status] += 1
     record_property("counted", f"catalogd: {counts.total():,} requests, 0 disagreements")
     assert counts.total() > 1_000
@@ -96,7 +103,7 @@ def test_operator_controller_installs_and_upgrades_our_bundle(servers: Servers, 
     assert api.get(crd)["spec"]["names"]["kind"] == "SearchCluster"
 
 
-WHOLE = Asked("GET", f"/catalogs/{NAME}/api/v1/all")
+WHOLE = ContentRequest("GET", f"/catalogs/{NAME}/api/v1/all")
 
 
 def push(kind: str, folder: Path, image: str) -> str:
@@ -132,7 +139,7 @@ def deployed_release(api: Api) -> str:
     return str(image).rpartition(":")[2].removeprefix("v")
 
 
-def without_text_after_error(response: Told) -> Told:
+def without_text_after_error(response: ContentResponse) -> ContentResponse:
     """Remove the catalog that catalogd sends after an error message."""
     error, line, _ = response.body.partition(b"\n")
     return response._replace(body=error + line) if response.status == 500 else response

@@ -1,4 +1,4 @@
-"""One catalog with something of everything, and a server of it."""
+"""A catalog with every kind of document, and a server of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from serving_here import Running, serving
+from in_process_server import RunningServer, run_server
 
 _CSV: Final = {"kind": "ClusterServiceVersion", "metadata": {"name": "inline.v1.0.0"}}
 
@@ -96,7 +96,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def registry(catalog: Path) -> Iterator[Running]:
-    """A server of that catalog, shared by all who only ask."""
-    with serving(catalog) as running:
+def registry(catalog: Path) -> Iterator[RunningServer]:
+    """A server of the catalog for tests that only send calls."""
+    with run_server(catalog) as running:
         yield running

@@ -1,4 +1,4 @@
-"""Clients that behave badly, and many at once."""
+"""Slow, disconnecting and many concurrent clients."""
 
 from __future__ import annotations
 
@@ -14,94 +14,93 @@ from typing import Any
 import pytest
 
 from catalogs import large_catalog, write_fbc
-from everpath.server.registry import Served
-from registries import Ask, asked, reachable
-from serving_here import Running, serving
+from everpath.server.catalog.snapshot import ServedCatalog
+from in_process_server import RunningServer, run_server
+from registry_api_client import Call, connect, send_call
 
 _ENTRIES = 300
-# Else gRPC's own client takes in all there is, whether anybody wants it or not.
-_TAKING_LITTLE = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 65_536))
+# Without these options the client reads the whole stream into its buffers.
+_SMALL_BUFFERS = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 65_536))
 
 
 @pytest.fixture(scope="module")
-def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A catalog whose stream is larger than any buffer between two processes."""
-    return large_catalog(tmp_path_factory.mktemp("big"), _ENTRIES)
+    return large_catalog(tmp_path_factory.mktemp("large"), _ENTRIES)
 
 
 def _megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 
 
-def _listed(running: Running) -> Any:
+def _list_bundles(running: RunningServer) -> Any:
     stream: Any = running.channel.unary_stream("/api.Registry/ListBundles")
     return stream(b"", timeout=60)
 
 
-def test_who_never_reads_its_stream_costs_nothing_and_hinders_nobody(big: Path) -> None:
-    with serving(big, grace=0.2) as running:
-        assert sum(1 for _ in _listed(running)) == _ENTRIES
+def test_clients_that_do_not_read_their_streams_cost_little_memory_and_block_no_calls(large: Path) -> None:
+    with run_server(large, grace=0.2) as running:
+        assert sum(1 for _ in _list_bundles(running)) == _ENTRIES
         before = _megabytes()
-        sleepers = []
-        with reachable(str(running.address), *_TAKING_LITTLE) as other:
+        with connect(str(running.address), *_SMALL_BUFFERS) as other:
             stream: Any = other.unary_stream("/api.Registry/ListBundles")
-            sleepers = [stream(b"") for _ in range(50)]
-            for sleeper in sleepers:
-                next(sleeper)
-            assert len(asked(running.channel, Ask("ListPackages"))) == 1
-            assert sum(1 for _ in _listed(running)) == _ENTRIES
-            # Both sides of fifty streams are in this process; all they would send is fifty times 3 MB.
+            stalled_calls = [stream(b"") for _ in range(50)]
+            for stalled_call in stalled_calls:
+                next(stalled_call)
+            assert len(send_call(running.channel, Call("ListPackages"))) == 1
+            assert sum(1 for _ in _list_bundles(running)) == _ENTRIES
+            # Clients and server are in this process. All fifty streams would be 150 MB.
             assert _megabytes() - before < 60
-            for sleeper in sleepers:
-                sleeper.cancel()
+            for stalled_call in stalled_calls:
+                stalled_call.cancel()
 
 
-def test_who_goes_away_in_the_middle_is_forgotten(big: Path) -> None:
-    with serving(big) as running:
+def test_a_client_may_cancel_its_stream(large: Path) -> None:
+    with run_server(large) as running:
         for _ in range(20):
-            call = _listed(running)
+            call = _list_bundles(running)
             next(call)
             call.cancel()
-        assert sum(1 for _ in _listed(running)) == _ENTRIES
+        assert sum(1 for _ in _list_bundles(running)) == _ENTRIES
 
 
-def test_many_at_once_get_all_of_it(big: Path) -> None:
-    with serving(big) as running, ThreadPoolExecutor(16) as pool:
-        counts = set(pool.map(lambda _: sum(1 for _ in _listed(running)), range(16)))
+def test_concurrent_clients_get_all_bundles(large: Path) -> None:
+    with run_server(large) as running, ThreadPoolExecutor(16) as pool:
+        counts = set(pool.map(lambda _: sum(1 for _ in _list_bundles(running)), range(16)))
     assert counts == {_ENTRIES}
 
 
-def test_streams_under_way_end_well_when_the_server_ends(big: Path) -> None:
-    with serving(big, grace=30.0) as running:
-        call = _listed(running)
+def test_open_streams_are_completed_when_the_server_stops(large: Path) -> None:
+    with run_server(large, grace=30.0) as running:
+        call = _list_bundles(running)
         first = next(call)
-        running.end()
+        running.stop()
         time.sleep(0.3)
         assert len([first, *call]) == _ENTRIES
-    assert running.said[-1].startswith("ending")
+    assert running.log[-1].startswith("shutting down")
 
 
-def test_who_does_not_end_is_ended_after_the_grace(big: Path) -> None:
-    with serving(big, grace=0.3) as running, reachable(str(running.address), *_TAKING_LITTLE) as other:
+def test_open_streams_are_aborted_after_the_grace_period(large: Path) -> None:
+    with run_server(large, grace=0.3) as running, connect(str(running.address), *_SMALL_BUFFERS) as other:
         stream: Any = other.unary_stream("/api.Registry/ListBundles")
         call = stream(b"")
         next(call)
-        running.end()
-        assert running.has_ended.wait(60)
+        running.stop()
+        assert running.has_stopped.wait(60)
         call.cancel()
 
 
-def test_all_servers_end_at_the_same_time_so_that_the_grace_counts_once(tmp_path: Path) -> None:
-    met = asyncio.Barrier(2)
+def test_all_servers_are_stopped_concurrently(tmp_path: Path) -> None:
+    both_closing = asyncio.Barrier(2)
     closed = []
 
     @asynccontextmanager
-    async def front(_served: Served, _heard: Callable[[int], None]) -> AsyncIterator[str]:
-        yield "somewhere"
-        # One that is closed before the other begins to waits for it in vain.
-        await asyncio.wait_for(met.wait(), 10)
-        closed.append(front)
+    async def frontend(_served: ServedCatalog, _on_response: Callable[[int], None]) -> AsyncIterator[str]:
+        yield "a URL"
+        # Times out if the servers are stopped one after the other.
+        await asyncio.wait_for(both_closing.wait(), 10)
+        closed.append(frontend)
 
-    with serving(write_fbc(tmp_path, "a"), fronts=[front, front]):
+    with run_server(write_fbc(tmp_path, "a"), frontends=[frontend, frontend]):
         pass
     assert len(closed) == 2

@@ -1,4 +1,4 @@
-"""Whatever everpath reads as a catalog can be served."""
+"""The kinds of input that can be served."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ import pytest
 from catalogs import fbc
 from everpath.errors import EverpathError, UnreadableInput
 from everpath.server import registry_pb2 as api
-from everpath.server.snapshots import Snapshot, take
+from everpath.server.catalog.snapshot import CatalogSnapshot, take_snapshot
 
 
-def taken(path: Path | str) -> Snapshot:
-    return take(str(path), {"EVERPATH_CACHE": "off"})
+def take(path: Path | str) -> CatalogSnapshot:
+    return take_snapshot(str(path), {"EVERPATH_CACHE": "off"})
 
 
-def listed(snapshot: Snapshot) -> list[api.Bundle]:
-    return [api.Bundle.FromString(message) for message in snapshot.answers.bundles()]
+def list_bundles(snapshot: CatalogSnapshot) -> list[api.Bundle]:
+    return [api.Bundle.FromString(message) for message in snapshot.queries.list_bundles()]
 
 
 def test_a_single_file(tmp_path: Path) -> None:
     (tmp_path / "catalog.yaml").write_text(fbc("b: a\na"))
-    assert [b.csvName for b in listed(taken(tmp_path / "catalog.yaml"))] == ["a", "b"]
+    assert [b.csvName for b in list_bundles(take(tmp_path / "catalog.yaml"))] == ["a", "b"]
 
 
-def test_what_indexignore_leaves_out_is_left_out(tmp_path: Path) -> None:
+def test_files_in_indexignore_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "catalog.yaml").write_text(fbc("a"))
     (tmp_path / "README.md").write_text("# no catalog")
     with pytest.raises(EverpathError, match=r"README\.md"):
-        taken(tmp_path)
+        take(tmp_path)
     (tmp_path / ".indexignore").write_text("README.md\n")
-    snapshot = taken(tmp_path)
-    assert len(listed(snapshot)) == 1
+    snapshot = take(tmp_path)
+    assert len(list_bundles(snapshot)) == 1
     assert [Path(file).name for file in snapshot.files] == ["catalog.yaml"]
 
 
-def test_an_empty_folder_is_no_catalog(tmp_path: Path) -> None:
+def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="holds no catalog"):
-        taken(tmp_path)
+        take(tmp_path)
 
 
 @pytest.mark.parametrize("form", ["repository", "package", "bundle"])
 def test_bundles_are_served_with_their_manifests(form: str) -> None:
-    """As `everpath migrate` would write them: without images, so that OLM needs no unpacking."""
+    """As `everpath migrate` converts them: without images, so that OLM unpacks none."""
     root = Path(__file__).parents[2] / "bundles"
     package = next(path for path in sorted(root.iterdir()) if path.is_dir())
     bundle = next(path for path in sorted(package.iterdir()) if (path / "manifests").is_dir())
-    snapshot = taken({"repository": root, "package": package, "bundle": bundle}[form])
-    bundles = listed(snapshot)
+    snapshot = take({"repository": root, "package": package, "bundle": bundle}[form])
+    bundles = list_bundles(snapshot)
     assert bundles
     for message in bundles:
         assert message.bundlePath == ""
@@ -57,7 +57,7 @@ def test_bundles_are_served_with_their_manifests(form: str) -> None:
         assert len(message.object) > 1
 
 
-def test_documents_that_share_a_line_are_told_apart(tmp_path: Path) -> None:
+def test_several_documents_on_one_line_are_separated(tmp_path: Path) -> None:
     documents = [
         {"schema": "olm.package", "name": "p", "defaultChannel": "c"},
         {"schema": "olm.channel", "package": "p", "name": "c", "entries": [{"name": "a"}]},
@@ -74,14 +74,14 @@ def test_documents_that_share_a_line_are_told_apart(tmp_path: Path) -> None:
         {"schema": "com.example", "name": "last"},
     ]
     (tmp_path / "catalog.json").write_text(" ".join(map(json.dumps, documents)))
-    snapshot = taken(tmp_path)
-    csv = json.loads(snapshot.answers.bundle("p", "c", "a").csvJson)
+    snapshot = take(tmp_path)
+    csv = json.loads(snapshot.queries.get_bundle("p", "c", "a").csvJson)
     assert csv["spec"]["displayName"] == "A"
-    (custom,) = snapshot.answers.customs("com.example", "")
-    assert snapshot.document(custom.where) == {"name": "last", "schema": "com.example"}
+    (custom,) = snapshot.queries.list_custom_documents("com.example", "")
+    assert snapshot.document(custom.document) == {"name": "last", "schema": "com.example"}
 
 
-def test_yaml_that_starts_like_json_is_yaml(tmp_path: Path) -> None:
+def test_yaml_that_starts_with_a_brace_is_parsed_as_yaml(tmp_path: Path) -> None:
     (tmp_path / "catalog.yaml").write_text(
         "{schema: olm.package, name: p, defaultChannel: c}\n---\n"
         "{schema: olm.channel, package: p, name: c, entries: [{name: a}]}\n---\n"
@@ -89,5 +89,5 @@ def test_yaml_that_starts_like_json_is_yaml(tmp_path: Path) -> None:
         "{type: olm.package, value: {packageName: p, version: 1.0.0}},"
         "{type: olm.csv.metadata, value: {displayName: A}}]}\n"
     )
-    csv = json.loads(taken(tmp_path).answers.bundle("p", "c", "a").csvJson)
+    csv = json.loads(take(tmp_path).queries.get_bundle("p", "c", "a").csvJson)
     assert csv["spec"]["displayName"] == "A"

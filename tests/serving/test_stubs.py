@@ -1,4 +1,4 @@
-"""The generated stubs, the proto they are made of, and the contract that both keep."""
+"""The generated stubs and the numbers of their fields."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import stubs
 from everpath.server import registry_pb2 as api
 
 
-def test_the_stubs_are_those_of_the_proto() -> None:
+def test_the_stubs_are_up_to_date() -> None:
     assert stubs.is_current()
 
 
-def test_stale_stubs_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stale_stubs_are_reported(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     changed = stubs.compiled()
     changed.message_type[0].field[0].number = 99
     monkeypatch.setattr(stubs, "compiled", lambda: changed)
@@ -20,8 +22,8 @@ def test_stale_stubs_are_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert "is stale: scripts/stubs.py --write" in capsys.readouterr().err
 
 
-def test_the_numbers_on_the_wire_are_those_olm_knows() -> None:
-    """From operator-registry's documentation of the API; `make conformance` asks its own client."""
+def test_the_field_numbers_are_those_of_operator_registry() -> None:
+    """From the documentation of operator-registry; `make conformance` uses its client."""
     fields = {
         message: {field.name: field.number for field in descriptor.fields}
         for message, descriptor in api.DESCRIPTOR.message_types_by_name.items()

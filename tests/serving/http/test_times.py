@@ -1,4 +1,4 @@
-"""Times in the three ways that HTTP has to write them."""
+"""The three formats of times in HTTP."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.server.http_conditions import http_time, parse_time
+from everpath.server.content_api.preconditions import format_http_time, parse_http_time
 
 
 @given(st.integers(0, 4_000_000_000))
-def test_what_is_written_is_read(seconds: int) -> None:
-    assert http_time(seconds) == formatdate(seconds, usegmt=True)
-    assert parse_time(http_time(seconds)) == seconds
+def test_a_formatted_time_is_parsed_to_the_same_time(seconds: int) -> None:
+    assert format_http_time(seconds) == formatdate(seconds, usegmt=True)
+    assert parse_http_time(format_http_time(seconds)) == seconds
 
 
 @pytest.mark.parametrize(
@@ -29,13 +29,17 @@ def test_what_is_written_is_read(seconds: int) -> None:
         "Mon, 06 Nov 1994 08:49:37 GMT",
     ],
 )
-def test_all_of_these_are_one_time(text: str) -> None:
-    assert parse_time(text) == 784_111_777
+def test_equivalent_formats(text: str) -> None:
+    assert parse_http_time(text) == 784_111_777
 
 
-def test_two_figures_of_a_year_are_the_nearer_century() -> None:
-    assert parse_time("Friday, 01-Jan-69 00:00:00 GMT") == parse_time("Fri, 01 Jan 1969 00:00:00 GMT")
-    assert parse_time("Friday, 01-Jan-68 00:00:00 GMT") == parse_time("Fri, 01 Jan 2068 00:00:00 GMT")
+def test_a_year_of_two_digits_is_in_1969_to_2068() -> None:
+    assert parse_http_time("Friday, 01-Jan-69 00:00:00 GMT") == parse_http_time(
+        "Fri, 01 Jan 1969 00:00:00 GMT"
+    )
+    assert parse_http_time("Friday, 01-Jan-68 00:00:00 GMT") == parse_http_time(
+        "Fri, 01 Jan 2068 00:00:00 GMT"
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,5 +61,5 @@ def test_two_figures_of_a_year_are_the_nearer_century() -> None:
         "Sun, ٠٦ Nov 1994 08:49:37 GMT",
     ],
 )
-def test_none_of_these_is_a_time(text: str) -> None:
-    assert parse_time(text) is None
+def test_invalid_times(text: str) -> None:
+    assert parse_http_time(text) is None

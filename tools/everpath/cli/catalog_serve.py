@@ -20,7 +20,7 @@ from everpath.errors import EverpathError, ExitCode, UsageError
 from everpath.loaders.sources import STANDARD_INPUT, named
 
 if TYPE_CHECKING:
-    from everpath.server.server import Front
+    from everpath.server.lifecycle import Frontend
 
 _EXTRA: Final = ("grpc", "google", "grpc_health", "grpc_reflection")
 
@@ -116,21 +116,21 @@ def _start(path: str, request: _Request) -> None:
     try:
         import asyncio  # noqa: PLC0415 - only who serves pays for it
 
-        from everpath.server.binding import Address  # noqa: PLC0415
-        from everpath.server.server import Settings, described, serve  # noqa: PLC0415
-        from everpath.server.snapshots import take  # noqa: PLC0415
+        from everpath.server.address import Address  # noqa: PLC0415
+        from everpath.server.catalog.snapshot import take_snapshot  # noqa: PLC0415
+        from everpath.server.lifecycle import ServerSettings, serve  # noqa: PLC0415
     except ImportError as error:
         raise _missing(error) from error
     fronts = _fronts(request)
-    settings = Settings(
+    settings = ServerSettings(
         Address(request.address.strip("[]"), request.port),
         Address.parse(request.metrics) if request.metrics else None,
         watch=request.watch,
         grace=request.grace,
     )
-    snapshot = take(local(path), thorough=request.thorough or request.check)
+    snapshot = take_snapshot(local(path), thorough=request.thorough or request.check)
     if request.check:
-        click.echo(f"{path} can be served: {described(snapshot)}")
+        click.echo(f"{path} can be served: {snapshot.summary}")
         return
     # Nothing of what was read is garbage as long as this server is there; what comes after that may be.
     gc.collect()
@@ -140,27 +140,27 @@ def _start(path: str, request: _Request) -> None:
     def ready(address: Address) -> None:
         if request.ready_file is not None:
             _write(request.ready_file, f"{address}\n")
-        click.echo(f"serving {described(snapshot)} of {path} on {address}")
+        click.echo(f"serving {snapshot.summary} of {path} on {address}")
         sys.stdout.flush()
 
-    asyncio.run(serve(snapshot, settings, say=_say, ready=ready, fronts=fronts))
+    asyncio.run(serve(snapshot, settings, log=_say, on_ready=ready, frontends=fronts))
 
 
 def _say(text: str) -> None:
     click.echo(f"everpath: {text}", err=True)
 
 
-def _fronts(request: _Request) -> list[Front]:
+def _fronts(request: _Request) -> list[Frontend]:
     """What else the command line asks to serve the catalog by."""
     if request.http is None:
         return []
-    from everpath.server.binding import Address  # noqa: PLC0415
-    from everpath.server.http_front import content_front  # noqa: PLC0415
+    from everpath.server.address import Address  # noqa: PLC0415
+    from everpath.server.content_api.frontend import content_frontend  # noqa: PLC0415
 
     if _NAME.fullmatch(request.name) is None:
         hint = "as a ClusterCatalog may be called: small letters, digits, - and ."
         raise UsageError(f"{request.name!r} is no name for a catalog", hint=hint)
-    return [content_front(Address.parse(request.http), request.name, request.grace)]
+    return [content_frontend(Address.parse(request.http), request.name, request.grace)]
 
 
 def _missing(error: ImportError) -> EverpathError:

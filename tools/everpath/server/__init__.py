@@ -1,1 +1,1 @@
-"""Catalogs on the network: the registry API that OLM v0 asks over gRPC, and what OLM v1 reads over HTTP."""
+"""A catalog on the network: OLM v0's registry API over gRPC, and catalogd's content API over HTTP."""

@@ -1,0 +1,1 @@
+"""The content API of catalogd over HTTP."""

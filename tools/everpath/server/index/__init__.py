@@ -1,0 +1,1 @@
+"""The index of a catalog, from which the registry API is answered."""

@@ -1,0 +1,1 @@
+"""The registry API of operator-registry over gRPC, as `opm serve` implements it."""
