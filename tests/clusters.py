@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from everpath.errors import Unreachable
-from everpath.olm.following import Clock
+from everpath.olm.follow import Clock
 from everpath.olm.objects import (
     CATALOG_SOURCE,
     CRD,
@@ -45,7 +45,7 @@ from everpath.olm.objects import (
     ref_of,
     text,
 )
-from everpath.olm.observation import Observed, observe
+from everpath.olm.snapshot import Observed, observe
 
 PKG, NS = "op", "ns"
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from clusters import NS, Kept, Time, catalog, csv, deployment, group, plan, pod, subscription, world
 from everpath.errors import Unreachable
 from everpath.olm.chain import Chain, chain
-from everpath.olm.following import PATIENCE, Followed, Outcome, follow, news
-from everpath.olm.installing import ask_again
+from everpath.olm.follow import PATIENCE, Followed, Outcome, follow, news
+from everpath.olm.install import ask_again
 from everpath.olm.objects import SUBSCRIPTION, Refused
-from everpath.olm.observation import Observed, observe
+from everpath.olm.snapshot import Observed, observe
 
 PHASES = ["", "Pending", "InstallReady", "Installing", "Succeeded", "Failed", "Replacing", "Deleting"]
 

@@ -11,11 +11,11 @@ import pytest
 from catalogs import write_fbc
 from clusters import NS, Kept, Time, catalog, csv, deployment, group, plan, pod, subscription, world
 from commandline import Answer
-from everpath.olm.following import Outcome, follow
-from everpath.olm.installing import approve
+from everpath.olm.follow import Outcome, follow
+from everpath.olm.install import approve
 from everpath.olm.objects import INSTALL_PLAN, SUBSCRIPTION, ConflictError, Object, Ref
-from everpath.olm.observation import observe
-from everpath.olm.upgrading import Step, Target, passes, pursuit_judge, stated_version
+from everpath.olm.snapshot import observe
+from everpath.olm.upgrade import Step, Target, passes, pursuit_judge, stated_version
 from olm_moves import installs, plans, succeeds
 from schemas import conforms
 

@@ -32,11 +32,11 @@ from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.olm.chain import Chain
 from everpath.olm.changes import Change
-from everpath.olm.following import Clock, Followed, Outcome, follow
-from everpath.olm.installing import ask_again
+from everpath.olm.follow import Clock, Followed, Outcome, follow
+from everpath.olm.install import ask_again
 from everpath.olm.objects import Cluster
-from everpath.olm.observation import Observed, observe
-from everpath.olm.views import VERSION, chain_data, changes_data, waits_text
+from everpath.olm.reporter import VERSION, chain_data, changes_data, waits_text
+from everpath.olm.snapshot import Observed, observe
 from everpath.reporters.colour import Paint
 from everpath.reporters.plain import one_line
 

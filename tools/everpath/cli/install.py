@@ -24,9 +24,9 @@ from everpath.cli.options import comma_list, one_name
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.olm.changes import Did
-from everpath.olm.following import Followed, Outcome, Rest
-from everpath.olm.installing import carry_out, install_judge, prepare
-from everpath.olm.resources import (
+from everpath.olm.follow import Followed, Outcome, Rest
+from everpath.olm.install import carry_out, install_judge, prepare
+from everpath.olm.manifests import (
     Approval,
     CatalogKind,
     InstallMode,

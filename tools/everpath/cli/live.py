@@ -10,7 +10,7 @@ from everpath.cli.clusters import connect
 from everpath.errors import UsageError
 from everpath.olm.chain import Chain, chain
 from everpath.olm.objects import SUBSCRIPTION, text
-from everpath.olm.observation import observe
+from everpath.olm.snapshot import observe
 
 
 class Live(NamedTuple):

@@ -16,8 +16,8 @@ from everpath.cli.writing import write
 from everpath.errors import ExitCode, Unreachable, UsageError
 from everpath.olm.chain import Chain, chain
 from everpath.olm.objects import SUBSCRIPTION, Cluster, Refused, text
-from everpath.olm.observation import observe
-from everpath.olm.views import chain_data, status_text
+from everpath.olm.reporter import chain_data, status_text
+from everpath.olm.snapshot import observe
 
 _PAUSE: Final = 2.0
 _CLEAR: Final = "\x1b[2J\x1b[H"

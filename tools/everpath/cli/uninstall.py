@@ -14,10 +14,10 @@ from everpath.cli.options import one_name
 from everpath.errors import ExitCode, UsageError
 from everpath.olm import removing
 from everpath.olm.objects import Kind, Object, ref_of
-from everpath.olm.observation import observe
 from everpath.olm.removing import Uninstalled
-from everpath.olm.uninstalling import Removal, Wanted, survey
-from everpath.olm.views import changes_data
+from everpath.olm.reporter import changes_data
+from everpath.olm.snapshot import observe
+from everpath.olm.uninstall import Removal, Wanted, survey
 
 
 class Request(NamedTuple):

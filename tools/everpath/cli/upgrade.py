@@ -26,11 +26,11 @@ from everpath.cli.options import one_name
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
 from everpath.olm.chain import Chain
-from everpath.olm.following import PATIENCE, Clock, Followed, Outcome
-from everpath.olm.installing import approve
+from everpath.olm.follow import PATIENCE, Clock, Followed, Outcome
+from everpath.olm.install import approve
 from everpath.olm.objects import Cluster, text
-from everpath.olm.observation import Observed, observe
-from everpath.olm.upgrading import (
+from everpath.olm.snapshot import Observed, observe
+from everpath.olm.upgrade import (
     Step,
     Target,
     next_step,

@@ -208,7 +208,7 @@ def _with_status(
     view: Callable[[Told], Iterator[str]], now: Live, *, colour: bool, is_json: bool
 ) -> Callable[[Told], Iterator[str]]:
     """What the cluster says, and then what the catalog does."""
-    from everpath.olm.views import chain_data, status_text  # noqa: PLC0415
+    from everpath.olm.reporter import chain_data, status_text  # noqa: PLC0415
     from everpath.reporters.colour import Paint  # noqa: PLC0415
 
     def shown(told: Told) -> Iterator[str]:

@@ -6,12 +6,12 @@ __all__ = ["Chain", "chain"]
 
 from dataclasses import dataclass, replace
 
-from everpath.olm.asking import plan_link, subscription_link, unapproved
-from everpath.olm.catalogs import catalog_link, group_link
-from everpath.olm.links import Link, State, Wait
+from everpath.olm.catalog_source import catalog_link, group_link
+from everpath.olm.csv import condition_link, csv_link, deployment_links
 from everpath.olm.objects import SUBSCRIPTION, name_of, text
-from everpath.olm.observation import Observed
-from everpath.olm.running import condition_link, csv_link, deployment_links
+from everpath.olm.snapshot import Observed
+from everpath.olm.status import Link, State, Wait
+from everpath.olm.subscription import plan_link, subscription_link, unapproved
 
 
 @dataclass(frozen=True, slots=True)

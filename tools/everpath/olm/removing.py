@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from everpath.errors import Unreachable
 from everpath.olm.changes import Change, Did
-from everpath.olm.following import PAUSE, Clock
+from everpath.olm.follow import PAUSE, Clock
 from everpath.olm.objects import Cluster, Kind, Object, Ref, Refused, items, ref_of, text
-from everpath.olm.uninstalling import Removal
+from everpath.olm.uninstall import Removal
 
 
 @dataclass(slots=True)

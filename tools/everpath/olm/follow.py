@@ -11,9 +11,9 @@ from typing import Final
 
 from everpath.errors import Unreachable
 from everpath.olm.chain import Chain, chain
-from everpath.olm.links import Link, Wait
 from everpath.olm.objects import CSV, Refused
-from everpath.olm.observation import Observed
+from everpath.olm.snapshot import Observed
+from everpath.olm.status import Link, Wait
 
 #: How often a cluster is asked, in seconds.
 PAUSE: Final = 1.0

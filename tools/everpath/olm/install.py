@@ -9,11 +9,18 @@ from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 from everpath.errors import Unreachable, UsageError
-from everpath.olm.asking import planned, unapproved, unpacks
 from everpath.olm.chain import Chain
 from everpath.olm.changes import Change, Did
 from everpath.olm.differences import Difference, differences, told
-from everpath.olm.following import PATIENCE, UNPACKING, Outcome, Rest
+from everpath.olm.follow import PATIENCE, UNPACKING, Outcome, Rest
+from everpath.olm.manifests import (
+    CatalogKind,
+    Wish,
+    catalog_source,
+    namespace,
+    operator_group,
+    subscription,
+)
 from everpath.olm.objects import (
     CATALOG_SOURCE,
     INSTALL_PLAN,
@@ -33,15 +40,8 @@ from everpath.olm.objects import (
     ref_of,
     text,
 )
-from everpath.olm.observation import Observed
-from everpath.olm.resources import (
-    CatalogKind,
-    Wish,
-    catalog_source,
-    namespace,
-    operator_group,
-    subscription,
-)
+from everpath.olm.snapshot import Observed
+from everpath.olm.subscription import planned, unapproved, unpacks
 
 _TRIES: Final = 5
 #: What it says is of no matter: that it changes makes OLM look.

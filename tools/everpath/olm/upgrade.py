@@ -16,11 +16,11 @@ __all__ = [
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from everpath.olm.asking import planned, unapproved, unpacks
 from everpath.olm.chain import Chain
-from everpath.olm.following import PATIENCE, UNPACKING, Outcome, Rest
+from everpath.olm.follow import PATIENCE, UNPACKING, Outcome, Rest
 from everpath.olm.objects import Object, text
-from everpath.olm.observation import Observed
+from everpath.olm.snapshot import Observed
+from everpath.olm.subscription import planned, unapproved, unpacks
 from everpath.versions import maybe
 
 

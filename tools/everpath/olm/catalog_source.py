@@ -6,10 +6,10 @@ __all__ = ["catalog_link", "group_link"]
 
 from collections.abc import Iterator
 
-from everpath.olm.links import Link, State, Wait, link_of
 from everpath.olm.objects import CATALOG_SOURCE, OPERATOR_GROUP, Object, items, name_of, text
-from everpath.olm.observation import Observed
-from everpath.olm.pods import pod_troubles
+from everpath.olm.snapshot import Observed
+from everpath.olm.status import Link, State, Wait, link_of
+from everpath.olm.workload import pod_troubles
 
 _INVALID = frozenset(("SpecInvalidError", "InvalidIntervalError", "ConfigMapError"))
 

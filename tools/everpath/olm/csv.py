@@ -7,7 +7,6 @@ __all__ = ["condition_link", "csv_link", "deployment_links", "upgradeable"]
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.olm.links import Link, State, Wait, link_of
 from everpath.olm.objects import (
     CSV,
     DEPLOYMENT,
@@ -19,8 +18,9 @@ from everpath.olm.objects import (
     name_of,
     text,
 )
-from everpath.olm.observation import Observed
-from everpath.olm.pods import pod_troubles
+from everpath.olm.snapshot import Observed
+from everpath.olm.status import Link, State, Wait, link_of
+from everpath.olm.workload import pod_troubles
 
 #: Reasons of a failed CSV that OLM does not get over by itself, and what to do about each.
 _LASTING: Final = {

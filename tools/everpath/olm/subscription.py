@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.olm.links import Link, State, Wait, link_of
 from everpath.olm.objects import (
     INSTALL_PLAN,
     SUBSCRIPTION,
@@ -20,7 +19,8 @@ from everpath.olm.objects import (
     name_of,
     text,
 )
-from everpath.olm.observation import Observed
+from everpath.olm.snapshot import Observed
+from everpath.olm.status import Link, State, Wait, link_of
 
 #: Phases in which an old and a new CSV stand side by side, or soon will.
 _MOVING: Final = frozenset(("Pending", "InstallReady", "Installing", "Replacing", "Deleting"))

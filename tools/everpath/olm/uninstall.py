@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from everpath.errors import UsageError
+from everpath.olm.manifests import MANAGED_BY, MANAGER, default_catalog
 from everpath.olm.objects import (
     CATALOG_SOURCE,
     CRD,
@@ -28,8 +29,7 @@ from everpath.olm.objects import (
     ref_of,
     text,
 )
-from everpath.olm.observation import Observed
-from everpath.olm.resources import MANAGED_BY, MANAGER, default_catalog
+from everpath.olm.snapshot import Observed
 
 _LONGEST_LABEL: Final = 63
 

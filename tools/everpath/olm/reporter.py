@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from everpath.olm.chain import Chain
 from everpath.olm.changes import Change
-from everpath.olm.links import State, Wait
+from everpath.olm.status import State, Wait
 from everpath.reporters.colour import Paint
 from everpath.reporters.plain import columns, one_line
 
