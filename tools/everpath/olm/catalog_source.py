@@ -1,109 +1,111 @@
-"""The beginning of the chain: a CatalogSource that OLM can ask, and the one OperatorGroup it needs."""
+"""The status of the CatalogSource and of the OperatorGroup."""
 
 from __future__ import annotations
 
-__all__ = ["catalog_link", "group_link"]
+__all__ = ["catalog_source_status", "operator_group_status"]
 
-from collections.abc import Iterator
+from typing import Final
 
-from everpath.olm.objects import CATALOG_SOURCE, OPERATOR_GROUP, Object, items, name_of, text
-from everpath.olm.snapshot import Observed
-from everpath.olm.status import Link, State, Wait, link_of
-from everpath.olm.workload import pod_troubles
+from everpath.olm.objects import (
+    CATALOG_SOURCE,
+    OPERATOR_GROUP,
+    Object,
+    name_of,
+    namespace_of,
+    nested_list,
+    nested_str,
+    normalize_whitespace,
+)
+from everpath.olm.snapshot import OperatorSnapshot
+from everpath.olm.status import ObjectStatus, State, Wait, object_status
+from everpath.olm.workload import pod_problems
 
-_INVALID = frozenset(("SpecInvalidError", "InvalidIntervalError", "ConfigMapError"))
+#: Reasons in the status of a CatalogSource whose spec OLM rejects.
+_INVALID_SPEC: Final = frozenset(("SpecInvalidError", "InvalidIntervalError", "ConfigMapError"))
 
 
-def catalog_link(observed: Observed) -> Link | None:
-    """None where no Subscription names a catalog."""
-    if observed.catalog is None:
-        return _missing(observed)
-    catalog = observed.catalog
-    connection = text(catalog, "status", "connectionState", "lastObservedState")
-    reason = text(catalog, "status", "reason")
-    offered = text(catalog, "spec", "address") or text(catalog, "spec", "image")
-    if reason in _INVALID:
+def catalog_source_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
+    """Return the status of the CatalogSource; None if the Subscription refers to none."""
+    catalog = snapshot.catalog_source
+    if catalog is None:
+        return _missing_catalog_source(snapshot)
+    source = nested_str(catalog, "spec", "address") or nested_str(catalog, "spec", "image")
+    reason = nested_str(catalog, "status", "reason")
+    if reason in _INVALID_SPEC:
+        message = normalize_whitespace(nested_str(catalog, "status", "message")) or reason
         wait = Wait(
-            f"CatalogSource {name_of(catalog)}: {_sentence(text(catalog, 'status', 'message')) or reason}",
-            "correct its spec",
+            f"a valid spec of CatalogSource {name_of(catalog)}: {message}",
+            f"kubectl edit catalogsource {name_of(catalog)} -n {namespace_of(catalog)}",
             is_final=True,
         )
-        return link_of(CATALOG_SOURCE, catalog, State.FAILED, f"{reason}, {offered}", [wait])
+        return object_status(CATALOG_SOURCE, catalog, State.FAILED, f"{reason}, {source}", [wait])
+    connection = nested_str(catalog, "status", "connectionState", "lastObservedState")
+    summary = f"{connection or 'not connected yet'}, {source}"
     if connection == "READY":
-        return link_of(CATALOG_SOURCE, catalog, State.FINE, f"READY, {offered}")
-    summary = f"{connection or 'not connected yet'}, {offered}"
-    return link_of(CATALOG_SOURCE, catalog, State.WORKING, summary, [_silence(observed, catalog)])
+        return object_status(CATALOG_SOURCE, catalog, State.FINE, summary)
+    return object_status(
+        CATALOG_SOURCE, catalog, State.WORKING, summary, [_connection_wait(snapshot, catalog)]
+    )
 
 
-def _missing(observed: Observed) -> Link | None:
-    name = text(observed.subscription, "spec", "source")
+def _missing_catalog_source(snapshot: OperatorSnapshot) -> ObjectStatus | None:
+    name = nested_str(snapshot.subscription, "spec", "source")
     if not name:
         return None
-    where = text(observed.subscription, "spec", "sourceNamespace") or observed.namespace
+    namespace = nested_str(snapshot.subscription, "spec", "sourceNamespace") or snapshot.namespace
     wait = Wait(
-        f"CatalogSource {name} in namespace {where}, which the Subscription names and nobody made",
-        f"everpath install {observed.package} -n {observed.namespace} --catalog IMAGE "
-        f"--catalog-name {name} --catalog-namespace {where}",
+        f"CatalogSource {name} in namespace {namespace}, which the Subscription refers to but does not exist",
+        f"everpath install {snapshot.package} -n {snapshot.namespace} --catalog IMAGE "
+        f"--catalog-name {name} --catalog-namespace {namespace}",
         is_final=True,
     )
-    return Link(CATALOG_SOURCE.name, where, name, State.ABSENT, "is not there", (wait,))
+    return ObjectStatus(CATALOG_SOURCE.name, namespace, name, State.ABSENT, "not found", (wait,))
 
 
-def _silence(observed: Observed, catalog: Object) -> Wait:
-    """Why OLM has no answer from a catalog."""
-    name, where = name_of(catalog), text(catalog, "metadata", "namespace")
-    if address := text(catalog, "spec", "address"):
+def _connection_wait(snapshot: OperatorSnapshot, catalog: Object) -> Wait:
+    """Return why OLM has no connection to the registry server of a catalog."""
+    name, namespace = name_of(catalog), namespace_of(catalog)
+    if address := nested_str(catalog, "spec", "address"):
         return Wait(
-            f"an answer from the registry server at {address}, which OLM cannot reach",
-            f"start it (everpath catalog serve), and name an address that reaches it from namespace {where}: "
-            "OLM asks from inside of the cluster",
+            f"the registry server at {address} to accept connections from OLM",
+            f"start it with `everpath catalog serve`; pods in namespace {namespace} must be able to reach it",
         )
-    troubles = pod_troubles(observed.catalog_pods)
-    if not observed.catalog_pods:
+    if not snapshot.catalog_pods:
         return Wait(
-            f"a pod that serves CatalogSource {name}",
-            f"kubectl get events -n {where} tells what keeps it from being made",
+            f"the registry pod of CatalogSource {name} to be created",
+            f"kubectl get events -n {namespace} shows why the pod is missing",
         )
-    said = "; ".join(troubles) or "its pod does not answer yet"
+    problems = "; ".join(pod_problems(snapshot.catalog_pods)) or "its pod accepts no connections yet"
     return Wait(
-        f"CatalogSource {name} to be served: {said}",
-        f"kubectl describe pods -n {where} -l olm.catalogSource={name}",
+        f"CatalogSource {name} to become READY: {problems}",
+        f"kubectl describe pods -n {namespace} -l olm.catalogSource={name}",
     )
 
 
-def group_link(observed: Observed) -> Link | None:
-    """None where nobody asks for anything: then there need be no OperatorGroup."""
-    groups = observed.groups
+def operator_group_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
+    """Return the status of the OperatorGroup; None if there is neither a group nor a Subscription."""
+    namespace, groups = snapshot.namespace, snapshot.operator_groups
     if len(groups) == 1:
-        return link_of(OPERATOR_GROUP, groups[0], State.FINE, _watched(groups[0]))
+        # OLM writes an empty name for "all namespaces".
+        targets = nested_list(groups[0], "spec", "targetNamespaces") or nested_list(
+            groups[0], "status", "namespaces"
+        )
+        summary = f"targets {', '.join(filter(None, targets)) or 'all namespaces'}"
+        return object_status(OPERATOR_GROUP, groups[0], State.FINE, summary)
     if not groups:
-        if observed.subscription is None:
+        if snapshot.subscription is None:
             return None
         wait = Wait(
-            f"an OperatorGroup in namespace {observed.namespace}: without one OLM installs nothing there",
-            f"everpath install {observed.package} -n {observed.namespace} … makes one",
+            f"an OperatorGroup in namespace {namespace}; OLM installs nothing without one",
+            f"everpath install {snapshot.package} -n {namespace} … creates one",
             is_final=True,
         )
-        return Link(OPERATOR_GROUP.name, observed.namespace, "", State.ABSENT, "there is none", (wait,))
+        return ObjectStatus(OPERATOR_GROUP.name, namespace, "", State.ABSENT, "not found", (wait,))
     names = sorted(map(name_of, groups))
     wait = Wait(
-        f"all OperatorGroups of namespace {observed.namespace} but one to go: with several OLM does nothing",
-        f"kubectl delete operatorgroup -n {observed.namespace} {' '.join(names[1:])}",
+        f"the deletion of all but one OperatorGroup in namespace {namespace}; OLM installs nothing otherwise",
+        f"kubectl delete operatorgroup -n {namespace} {' '.join(names[1:])}",
         is_final=True,
     )
     summary = f"{len(groups)} in one namespace"
-    return Link(OPERATOR_GROUP.name, observed.namespace, ", ".join(names), State.FAILED, summary, (wait,))
-
-
-def _watched(group: Object) -> str:
-    return f"watches {', '.join(_namespaces(group)) or 'all namespaces'}"
-
-
-def _namespaces(group: Object) -> Iterator[str]:
-    """OLM writes one empty name for all of them."""
-    told = items(group, "spec", "targetNamespaces") or items(group, "status", "namespaces")
-    return (name for name in told if name)
-
-
-def _sentence(message: str) -> str:
-    return " ".join(message.split())
+    return ObjectStatus(OPERATOR_GROUP.name, namespace, ", ".join(names), State.FAILED, summary, (wait,))

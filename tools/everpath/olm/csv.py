@@ -1,221 +1,196 @@
-"""The end of the chain: the ClusterServiceVersion, its Deployments, and what the operator says of itself."""
+"""The status of the ClusterServiceVersion and of its OperatorCondition."""
 
 from __future__ import annotations
 
-__all__ = ["condition_link", "csv_link", "deployment_links", "upgradeable"]
+__all__ = ["csv_status", "operator_condition_status"]
 
-from collections.abc import Iterator
 from typing import Final
 
 from everpath.olm.objects import (
     CSV,
-    DEPLOYMENT,
     OPERATOR_CONDITION,
     Object,
-    condition,
-    dig,
-    items,
     name_of,
-    text,
+    nested,
+    nested_list,
+    nested_str,
+    normalize_whitespace,
 )
-from everpath.olm.snapshot import Observed
-from everpath.olm.status import Link, State, Wait, link_of
-from everpath.olm.workload import pod_troubles
+from everpath.olm.snapshot import OperatorSnapshot
+from everpath.olm.status import ObjectStatus, State, Wait, object_status
 
-#: Reasons of a failed CSV that OLM does not get over by itself, and what to do about each.
-_LASTING: Final = {
-    "NoOperatorGroup": "everpath install … makes the OperatorGroup that the namespace lacks",
-    "TooManyOperatorGroups": "delete all OperatorGroups of the namespace but one",
+_NOT_UPGRADEABLE: Final = "OperatorConditionNotUpgradeable"
+_INVALID_BUNDLE: Final = "the bundle is invalid: everpath bundle validate shows where"
+
+#: Reasons of a failed CSV that OLM does not recover from, each with what the user can do.
+_PERMANENT_FAILURES: Final = {
+    "NoOperatorGroup": "everpath install … creates the missing OperatorGroup",
+    "TooManyOperatorGroups": "delete all but one OperatorGroup in the namespace",
     "InterOperatorGroupOwnerConflict": "another operator provides the same API to the same namespaces: "
-    "uninstall one, or have them watch others",
+    "uninstall one of them, or change the target namespaces",
     "OwnerConflict": "another operator owns the same API: uninstall one of them",
-    "InvalidInstallStrategy": "the bundle is at fault: everpath bundle validate says where",
-    "InvalidWebhookDescription": "the bundle is at fault: everpath bundle validate says where",
-    "InstallComponentFailedNoRetry": "OLM does not try again: mend what it says, uninstall, install again",
-    "InvalidInstallModes": "the bundle is at fault: everpath bundle validate says where",
+    "InvalidInstallStrategy": _INVALID_BUNDLE,
+    "InvalidWebhookDescription": _INVALID_BUNDLE,
+    "InstallComponentFailedNoRetry": "OLM does not retry: fix the cause, uninstall, install again",
+    "InvalidInstallModes": _INVALID_BUNDLE,
 }
 
 
-def csv_link(observed: Observed) -> Link | None:
-    """None where OLM has not come so far."""
-    csv = observed.newest
+def csv_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
+    """Return the status of the latest CSV; None if OLM has created none yet."""
+    csv = snapshot.latest_csv
     if csv is None:
-        return _gone(observed)
-    phase = text(csv, "status", "phase") or "not looked at yet"
+        return _deleted_csv(snapshot)
+    phase = nested_str(csv, "status", "phase") or "not processed yet"
     if phase == "Succeeded":
-        return link_of(CSV, csv, State.FINE, phase)
-    reason = text(csv, "status", "reason")
+        return object_status(CSV, csv, State.FINE, phase)
+    reason = nested_str(csv, "status", "reason")
+    if phase == "Failed":
+        state = State.FAILED
+    elif reason == _NOT_UPGRADEABLE:
+        state = State.WAITING
+    else:
+        state = State.WORKING
     summary = f"{phase}, {reason}" if reason else phase
-    wait = _csv_wait(observed, csv, phase, reason)
-    state = State.FAILED if phase == "Failed" else State.WAITING if _is_held(reason) else State.WORKING
-    return link_of(CSV, csv, state, summary, [wait])
+    return object_status(CSV, csv, state, summary, [_find_wait(snapshot, csv, phase, reason)])
 
 
-def _gone(observed: Observed) -> Link | None:
-    if not observed.installed:
+def _deleted_csv(snapshot: OperatorSnapshot) -> ObjectStatus | None:
+    name = snapshot.installed_csv
+    if not name:
         return None
     wait = Wait(
-        f"ClusterServiceVersion {observed.installed}, which is called installed and somebody deleted",
-        f"everpath uninstall {observed.package} -n {observed.namespace}, then install: OLM makes it no more",
+        f"ClusterServiceVersion {name}, which the Subscription reports as installed but does not exist",
+        "OLM does not create it again: "
+        f"everpath uninstall {snapshot.package} -n {snapshot.namespace}, then install",
         is_final=True,
     )
-    return Link(CSV.name, observed.namespace, observed.installed, State.ABSENT, "is not there", (wait,))
+    return ObjectStatus(CSV.name, snapshot.namespace, name, State.ABSENT, "not found", (wait,))
 
 
-def _is_held(reason: str) -> bool:
-    return reason == "OperatorConditionNotUpgradeable"
-
-
-def _csv_wait(  # noqa: PLR0911 - one for each thing there is to wait for
-    observed: Observed, csv: Object, phase: str, reason: str
+def _find_wait(  # noqa: PLR0911 - one for each cause
+    snapshot: OperatorSnapshot, csv: Object, phase: str, reason: str
 ) -> Wait:
-    name, message = name_of(csv), " ".join(text(csv, "status", "message").split())
-    if _is_held(reason):
-        return _not_upgradeable(observed, csv, message)
+    name, message = name_of(csv), normalize_whitespace(nested_str(csv, "status", "message"))
+    if reason == _NOT_UPGRADEABLE:
+        return _upgradeable_wait(snapshot, csv, message)
     if reason == "UnsupportedOperatorGroup":
-        return _unsupported(observed, csv)
-    if phase == "Pending" and (unmet := list(_unmet(csv))):
-        return Wait(f"what {name} requires: {'; '.join(unmet)}", _requirements_remedy(csv))
+        return _install_mode_wait(snapshot, csv)
+    if phase == "Pending" and (wait := _requirements_wait(csv)):
+        return wait
     if phase == "Failed":
         return Wait(
-            f"{name}, which failed: {message or reason or 'it does not say why'}",
-            _LASTING.get(reason, f"kubectl describe csv {name} -n {observed.namespace}"),
-            is_final=reason in _LASTING,
+            f"{name} to succeed; it failed: {message or reason or 'no reason given'}",
+            _PERMANENT_FAILURES.get(reason, f"kubectl describe csv {name} -n {snapshot.namespace}"),
+            is_final=reason in _PERMANENT_FAILURES,
         )
     if phase == "Replacing":
-        return Wait(f"the release that takes the place of {name}")
+        return Wait(f"the CSV that replaces {name}")
     if phase == "Deleting":
-        return Wait(f"{name} to be gone")
+        return Wait(f"{name} to be deleted")
     return Wait(f"{name} to succeed; its phase is {phase}" + (f": {message}" if message else ""))
 
 
-def _not_upgradeable(observed: Observed, csv: Object, message: str) -> Wait:
-    held = text(csv, "spec", "replaces") or observed.installed
-    said = upgradeable(observed.condition)
-    why = f" ({said[1]})" if said is not None and said[1] else ""
-    why = why or (f" ({message})" if message else "")
-    forced = '[{"type":"Upgradeable","status":"True","reason":"Forced","message":"by hand"}]'
+def _upgradeable_wait(snapshot: OperatorSnapshot, csv: Object, csv_message: str) -> Wait:
+    replaced = nested_str(csv, "spec", "replaces") or snapshot.installed_csv
+    _, message = _upgradeable(snapshot.operator_condition) or (False, "")
+    message = message or csv_message
+    override = '[{"type":"Upgradeable","status":"True","reason":"Forced","message":"by hand"}]'
     return Wait(
-        f"{held} to allow its upgrade: it says Upgradeable=False{why}",
-        "see what it is busy with; whoever knows better: "
-        f"kubectl patch operatorcondition {held} -n {observed.namespace} "
-        f'--type merge -p \'{{"spec":{{"overrides":{forced}}}}}\'',
+        f"{replaced} to become upgradeable; its OperatorCondition has Upgradeable=False"
+        + (f" ({message})" if message else ""),
+        "wait until the operator allows the upgrade, or override the condition: "
+        f"kubectl patch operatorcondition {replaced} -n {snapshot.namespace} "
+        f'--type merge -p \'{{"spec":{{"overrides":{override}}}}}\'',
     )
 
 
-def _unsupported(observed: Observed, csv: Object) -> Wait:
-    """The modes a CSV supports, and how to ask for one."""
+def _install_mode_wait(snapshot: OperatorSnapshot, csv: Object) -> Wait:
     modes = [
-        text(mode, "type") for mode in items(csv, "spec", "installModes") if dig(mode, "supported") is True
+        nested_str(mode, "type")
+        for mode in nested_list(csv, "spec", "installModes")
+        if nested(mode, "supported") is True
     ]
-    options = {"OwnNamespace": observed.namespace, "SingleNamespace": "OTHER", "MultiNamespace": "ONE,OTHER"}
-    ways = [
-        f"--watch-namespaces {options[mode]}" if mode in options else "no --watch-namespaces"
+    namespaces = {
+        "OwnNamespace": snapshot.namespace,
+        "SingleNamespace": "OTHER",
+        "MultiNamespace": "ONE,OTHER",
+    }
+    options = [
+        f"--watch-namespaces {namespaces[mode]}" if mode in namespaces else "no --watch-namespaces"
         for mode in modes
     ]
     return Wait(
-        f"another OperatorGroup: {name_of(csv)} supports {', '.join(modes) or 'no install mode'}, "
-        "and the OperatorGroup asks for something else",
-        f"kubectl delete operatorgroup -n {observed.namespace} {' '.join(map(name_of, observed.groups))}, "
-        f"then everpath install with {' or '.join(ways) or 'another release'}",
+        f"an OperatorGroup with an install mode that {name_of(csv)} supports: {', '.join(modes) or 'none'}",
+        f"kubectl delete operatorgroup -n {snapshot.namespace} "
+        f"{' '.join(map(name_of, snapshot.operator_groups))}, "
+        f"then everpath install with {' or '.join(options) or 'another version'}",
         is_final=True,
     )
 
 
-def _unmet(csv: Object) -> Iterator[str]:
-    for one in items(csv, "status", "requirementStatus"):
-        if text(one, "status") in ("Present", ""):
-            continue
-        kind, name = text(one, "kind"), text(one, "name")
-        lacking = [text(d, "message") for d in items(one, "dependents") if text(d, "status") != "Satisfied"]
-        message = "; ".join(dict.fromkeys(filter(None, [text(one, "message"), *lacking])))
-        yield f"{kind} {name}: {' '.join(message.split()) or text(one, 'status')}"
-
-
-def _requirements_remedy(csv: Object) -> str:
-    kinds = {
-        text(one, "kind")
-        for one in items(csv, "status", "requirementStatus")
-        if text(one, "status") not in ("Present", "")
-    }
-    if "CustomResourceDefinition" in kinds:
-        return "install the operator that provides the missing CustomResourceDefinition"
-    if "ClusterServiceVersion" in kinds:
-        return (
-            "the release needs a newer Kubernetes: upgrade the cluster, or follow a channel with an older one"
-        )
-    return ""
-
-
-def deployment_links(observed: Observed) -> Iterator[Link]:
-    """One for each Deployment that the CSV has."""
-    csv = observed.newest
-    there = {name_of(one): one for one in observed.deployments}
-    for name in (text(one, "name") for one in items(csv, "spec", "install", "spec", "deployments")):
-        found = there.get(name)
-        if found is not None:
-            yield _deployment(observed, found)
-        elif text(csv, "status", "phase") in ("Installing", "Succeeded"):
-            wait = Wait(f"Deployment {name} to be made")
-            yield Link(DEPLOYMENT.name, observed.namespace, name, State.ABSENT, "is not there", (wait,))
-
-
-def _deployment(observed: Observed, found: Object) -> Link:
-    wanted = dig(found, "spec", "replicas")
-    wanted = 1 if wanted is None else wanted
-    ready = dig(found, "status", "availableReplicas") or 0
-    fresh = dig(found, "status", "updatedReplicas") or 0
-    seen = (dig(found, "status", "observedGeneration") or 0) >= (dig(found, "metadata", "generation") or 0)
-    is_rolling = fresh < wanted <= ready
-    summary = f"{fresh} of {wanted} updated" if is_rolling else f"{ready} of {wanted} available"
-    if seen and ready >= wanted and fresh >= wanted:
-        return link_of(DEPLOYMENT, found, State.FINE, summary)
-    stuck = [text(one, "message") for one in _refusals(found)]
-    troubles = [*stuck, *pod_troubles(observed.pods)]
-    wait = Wait(
-        f"Deployment {name_of(found)} to be available: {'; '.join(troubles) or summary}",
-        f"kubectl describe deployment {name_of(found)} -n {observed.namespace}" if troubles else "",
-    )
-    return link_of(DEPLOYMENT, found, State.FAILED if stuck else State.WORKING, summary, [wait])
-
-
-def _refusals(found: Object) -> Iterator[Object]:
-    """What a Deployment itself says is wrong: it takes too long, or its pods are refused."""
-    for kind, status in (("Progressing", "False"), ("ReplicaFailure", "True")):
-        one = condition(found, kind)
-        if one is not None and one.get("status") == status:
-            yield one
-
-
-def condition_link(observed: Observed) -> Link | None:
-    """What the operator says of being replaced. None where it has nothing to say it with."""
-    if observed.condition is None:
+def _requirements_wait(csv: Object) -> Wait | None:
+    unmet = [
+        requirement
+        for requirement in nested_list(csv, "status", "requirementStatus")
+        if nested_str(requirement, "status") not in ("Present", "")
+    ]
+    if not unmet:
         return None
-    said = upgradeable(observed.condition)
-    if said is None:
-        return link_of(OPERATOR_CONDITION, observed.condition, State.FINE, "says nothing of upgrades")
-    is_free, why = said
-    summary = f"Upgradeable={is_free}" + (f": {why}" if why else "")
-    state = State.FINE if is_free else State.WAITING
-    return link_of(OPERATOR_CONDITION, observed.condition, state, summary)
+    kinds = {nested_str(requirement, "kind") for requirement in unmet}
+    hint = ""
+    if "CustomResourceDefinition" in kinds:
+        hint = "install the operator that provides the missing CustomResourceDefinition"
+    elif "ClusterServiceVersion" in kinds:
+        hint = "the CSV needs a newer Kubernetes: upgrade the cluster, or use a channel with an older version"
+    return Wait(f"the requirements of {name_of(csv)}: {'; '.join(map(_format_requirement, unmet))}", hint)
 
 
-def upgradeable(thing: Object | None) -> tuple[bool, str] | None:
-    """Whether OLM may replace the operator, and its reason. None: it has not said, and OLM may.
+def _format_requirement(requirement: Object) -> str:
+    messages = [
+        nested_str(requirement, "message"),
+        *(
+            nested_str(dependent, "message")
+            for dependent in nested_list(requirement, "dependents")
+            if nested_str(dependent, "status") != "Satisfied"
+        ),
+    ]
+    message = normalize_whitespace("; ".join(dict.fromkeys(filter(None, messages))))
+    kind, name = nested_str(requirement, "kind"), nested_str(requirement, "name")
+    return f"{kind} {name}: {message or nested_str(requirement, 'status')}"
 
-    As OLM's isOperatorUpgradeable has it: what an administrator overrides counts before what the operator
-    says, and what it said of an older generation holds the upgrade back.
+
+def operator_condition_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
+    """Return whether the running operator allows its upgrade; None without an OperatorCondition."""
+    condition = snapshot.operator_condition
+    if condition is None:
+        return None
+    upgradeable = _upgradeable(condition)
+    if upgradeable is None:
+        return object_status(OPERATOR_CONDITION, condition, State.FINE, "Upgradeable is not set")
+    is_upgradeable, message = upgradeable
+    summary = f"Upgradeable={is_upgradeable}" + (f": {message}" if message else "")
+    state = State.FINE if is_upgradeable else State.WAITING
+    return object_status(OPERATOR_CONDITION, condition, state, summary)
+
+
+def _upgradeable(operator_condition: Object | None) -> tuple[bool, str] | None:
+    """Return whether OLM may replace the operator, and why; None if the condition is not set: it may.
+
+    Mirrors isOperatorUpgradeable of OLM: an override has precedence over the condition, and a condition of an
+    older generation counts as False.
     """
-    for one in items(thing, "spec", "overrides"):
-        if text(one, "type") == "Upgradeable":
-            return text(one, "status") == "True", _said(one)
-    for one in items(thing, "status", "conditions"):
-        if text(one, "type") == "Upgradeable":
-            if (dig(one, "observedGeneration") or 0) != (dig(thing, "metadata", "generation") or 0):
-                return False, "what the operator said is outdated"
-            return text(one, "status") != "False", _said(one)
+    for override in nested_list(operator_condition, "spec", "overrides"):
+        if nested_str(override, "type") == "Upgradeable":
+            return nested_str(override, "status") == "True", _explanation(override)
+    for condition in nested_list(operator_condition, "status", "conditions"):
+        if nested_str(condition, "type") == "Upgradeable":
+            observed = nested(condition, "observedGeneration") or 0
+            if observed != (nested(operator_condition, "metadata", "generation") or 0):
+                return False, "the condition is outdated"
+            return nested_str(condition, "status") != "False", _explanation(condition)
     return None
 
 
-def _said(one: Object) -> str:
-    return text(one, "message") or text(one, "reason")
+def _explanation(condition: Object) -> str:
+    return nested_str(condition, "message") or nested_str(condition, "reason")

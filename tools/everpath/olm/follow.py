@@ -1,46 +1,59 @@
-"""Observe, describe, and again, until it is done or the time is up. Says only what has changed."""
+"""Follow an operator: poll its status and log changes until it is final or the timeout expires."""
 
 from __future__ import annotations
 
-__all__ = ["PATIENCE", "PAUSE", "UNPACKING", "Clock", "Followed", "Outcome", "Rest", "follow", "news"]
+__all__ = [
+    "GRACE_PERIOD",
+    "POLL_INTERVAL",
+    "UNPACK_TIMEOUT",
+    "Clock",
+    "FollowResult",
+    "Outcome",
+    "StableTimer",
+    "StopCondition",
+    "follow",
+    "status_changes",
+]
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 from everpath.errors import Unreachable
-from everpath.olm.chain import Chain, chain
-from everpath.olm.objects import CSV, Refused
-from everpath.olm.snapshot import Observed
-from everpath.olm.status import Link, Wait
+from everpath.olm.chain import operator_status
+from everpath.olm.objects import CSV, RequestDenied
+from everpath.olm.snapshot import OperatorSnapshot
+from everpath.olm.status import OperatorStatus, Wait
 
-#: How often a cluster is asked, in seconds.
-PAUSE: Final = 1.0
+#: Seconds between two requests for the status.
+POLL_INTERVAL: Final = 1.0
 
-#: How long something that seems final is given to prove it: OLM takes a moment to notice a change.
-PATIENCE: Final = 20.0
+#: Seconds until a final wait counts as stuck: OLM does not react to a change immediately.
+GRACE_PERIOD: Final = 20.0
 
+#: Seconds for which OLM may unpack a bundle while nothing else changes.
+UNPACK_TIMEOUT: Final = 60.0
 
-#: How long OLM may say that it reads the image of a bundle, with all else at rest.
-UNPACKING: Final = 60.0
-
-#: How long OLM is given to notice by itself that what it said is overtaken.
-_A_MOMENT: Final = 3.0
+#: Seconds in which OLM may find out by itself that a reported failure is stale.
+_STALE_GRACE_PERIOD: Final = 3.0
 
 
 class Outcome(StrEnum):
-    """How following ended. The words are part of the JSON contract."""
+    """How following ended. The values are part of the JSON contract."""
 
     DONE = "done"
-    APPROVAL = "approval"  # an InstallPlan waits for somebody's yes
-    STUCK = "stuck"  # somebody has to change something
+    APPROVAL = "approval"  # an InstallPlan requires approval
+    STUCK = "stuck"  # user action is needed
     DEADLINE = "deadline"
+
+
+StopCondition: TypeAlias = Callable[[OperatorSnapshot, OperatorStatus], Outcome | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Time, passed in: seconds that only grow, and a way to let them pass."""
+    """A monotonic clock in seconds, a function that sleeps, and the timeout."""
 
     now: Callable[[], float]
     sleep: Callable[[float], None]
@@ -50,16 +63,16 @@ class Clock:
         return self.now() + self.timeout
 
 
-class Rest:
-    """Since when things are as they are: OLM takes a moment to notice a change, and is silent until then."""
+class StableTimer:
+    """Measures for how long a state has been stable."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
         self._since: float | None = None
 
-    def lasts(self, seconds: float, is_at_rest: bool) -> bool:
-        """Whether it has been so for that long; to be told at each look."""
-        if not is_at_rest:
+    def has_lasted(self, seconds: float, is_stable: bool) -> bool:
+        """Whether the state has been stable for so long. Must be called at every poll."""
+        if not is_stable:
             self._since = None
             return False
         if self._since is None:
@@ -68,118 +81,102 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
-    """How it ended, and the last look."""
+class FollowResult:
+    """How following ended, with the last snapshot and its status."""
 
     outcome: Outcome
-    observed: Observed
-    chain: Chain
+    snapshot: OperatorSnapshot
+    status: OperatorStatus
 
 
 def follow(
-    look: Callable[[], Observed],
-    judge: Callable[[Observed, Chain], Outcome | None],
+    read_snapshot: Callable[[], OperatorSnapshot],
+    stop_condition: StopCondition,
     clock: Clock,
-    say: Callable[[str], None],
-    nudge: Callable[[Observed], bool] = lambda _: False,
-    before: Chain | None = None,
-) -> Followed:
-    """Look until the judge names an outcome, nothing can move any more, or the time is up.
+    log: Callable[[str], None],
+    unblock: Callable[[OperatorSnapshot], bool] = lambda _: False,
+    previous: OperatorStatus | None = None,
+) -> FollowResult:
+    """Poll until the stop condition returns an outcome, the operator is stuck, or the timeout expires.
 
-    A cluster that does not answer for a while is asked again. Raises Unreachable where it never answered,
-    or not when the time is up, and at once what it refuses. `nudge` is called once for whatever keeps it from
-    moving for good, with half of the patience left, and tells whether it did something about it. `before` is
-    what was seen, and said, already.
+    `unblock` is called once for each set of final waits, before the grace period ends, and returns whether
+    it did something; then the grace period starts again. `previous` is the status that was logged last.
+
+    Retries if the cluster does not respond. Raises Unreachable if it has never responded or the timeout has
+    expired, and RequestDenied immediately.
     """
-    watch = _Watch(clock, say, before)
+    limits = _Limits(clock, unblock)
+    status = previous
+    is_unreachable = False
     while True:
-        observed = watch.look(look)
-        if observed is not None:
-            seen = watch.heed(observed)
-            outcome = judge(observed, seen) or watch.outcome(lambda: nudge(observed))  # noqa: B023 - called now
-            if outcome is not None:
-                return Followed(outcome, observed, seen)
-        clock.sleep(PAUSE)
-
-
-class _Watch:
-    """What was seen so far, and since when nothing moves."""
-
-    def __init__(self, clock: Clock, say: Callable[[str], None], before: Chain | None) -> None:
-        self._clock = clock
-        self._say = say
-        self._deadline = clock.deadline()
-        self._seen = before
-        self._stuck: tuple[tuple[Wait, ...], float] | None = None
-        self._is_silent = False
-        self._nudged: tuple[Wait, ...] = ()
-
-    def look(self, look: Callable[[], Observed]) -> Observed | None:
-        """One look, or None while the cluster does not answer."""
         try:
-            observed = look()
-        except Refused:
+            snapshot = read_snapshot()
+        except RequestDenied:
             raise
         except Unreachable as error:
-            if self._seen is None or self._is_late:
+            if status is None or limits.is_timed_out:
                 raise
-            if not self._is_silent:
-                self._say(f"{error.message}; asking again")
-            self._is_silent = True
-            return None
-        self._is_silent = False
-        return observed
+            if not is_unreachable:
+                log(f"{error.message}; retrying")
+            is_unreachable = True
+        else:
+            is_unreachable = False
+            before, status = status, operator_status(snapshot)
+            for line in status_changes(before, status):
+                log(line)
+            outcome = stop_condition(snapshot, status) or limits.outcome(snapshot, status)
+            if outcome is not None:
+                return FollowResult(outcome, snapshot, status)
+        clock.sleep(POLL_INTERVAL)
 
-    def heed(self, observed: Observed) -> Chain:
-        """Say what is new, and remember it."""
-        seen = chain(observed)
-        for line in news(self._seen, seen):
-            self._say(line)
-        self._seen = seen
-        self._stuck = _stuck(self._stuck, seen, self._clock.now())
-        return seen
 
-    def outcome(self, nudge: Callable[[], bool]) -> Outcome | None:
-        """Whether it is time to give up."""
-        if self._stuck is not None:
-            final, since = self._stuck
-            due = _A_MOMENT if any(wait.is_stale for wait in final) else PATIENCE / 2
-            if final != self._nudged and self._clock.now() - since >= due:
-                self._nudged = final
-                if nudge():
-                    self._stuck = final, self._clock.now()
-            elif self._clock.now() - since >= PATIENCE:
-                return Outcome.STUCK
-        return Outcome.DEADLINE if self._is_late else None
+class _Limits:
+    """Ends following at the deadline, or when the same final waits have lasted for the grace period."""
+
+    def __init__(self, clock: Clock, unblock: Callable[[OperatorSnapshot], bool]) -> None:
+        self._now = clock.now
+        self._deadline = clock.deadline()
+        self._unblock = unblock
+        self._waits: tuple[Wait, ...] = ()
+        self._since = 0.0
+        self._unblocked: tuple[Wait, ...] = ()
 
     @property
-    def _is_late(self) -> bool:
-        return self._clock.now() >= self._deadline
+    def is_timed_out(self) -> bool:
+        return self._now() >= self._deadline
+
+    def outcome(self, snapshot: OperatorSnapshot, status: OperatorStatus) -> Outcome | None:
+        """Return the outcome if a limit is reached. Must be called at every poll."""
+        waits = tuple(wait for wait in status.waits if wait.is_final)
+        if waits != self._waits:
+            self._waits, self._since = waits, self._now()
+        if waits and self._is_stuck(snapshot):
+            return Outcome.STUCK
+        return Outcome.DEADLINE if self.is_timed_out else None
+
+    def _is_stuck(self, snapshot: OperatorSnapshot) -> bool:
+        """Whether the grace period is over; tries to unblock the operator before."""
+        elapsed = self._now() - self._since
+        is_stale = any(wait.is_stale for wait in self._waits)
+        delay = _STALE_GRACE_PERIOD if is_stale else GRACE_PERIOD / 2
+        if self._waits != self._unblocked and elapsed >= delay:
+            self._unblocked = self._waits
+            if self._unblock(snapshot):
+                self._since = self._now()
+            return False
+        return elapsed >= GRACE_PERIOD
 
 
-def _stuck(
-    before: tuple[tuple[Wait, ...], float] | None, seen: Chain, now: float
-) -> tuple[tuple[Wait, ...], float] | None:
-    """Since when the same things keep it from moving for good."""
-    final = tuple(wait for wait in seen.waits if wait.is_final)
-    if not final:
-        return None
-    return before if before is not None and before[0] == final else (final, now)
-
-
-def news(before: Chain | None, now: Chain) -> Iterator[str]:
-    """A line for each link that is new or other than before."""
-    known = {(link.kind, link.name): link for link in before.links} if before is not None else {}
-    for link in now.links:
-        was = known.get((link.kind, link.name))
-        if was is None or was.summary != link.summary:
-            yield _told(link)
-        elif was.waits != link.waits and link.waits:
-            yield f"Waits for {link.waits[0].sentence}"
-
-
-def _told(link: Link) -> str:
-    """In the words that users of operator-sdk know, where it has any."""
-    if link.kind == CSV.name:
-        return f'Found {CSV.name} "{link.namespace}/{link.name}" phase: {link.summary}'
-    return f"Found {link.kind} {link.name}: {link.summary}"
+def status_changes(before: OperatorStatus | None, now: OperatorStatus) -> Iterator[str]:
+    """Yield a line for each object that is new or whose summary or waits have changed."""
+    known = {(obj.kind, obj.name): obj for obj in before.chain} if before is not None else {}
+    for obj in now.chain:
+        old = known.get((obj.kind, obj.name))
+        if old is None or old.summary != obj.summary:
+            if obj.kind == CSV.name:
+                # The format of operator-sdk.
+                yield f'Found {CSV.name} "{obj.namespace}/{obj.name}" phase: {obj.summary}'
+            else:
+                yield f"Found {obj.kind} {obj.name}: {obj.summary}"
+        elif old.waits != obj.waits and obj.waits:
+            yield f"Waiting for {obj.waits[0].message}"

@@ -1,21 +1,20 @@
-"""Asking OLM for an operator: all is looked at before anything is changed, and only what lacks is made."""
+"""Install an operator: plan the objects to create or update, apply them, and wait until it is running."""
 
 from __future__ import annotations
 
-__all__ = ["Intent", "approve", "ask_again", "carry_out", "install_judge", "prepare"]
+__all__ = ["PlannedChange", "apply_changes", "plan_install", "until_installed"]
 
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from everpath.errors import Unreachable, UsageError
-from everpath.olm.chain import Chain
-from everpath.olm.changes import Change, Did
-from everpath.olm.differences import Difference, differences, told
-from everpath.olm.follow import PATIENCE, UNPACKING, Outcome, Rest
+from everpath.olm.changes import Change, ChangeType, Difference, differences
+from everpath.olm.follow import GRACE_PERIOD, UNPACK_TIMEOUT, Outcome, StableTimer, StopCondition
+from everpath.olm.install_plan import approve_install_plan
 from everpath.olm.manifests import (
-    CatalogKind,
-    Wish,
+    CatalogType,
+    InstallRequest,
     catalog_source,
     namespace,
     operator_group,
@@ -23,244 +22,223 @@ from everpath.olm.manifests import (
 )
 from everpath.olm.objects import (
     CATALOG_SOURCE,
-    INSTALL_PLAN,
-    KINDS,
     NAMESPACE,
     OPERATOR_GROUP,
     SUBSCRIPTION,
     Cluster,
-    ConflictError,
     Object,
-    Ref,
-    Refused,
-    condition,
-    dig,
-    items,
+    ObjectRef,
+    RequestDenied,
     name_of,
-    ref_of,
-    text,
+    nested,
+    nested_list,
+    nested_str,
+    ref_to,
 )
-from everpath.olm.snapshot import Observed
-from everpath.olm.subscription import planned, unapproved, unpacks
-
-_TRIES: Final = 5
-#: What it says is of no matter: that it changes makes OLM look.
-_AGAIN: Final = "everpath.dev/asked-again"
+from everpath.olm.snapshot import OperatorSnapshot
+from everpath.olm.status import OperatorStatus
+from everpath.olm.subscription import is_unpacking
 
 
-class Intent(NamedTuple):
-    """What is to become of one object; `thing` is None for one that is as wanted."""
+class PlannedChange(NamedTuple):
+    """What to do with an object; `obj` is the object to apply, None if it stays unchanged."""
 
-    did: Did
-    ref: Ref
-    thing: Object | None = None
+    type: ChangeType
+    ref: ObjectRef
+    obj: Object | None = None
 
 
-def prepare(cluster: Cluster, wish: Wish, *, force: bool = False) -> list[Intent]:
-    """What there is to do, in its order; nothing is changed. Raises UsageError for what stands in the way."""
+def plan_install(cluster: Cluster, request: InstallRequest, *, force: bool = False) -> list[PlannedChange]:
+    """Return the changes to make, in order. Raises UsageError if existing objects do not permit them.
+
+    With `force` a CatalogSource or Subscription that differs is updated instead.
+    """
     if not cluster.serves(SUBSCRIPTION):
-        hint = "https://olm.operatorframework.io tells how to install it; `operator-sdk olm install` does"
-        raise Unreachable("the cluster has no OLM: it does not know of Subscriptions", hint=hint)
+        hint = "install OLM first, for example with `operator-sdk olm install`; see https://olm.operatorframework.io"
+        raise Unreachable("OLM is not installed: the cluster does not serve Subscriptions", hint=hint)
     return [
-        *_namespaces(cluster, wish),
-        _group(cluster, wish),
-        _catalog(cluster, wish, force=force),
-        _subscription(cluster, wish, force=force),
+        *_plan_namespaces(cluster, request),
+        _plan_operator_group(cluster, request),
+        _plan_catalog_source(cluster, request, force=force),
+        _plan_subscription(cluster, request, force=force),
     ]
 
 
-def carry_out(cluster: Cluster, intents: Sequence[Intent], *, force: bool = False) -> Iterator[Change]:
-    """Do it, and tell of each as it is done. What the cluster would refuse is refused with nothing done.
+def apply_changes(
+    cluster: Cluster, planned: Sequence[PlannedChange], *, force: bool = False
+) -> Iterator[Change]:
+    """Apply the planned changes, and yield each when it is done.
 
-    Only in a namespace that is yet to be made nothing can be tried beforehand.
+    All are first sent as a dry run, so that a denied one leaves nothing behind. Objects in a namespace that
+    does not exist yet cannot be tried this way.
     """
-    new = {ref.name for did, ref, _ in intents if ref.kind is NAMESPACE and did is Did.CREATED}
-    for _, ref, thing in intents:
-        if thing is not None and ref.namespace not in new:
-            cluster.apply(KINDS[thing["kind"]], thing, force=force, rehearsed=True)
-    for did, ref, thing in intents:
-        if thing is not None:
-            cluster.apply(KINDS[thing["kind"]], thing, force=force)
-        yield Change(did, ref)
+    new_namespaces = {
+        ref.name for change, ref, _ in planned if ref.kind is NAMESPACE and change is ChangeType.CREATED
+    }
+    for _, ref, obj in planned:
+        if obj is not None and ref.namespace not in new_namespaces:
+            cluster.apply(ref.kind, obj, force=force, dry_run=True)
+    for change, ref, obj in planned:
+        if obj is not None:
+            cluster.apply(ref.kind, obj, force=force)
+        yield Change(change, ref)
 
 
-def _namespaces(cluster: Cluster, wish: Wish) -> Iterator[Intent]:
-    for name in dict.fromkeys((wish.namespace, wish.catalog_namespace)):
-        ref = Ref(NAMESPACE, "", name)
+def _plan_namespaces(cluster: Cluster, request: InstallRequest) -> Iterator[PlannedChange]:
+    for name in dict.fromkeys((request.namespace, request.catalog_namespace)):
+        ref = ObjectRef(NAMESPACE, "", name)
         try:
-            there = cluster.get(ref)
-        except Refused as refused:
-            # Whoever may work in a namespace need not be allowed to look at it.
-            if refused.code != 403:
+            existing = cluster.get(ref)
+        except RequestDenied as error:
+            # A user with permissions in the namespace may lack the permission to get it.
+            if error.code != 403:
                 raise
-            there = {}
-        if there is None:
-            yield Intent(Did.CREATED, ref, namespace(name))
-        elif text(there, "metadata", "deletionTimestamp"):
-            hint = "wait until it is gone, or install elsewhere"
+            existing = {}
+        if existing is None:
+            yield PlannedChange(ChangeType.CREATED, ref, namespace(name))
+        elif nested_str(existing, "metadata", "deletionTimestamp"):
+            hint = "wait until it is deleted, or install into another namespace"
             raise UsageError(f"namespace {name} is being deleted", hint=hint)
         else:
-            yield Intent(Did.UNCHANGED, ref)
+            yield PlannedChange(ChangeType.UNCHANGED, ref)
 
 
-def _group(cluster: Cluster, wish: Wish) -> Intent:
-    """The one there is if it fits; with two in a namespace OLM would install nothing there."""
-    there = cluster.find(OPERATOR_GROUP, wish.namespace)
-    made = operator_group(wish)
-    if not there:
-        return Intent(Did.CREATED, ref_of(made, OPERATOR_GROUP), made)
-    if len(there) > 1:
-        names = ", ".join(sorted(map(name_of, there)))
+def _plan_operator_group(cluster: Cluster, request: InstallRequest) -> PlannedChange:
+    """Use an existing OperatorGroup: with two in a namespace OLM installs nothing."""
+    existing = cluster.list_objects(OPERATOR_GROUP, request.namespace)
+    if not existing:
+        group = operator_group(request)
+        return PlannedChange(ChangeType.CREATED, ref_to(group, OPERATOR_GROUP), group)
+    if len(existing) > 1:
+        names = ", ".join(sorted(map(name_of, existing)))
         hint = "delete all but one, or install into another namespace"
-        raise UsageError(f"namespace {wish.namespace} has several OperatorGroups: {names}", hint=hint)
-    (group,) = there
-    watched, selected = items(group, "spec", "targetNamespaces"), bool(dig(group, "spec", "selector"))
-    fits = not selected and sorted(watched) == sorted(wish.watched or ())
-    if fits or not wish.is_particular:
-        return Intent(Did.UNCHANGED, ref_of(group, OPERATOR_GROUP))
-    has = "what its selector finds" if selected else ", ".join(watched) or "all namespaces"
-    hint = "install into another namespace, or leave out what to watch"
+        raise UsageError(f"namespace {request.namespace} has several OperatorGroups: {names}", hint=hint)
+    (group,) = existing
+    actual = nested_list(group, "spec", "targetNamespaces")
+    has_selector = bool(nested(group, "spec", "selector"))
+    requested = request.target_namespaces or ()
+    matches = not has_selector and sorted(actual) == sorted(requested)
+    if matches or not request.needs_target_namespaces:
+        return PlannedChange(ChangeType.UNCHANGED, ref_to(group, OPERATOR_GROUP))
+    targets = "the namespaces of its selector" if has_selector else ", ".join(actual) or "all namespaces"
     raise UsageError(
-        f"OperatorGroup {name_of(group)} of namespace {wish.namespace} watches {has}, "
-        f"not {', '.join(wish.watched or ()) or 'all namespaces'}",
-        hint=hint,
+        f"OperatorGroup {name_of(group)} in namespace {request.namespace} targets {targets}, "
+        f"not {', '.join(requested) or 'all namespaces'}",
+        hint="install into another namespace, or leave out --watch-namespaces and --install-mode",
     )
 
 
-def _catalog(cluster: Cluster, wish: Wish, *, force: bool) -> Intent:
-    ref = Ref(CATALOG_SOURCE, wish.catalog_namespace, wish.catalog_name)
-    there = cluster.get(ref)
-    if wish.catalog_kind is CatalogKind.PRESENT:
-        if there is None:
-            raise _no_catalog(cluster, wish)
-        return Intent(Did.UNCHANGED, ref)
-    made = catalog_source(wish)
-    if there is None:
-        return Intent(Did.CREATED, ref, made)
-    other = _others(there, made)
-    if not other:
-        return Intent(Did.UNCHANGED, ref)
+def _plan_catalog_source(cluster: Cluster, request: InstallRequest, *, force: bool) -> PlannedChange:
+    ref = ObjectRef(CATALOG_SOURCE, request.catalog_namespace, request.catalog_name)
+    existing = cluster.get(ref)
+    if request.catalog_type is CatalogType.EXISTING:
+        if existing is None:
+            raise _catalog_source_not_found(cluster, request)
+        return PlannedChange(ChangeType.UNCHANGED, ref)
+    catalog = catalog_source(request)
+    if existing is None:
+        return PlannedChange(ChangeType.CREATED, ref, catalog)
+    cosmetic = ("spec.displayName", "spec.publisher")
+    found = [each for each in differences(existing, catalog, "spec") if each.path not in cosmetic]
+    if not found:
+        return PlannedChange(ChangeType.UNCHANGED, ref)
     if not force:
-        hint = "--catalog-name NAME makes one of another name; --force changes this one for all who use it"
-        raise UsageError(f"CatalogSource {wish.catalog_name} is another: {_listed(other)}", hint=hint)
-    return Intent(Did.UPDATED, ref, made)
+        raise UsageError(
+            f"CatalogSource {request.catalog_name} exists and differs: {_join(found)}",
+            hint="--catalog-name NAME creates another one; --force changes this one for every user",
+        )
+    return PlannedChange(ChangeType.UPDATED, ref, catalog)
 
 
-def _no_catalog(cluster: Cluster, wish: Wish) -> UsageError:
-    names = sorted(map(name_of, cluster.find(CATALOG_SOURCE, wish.catalog_namespace)))
-    near = get_close_matches(wish.catalog_name, names, n=1)
-    there = f"there are: {', '.join(names)}" if names else "there is none; --catalog IMAGE makes one"
+def _catalog_source_not_found(cluster: Cluster, request: InstallRequest) -> UsageError:
+    names = sorted(map(name_of, cluster.list_objects(CATALOG_SOURCE, request.catalog_namespace)))
+    similar = get_close_matches(request.catalog_name, names, n=1)
+    if similar:
+        hint = f"did you mean {similar[0]!r}?"
+    elif names:
+        hint = f"existing CatalogSources: {', '.join(names)}"
+    else:
+        hint = "there is none in the namespace; --catalog IMAGE creates one"
     return UsageError(
-        f"namespace {wish.catalog_namespace} has no CatalogSource {wish.catalog_name}",
-        hint=f"did you mean {near[0]!r}?" if near else there,
+        f"namespace {request.catalog_namespace} has no CatalogSource {request.catalog_name}", hint=hint
     )
 
 
-def _others(there: Object, made: Object) -> list[Difference]:
-    """What matters: how a catalog is called on a screen does not."""
-    shown = ("spec.displayName", "spec.publisher")
-    return [one for one in differences(there, made, "spec") if one.path not in shown]
-
-
-def _subscription(cluster: Cluster, wish: Wish, *, force: bool) -> Intent:
-    there = [
-        one for one in cluster.find(SUBSCRIPTION, wish.namespace) if text(one, "spec", "name") == wish.package
+def _plan_subscription(cluster: Cluster, request: InstallRequest, *, force: bool) -> PlannedChange:
+    existing = [
+        each
+        for each in cluster.list_objects(SUBSCRIPTION, request.namespace)
+        if nested_str(each, "spec", "name") == request.package
     ]
-    made = subscription(wish)
-    if not there:
-        return Intent(Did.CREATED, ref_of(made, SUBSCRIPTION), made)
-    if len(there) > 1:
-        names = ", ".join(sorted(map(name_of, there)))
-        hint = f"delete all but one: kubectl delete subscription -n {wish.namespace} NAME"
-        raise UsageError(f"package {wish.package} has several Subscriptions: {names}", hint=hint)
-    (one,) = there
-    ref = ref_of(one, SUBSCRIPTION)
-    if wish.approval is None and (approval := text(one, "spec", "installPlanApproval")):
-        made["spec"]["installPlanApproval"] = approval
-    other = differences(one, made, "spec")
-    if not other:
-        return Intent(Did.UNCHANGED, ref)
+    requested = subscription(request)
+    if not existing:
+        return PlannedChange(ChangeType.CREATED, ref_to(requested, SUBSCRIPTION), requested)
+    if len(existing) > 1:
+        names = ", ".join(sorted(map(name_of, existing)))
+        hint = f"delete all but one: kubectl delete subscription -n {request.namespace} NAME"
+        raise UsageError(f"package {request.package} has several Subscriptions: {names}", hint=hint)
+    (actual,) = existing
+    ref = ref_to(actual, SUBSCRIPTION)
+    if request.approval is None and (approval := nested_str(actual, "spec", "installPlanApproval")):
+        requested["spec"]["installPlanApproval"] = approval
+    found = differences(actual, requested, "spec")
+    if not found:
+        return PlannedChange(ChangeType.UNCHANGED, ref)
     if not force:
-        raise _other_subscription(wish, one, other)
-    made["metadata"]["name"] = ref.name
-    return Intent(Did.UPDATED, ref, made)
+        hint = "--force changes it; `everpath upgrade` upgrades the installed operator"
+        is_installed = bool(nested_str(actual, "status", "installedCSV"))
+        if is_installed and any(each.path == "spec.startingCSV" for each in found):
+            hint = "OLM ignores startingCSV once a CSV is installed: uninstall first, or leave it out"
+        raise UsageError(
+            f"Subscription {ref.name} for package {request.package} exists in namespace {request.namespace} "
+            f"and differs: {_join(found)}",
+            hint=hint,
+        )
+    requested["metadata"]["name"] = ref.name
+    return PlannedChange(ChangeType.UPDATED, ref, requested)
 
 
-def _other_subscription(wish: Wish, there: Object, other: Sequence[Difference]) -> UsageError:
-    hint = "--force changes it; `everpath upgrade` moves on what is installed"
-    if any(one.path == "spec.startingCSV" for one in other) and text(there, "status", "installedCSV"):
-        hint = "startingCSV counts only where nothing is installed: uninstall first, or leave it out"
-    return UsageError(
-        f"package {wish.package} has a Subscription in namespace {wish.namespace} already, {name_of(there)}, "
-        f"and it is another: {_listed(other)}",
-        hint=hint,
-    )
+def _join(found: Sequence[Difference]) -> str:
+    return "; ".join(map(str, found))
 
 
-def _listed(other: Sequence[Difference]) -> str:
-    return "; ".join(map(told, other))
+def until_installed(
+    cluster: Cluster,
+    timer: StableTimer,
+    on_approval: Callable[[Change], None],
+    *,
+    approve_first: bool,
+    expects_upgrade: bool,
+) -> StopCondition:
+    """Return the stop condition of an install: the operator is running, and with Automatic approval settled.
 
-
-def install_judge(
-    cluster: Cluster, approving: bool, note: Callable[[Change], None], rest: Rest, *, more_may_come: bool
-) -> Callable[[Observed, Chain], Outcome | None]:
-    """Done when an operator runs and, unless steps are approved by hand, nothing newer is on its way.
-
-    Approves the plan of the first install where that is wanted. `more_may_come`: OLM has reason to go on from
-    what runs, and says that all is well until it had a moment to look.
+    `approve_first` approves the InstallPlan of the first install. `expects_upgrade`: OLM may find a newer
+    CSV, and reports AtLatestKnown until it has.
     """
 
-    def is_by_hand(observed: Observed) -> bool:
-        return text(observed.subscription, "spec", "installPlanApproval") == "Manual"
+    def is_manual(snapshot: OperatorSnapshot) -> bool:
+        return nested_str(snapshot.subscription, "spec", "installPlanApproval") == "Manual"
 
-    def verdict(observed: Observed, seen: Chain) -> Outcome | None:
-        if seen.running and (is_by_hand(observed) or (seen.is_settled and not seen.is_stale)):
+    def current_outcome(snapshot: OperatorSnapshot, status: OperatorStatus) -> Outcome | None:
+        is_settled = status.is_settled and not status.is_stale
+        if status.running_csv and (is_manual(snapshot) or is_settled):
             return Outcome.DONE
-        # What was approved is on its way: the next step is nothing that was asked for.
-        is_moving = bool(observed.installed) and not seen.running
-        return Outcome.APPROVAL if seen.pending and not is_moving else None
+        # While an approved CSV is being installed, the InstallPlan of the next one does not matter.
+        is_installing = bool(snapshot.installed_csv) and not status.running_csv
+        return Outcome.APPROVAL if status.pending_plan and not is_installing else None
 
-    def judge(observed: Observed, seen: Chain) -> Outcome | None:
-        found = verdict(observed, seen)
-        is_next = unpacks(observed) and not is_by_hand(observed)
-        wanted = UNPACKING if is_next else PATIENCE / 2 if more_may_come else 0
-        if wanted and not rest.lasts(wanted, found is not None and not seen.is_stuck):
+    def condition(snapshot: OperatorSnapshot, status: OperatorStatus) -> Outcome | None:
+        outcome = current_outcome(snapshot, status)
+        if is_unpacking(snapshot) and not is_manual(snapshot):
+            delay = UNPACK_TIMEOUT
+        else:
+            delay = GRACE_PERIOD / 2 if expects_upgrade else 0
+        if delay and not timer.has_lasted(delay, outcome is not None and not status.is_blocked):
             return None
-        if found is Outcome.APPROVAL and observed.plan is not None and approving and not seen.running:
-            note(approve(cluster, observed.plan))
+        plan = snapshot.install_plan
+        if outcome is Outcome.APPROVAL and plan is not None and approve_first and not status.running_csv:
+            on_approval(approve_install_plan(cluster, plan))
             return None
-        return found
+        return outcome
 
-    return judge
-
-
-def ask_again(cluster: Cluster, observed: Observed) -> bool:
-    """Have OLM think again where it says that there is no answer: it does so only when something changes."""
-    asked = observed.subscription
-    failed = condition(asked, "ResolutionFailed")
-    if asked is None or failed is None or text(failed, "reason") != "ConstraintsNotSatisfiable":
-        return False
-    version = text(asked, "metadata", "resourceVersion")
-    cluster.merge(ref_of(asked, SUBSCRIPTION), {"metadata": {"annotations": {_AGAIN: version}}})
-    return True
-
-
-def approve(cluster: Cluster, plan: Object) -> Change:
-    """Say yes to just what was seen. Raises ConflictError if the plan has become another meanwhile."""
-    ref = ref_of(plan, INSTALL_PLAN)
-    shown = planned(plan)
-    for _ in range(_TRIES):
-        version = text(plan, "metadata", "resourceVersion")
-        try:
-            cluster.merge(ref, {"metadata": {"resourceVersion": version}, "spec": {"approved": True}})
-            return Change(Did.APPROVED, ref)
-        except ConflictError:
-            now = cluster.get(ref)
-            if now is None or planned(now) != shown:
-                break
-            if not unapproved(now) and dig(now, "spec", "approved") is True:
-                return Change(Did.APPROVED, ref)
-            plan = now
-    raise ConflictError(
-        f"InstallPlan {ref.name} has changed since it was shown", hint="look again, then approve"
-    )
+    return condition

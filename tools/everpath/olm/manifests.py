@@ -1,4 +1,4 @@
-"""The objects that ask OLM for an operator."""
+"""The objects that install an operator."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ __all__ = [
     "MANAGED_BY",
     "MANAGER",
     "Approval",
-    "CatalogKind",
+    "CatalogType",
     "InstallMode",
-    "Wish",
+    "InstallRequest",
     "catalog_source",
-    "catalog_spec",
-    "default_catalog",
-    "extension",
-    "group_name",
+    "default_catalog_name",
     "namespace",
-    "objects",
+    "olm_v0_objects",
+    "olm_v1_objects",
     "operator_group",
     "subscription",
 ]
@@ -26,25 +24,24 @@ from typing import Final, Literal
 
 from everpath.olm.objects import Object
 
-#: By which a later run knows what an earlier one made.
+#: The label of objects that everpath has created; `uninstall` deletes only these.
 MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 MANAGER: Final = "everpath"
-_LABELS: Final = {MANAGED_BY: MANAGER}
 
 Approval = Literal["Automatic", "Manual"]
 
 
-class CatalogKind(StrEnum):
-    """How OLM comes by the content of a catalog."""
+class CatalogType(StrEnum):
+    """Where OLM gets the content of a catalog from."""
 
-    CONTENT = "content"  # an image with a file-based catalog, which OLM extracts and serves with its own opm
-    SERVER = "server"  # an image that serves its catalog itself
-    ADDRESS = "address"  # a registry server that runs already
-    PRESENT = "present"  # a CatalogSource that is there already
+    CONTENT_IMAGE = "content-image"  # a file-based catalog that OLM extracts and serves with its own opm
+    SERVER_IMAGE = "server-image"  # an image that runs `opm serve`
+    ADDRESS = "address"  # a running registry server
+    EXISTING = "existing"  # an existing CatalogSource
 
 
 class InstallMode(StrEnum):
-    """What an operator watches, by OLM's names."""
+    """The install modes of OLM."""
 
     ALL = "AllNamespaces"
     OWN = "OwnNamespace"
@@ -53,139 +50,112 @@ class InstallMode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What somebody wants of OLM. `catalog` is an image or an address.
+class InstallRequest:
+    """What to install. `catalog` is an image or an address, depending on its type.
 
-    `watched` None: all namespaces. `is_particular`: an OperatorGroup that watches others will not do.
-    `approval` None: Automatic where nobody has said otherwise.
+    `target_namespaces` None means all. `needs_target_namespaces`: an existing OperatorGroup must have the
+    same ones. `approval` None keeps that of an existing Subscription, else Automatic.
     """
 
     package: str
     namespace: str
     catalog: str
-    catalog_kind: CatalogKind
+    catalog_type: CatalogType
     catalog_name: str
     catalog_namespace: str
     channel: str | None = None
     starting_csv: str | None = None
     approval: Approval | None = None
-    watched: tuple[str, ...] | None = None
-    is_particular: bool = False
+    target_namespaces: tuple[str, ...] | None = None
+    needs_target_namespaces: bool = False
     catalog_dir: str = "/configs"
     poll: str | None = None
 
-    @property
-    def mode(self) -> InstallMode:
-        if self.watched is None:
-            return InstallMode.ALL
-        if self.watched == (self.namespace,):
-            return InstallMode.OWN
-        return InstallMode.SINGLE if len(self.watched) == 1 else InstallMode.MULTI
 
-
-def objects(wish: Wish) -> list[Object]:
-    """All that OLM v0 needs, in the order in which it is made."""
-    namespaces = dict.fromkeys((wish.namespace, wish.catalog_namespace))
-    made = [namespace(name) for name in namespaces] + [operator_group(wish)]
-    if wish.catalog_kind is not CatalogKind.PRESENT:
-        made.append(catalog_source(wish))
-    return [*made, subscription(wish)]
+def olm_v0_objects(request: InstallRequest) -> list[Object]:
+    """Return all objects for OLM v0, in the order of their creation."""
+    namespaces = dict.fromkeys((request.namespace, request.catalog_namespace))
+    objects = [namespace(name) for name in namespaces] + [operator_group(request)]
+    if request.catalog_type is not CatalogType.EXISTING:
+        objects.append(catalog_source(request))
+    return [*objects, subscription(request)]
 
 
 def namespace(name: str) -> Object:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": dict(_LABELS)}}
+    return _object("v1", "Namespace", "", name)
 
 
-def default_catalog(package: str) -> str:
-    """What a CatalogSource is called that nobody gave a name."""
+def default_catalog_name(package: str) -> str:
+    """Return the name of the CatalogSource if the user gives none."""
     return f"{package}-catalog"
 
 
-def group_name(wish: Wish) -> str:
-    return f"{wish.namespace}-everpath"
+def operator_group(request: InstallRequest) -> Object:
+    """Return an OperatorGroup; without target namespaces it targets all."""
+    targets = request.target_namespaces
+    spec = {} if targets is None else {"targetNamespaces": list(targets)}
+    name = f"{request.namespace}-everpath"
+    return _object("operators.coreos.com/v1", "OperatorGroup", request.namespace, name, spec)
 
 
-def operator_group(wish: Wish) -> Object:
-    """Without target namespaces an OperatorGroup is for all of them."""
-    spec = {} if wish.watched is None else {"targetNamespaces": list(wish.watched)}
-    return _made("operators.coreos.com/v1", "OperatorGroup", wish.namespace, group_name(wish), spec)
+def catalog_source(request: InstallRequest) -> Object:
+    """Return a CatalogSource; docs/installing.md explains which spec belongs to which image."""
+    spec: Object = {"sourceType": "grpc", "displayName": request.catalog_name, "publisher": "everpath"}
+    if request.catalog_type is CatalogType.ADDRESS:
+        spec["address"] = request.catalog
+    else:
+        # The pod that OLM creates without it violates the Pod Security Standard `restricted`.
+        pod_config: Object = {"securityContextConfig": "restricted"}
+        if request.catalog_type is CatalogType.CONTENT_IMAGE:
+            pod_config["extractContent"] = {"catalogDir": request.catalog_dir}
+        spec |= {"image": request.catalog, "grpcPodConfig": pod_config}
+        if request.poll:
+            spec["updateStrategy"] = {"registryPoll": {"interval": request.poll}}
+    api_version = "operators.coreos.com/v1alpha1"
+    return _object(api_version, "CatalogSource", request.catalog_namespace, request.catalog_name, spec)
 
 
-def catalog_source(wish: Wish) -> Object:
-    return _made(
-        "operators.coreos.com/v1alpha1",
-        "CatalogSource",
-        wish.catalog_namespace,
-        wish.catalog_name,
-        catalog_spec(wish),
-    )
-
-
-def catalog_spec(wish: Wish) -> Object:
-    """What goes with which image: docs/installing.md."""
-    named = {"sourceType": "grpc", "displayName": wish.catalog_name, "publisher": "everpath"}
-    if wish.catalog_kind is CatalogKind.ADDRESS:
-        return {**named, "address": wish.catalog}
-    # Without a security context OLM asks for what namespaces that enforce `restricted` refuse.
-    pod: Object = {"securityContextConfig": "restricted"}
-    if wish.catalog_kind is CatalogKind.CONTENT:
-        pod["extractContent"] = {"catalogDir": wish.catalog_dir}
-    spec: Object = {**named, "image": wish.catalog, "grpcPodConfig": pod}
-    if wish.poll:
-        spec["updateStrategy"] = {"registryPoll": {"interval": wish.poll}}
-    return spec
-
-
-def subscription(wish: Wish) -> Object:
-    """Without a channel OLM looks at all of them; so does this only if none is wanted."""
+def subscription(request: InstallRequest) -> Object:
+    """Return a Subscription; without a channel OLM considers all channels."""
     spec = {
-        "name": wish.package,
-        "source": wish.catalog_name,
-        "sourceNamespace": wish.catalog_namespace,
-        "installPlanApproval": wish.approval or "Automatic",
-        **({"channel": wish.channel} if wish.channel else {}),
-        **({"startingCSV": wish.starting_csv} if wish.starting_csv else {}),
+        "name": request.package,
+        "source": request.catalog_name,
+        "sourceNamespace": request.catalog_namespace,
+        "installPlanApproval": request.approval or "Automatic",
+        **({"channel": request.channel} if request.channel else {}),
+        **({"startingCSV": request.starting_csv} if request.starting_csv else {}),
     }
-    return _made("operators.coreos.com/v1alpha1", "Subscription", wish.namespace, wish.package, spec)
+    return _object("operators.coreos.com/v1alpha1", "Subscription", request.namespace, request.package, spec)
 
 
-def extension(wish: Wish, version: str | None = None) -> list[Object]:
-    """The same for OLM v1, which reads catalogs of images only."""
-    account = f"{wish.package}-installer"
-    wanted: Object = {"packageName": wish.package}
-    if wish.channel:
-        wanted["channels"] = [wish.channel]
+def olm_v1_objects(request: InstallRequest, version: str | None = None) -> list[Object]:
+    """Return all objects for OLM v1, which supports only catalog images. `version` pins the extension."""
+    service_account = f"{request.package}-installer"
+    package: Object = {"packageName": request.package}
+    if request.channel:
+        package["channels"] = [request.channel]
     if version:
-        wanted["version"] = version
-    image: Object = {"ref": wish.catalog}
-    if wish.poll:
-        image["pollIntervalMinutes"] = _minutes(wish.poll)
+        package["version"] = version
+    image: Object = {"ref": request.catalog}
+    if request.poll:
+        image["pollIntervalMinutes"] = _minutes(request.poll)
+    catalog_spec = {"source": {"type": "Image", "image": image}}
+    extension_spec = {
+        "namespace": request.namespace,
+        "serviceAccount": {"name": service_account},
+        "source": {"sourceType": "Catalog", "catalog": package},
+    }
+    api_version = "olm.operatorframework.io/v1"
     return [
-        namespace(wish.namespace),
-        _made("v1", "ServiceAccount", wish.namespace, account),
-        _made(
-            "olm.operatorframework.io/v1",
-            "ClusterCatalog",
-            "",
-            wish.catalog_name,
-            {"source": {"type": "Image", "image": image}},
-        ),
-        _made(
-            "olm.operatorframework.io/v1",
-            "ClusterExtension",
-            "",
-            wish.package,
-            {
-                "namespace": wish.namespace,
-                "serviceAccount": {"name": account},
-                "source": {"sourceType": "Catalog", "catalog": wanted},
-            },
-        ),
+        namespace(request.namespace),
+        _object("v1", "ServiceAccount", request.namespace, service_account),
+        _object(api_version, "ClusterCatalog", "", request.catalog_name, catalog_spec),
+        _object(api_version, "ClusterExtension", "", request.package, extension_spec),
     ]
 
 
 def _minutes(interval: str) -> int:
-    """An interval as OLM v0 has it (`90s`, `10m`, `1h30m`), in whole minutes and at least one."""
+    """Return an interval such as `90s`, `10m` or `1h30m` in whole minutes, at least one."""
     seconds, number = 0, ""
     for character in interval:
         if character.isdigit():
@@ -196,11 +166,8 @@ def _minutes(interval: str) -> int:
     return max(1, seconds // 60)
 
 
-def _made(api_version: str, kind: str, namespace: str, name: str, spec: Object | None = None) -> Object:
-    where = {"namespace": namespace} if namespace else {}
-    made: Object = {
-        "apiVersion": api_version,
-        "kind": kind,
-        "metadata": {"name": name, **where, "labels": dict(_LABELS)},
-    }
-    return made if spec is None else {**made, "spec": spec}
+def _object(api_version: str, kind: str, namespace: str, name: str, spec: Object | None = None) -> Object:
+    scope = {"namespace": namespace} if namespace else {}
+    metadata = {"name": name, **scope, "labels": {MANAGED_BY: MANAGER}}
+    obj: Object = {"apiVersion": api_version, "kind": kind, "metadata": metadata}
+    return obj if spec is None else {**obj, "spec": spec}

@@ -1,20 +1,20 @@
-"""How things stand, for people and as the JSON of docs/schemas/status.schema.json."""
+"""The status of an operator as text, and as the JSON of docs/schemas/status.schema.json."""
 
 from __future__ import annotations
 
-__all__ = ["VERSION", "chain_data", "changes_data", "status_text", "waits_text"]
+__all__ = ["SCHEMA_VERSION", "changes_data", "ref_data", "status_data", "status_text", "waits_text"]
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from everpath.olm.chain import Chain
 from everpath.olm.changes import Change
-from everpath.olm.status import State, Wait
+from everpath.olm.objects import ObjectRef
+from everpath.olm.status import OperatorStatus, State, Wait
 from everpath.reporters.colour import Paint
 from everpath.reporters.plain import columns, one_line
 
-#: Raised when a field changes its meaning or goes away; new fields may come at any time.
-VERSION: Final = 1
+#: Increased when a field is removed or changes its meaning; fields may be added at any time.
+SCHEMA_VERSION: Final = 1
 
 _COLOURS: Final = {
     State.FINE: "green",
@@ -25,69 +25,66 @@ _COLOURS: Final = {
 }
 
 
-def status_text(seen: Chain, paint: Paint) -> Iterator[str]:
-    """The chain as a table, and what it waits for."""
-    yield one_line(f"package {seen.package} in namespace {seen.namespace}: {seen.headline}") + "\n\n"
-    rows = [(link.kind, link.name or "-", link.state.value, link.summary) for link in seen.links]
-    for link, line in zip(seen.links, columns(rows), strict=True):
-        word = link.state.value
-        yield f"  {line.replace(f'  {word} ', f'  {paint(_COLOURS[link.state], word)} ', 1)}"
+def status_text(status: OperatorStatus, paint: Paint) -> Iterator[str]:
+    """Yield the chain as a table, then the waits."""
+    yield one_line(f"package {status.package} in namespace {status.namespace}: {status.headline}") + "\n\n"
+    rows = [(obj.kind, obj.name or "-", obj.state.value, obj.summary) for obj in status.chain]
+    for obj, line in zip(status.chain, columns(rows), strict=True):
+        word = obj.state.value
+        yield f"  {line.replace(f'  {word} ', f'  {paint(_COLOURS[obj.state], word)} ', 1)}"
     yield "\n"
-    yield from waits_text(seen.waits, paint)
+    yield from waits_text(status.waits, paint)
 
 
 def waits_text(waits: Iterable[Wait], paint: Paint) -> Iterator[str]:
-    """What it waits for, a line each, with the remedy below."""
-    told = False
+    """Yield each wait on a line, followed by its hint."""
+    is_empty = True
     for wait in waits:
-        told = True
-        yield f"{paint('yellow', 'Waits for')} {one_line(wait.sentence)}\n"
-        if wait.remedy:
-            yield f"  {paint('cyan', 'to go on')}: {one_line(wait.remedy)}\n"
-    if not told:
-        yield "Waits for nothing.\n"
+        is_empty = False
+        yield f"{paint('yellow', 'Waiting for')} {one_line(wait.message)}\n"
+        if wait.hint:
+            yield f"  {paint('cyan', 'hint')}: {one_line(wait.hint)}\n"
+    if is_empty:
+        yield "Waiting for nothing.\n"
 
 
-def chain_data(seen: Chain) -> dict[str, Any]:
-    """The chain as the contract has it."""
+def status_data(status: OperatorStatus) -> dict[str, Any]:
+    """Return the status as JSON."""
     return {
-        "package": seen.package,
-        "namespace": seen.namespace,
-        "running": seen.running or None,
-        "goingTo": seen.going_to or None,
-        "pending": seen.pending or None,
+        "package": status.package,
+        "namespace": status.namespace,
+        "running": status.running_csv or None,
+        "goingTo": status.next_csv or None,
+        "pending": status.pending_plan or None,
         "chain": [
             {
-                "kind": link.kind,
-                "namespace": link.namespace,
-                "name": link.name,
-                "state": link.state.value,
-                "summary": link.summary,
+                "kind": obj.kind,
+                "namespace": obj.namespace,
+                "name": obj.name,
+                "state": obj.state.value,
+                "summary": obj.summary,
             }
-            for link in seen.links
+            for obj in status.chain
         ],
         "waits": [
             {
-                "kind": link.kind,
-                "name": link.name,
-                "sentence": wait.sentence,
-                "remedy": wait.remedy or None,
+                "kind": obj.kind,
+                "name": obj.name,
+                "sentence": wait.message,
+                "hint": wait.hint or None,
                 "final": wait.is_final,
             }
-            for link in seen.links
-            for wait in link.waits
+            for obj in status.chain
+            for wait in obj.waits
         ],
     }
 
 
 def changes_data(changes: Iterable[Change]) -> list[dict[str, Any]]:
-    """What was done, in its order."""
-    return [
-        {
-            "did": did.value,
-            "kind": ref.kind.name,
-            "namespace": ref.namespace or None,
-            "name": ref.name,
-        }
-        for did, ref in changes
-    ]
+    """Return the changes as JSON, in order."""
+    return [{"did": change.type.value, **ref_data(change.ref)} for change in changes]
+
+
+def ref_data(ref: ObjectRef) -> dict[str, str | None]:
+    """Return a reference as JSON."""
+    return {"kind": ref.kind.name, "namespace": ref.namespace or None, "name": ref.name}

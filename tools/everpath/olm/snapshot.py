@@ -1,10 +1,9 @@
-"""What a cluster says of one operator: every object of the chain, at about one moment."""
+"""All objects of one operator on the cluster, read at about the same time."""
 
 from __future__ import annotations
 
-__all__ = ["Observed", "observe"]
+__all__ = ["OperatorSnapshot", "observe"]
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from everpath.olm.objects import (
@@ -18,123 +17,125 @@ from everpath.olm.objects import (
     SUBSCRIPTION,
     Cluster,
     Object,
-    Ref,
-    dig,
-    items,
+    ObjectRef,
     labels,
     name_of,
-    text,
+    nested,
+    nested_list,
+    nested_str,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
-    """The objects behind a package in a namespace.
+class OperatorSnapshot:
+    """The objects of a package in a namespace.
 
-    `csvs` are those of the namespace without copies, `plans` its InstallPlans, the oldest first; `condition`
-    is that of the operator that runs, `pods` and `catalog_pods` those of the deployments and of the catalog.
+    `csvs` excludes copied CSVs. `install_plans` is sorted by age, oldest first. `operator_condition` belongs
+    to the running CSV.
     """
 
     package: str
     namespace: str
-    groups: tuple[Object, ...] = ()
-    catalog: Object | None = None
+    operator_groups: tuple[Object, ...] = ()
+    catalog_source: Object | None = None
     catalog_pods: tuple[Object, ...] = ()
     subscriptions: tuple[Object, ...] = ()
-    plans: tuple[Object, ...] = ()
+    install_plans: tuple[Object, ...] = ()
     csvs: tuple[Object, ...] = ()
     deployments: tuple[Object, ...] = ()
     pods: tuple[Object, ...] = ()
-    condition: Object | None = None
+    operator_condition: Object | None = None
 
     @property
     def subscription(self) -> Object | None:
         return self.subscriptions[0] if self.subscriptions else None
 
     @property
-    def installed(self) -> str:
-        """The CSV that the Subscription says is installed, whatever its phase; empty if none is."""
-        return text(self.subscription, "status", "installedCSV")
+    def installed_csv(self) -> str:
+        """The name in `status.installedCSV`, whatever the phase of that CSV; empty if there is none."""
+        return nested_str(self.subscription, "status", "installedCSV")
 
     @property
-    def current(self) -> str:
-        """The CSV that the Subscription goes to: what is installed, or the next."""
-        return text(self.subscription, "status", "currentCSV") or self.installed
+    def current_csv(self) -> str:
+        """The name in `status.currentCSV`, the CSV that OLM installs next; else the installed one."""
+        return nested_str(self.subscription, "status", "currentCSV") or self.installed_csv
 
     @property
-    def plan(self) -> Object | None:
-        """The InstallPlan that the Subscription follows."""
-        wanted = text(self.subscription, "status", "installPlanRef", "name")
-        return next((plan for plan in self.plans if name_of(plan) == wanted), None) if wanted else None
+    def install_plan(self) -> Object | None:
+        """The InstallPlan that the Subscription refers to."""
+        name = nested_str(self.subscription, "status", "installPlanRef", "name")
+        return next((plan for plan in self.install_plans if name and name_of(plan) == name), None)
 
-    def csv(self, name: str) -> Object | None:
+    @property
+    def latest_csv(self) -> Object | None:
+        """The current CSV if it exists, else the installed one."""
+        return self.find_csv(self.current_csv) or self.find_csv(self.installed_csv)
+
+    def find_csv(self, name: str) -> Object | None:
         return next((csv for csv in self.csvs if name_of(csv) == name), None)
 
-    @property
-    def newest(self) -> Object | None:
-        """The CSV that OLM works on: the one it goes to if it is there, else what is installed."""
-        return self.csv(self.current) or self.csv(self.installed)
 
-
-def observe(cluster: Cluster, package: str, namespace: str) -> Observed:
-    """Ask for each kind once. Cost: about ten requests, whatever is installed."""
-    found = Observed(
+def observe(cluster: Cluster, package: str, namespace: str) -> OperatorSnapshot:
+    """Read all objects of a package, with about ten requests."""
+    # CSVs and InstallPlans are read before the Subscription that refers to them. One that is created in
+    # between is reported as missing; one that was deleted is never reported as present.
+    snapshot = OperatorSnapshot(
         package,
         namespace,
-        # Effects before causes: what a Subscription speaks of may be missing here, and is then called so.
-        csvs=tuple(csv for csv in cluster.find(CSV, namespace) if "olm.copiedFrom" not in labels(csv)),
-        plans=tuple(sorted(cluster.find(INSTALL_PLAN, namespace), key=_age)),
-        subscriptions=tuple(
-            one for one in cluster.find(SUBSCRIPTION, namespace) if text(one, "spec", "name") == package
+        csvs=tuple(
+            csv for csv in cluster.list_objects(CSV, namespace) if "olm.copiedFrom" not in labels(csv)
         ),
-        groups=tuple(cluster.find(OPERATOR_GROUP, namespace)),
+        install_plans=tuple(sorted(cluster.list_objects(INSTALL_PLAN, namespace), key=_creation_order)),
+        subscriptions=tuple(
+            subscription
+            for subscription in cluster.list_objects(SUBSCRIPTION, namespace)
+            if nested_str(subscription, "spec", "name") == package
+        ),
+        operator_groups=tuple(cluster.list_objects(OPERATOR_GROUP, namespace)),
     )
-    return _with_catalog(cluster, _with_workload(cluster, found))
+    return _with_catalog_source(cluster, _with_workload(cluster, snapshot))
 
 
-def _age(plan: Object) -> tuple[str, int, str]:
-    generation = dig(plan, "spec", "generation")
-    made = text(plan, "metadata", "creationTimestamp")
-    return made, generation if isinstance(generation, int) else 0, name_of(plan)
+def _creation_order(plan: Object) -> tuple[str, int, str]:
+    generation = nested(plan, "spec", "generation")
+    created = nested_str(plan, "metadata", "creationTimestamp")
+    return created, generation if isinstance(generation, int) else 0, name_of(plan)
 
 
-def _with_workload(cluster: Cluster, found: Observed) -> Observed:
-    csv = found.newest
+def _with_workload(cluster: Cluster, snapshot: OperatorSnapshot) -> OperatorSnapshot:
+    csv = snapshot.latest_csv
     if csv is None:
-        return found
-    wanted = [text(one, "name") for one in items(csv, "spec", "install", "spec", "deployments")]
-    deployments = [one for one in cluster.find(DEPLOYMENT, found.namespace) if name_of(one) in wanted]
-    selectors = [dig(one, "spec", "selector", "matchLabels") or {} for one in deployments]
-    pods = cluster.find(POD, found.namespace) if deployments else []
+        return snapshot
+    names = [nested_str(each, "name") for each in nested_list(csv, "spec", "install", "spec", "deployments")]
+    deployments = [
+        each for each in cluster.list_objects(DEPLOYMENT, snapshot.namespace) if name_of(each) in names
+    ]
+    selectors = [nested(each, "spec", "selector", "matchLabels") or {} for each in deployments]
+    pods = cluster.list_objects(POD, snapshot.namespace) if deployments else []
+    # During an upgrade OLM reads the OperatorCondition of the CSV that is to be replaced.
+    replaced = nested_str(snapshot.find_csv(snapshot.current_csv), "spec", "replaces")
+    running = replaced if replaced and snapshot.find_csv(replaced) else snapshot.installed_csv
     return replace(
-        found,
+        snapshot,
         deployments=tuple(deployments),
-        pods=tuple(pod for pod in pods if _is_selected(pod, selectors)),
-        condition=_condition(cluster, found),
+        pods=tuple(
+            pod
+            for pod in pods
+            if any(selector and selector.items() <= labels(pod).items() for selector in selectors)
+        ),
+        operator_condition=(
+            cluster.get(ObjectRef(OPERATOR_CONDITION, snapshot.namespace, running)) if running else None
+        ),
     )
 
 
-def _condition(cluster: Cluster, found: Observed) -> Object | None:
-    """Of the operator that runs: OLM asks the one that is to be replaced."""
-    running = found.installed
-    replaced = text(found.csv(found.current), "spec", "replaces")
-    if replaced and found.csv(replaced) is not None:
-        running = replaced
-    return cluster.get(Ref(OPERATOR_CONDITION, found.namespace, running)) if running else None
-
-
-def _is_selected(pod: Object, selectors: Iterable[dict[str, str]]) -> bool:
-    have = labels(pod).items()
-    return any(selector and selector.items() <= have for selector in selectors)
-
-
-def _with_catalog(cluster: Cluster, found: Observed) -> Observed:
-    name = text(found.subscription, "spec", "source")
-    where = text(found.subscription, "spec", "sourceNamespace") or found.namespace
+def _with_catalog_source(cluster: Cluster, snapshot: OperatorSnapshot) -> OperatorSnapshot:
+    name = nested_str(snapshot.subscription, "spec", "source")
+    namespace = nested_str(snapshot.subscription, "spec", "sourceNamespace") or snapshot.namespace
     if not name:
-        return found
-    catalog = cluster.get(Ref(CATALOG_SOURCE, where, name))
-    if catalog is None or text(catalog, "spec", "address"):
-        return replace(found, catalog=catalog)
-    pods = cluster.find(POD, where, f"olm.catalogSource={name}")
-    return replace(found, catalog=catalog, catalog_pods=tuple(pods))
+        return snapshot
+    catalog = cluster.get(ObjectRef(CATALOG_SOURCE, namespace, name))
+    if catalog is None or nested_str(catalog, "spec", "address"):
+        return replace(snapshot, catalog_source=catalog)
+    pods = cluster.list_objects(POD, namespace, f"olm.catalogSource={name}")
+    return replace(snapshot, catalog_source=catalog, catalog_pods=tuple(pods))

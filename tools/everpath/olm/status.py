@@ -1,43 +1,43 @@
-"""A link of the chain from a catalog to a running operator: its state, and what it waits for."""
+"""The types of a status: the state of each object in the chain of an operator, and what it waits for."""
 
 from __future__ import annotations
 
-__all__ = ["Link", "State", "Wait", "link_of"]
+__all__ = ["ObjectStatus", "OperatorStatus", "State", "Wait", "object_status"]
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from everpath.olm.objects import Kind, Object, name_of, text
+from everpath.olm.objects import Kind, Object, name_of, namespace_of
 
 
 class State(StrEnum):
-    """How an object of the chain does. The words are part of the JSON contract."""
+    """The state of an object. The values are part of the JSON contract."""
 
     FINE = "fine"
-    WORKING = "working"  # it goes on by itself
-    WAITING = "waiting"  # it goes on when somebody does something
+    WORKING = "working"  # proceeds without user action
+    WAITING = "waiting"  # needs user action
     FAILED = "failed"
     ABSENT = "absent"
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What something waits for, as a sentence, and what to do.
+    """What an object waits for, as a noun phrase after "Waiting for", and what the user can do.
 
-    `is_final`: it stays so until somebody changes something, however long one waits. `is_stale`: it is no
-    longer so, but OLM looks again only when something changes.
+    `is_final`: only user action ends the wait. `is_stale`: the cause no longer exists, but OLM does not check
+    again until an object changes.
     """
 
-    sentence: str
-    remedy: str = ""
+    message: str
+    hint: str = ""
     is_final: bool = False
     is_stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """One object, or the lack of one."""
+class ObjectStatus:
+    """The status of an object, or of a missing one."""
 
     kind: str
     namespace: str
@@ -47,7 +47,52 @@ class Link:
     waits: tuple[Wait, ...] = ()
 
 
-def link_of(kind: Kind, thing: Object, state: State, summary: str, waits: Iterable[Wait] = ()) -> Link:
-    """The link that an object is."""
-    where = text(thing, "metadata", "namespace")
-    return Link(kind.name, where, name_of(thing), state, summary, tuple(waits))
+def object_status(
+    kind: Kind, obj: Object, state: State, summary: str, waits: Iterable[Wait] = ()
+) -> ObjectStatus:
+    """Return the status of an object that exists."""
+    return ObjectStatus(kind.name, namespace_of(obj), name_of(obj), state, summary, tuple(waits))
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorStatus:
+    """The status of an operator; `chain` has its objects from the CatalogSource to the Deployments.
+
+    `running_csv` is the CSV that has succeeded, `next_csv` the one that OLM installs next, `pending_plan` the
+    InstallPlan that requires approval. Each may be empty.
+    """
+
+    package: str
+    namespace: str
+    chain: tuple[ObjectStatus, ...]
+    running_csv: str = ""
+    next_csv: str = ""
+    pending_plan: str = ""
+
+    @property
+    def waits(self) -> tuple[Wait, ...]:
+        """All waits, those nearest to the catalog first: later objects usually wait for earlier ones."""
+        return tuple(wait for obj in self.chain for wait in obj.waits)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the operator is running and OLM has found no newer CSV."""
+        return bool(self.running_csv) and not self.next_csv
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether only user action helps."""
+        return any(wait.is_final for wait in self.waits)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether OLM still reports a failure whose cause no longer exists."""
+        return any(wait.is_stale for wait in self.waits)
+
+    @property
+    def headline(self) -> str:
+        if self.is_settled:
+            return f"{self.running_csv} is running"
+        if self.running_csv:
+            return f"{self.running_csv} is running, upgrade to {self.next_csv} is pending"
+        return f"{self.next_csv} is being installed" if self.next_csv else "nothing is installed"

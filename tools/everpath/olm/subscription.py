@@ -1,238 +1,195 @@
-"""The middle of the chain: the Subscription that asks, and the InstallPlan that OLM answers with."""
+"""The status of the Subscription, and a trigger for a new resolution."""
 
 from __future__ import annotations
 
-__all__ = ["plan_link", "planned", "subscription_link", "unapproved", "unpacks"]
+__all__ = ["is_unpacking", "subscription_status", "trigger_resolution"]
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from everpath.olm.objects import (
-    INSTALL_PLAN,
     SUBSCRIPTION,
+    Cluster,
     Object,
-    condition,
-    conditions,
-    dig,
-    items,
+    find_condition,
+    is_condition_true,
     name_of,
-    text,
+    nested,
+    nested_list,
+    nested_str,
+    normalize_whitespace,
+    ref_to,
 )
-from everpath.olm.snapshot import Observed
-from everpath.olm.status import Link, State, Wait, link_of
+from everpath.olm.snapshot import OperatorSnapshot
+from everpath.olm.status import ObjectStatus, State, Wait, object_status
 
-#: Phases in which an old and a new CSV stand side by side, or soon will.
-_MOVING: Final = frozenset(("Pending", "InstallReady", "Installing", "Replacing", "Deleting"))
+#: The reason of ResolutionFailed after which OLM does not resolve again until an object changes.
+_UNSATISFIABLE: Final = "ConstraintsNotSatisfiable"
+#: Phases in which the replaced CSV exists beside the new one, or soon will.
+_UPGRADING: Final = frozenset(("Pending", "InstallReady", "Installing", "Replacing", "Deleting"))
+#: OLM resolves again when an annotation changes, whatever its value.
+_TRIGGER_ANNOTATION: Final = "everpath.dev/resolution-trigger"
 
 
-def subscription_link(observed: Observed) -> Link:
-    asked = observed.subscription
-    if asked is None:
-        return _nobody_asks(observed)
-    if len(observed.subscriptions) > 1:
-        return _asked_twice(observed)
-    waits = tuple(_subscription_waits(observed, asked))
-    state = text(asked, "status", "state")
-    return link_of(
-        SUBSCRIPTION, asked, _subscription_state(observed, asked, waits), _summary(asked, state), waits
+def subscription_status(snapshot: OperatorSnapshot) -> ObjectStatus:
+    subscription, namespace = snapshot.subscription, snapshot.namespace
+    if subscription is None:
+        wait = Wait(
+            f"a Subscription for package {snapshot.package} in namespace {namespace}",
+            f"everpath install {snapshot.package} -n {namespace} --catalog IMAGE",
+            is_final=True,
+        )
+        return ObjectStatus(
+            SUBSCRIPTION.name, namespace, snapshot.package, State.ABSENT, "not found", (wait,)
+        )
+    if len(snapshot.subscriptions) > 1:
+        names = sorted(map(name_of, snapshot.subscriptions))
+        wait = Wait(
+            f"the deletion of all but one of the Subscriptions {', '.join(names)}; "
+            "OLM installs a package once per namespace",
+            f"kubectl delete subscription -n {namespace} {names[-1]}",
+            is_final=True,
+        )
+        summary = f"{len(names)} for one package"
+        return ObjectStatus(SUBSCRIPTION.name, namespace, ", ".join(names), State.FAILED, summary, (wait,))
+    waits = list(_waits(snapshot, subscription))
+    olm_state = nested_str(subscription, "status", "state")
+    if any(wait.is_final for wait in waits) or olm_state == "UpgradeFailed":
+        state = State.FAILED
+    elif not waits and (olm_state == "AtLatestKnown" or snapshot.install_plan is not None):
+        state = State.FINE
+    else:
+        state = State.WORKING
+    return object_status(SUBSCRIPTION, subscription, state, _summary(subscription, olm_state), waits)
+
+
+def _summary(subscription: Object, olm_state: str) -> str:
+    channel = nested_str(subscription, "spec", "channel") or "the default channel"
+    approval = nested_str(subscription, "spec", "installPlanApproval") or "Automatic"
+    is_deprecated = any(
+        is_condition_true(condition) and "Deprecated" in nested_str(condition, "type")
+        for condition in nested_list(subscription, "status", "conditions")
     )
+    suffix = ", deprecated" if is_deprecated else ""
+    return f"{olm_state or 'not processed yet'}, channel {channel}, {approval}{suffix}"
 
 
-def _nobody_asks(observed: Observed) -> Link:
-    wait = Wait(
-        f"a Subscription: nobody asks OLM for {observed.package} in namespace {observed.namespace}",
-        f"everpath install {observed.package} -n {observed.namespace} --catalog IMAGE",
-        is_final=True,
-    )
-    return Link(
-        SUBSCRIPTION.name, observed.namespace, observed.package, State.ABSENT, "there is none", (wait,)
-    )
-
-
-def _asked_twice(observed: Observed) -> Link:
-    names = sorted(map(name_of, observed.subscriptions))
-    wait = Wait(
-        f"one of the Subscriptions {', '.join(names)} to go: a package is installed once in a namespace",
-        f"kubectl delete subscription -n {observed.namespace} {names[-1]}",
-        is_final=True,
-    )
-    summary = f"{len(names)} for one package"
-    return Link(SUBSCRIPTION.name, observed.namespace, ", ".join(names), State.FAILED, summary, (wait,))
-
-
-def _summary(asked: Object, state: str) -> str:
-    channel = text(asked, "spec", "channel") or "the default channel"
-    approval = text(asked, "spec", "installPlanApproval") or "Automatic"
-    gone = [text(one, "type") for one in conditions(asked) if _is_true(one) and "Deprecated" in one["type"]]
-    noted = ", deprecated" if gone else ""
-    return f"{state or 'not looked at yet'}, channel {channel}, {approval}{noted}"
-
-
-def _subscription_state(observed: Observed, asked: Object, waits: tuple[Wait, ...]) -> State:
-    state = text(asked, "status", "state")
-    if any(wait.is_final for wait in waits) or state == "UpgradeFailed":
-        return State.FAILED
-    if waits:
-        return State.WORKING
-    return State.FINE if state == "AtLatestKnown" or observed.plan is not None else State.WORKING
-
-
-def _subscription_waits(observed: Observed, asked: Object) -> Iterator[Wait]:
-    failed = condition(asked, "ResolutionFailed")
-    unhealthy = condition(asked, "CatalogSourcesUnhealthy")
-    unpacked = condition(asked, "BundleUnpackFailed")
-    if _is_true(unpacked):
-        yield _unpack_failed(observed, text(unpacked, "message"))
-    elif _is_true(failed):
-        yield _resolution(observed, asked, failed or {})
-    elif _is_true(unhealthy):
-        yield _unhealthy(asked, unhealthy or {})
-    elif unpacks(observed):
-        said = _one_line(text(condition(asked, "BundleUnpacking"), "message"))
-        yield Wait(f"the bundle to be unpacked: {said or 'a Job reads its image'}")
-    elif not text(asked, "status", "state") and observed.plan is None:
+def _waits(snapshot: OperatorSnapshot, subscription: Object) -> Iterator[Wait]:
+    """Yield the wait of the first condition that explains the others."""
+    unpack_failed = find_condition(subscription, "BundleUnpackFailed")
+    resolution_failed = find_condition(subscription, "ResolutionFailed")
+    unhealthy = find_condition(subscription, "CatalogSourcesUnhealthy")
+    if is_condition_true(unpack_failed):
+        yield _unpack_wait(snapshot, nested_str(unpack_failed, "message"))
+    elif resolution_failed is not None and is_condition_true(resolution_failed):
+        yield _resolution_wait(snapshot, subscription, resolution_failed)
+    elif is_condition_true(unhealthy):
+        yield _catalog_health_wait(subscription, nested_str(unhealthy, "message"))
+    elif is_unpacking(snapshot):
+        message = nested_str(find_condition(subscription, "BundleUnpacking"), "message")
         yield Wait(
-            "OLM to look at the Subscription",
-            "kubectl get pods -A -l app=catalog-operator shows whether OLM runs",
+            f"the bundle to be unpacked: {normalize_whitespace(message) or 'a Job extracts the bundle image'}"
+        )
+    elif not nested_str(subscription, "status", "state") and snapshot.install_plan is None:
+        yield Wait(
+            "OLM to process the Subscription",
+            "kubectl get pods -A -l app=catalog-operator shows whether OLM is running",
         )
 
 
-def unpacks(observed: Observed) -> bool:
-    """Whether OLM reads the image of what it goes to next, as it says.
+def is_unpacking(snapshot: OperatorSnapshot) -> bool:
+    """Whether OLM is unpacking the bundle of the next CSV.
 
-    It does so before there is a plan, and forgets to say that it has: a plan that is to be approved or
-    carried out tells otherwise.
+    OLM unpacks before it creates the InstallPlan and leaves the condition in place. An InstallPlan that has
+    not finished shows that unpacking is over.
     """
-    is_planned = text(observed.plan, "status", "phase") not in ("", "Complete", "Failed")
-    return _is_true(condition(observed.subscription, "BundleUnpacking")) and not is_planned
+    phase = nested_str(snapshot.install_plan, "status", "phase")
+    is_planned = phase not in ("", "Complete", "Failed")
+    return is_condition_true(find_condition(snapshot.subscription, "BundleUnpacking")) and not is_planned
 
 
-def _unpack_failed(observed: Observed, message: str) -> Wait:
-    group = name_of(observed.groups[0]) if observed.groups else "NAME"
+def _unpack_wait(snapshot: OperatorSnapshot, message: str) -> Wait:
+    group = name_of(snapshot.operator_groups[0]) if snapshot.operator_groups else "NAME"
     return Wait(
-        f"the bundle's image to be unpacked, which failed: {_one_line(message)}",
-        "see that nodes can pull the image; OLM tries again where the OperatorGroup says how often: "
-        f"kubectl annotate operatorgroup {group} -n {observed.namespace} "
+        f"the bundle to be unpacked; the last attempt failed: {normalize_whitespace(message)}",
+        "check that nodes can pull the bundle image; OLM retries only with an interval on the OperatorGroup: "
+        f"kubectl annotate operatorgroup {group} -n {snapshot.namespace} "
         "operatorframework.io/bundle-unpack-min-retry-interval=5m",
         is_final=True,
     )
 
 
-def _resolution(observed: Observed, asked: Object, failed: Object) -> Wait:
-    """What OLM's resolver says, and whether it will think again by itself."""
-    message = _one_line(text(failed, "message"))
-    if text(failed, "reason") != "ConstraintsNotSatisfiable":
-        return Wait(f"OLM, which could not decide and tries again: {message}", _blamed(message))
-    if any(text(csv, "status", "phase") in _MOVING for csv in observed.csvs):
-        return Wait(f"the move that is under way; until it ends OLM cannot decide: {message}")
-    again = (
-        f"kubectl label subscription {name_of(asked)} -n {observed.namespace} again=$(date +%s) --overwrite"
+def _resolution_wait(snapshot: OperatorSnapshot, subscription: Object, failure: Object) -> Wait:
+    """Return the message of the resolver, and whether OLM resolves again without user action."""
+    message = normalize_whitespace(nested_str(failure, "message"))
+    if nested_str(failure, "reason") != _UNSATISFIABLE:
+        hint = ""
+        if "catalogsource" in message.lower():
+            hint = (
+                "a broken CatalogSource blocks every Subscription in its namespace: "
+                "fix or delete the one in the message"
+            )
+        return Wait(f"resolution to succeed; OLM retries after an error: {message}", hint)
+    if any(nested_str(csv, "status", "phase") in _UPGRADING for csv in snapshot.csvs):
+        return Wait(f"the upgrade in progress; OLM cannot resolve before it completes: {message}")
+    trigger = (
+        f"kubectl annotate subscription {name_of(subscription)} -n {snapshot.namespace} "
+        f"{_TRIGGER_ANNOTATION}=$(date +%s) --overwrite"
     )
-    if gone := _gone(observed, message):
-        said = f"OLM to decide again: what it says is of {gone}, which is gone: {message}"
-        return Wait(said, again, is_final=True, is_stale=True)
+    if deleted := _deleted_csv(snapshot, message):
+        return Wait(
+            f"OLM to resolve again; the reported failure is about {deleted}, which was deleted: {message}",
+            trigger,
+            is_final=True,
+            is_stale=True,
+        )
     return Wait(
-        f"an answer that OLM did not find{_staleness(observed, failed)}: {message}",
-        f"everpath why CATALOG -p {observed.package} --live -n {observed.namespace} explains; "
-        f"OLM asks again if something changes: {again}",
+        f"resolution to succeed{_outdated_suffix(snapshot, failure)}: {message}",
+        f"everpath why CATALOG -p {snapshot.package} --live -n {snapshot.namespace} explains the failure; "
+        f"OLM resolves again when an object changes: {trigger}",
         is_final=True,
     )
 
 
-def _gone(observed: Observed, message: str) -> str:
-    """A CSV that the resolver speaks of as being there, and that is not."""
-    there = {name_of(csv) for csv in observed.csvs}
-    named = re.findall(rf"@existing/{re.escape(observed.namespace)}//([^\s,]+)", message)
-    return next((name for name in named if name not in there), "")
+def _deleted_csv(snapshot: OperatorSnapshot, message: str) -> str:
+    """Return a CSV that the resolver reports as existing but does not exist."""
+    reported = re.findall(rf"@existing/{re.escape(snapshot.namespace)}//([^\s,]+)", message)
+    return next((name for name in reported if snapshot.find_csv(name) is None), "")
 
 
-def _staleness(observed: Observed, failed: Object) -> str:
-    """OLM keeps what it said until something changes, also when the catalog has changed since."""
-    said = text(failed, "lastTransitionTime")
-    read = text(observed.catalog, "status", "connectionState", "lastConnect")
-    return (
-        f" (said at {said}, before the catalog was last connected at {read})" if said and said < read else ""
-    )
+def _outdated_suffix(snapshot: OperatorSnapshot, failure: Object) -> str:
+    """Return a remark if the catalog was connected after the failure: OLM does not resolve again then."""
+    failed = nested_str(failure, "lastTransitionTime")
+    connected = nested_str(snapshot.catalog_source, "status", "connectionState", "lastConnect")
+    if not failed or failed >= connected:
+        return ""
+    return f" (failed at {failed}, before the catalog was connected at {connected})"
 
 
-def _blamed(message: str) -> str:
-    if "catalogsource" in message.lower():
-        return "one catalog that cannot be used stops all of its namespace: mend or delete the one it names"
-    return ""
-
-
-def _unhealthy(asked: Object, unhealthy: Object) -> Wait:
-    sick = [
-        f"{text(one, 'catalogSourceRef', 'namespace')}/{text(one, 'catalogSourceRef', 'name')}"
-        for one in items(asked, "status", "catalogHealth")
-        if dig(one, "healthy") is False
+def _catalog_health_wait(subscription: Object, message: str) -> Wait:
+    unhealthy = [
+        f"{nested_str(each, 'catalogSourceRef', 'namespace')}/{nested_str(each, 'catalogSourceRef', 'name')}"
+        for each in nested_list(subscription, "status", "catalogHealth")
+        if nested(each, "healthy") is False
     ]
-    said = ", ".join(sick) or _one_line(text(unhealthy, "message")) or "none is healthy"
+    details = ", ".join(unhealthy) or normalize_whitespace(message) or "none is healthy"
     return Wait(
-        f"catalogs to be healthy: {said}",
-        "kubectl get catalogsources -A; one that is not healthy stops all that may use it",
+        f"CatalogSources to become healthy: {details}",
+        "kubectl get catalogsources -A; an unhealthy one blocks every Subscription that may use it",
     )
 
 
-def plan_link(observed: Observed) -> Link | None:
-    """None where OLM has planned nothing."""
-    plan = observed.plan
-    if plan is None:
-        return None
-    phase = text(plan, "status", "phase")
-    installs = ", ".join(planned(plan)) or "nothing"
-    if phase == "Complete":
-        return link_of(INSTALL_PLAN, plan, State.FINE, f"Complete, installed {installs}")
-    if phase == "Failed":
-        return link_of(
-            INSTALL_PLAN, plan, State.FAILED, f"Failed, {installs}", [_plan_failed(observed, plan)]
-        )
-    if unapproved(plan):
-        wait = Wait(
-            f"InstallPlan {name_of(plan)} to be approved: it installs {installs}",
-            f"everpath upgrade {observed.package} -n {observed.namespace}",
-        )
-        return link_of(INSTALL_PLAN, plan, State.WAITING, f"RequiresApproval, {installs}", [wait])
-    waits = [Wait(f"InstallPlan {name_of(plan)} to be carried out: {_progress(plan)}")]
-    return link_of(INSTALL_PLAN, plan, State.WORKING, f"{phase or 'not begun'}, {installs}", waits)
+def trigger_resolution(cluster: Cluster, snapshot: OperatorSnapshot) -> bool:
+    """Make OLM resolve again if its constraints were not satisfiable; return whether it was triggered.
 
-
-def planned(plan: Object) -> list[str]:
-    """The CSVs that a plan installs."""
-    return [name for name in items(plan, "spec", "clusterServiceVersionNames") if isinstance(name, str)]
-
-
-def unapproved(plan: Object) -> bool:
-    """Whether a plan waits for somebody's yes."""
-    return text(plan, "status", "phase") == "RequiresApproval" and dig(plan, "spec", "approved") is not True
-
-
-def _plan_failed(observed: Observed, plan: Object) -> Wait:
-    said = [text(one, "message") for one in conditions(plan) if one.get("status") == "False"]
-    message = _one_line(" ".join(filter(None, said))) or _one_line(text(plan, "status", "message"))
-    again = f"everpath uninstall {observed.package} -n {observed.namespace} --keep-custom-resources"
-    return Wait(
-        f"InstallPlan {name_of(plan)}, which failed: {message or 'it does not say why'}",
-        f"mend what it says; OLM does not try a failed plan again: {again}, then install",
-        is_final=True,
-    )
-
-
-def _progress(plan: Object) -> str:
-    for lookup in items(plan, "status", "bundleLookups"):
-        for one in items(lookup, "conditions"):
-            if _is_true(one):
-                said = _one_line(text(one, "message")) or text(one, "reason")
-                return f"bundle {text(lookup, 'identifier')} is unpacked ({said})"
-    steps = items(plan, "status", "plan")
-    done = sum(text(step, "status") in ("Created", "Present") for step in steps)
-    return f"{done} of {len(steps)} steps done" if steps else "its steps are not known yet"
-
-
-def _is_true(one: Object | None) -> bool:
-    return one is not None and one.get("status") == "True"
-
-
-def _one_line(message: str) -> str:
-    return " ".join(message.split())
+    OLM does not retry such a resolution until an object changes.
+    """
+    subscription = snapshot.subscription
+    failure = find_condition(subscription, "ResolutionFailed")
+    if subscription is None or nested_str(failure, "reason") != _UNSATISFIABLE:
+        return False
+    version = nested_str(subscription, "metadata", "resourceVersion")
+    annotations = {"annotations": {_TRIGGER_ANNOTATION: version}}
+    cluster.patch(ref_to(subscription, SUBSCRIPTION), {"metadata": annotations})
+    return True

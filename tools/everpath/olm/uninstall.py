@@ -1,273 +1,342 @@
-"""What uninstalling an operator takes away, in which order, and what it leaves. Changes nothing by itself."""
+"""Uninstall an operator: plan what to delete, in which order, and delete it stage by stage."""
 
 from __future__ import annotations
 
-__all__ = ["Removal", "Wanted", "survey"]
+__all__ = [
+    "Deletion",
+    "UninstallPlan",
+    "UninstallResult",
+    "UninstallScope",
+    "execute_uninstall",
+    "plan_uninstall",
+]
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from everpath.errors import UsageError
-from everpath.olm.manifests import MANAGED_BY, MANAGER, default_catalog
+from everpath.errors import Unreachable, UsageError
+from everpath.olm.changes import Change, ChangeType
+from everpath.olm.follow import POLL_INTERVAL, Clock
+from everpath.olm.manifests import MANAGED_BY, MANAGER, default_catalog_name
 from everpath.olm.objects import (
     CATALOG_SOURCE,
     CRD,
     CSV,
     OPERATOR_GROUP,
+    PVC,
     SUBSCRIPTION,
-    VOLUME_CLAIM,
     Cluster,
     Kind,
     Object,
-    Ref,
-    Refused,
-    dig,
-    items,
+    ObjectRef,
+    RequestDenied,
     labels,
     name_of,
-    ref_of,
-    text,
+    namespace_of,
+    nested,
+    nested_list,
+    nested_str,
+    ref_to,
 )
-from everpath.olm.snapshot import Observed
+from everpath.olm.snapshot import OperatorSnapshot
 
-_LONGEST_LABEL: Final = 63
+_MAX_LABEL_LENGTH: Final = 63
 
 
-class Wanted(NamedTuple):
-    """What is to go beyond the Subscription and the operator itself."""
+class UninstallScope(NamedTuple):
+    """What to delete besides the Subscription and the CSV."""
 
     custom_resources: bool = True
     crds: bool = False
     catalog: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """What goes, in its order, and what stays. `is_running`: somebody is there to see to finalizers.
+class Deletion(NamedTuple):
+    """An object to delete."""
 
-    `home` is the operator's namespace: only of what is elsewhere it is told where.
+    kind: Kind
+    obj: Object
+
+    @property
+    def ref(self) -> ObjectRef:
+        return ref_to(self.obj, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class UninstallPlan:
+    """What is deleted and what is kept. `namespace` is that of the operator.
+
+    `is_running`: the operator is running and can remove the finalizers of its custom resources.
     """
 
-    custom_resources: tuple[tuple[Kind, Object], ...] = ()
-    subscriptions: tuple[Object, ...] = ()
-    csvs: tuple[Object, ...] = ()
-    groups: tuple[Object, ...] = ()
-    catalogs: tuple[Object, ...] = ()
-    crds: tuple[Object, ...] = ()
-    stays: tuple[str, ...] = ()
+    namespace: str
+    custom_resources: tuple[Deletion, ...] = ()
+    subscriptions: tuple[Deletion, ...] = ()
+    csvs: tuple[Deletion, ...] = ()
+    operator_groups: tuple[Deletion, ...] = ()
+    catalog_sources: tuple[Deletion, ...] = ()
+    crds: tuple[Deletion, ...] = ()
+    kept: tuple[ObjectRef, ...] = ()
     is_running: bool = False
-    home: str = ""
-
-    def told(self, ref: Ref) -> str:
-        return _told(ref, self.home)
 
     @property
-    def is_empty(self) -> bool:
-        return not any(self.stages)
-
-    @property
-    def stages(self) -> tuple[tuple[tuple[Kind, Object], ...], ...]:
-        """What goes at a time; each stage is gone before the next begins."""
+    def stages(self) -> tuple[tuple[Deletion, ...], ...]:
+        """The objects that are deleted together; a stage starts when all objects of the last are gone."""
         return (
             self.custom_resources,
-            _of(SUBSCRIPTION, self.subscriptions),
-            _of(CSV, self.csvs),
-            (*_of(OPERATOR_GROUP, self.groups), *_of(CATALOG_SOURCE, self.catalogs)),
-            _of(CRD, self.crds),
+            self.subscriptions,
+            self.csvs,
+            (*self.operator_groups, *self.catalog_sources),
+            self.crds,
         )
 
+    @property
+    def deletions(self) -> tuple[Deletion, ...]:
+        return tuple(deletion for stage in self.stages for deletion in stage)
 
-def _of(kind: Kind, things: Iterable[Object]) -> tuple[tuple[Kind, Object], ...]:
-    return tuple((kind, thing) for thing in things)
+    def describe(self, ref: ObjectRef) -> str:
+        """Return kind and name, with the namespace if it is not that of the operator."""
+        return str(ref) if ref.namespace in ("", self.namespace) else f"{ref} in namespace {ref.namespace}"
 
 
-def survey(cluster: Cluster, observed: Observed, wanted: Wanted) -> Removal:
-    """What uninstalling would take away. Nothing is changed. Raises UsageError for what must not go."""
-    csvs = _own_csvs(observed)
-    crds = [crd for name in _owned(csvs) if (crd := _crd(cluster, name)) is not None]
-    if wanted.crds:
-        crds += _marked_crds(cluster, observed, {name_of(crd) for crd in crds})
-    # With a definition goes whatever is made with it, wherever that is: all of it is told, and waited for.
-    watched = set() if wanted.crds else _watched(observed, csvs)
-    resources = tuple(_custom_resources(cluster, watched, crds))
-    elsewhere = _other_owners(cluster, observed, csvs, crds) if wanted.crds else []
-    if elsewhere:
-        hint = "leave out --delete-crds"
-        raise UsageError(f"others need the CustomResourceDefinitions: {', '.join(elsewhere)}", hint=hint)
-    lonely = _is_alone(cluster, observed, csvs)
-    catalogs, kept_catalog = _catalogs(cluster, observed, wanted)
-    return Removal(
-        custom_resources=resources if wanted.custom_resources else (),
-        subscriptions=observed.subscriptions,
-        csvs=tuple(csvs),
-        groups=tuple(g for g in observed.groups if lonely and _is_ours(g)),
-        catalogs=catalogs,
-        crds=tuple(crds) if wanted.crds else (),
-        stays=(
-            *([] if wanted.custom_resources else _named(resources, observed.namespace)),
-            *([] if wanted.crds else _named(_of(CRD, crds), observed.namespace)),
-            *kept_catalog,
-            *_volumes(cluster, observed.namespace),
-        ),
-        is_running=any(text(csv, "status", "phase") in ("Succeeded", "Replacing") for csv in csvs),
-        home=observed.namespace,
+def plan_uninstall(cluster: Cluster, snapshot: OperatorSnapshot, scope: UninstallScope) -> UninstallPlan:
+    """Return what to delete. Raises UsageError if another operator needs one of the objects."""
+    csvs = _package_csvs(snapshot)
+    crds = [crd for name in _owned_crds(csvs) if (crd := cluster.get(ObjectRef(CRD, "", name))) is not None]
+    if scope.crds:
+        # CRDs that OLM has installed for the package, also if no CSV exists any more.
+        known = {name_of(crd) for crd in crds}
+        labelled = cluster.list_objects(CRD, selector=_package_label(snapshot))
+        crds += [crd for crd in labelled if name_of(crd) not in known]
+    # Kubernetes deletes all custom resources of a deleted CRD, in every namespace.
+    namespaces = set() if scope.crds else _watched_namespaces(snapshot, csvs)
+    custom_resources = tuple(_custom_resources(cluster, namespaces, crds))
+    if scope.crds and (users := _other_crd_users(cluster, snapshot, csvs, crds)):
+        raise UsageError(
+            f"other operators need the CustomResourceDefinitions: {', '.join(users)}",
+            hint="leave out --delete-crds",
+        )
+    groups = snapshot.operator_groups if _is_only_package(cluster, snapshot, csvs) else ()
+    catalog = snapshot.catalog_source or _default_catalog_source(cluster, snapshot)
+    if scope.catalog and catalog and (subscriptions := _other_subscriptions(cluster, snapshot, catalog)):
+        raise UsageError(
+            f"other Subscriptions use CatalogSource {name_of(catalog)}: {', '.join(subscriptions)}",
+            hint="leave out --delete-catalog",
+        )
+    kept = [
+        *([] if scope.custom_resources else [deletion.ref for deletion in custom_resources]),
+        *([] if scope.crds else [ref_to(crd, CRD) for crd in crds]),
+        *([] if scope.catalog or catalog is None else [ref_to(catalog, CATALOG_SOURCE)]),
+        *_volume_claims(cluster, snapshot.namespace),
+    ]
+    return UninstallPlan(
+        namespace=snapshot.namespace,
+        custom_resources=custom_resources if scope.custom_resources else (),
+        subscriptions=_deletions(SUBSCRIPTION, snapshot.subscriptions),
+        csvs=_deletions(CSV, csvs),
+        operator_groups=_deletions(OPERATOR_GROUP, filter(_is_managed, groups)),
+        catalog_sources=_deletions(CATALOG_SOURCE, [catalog] if scope.catalog and catalog else []),
+        crds=_deletions(CRD, crds if scope.crds else []),
+        kept=tuple(kept),
+        is_running=any(nested_str(csv, "status", "phase") in ("Succeeded", "Replacing") for csv in csvs),
     )
 
 
-def _own_csvs(observed: Observed) -> list[Object]:
-    """What is installed, what it is moving to, and what that replaces; also after the Subscription has gone.
-
-    OLM marks whatever belongs to a package in a namespace with a label of its own.
-    """
-    names = {observed.installed, observed.current} - {""}
-    names |= {text(observed.csv(name), "spec", "replaces") for name in names}
-    mark = _mark(observed)
-    return [csv for csv in observed.csvs if name_of(csv) in names or mark in labels(csv)]
+def _deletions(kind: Kind, objects: Iterable[Object]) -> tuple[Deletion, ...]:
+    return tuple(Deletion(kind, obj) for obj in objects)
 
 
-def _mark(observed: Observed) -> str:
-    """The label by which OLM knows what belongs to a package in a namespace, cut to what a label may be."""
-    name = f"{observed.package}.{observed.namespace}"[:_LONGEST_LABEL].rstrip("._-")
+def _package_csvs(snapshot: OperatorSnapshot) -> list[Object]:
+    """Return the installed CSV, the next one, those they replace, and those with the label of the package."""
+    names = {snapshot.installed_csv, snapshot.current_csv} - {""}
+    names |= {nested_str(snapshot.find_csv(name), "spec", "replaces") for name in names}
+    label = _package_label(snapshot)
+    return [csv for csv in snapshot.csvs if name_of(csv) in names or label in labels(csv)]
+
+
+def _package_label(snapshot: OperatorSnapshot) -> str:
+    """Return the label that OLM sets on objects of the package, truncated like OLM does."""
+    name = f"{snapshot.package}.{snapshot.namespace}"[:_MAX_LABEL_LENGTH].rstrip("._-")
     return f"operators.coreos.com/{name}"
 
 
-def _marked_crds(cluster: Cluster, observed: Observed, known: set[str]) -> list[Object]:
-    """Definitions that OLM brought in for the package, also where no CSV is left to name them."""
-    return [crd for crd in cluster.find(CRD, selector=_mark(observed)) if name_of(crd) not in known]
+def _owned_crds(csvs: Iterable[Object]) -> list[str]:
+    names = [
+        nested_str(crd, "name")
+        for csv in csvs
+        for crd in nested_list(csv, "spec", "customresourcedefinitions", "owned")
+    ]
+    return list(dict.fromkeys(names))
 
 
-def _owned(csvs: Iterable[Object]) -> list[str]:
-    return list(
-        dict.fromkeys(
-            text(one, "name")
-            for csv in csvs
-            for one in items(csv, "spec", "customresourcedefinitions", "owned")
-        )
-    )
-
-
-def _crd(cluster: Cluster, name: str) -> Object | None:
-    return cluster.get(Ref(CRD, "", name))
-
-
-def _custom_resources(
-    cluster: Cluster, watched: set[str], crds: Iterable[Object]
-) -> Iterator[tuple[Kind, Object]]:
-    """Those in the namespaces that are watched, or in all if none is named."""
+def _custom_resources(cluster: Cluster, namespaces: set[str], crds: Iterable[Object]) -> Iterator[Deletion]:
+    """Yield the custom resources in these namespaces, or in all if there are none."""
     for crd in crds:
-        kind = _served(crd)
+        kind = _served_kind(crd)
         if kind is None:
             continue
-        for one in cluster.find(kind):
-            if not kind.is_namespaced or not watched or text(one, "metadata", "namespace") in watched:
-                yield kind, one
+        for obj in cluster.list_objects(kind):
+            if not kind.is_namespaced or not namespaces or namespace_of(obj) in namespaces:
+                yield Deletion(kind, obj)
 
 
-def _watched(observed: Observed, csvs: Iterable[Object]) -> set[str]:
-    """What the operator watches: what another has in another namespace is not ours. Empty: all namespaces.
+def _watched_namespaces(snapshot: OperatorSnapshot, csvs: Iterable[Object]) -> set[str]:
+    """Return the namespaces that the operator watches; an empty set means all.
 
-    As OLM noted it on the CSV, else as the OperatorGroup says. Where neither tells, its own namespace alone.
+    Reads the annotation of OLM on the CSVs, else the OperatorGroup; without either the operator's namespace
+    is returned. Custom resources in other namespaces belong to other operators.
     """
-    noted = [_annotation(csv, "olm.targetNamespaces") for csv in csvs]
-    if noted and None not in noted:
-        named = [set(filter(None, (one or "").split(","))) for one in noted]
-        return set() if not all(named) else set().union(*named)
-    if len(observed.groups) != 1:
-        return {observed.namespace}
-    (group,) = observed.groups
-    told = items(group, "status", "namespaces") or items(group, "spec", "targetNamespaces")
-    return {name for name in told if name}
+    annotations = [nested(csv, "metadata", "annotations", "olm.targetNamespaces") for csv in csvs]
+    if annotations and all(isinstance(value, str) for value in annotations):
+        by_csv = [set(filter(None, value.split(","))) for value in annotations]
+        return set().union(*by_csv) if all(by_csv) else set()
+    if len(snapshot.operator_groups) != 1:
+        return {snapshot.namespace}
+    (group,) = snapshot.operator_groups
+    names = nested_list(group, "status", "namespaces") or nested_list(group, "spec", "targetNamespaces")
+    return {name for name in names if name}
 
 
-def _annotation(thing: Object, key: str) -> str | None:
-    found = (dig(thing, "metadata", "annotations") or {}).get(key)
-    return found if isinstance(found, str) else None
+def _served_kind(crd: Object) -> Kind | None:
+    for version in nested_list(crd, "spec", "versions"):
+        if nested(version, "served") is True:
+            return Kind(
+                f"{nested_str(crd, 'spec', 'group')}/{nested_str(version, 'name')}",
+                nested_str(crd, "spec", "names", "kind"),
+                nested_str(crd, "spec", "names", "plural"),
+                nested_str(crd, "spec", "scope") == "Namespaced",
+            )
+    return None
 
 
-def _served(crd: Object) -> Kind | None:
-    versions = [one for one in items(crd, "spec", "versions") if dig(one, "served") is True]
-    if not versions:
-        return None
-    names = dig(crd, "spec", "names") or {}
-    return Kind(
-        f"{text(crd, 'spec', 'group')}/{text(versions[0], 'name')}",
-        text(names, "kind"),
-        text(names, "plural"),
-        text(crd, "spec", "scope") == "Namespaced",
+def _other_crd_users(
+    cluster: Cluster, snapshot: OperatorSnapshot, csvs: Iterable[Object], crds: Iterable[Object]
+) -> list[str]:
+    """Return the CSVs of other operators that own or require one of the CRDs."""
+    own_names, crd_names = {name_of(csv) for csv in csvs}, {name_of(crd) for crd in crds}
+    users = []
+    for csv in cluster.list_objects(CSV):
+        name, namespace = name_of(csv), namespace_of(csv)
+        if "olm.copiedFrom" in labels(csv) or (namespace == snapshot.namespace and name in own_names):
+            continue
+        required = nested_list(csv, "spec", "customresourcedefinitions", "required")
+        needed = {*_owned_crds([csv]), *(nested_str(crd, "name") for crd in required)}
+        if needed & crd_names:
+            users.append(f"{name} in namespace {namespace}")
+    return sorted(users)
+
+
+def _is_only_package(cluster: Cluster, snapshot: OperatorSnapshot, csvs: Sequence[Object]) -> bool:
+    """Whether the namespace contains no other operator, so that nothing else needs the OperatorGroup."""
+    own_names = {name_of(csv) for csv in csvs}
+    if any(name_of(csv) not in own_names for csv in snapshot.csvs):
+        return False
+    return len(cluster.list_objects(SUBSCRIPTION, snapshot.namespace)) == len(snapshot.subscriptions)
+
+
+def _default_catalog_source(cluster: Cluster, snapshot: OperatorSnapshot) -> Object | None:
+    """Return the CatalogSource of an earlier install, if the Subscription that refers to it is deleted."""
+    name = default_catalog_name(snapshot.package)
+    catalog = cluster.get(ObjectRef(CATALOG_SOURCE, snapshot.namespace, name))
+    return catalog if catalog is not None and _is_managed(catalog) else None
+
+
+def _other_subscriptions(cluster: Cluster, snapshot: OperatorSnapshot, catalog: Object) -> list[str]:
+    """Return the Subscriptions of other packages that use a CatalogSource."""
+    own_uids = {nested_str(each, "metadata", "uid") for each in snapshot.subscriptions}
+    return sorted(
+        f"{namespace_of(each)}/{name_of(each)}"
+        for each in cluster.list_objects(SUBSCRIPTION)
+        if nested_str(each, "spec", "source") == name_of(catalog)
+        and nested_str(each, "spec", "sourceNamespace") == namespace_of(catalog)
+        and nested_str(each, "metadata", "uid") not in own_uids
     )
 
 
-def _other_owners(
-    cluster: Cluster, observed: Observed, csvs: Iterable[Object], crds: Iterable[Object]
-) -> list[str]:
-    own, wanted = {name_of(csv) for csv in csvs}, {name_of(crd) for crd in crds}
-    found = []
-    for csv in cluster.find(CSV):
-        where = text(csv, "metadata", "namespace")
-        if "olm.copiedFrom" in labels(csv) or (where == observed.namespace and name_of(csv) in own):
-            continue
-        needed = {*_owned([csv]), *(text(o, "name") for o in _required(csv))}
-        if needed & wanted:
-            found.append(f"{name_of(csv)} in namespace {where}")
-    return sorted(found)
+def _is_managed(obj: Object) -> bool:
+    return labels(obj).get(MANAGED_BY) == MANAGER
 
 
-def _required(csv: Object) -> list[Object]:
-    return items(csv, "spec", "customresourcedefinitions", "required")
-
-
-def _is_alone(cluster: Cluster, observed: Observed, csvs: Iterable[Object]) -> bool:
-    own = {name_of(csv) for csv in csvs}
-    others = [csv for csv in observed.csvs if name_of(csv) not in own]
-    return not others and len(cluster.find(SUBSCRIPTION, observed.namespace)) == len(observed.subscriptions)
-
-
-def _catalogs(cluster: Cluster, observed: Observed, wanted: Wanted) -> tuple[tuple[Object, ...], list[str]]:
-    catalog = observed.catalog or _made_for(cluster, observed)
-    if catalog is None:
-        return (), []
-    name, where = name_of(catalog), text(catalog, "metadata", "namespace")
-    if not wanted.catalog:
-        return (), _named([(CATALOG_SOURCE, catalog)], observed.namespace)
-    own = {text(one, "metadata", "uid") for one in observed.subscriptions}
-    users = [
-        f"{text(one, 'metadata', 'namespace')}/{name_of(one)}"
-        for one in cluster.find(SUBSCRIPTION)
-        if text(one, "spec", "source") == name
-        and text(one, "spec", "sourceNamespace") == where
-        and text(one, "metadata", "uid") not in own
-    ]
-    if users:
-        hint = "leave out --delete-catalog"
-        raise UsageError(
-            f"others follow CatalogSource {name}: Subscriptions {', '.join(sorted(users))}", hint=hint
-        )
-    return (catalog,), []
-
-
-def _made_for(cluster: Cluster, observed: Observed) -> Object | None:
-    """The catalog that an install made, where no Subscription is left to name it."""
-    found = cluster.get(Ref(CATALOG_SOURCE, observed.namespace, default_catalog(observed.package)))
-    return found if found is not None and _is_ours(found) else None
-
-
-def _is_ours(thing: Object) -> bool:
-    return labels(thing).get(MANAGED_BY) == MANAGER
-
-
-def _named(resources: Iterable[tuple[Kind, Object]], home: str) -> list[str]:
-    return [_told(ref_of(one, kind), home) for kind, one in resources]
-
-
-def _told(ref: Ref, home: str) -> str:
-    return str(ref) if ref.namespace in ("", home) else f"{ref} in namespace {ref.namespace}"
-
-
-def _volumes(cluster: Cluster, namespace: str) -> list[str]:
-    """People's data: never ours to delete, so it is only told."""
+def _volume_claims(cluster: Cluster, namespace: str) -> list[ObjectRef]:
+    """Return the PersistentVolumeClaims, which are never deleted; none if listing them is denied."""
     try:
-        claims = cluster.find(VOLUME_CLAIM, namespace)
-    except Refused:
+        claims = cluster.list_objects(PVC, namespace)
+    except RequestDenied:
         return []
-    return [f"PersistentVolumeClaim {name_of(claim)}" for claim in claims]
+    return [ref_to(claim, PVC) for claim in claims]
+
+
+@dataclass(slots=True)
+class UninstallResult:
+    """What was deleted, and what remains at the deadline, each with the reason."""
+
+    changes: list[Change] = field(default_factory=list)
+    remaining: list[tuple[ObjectRef, str]] = field(default_factory=list)
+
+
+def execute_uninstall(
+    cluster: Cluster, plan: UninstallPlan, clock: Clock, log: Callable[[str], None]
+) -> UninstallResult:
+    """Delete stage by stage, and wait after each until its objects are gone.
+
+    The operator must not be deleted before the custom resources whose finalizers it removes. At the deadline
+    it stops; a second run continues.
+    """
+    result = UninstallResult()
+    deadline = clock.deadline()
+    for stage in plan.stages:
+        for deletion in stage:
+            cluster.delete(deletion.kind, deletion.obj)
+            result.changes.append(Change(ChangeType.DELETED, deletion.ref))
+            log(f"Deleted {plan.describe(deletion.ref)}")
+        remaining = _wait_until_deleted(cluster, plan, stage, clock, deadline, log)
+        if remaining:
+            result.remaining = [(each.ref, _remaining_reason(each.obj)) for each in remaining]
+            break
+    return result
+
+
+def _wait_until_deleted(
+    cluster: Cluster,
+    plan: UninstallPlan,
+    stage: Sequence[Deletion],
+    clock: Clock,
+    deadline: float,
+    log: Callable[[str], None],
+) -> list[Deletion]:
+    """Return the objects that still exist at the deadline. Retries if the cluster does not respond."""
+    remaining = list(stage)
+    is_logged = is_unreachable = False
+    while True:
+        try:
+            remaining = [current for each in remaining if (current := _current(cluster, each)) is not None]
+        except RequestDenied:
+            raise
+        except Unreachable as error:
+            if clock.now() >= deadline:
+                raise
+            if not is_unreachable:
+                log(f"{error.message}; retrying")
+            is_unreachable = True
+        else:
+            is_unreachable = False
+            if not remaining or clock.now() >= deadline:
+                return remaining
+            if not is_logged:
+                log(f"Waiting for deletion of {', '.join(plan.describe(each.ref) for each in remaining)}")
+                is_logged = True
+        clock.sleep(POLL_INTERVAL)
+
+
+def _current(cluster: Cluster, deletion: Deletion) -> Deletion | None:
+    """Return the object as it is now; None if it is deleted, also if another one has its name."""
+    obj = cluster.get(deletion.ref)
+    if obj is None or nested(obj, "metadata", "uid") != nested(deletion.obj, "metadata", "uid"):
+        return None
+    return Deletion(deletion.kind, obj)
+
+
+def _remaining_reason(obj: Object) -> str:
+    finalizers = nested_list(obj, "metadata", "finalizers")
+    return f"has the finalizers {', '.join(map(str, finalizers))}" if finalizers else "is not deleted yet"

@@ -1,134 +1,134 @@
-"""Moving an installed operator on: one approved InstallPlan after another."""
+"""Upgrade an operator hop by hop, with the approval of one InstallPlan after the other."""
 
 from __future__ import annotations
 
 __all__ = [
-    "Step",
+    "Hop",
     "Target",
-    "next_step",
-    "offer_judge",
-    "passes",
-    "pursuit_judge",
-    "stage_judge",
-    "stated_version",
+    "hop_refusal",
+    "pending_hop",
+    "until_hop_offered",
+    "until_running",
+    "until_target_or_hop",
+    "version_in_name",
 ]
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from everpath.olm.chain import Chain
-from everpath.olm.follow import PATIENCE, UNPACKING, Outcome, Rest
-from everpath.olm.objects import Object, text
-from everpath.olm.snapshot import Observed
-from everpath.olm.subscription import planned, unapproved, unpacks
+from everpath.olm.follow import GRACE_PERIOD, UNPACK_TIMEOUT, Outcome, StableTimer, StopCondition
+from everpath.olm.install_plan import planned_csvs, requires_approval
+from everpath.olm.objects import Object, nested_str
+from everpath.olm.snapshot import OperatorSnapshot
+from everpath.olm.status import OperatorStatus
+from everpath.olm.subscription import is_unpacking
 from everpath.versions import maybe
 
 
-class Step(NamedTuple):
-    """An InstallPlan that waits for a yes: where it leads to, and what else it installs."""
+class Hop(NamedTuple):
+    """An InstallPlan that requires approval. `installed` is empty for the first install.
+
+    `dependencies` are the other CSVs that the InstallPlan installs.
+    """
 
     plan: Object
-    source: str
-    target: str
-    others: tuple[str, ...]
+    installed: str
+    next_csv: str
+    dependencies: tuple[str, ...]
 
 
 class Target(NamedTuple):
-    """Where to stop, as it was typed: the name of a CSV, or its version."""
+    """Where an upgrade ends, as the user gave it: the name of a CSV or a version."""
 
     text: str
 
-    def is_met(self, csv: str, package: str) -> bool:
+    def is_reached(self, csv: str, package: str) -> bool:
         version = self.text.removeprefix("v")
-        return csv in (self.text, f"{package}.v{version}") or stated_version(csv) == version
+        return csv in (self.text, f"{package}.v{version}") or version_in_name(csv) == version
 
 
-def next_step(observed: Observed) -> Step | None:
-    """The plan that the Subscription waits with, if it does."""
-    plan = observed.plan
-    if plan is None or not unapproved(plan):
+def pending_hop(snapshot: OperatorSnapshot) -> Hop | None:
+    """Return the hop that requires approval, if there is one."""
+    plan = snapshot.install_plan
+    if plan is None or not requires_approval(plan):
         return None
-    names = planned(plan)
-    target = observed.current if observed.current in names else next(iter(names), "")
-    installed = observed.installed if observed.installed != target else ""
-    return Step(plan, installed, target, tuple(name for name in names if name != target))
+    csvs = planned_csvs(plan)
+    next_csv = snapshot.current_csv if snapshot.current_csv in csvs else next(iter(csvs), "")
+    installed = snapshot.installed_csv if snapshot.installed_csv != next_csv else ""
+    return Hop(plan, installed, next_csv, tuple(csv for csv in csvs if csv != next_csv))
 
 
-def stated_version(csv: str) -> str:
-    """The version in a CSV's name, by the custom `PACKAGE.vVERSION`; empty if it does not keep to it."""
-    _, found, version = csv.partition(".v")
-    return version if found and maybe(version) is not None else ""
+def version_in_name(csv: str) -> str:
+    """Return VERSION of a CSV name like PACKAGE.vVERSION; empty for other names."""
+    _, separator, version = csv.partition(".v")
+    return version if separator and maybe(version) is not None else ""
 
 
-def passes(step: Step, target: Target, package: str, road: Sequence[str]) -> str:
-    """Why a step is not to be taken to get to the target; empty if it is.
+def hop_refusal(hop: Hop, target: Target, package: str, path: Sequence[str]) -> str:
+    """Return why a hop does not lead to the target; empty if it does.
 
-    By the road ahead if a catalog told it, else by the versions that names state.
+    Decides by the predicted upgrade path if there is one, else by the versions in the names.
     """
-    if target.is_met(step.target, package):
+    if target.is_reached(hop.next_csv, package):
         return ""
-    if road:
-        ahead = road[road.index(step.target) + 1 :] if step.target in road else ()
-        if any(target.is_met(name, package) for name in ahead):
+    if path:
+        remaining = path[path.index(hop.next_csv) + 1 :] if hop.next_csv in path else ()
+        if any(target.is_reached(csv, package) for csv in remaining):
             return ""
-        return f"the road leads {' → '.join(road)}, and not over {target.text} after {step.target}"
-    here = maybe(stated_version(step.target))
-    there = maybe(stated_version(target.text) or target.text.removeprefix("v"))
-    if here is None or there is None:
-        return f"nobody can tell whether {step.target} comes before {target.text}; --catalog PATH tells"
-    return "" if here < there else f"the next step, to {step.target}, goes past {target.text}"
+        return f"the upgrade path {' → '.join(path)} does not reach {target.text} after {hop.next_csv}"
+    next_version = maybe(version_in_name(hop.next_csv))
+    target_version = maybe(version_in_name(target.text) or target.text.removeprefix("v"))
+    if next_version is None or target_version is None:
+        return f"cannot compare {hop.next_csv} with {target.text}; --catalog PATH shows the upgrade path"
+    return (
+        "" if next_version < target_version else f"the next hop, to {hop.next_csv}, goes beyond {target.text}"
+    )
 
 
-def stage_judge(goal: str, now: Callable[[], float]) -> Callable[[Observed, Chain], Outcome | None]:
-    """Done when the goal runs, and OLM does not hold to an answer about the one before it.
+def until_running(csv: str, now: Callable[[], float]) -> StopCondition:
+    """Return the stop condition of a hop: the CSV is running.
 
-    It is left so after a while: the goal runs all the same.
+    A stale resolution failure about the replaced CSV delays it for half of the grace period.
     """
-    rest = Rest(now)
+    timer = StableTimer(now)
 
-    def judge(_: Observed, seen: Chain) -> Outcome | None:
-        if seen.running != goal:
+    def condition(_: OperatorSnapshot, status: OperatorStatus) -> Outcome | None:
+        if status.running_csv != csv:
             return None
-        return Outcome.DONE if not seen.is_stale or rest.lasts(PATIENCE / 2, is_at_rest=True) else None
+        is_done = not status.is_stale or timer.has_lasted(GRACE_PERIOD / 2, is_stable=True)
+        return Outcome.DONE if is_done else None
 
-    return judge
+    return condition
 
 
-def offer_judge(moment: float, now: Callable[[], float]) -> Callable[[Observed, Chain], Outcome | None]:
-    """Ends with the plan that waits for approval, or is done when OLM had a moment and offers none."""
-    rest = Rest(now)
+def until_hop_offered(delay: float, now: Callable[[], float]) -> StopCondition:
+    """Return a stop condition: a hop requires approval, or OLM has offered none for `delay` seconds."""
+    timer = StableTimer(now)
 
-    def judge(observed: Observed, seen: Chain) -> Outcome | None:
-        if seen.pending:
+    def condition(snapshot: OperatorSnapshot, status: OperatorStatus) -> Outcome | None:
+        if status.pending_plan:
             return Outcome.APPROVAL
-        wanted = UNPACKING if unpacks(observed) else moment
-        return Outcome.DONE if rest.lasts(wanted, _is_at_rest(observed, seen)) else None
+        seconds = UNPACK_TIMEOUT if is_unpacking(snapshot) else delay
+        is_idle = _is_at_latest(snapshot, status) and not status.is_blocked
+        return Outcome.DONE if timer.has_lasted(seconds, is_idle) else None
 
-    return judge
+    return condition
 
 
-def pursuit_judge(
-    target: Target, package: str, now: Callable[[], float]
-) -> Callable[[Observed, Chain], Outcome | None]:
-    """Done when the target runs, or when OLM was given time and offers no further step."""
-    rest = Rest(now)
+def until_target_or_hop(target: Target, package: str, now: Callable[[], float]) -> StopCondition:
+    """Return a stop condition: the target is running, a hop requires approval, or OLM offers none."""
+    timer = StableTimer(now)
 
-    def judge(observed: Observed, seen: Chain) -> Outcome | None:
-        if target.is_met(seen.running, package):
+    def condition(snapshot: OperatorSnapshot, status: OperatorStatus) -> Outcome | None:
+        if target.is_reached(status.running_csv, package):
             return Outcome.DONE
-        if seen.pending:
+        if status.pending_plan:
             return Outcome.APPROVAL
-        is_settled = seen.is_settled and _is_known(observed)
-        wanted = UNPACKING if unpacks(observed) else PATIENCE
-        return Outcome.DONE if rest.lasts(wanted, is_settled) else None
+        seconds = UNPACK_TIMEOUT if is_unpacking(snapshot) else GRACE_PERIOD
+        return Outcome.DONE if timer.has_lasted(seconds, _is_at_latest(snapshot, status)) else None
 
-    return judge
-
-
-def _is_at_rest(observed: Observed, seen: Chain) -> bool:
-    """An operator runs, and nothing says that OLM is about to move it, or cannot."""
-    return seen.is_settled and _is_known(observed) and not seen.is_stuck
+    return condition
 
 
-def _is_known(observed: Observed) -> bool:
-    return text(observed.subscription, "status", "state") == "AtLatestKnown"
+def _is_at_latest(snapshot: OperatorSnapshot, status: OperatorStatus) -> bool:
+    return status.is_settled and nested_str(snapshot.subscription, "status", "state") == "AtLatestKnown"
