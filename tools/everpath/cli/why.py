@@ -228,7 +228,7 @@ def _by_name(names: Sequence[Served], read: Sequence[Catalog]) -> dict[str, Cata
 
 
 def _sources(options: WhyOptions, config: Config, market: Market, inputs: Inputs) -> list[Source]:
-    """Return the catalogs of the given package, of the only one, or of the only one with the installed CSV."""
+    """Return the catalogs of the given package, the only one, or the only one with the installed CSV."""
     wanted = [options.package] if options.package else list(config.packages)
     chosen = market.packages(wanted)
     if len(chosen) > 1 and (subject := options.installed or options.starting_csv) is not None:

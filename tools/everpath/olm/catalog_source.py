@@ -28,7 +28,7 @@ def catalog_source_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
     """Return the status of the CatalogSource; None if the Subscription refers to none."""
     catalog = snapshot.catalog_source
     if catalog is None:
-        return _missing_catalog_source(snapshot)
+        return _missing_catalog_source_status(snapshot)
     source = nested_str(catalog, "spec", "address") or nested_str(catalog, "spec", "image")
     reason = nested_str(catalog, "status", "reason")
     if reason in _INVALID_SPEC:
@@ -48,7 +48,7 @@ def catalog_source_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
     )
 
 
-def _missing_catalog_source(snapshot: OperatorSnapshot) -> ObjectStatus | None:
+def _missing_catalog_source_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
     name = nested_str(snapshot.subscription, "spec", "source")
     if not name:
         return None

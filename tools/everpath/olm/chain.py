@@ -9,7 +9,7 @@ from dataclasses import replace
 from everpath.olm.catalog_source import catalog_source_status, operator_group_status
 from everpath.olm.csv import csv_status, operator_condition_status
 from everpath.olm.install_plan import install_plan_status, requires_approval
-from everpath.olm.objects import SUBSCRIPTION, name_of, nested_str
+from everpath.olm.objects import SUBSCRIPTION, name_of
 from everpath.olm.snapshot import OperatorSnapshot
 from everpath.olm.status import OperatorStatus, State, Wait
 from everpath.olm.subscription import subscription_status
@@ -27,7 +27,7 @@ def operator_status(snapshot: OperatorSnapshot) -> OperatorStatus:
         *deployment_statuses(snapshot),
         operator_condition_status(snapshot),
     ]
-    running_csv = _running_csv(snapshot)
+    running_csv = snapshot.running_csv
     plan = snapshot.install_plan
     status = OperatorStatus(
         snapshot.package,
@@ -48,15 +48,3 @@ def _waiting_for_olm(status: OperatorStatus) -> OperatorStatus:
         for obj in status.chain
     )
     return replace(status, chain=tuple(chain))
-
-
-def _running_csv(snapshot: OperatorSnapshot) -> str:
-    """Return the latest CSV if it has succeeded, else the one that it replaces if that is still running."""
-    latest = snapshot.latest_csv
-    if latest is None:
-        return ""
-    if nested_str(latest, "status", "phase") == "Succeeded":
-        return name_of(latest)
-    replaced = nested_str(latest, "spec", "replaces")
-    phase = nested_str(snapshot.find_csv(replaced), "status", "phase")
-    return replaced if replaced and phase in ("Succeeded", "Replacing") else ""

@@ -40,7 +40,7 @@ def csv_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
     """Return the status of the latest CSV; None if OLM has created none yet."""
     csv = snapshot.latest_csv
     if csv is None:
-        return _deleted_csv(snapshot)
+        return _missing_csv_status(snapshot)
     phase = nested_str(csv, "status", "phase") or "not processed yet"
     if phase == "Succeeded":
         return object_status(CSV, csv, State.FINE, phase)
@@ -55,7 +55,7 @@ def csv_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
     return object_status(CSV, csv, state, summary, [_find_wait(snapshot, csv, phase, reason)])
 
 
-def _deleted_csv(snapshot: OperatorSnapshot) -> ObjectStatus | None:
+def _missing_csv_status(snapshot: OperatorSnapshot) -> ObjectStatus | None:
     name = snapshot.installed_csv
     if not name:
         return None

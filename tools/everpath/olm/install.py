@@ -144,7 +144,7 @@ def _plan_catalog_source(cluster: Cluster, request: InstallRequest, *, force: bo
         return PlannedChange(ChangeType.UNCHANGED, ref)
     if not force:
         raise UsageError(
-            f"CatalogSource {request.catalog_name} exists and differs: {_join(found)}",
+            f"CatalogSource {request.catalog_name} exists and differs: {_format_differences(found)}",
             hint="--catalog-name NAME creates another one; --force changes this one for every user",
         )
     return PlannedChange(ChangeType.UPDATED, ref, catalog)
@@ -191,14 +191,14 @@ def _plan_subscription(cluster: Cluster, request: InstallRequest, *, force: bool
             hint = "OLM ignores startingCSV once a CSV is installed: uninstall first, or leave it out"
         raise UsageError(
             f"Subscription {ref.name} for package {request.package} exists in namespace {request.namespace} "
-            f"and differs: {_join(found)}",
+            f"and differs: {_format_differences(found)}",
             hint=hint,
         )
     requested["metadata"]["name"] = ref.name
     return PlannedChange(ChangeType.UPDATED, ref, requested)
 
 
-def _join(found: Sequence[Difference]) -> str:
+def _format_differences(found: Sequence[Difference]) -> str:
     return "; ".join(map(str, found))
 
 

@@ -58,7 +58,9 @@ def connect(kubeconfig: str | None = None, context: str | None = None) -> KubeCl
     # The commands retry themselves and report it; the client would retry three times before that.
     settings.retries = False
     try:
-        if files == _DEFAULT_KUBECONFIG and context is None and _is_in_pod():
+        has_default = Path(_DEFAULT_KUBECONFIG).expanduser().exists()
+        # client-go too uses the ServiceAccount of the pod only without a kubeconfig.
+        if files == _DEFAULT_KUBECONFIG and context is None and not has_default and _NAMESPACE_FILE.exists():
             config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]
             return KubeCluster(ApiClient(settings), _NAMESPACE_FILE.read_text(encoding="utf-8").strip())
         context = context or _current_context(files)
@@ -81,11 +83,6 @@ def _existing_files(files: str) -> str:
     names = [name for name in files.split(os.pathsep) if name]
     existing = [name for name in names if (path := Path(name).expanduser()).exists() and path.stat().st_size]
     return os.pathsep.join(existing or names[:1])
-
-
-def _is_in_pod() -> bool:
-    """Whether the process runs in a pod without a kubeconfig, like client-go decides it."""
-    return not Path(_DEFAULT_KUBECONFIG).expanduser().exists() and _NAMESPACE_FILE.exists()
 
 
 @contextmanager

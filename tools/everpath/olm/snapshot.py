@@ -71,6 +71,18 @@ class OperatorSnapshot:
         """The current CSV if it exists, else the installed one."""
         return self.find_csv(self.current_csv) or self.find_csv(self.installed_csv)
 
+    @property
+    def running_csv(self) -> str:
+        """The latest CSV if it has succeeded, else the one that it replaces if that is still running."""
+        latest = self.latest_csv
+        if latest is None:
+            return ""
+        if nested_str(latest, "status", "phase") == "Succeeded":
+            return name_of(latest)
+        replaced = nested_str(latest, "spec", "replaces")
+        phase = nested_str(self.find_csv(replaced), "status", "phase")
+        return replaced if replaced and phase in ("Succeeded", "Replacing") else ""
+
     def find_csv(self, name: str) -> Object | None:
         return next((csv for csv in self.csvs if name_of(csv) == name), None)
 

@@ -137,34 +137,26 @@ def _resolution_wait(snapshot: OperatorSnapshot, subscription: Object, failure: 
         f"kubectl annotate subscription {name_of(subscription)} -n {snapshot.namespace} "
         f"{_TRIGGER_ANNOTATION}=$(date +%s) --overwrite"
     )
-    if deleted := _deleted_csv(snapshot, message):
+    # Names in the message look like @existing/NAMESPACE//CSV.
+    existing = re.findall(rf"@existing/{re.escape(snapshot.namespace)}//([^\s,]+)", message)
+    deleted = next((name for name in existing if snapshot.find_csv(name) is None), "")
+    if deleted:
         return Wait(
             f"OLM to resolve again; the reported failure is about {deleted}, which was deleted: {message}",
             trigger,
             is_final=True,
             is_stale=True,
         )
+    failed = nested_str(failure, "lastTransitionTime")
+    connected = nested_str(snapshot.catalog_source, "status", "connectionState", "lastConnect")
+    is_outdated = bool(failed) and failed < connected
+    remark = f" (failed at {failed}, before the catalog was connected at {connected})" if is_outdated else ""
     return Wait(
-        f"resolution to succeed{_outdated_suffix(snapshot, failure)}: {message}",
+        f"resolution to succeed{remark}: {message}",
         f"everpath why CATALOG -p {snapshot.package} --live -n {snapshot.namespace} explains the failure; "
         f"OLM resolves again when an object changes: {trigger}",
         is_final=True,
     )
-
-
-def _deleted_csv(snapshot: OperatorSnapshot, message: str) -> str:
-    """Return a CSV that the resolver reports as existing but does not exist."""
-    reported = re.findall(rf"@existing/{re.escape(snapshot.namespace)}//([^\s,]+)", message)
-    return next((name for name in reported if snapshot.find_csv(name) is None), "")
-
-
-def _outdated_suffix(snapshot: OperatorSnapshot, failure: Object) -> str:
-    """Return a remark if the catalog was connected after the failure: OLM does not resolve again then."""
-    failed = nested_str(failure, "lastTransitionTime")
-    connected = nested_str(snapshot.catalog_source, "status", "connectionState", "lastConnect")
-    if not failed or failed >= connected:
-        return ""
-    return f" (failed at {failed}, before the catalog was connected at {connected})"
 
 
 def _catalog_health_wait(subscription: Object, message: str) -> Wait:

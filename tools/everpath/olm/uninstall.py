@@ -292,7 +292,10 @@ def execute_uninstall(
             log(f"Deleted {plan.describe(deletion.ref)}")
         remaining = _wait_until_deleted(cluster, plan, stage, clock, deadline, log)
         if remaining:
-            result.remaining = [(each.ref, _remaining_reason(each.obj)) for each in remaining]
+            for deletion in remaining:
+                finalizers = ", ".join(map(str, nested_list(deletion.obj, "metadata", "finalizers")))
+                reason = f"has the finalizers {finalizers}" if finalizers else "is not deleted yet"
+                result.remaining.append((deletion.ref, reason))
             break
     return result
 
@@ -335,8 +338,3 @@ def _current(cluster: Cluster, deletion: Deletion) -> Deletion | None:
     if obj is None or nested(obj, "metadata", "uid") != nested(deletion.obj, "metadata", "uid"):
         return None
     return Deletion(deletion.kind, obj)
-
-
-def _remaining_reason(obj: Object) -> str:
-    finalizers = nested_list(obj, "metadata", "finalizers")
-    return f"has the finalizers {', '.join(map(str, finalizers))}" if finalizers else "is not deleted yet"
