@@ -42,7 +42,7 @@ from schemas import conforms
 Call = Callable[..., Answer]
 COMMAND = ("upgrade", "op", "-n", "ns")
 
-PATH = "op.v1.2.0: op.v1.1.0\nop.v1.1.0: op.v1.0.0\nop.v1.0.0"
+ENTRIES = "op.v1.2.0: op.v1.1.0\nop.v1.1.0: op.v1.0.0\nop.v1.0.0"
 
 
 def pending_cluster(approval: str = "Manual") -> FakeCluster:
@@ -104,7 +104,7 @@ def test_user_is_asked_for_confirmation(everpath: Call, typed: str, code: int, l
 
 
 def test_upgrade_path_is_shown_with_the_catalog(everpath: Call, tmp_path: Path) -> None:
-    write_fbc(tmp_path, f"[stable]\n{PATH}", "op")
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
     cluster = pending_cluster()
     answer = everpath(cluster, *COMMAND, "--yes", "--catalog", str(tmp_path), steps=hop_to_110(cluster))
     assert answer.out.splitlines()[0] == (
@@ -118,7 +118,7 @@ def test_upgrade_path_is_shown_with_the_catalog(everpath: Call, tmp_path: Path) 
 def test_upgrade_path_of_first_install_starts_with_the_starting_csv(
     everpath: Call, tmp_path: Path, starting: dict[str, str], path: str
 ) -> None:
-    write_fbc(tmp_path, f"[stable]\n{PATH}", "op")
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
     cluster = make_cluster(
         catalog_source=catalog_source(),
         operator_group=operator_group(),
@@ -162,7 +162,7 @@ def test_hop_beyond_the_target_is_not_approved(everpath: Call, target: str) -> N
 
 
 def test_target_that_is_not_on_the_upgrade_path_is_refused(everpath: Call, tmp_path: Path) -> None:
-    write_fbc(tmp_path, f"[stable]\n{PATH}", "op")
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
     cluster = pending_cluster()
     answer = everpath(cluster, *COMMAND, "--yes", "--to", "1.1.7", "--catalog", str(tmp_path))
     assert answer.code == 2
@@ -220,7 +220,7 @@ def test_upgrade_waits_for_the_next_install_plan(everpath: Call) -> None:
 
 
 def test_predicted_hop_that_olm_does_not_offer_is_reported(everpath: Call, tmp_path: Path) -> None:
-    write_fbc(tmp_path, f"[stable]\n{PATH}", "op")
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
     answer = everpath(idle_cluster(), *COMMAND, "--yes", "--catalog", str(tmp_path))
     assert answer.out.splitlines()[-3:] == [
         '"op.v1.0.0" is running; OLM offers no hop to op.v1.1.0',
@@ -277,7 +277,7 @@ def test_package_without_subscription_is_refused(everpath: Call) -> None:
 
 
 def test_json_output_conforms_to_the_schema(everpath: Call, tmp_path: Path) -> None:
-    write_fbc(tmp_path, f"[stable]\n{PATH}", "op")
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
     cluster = pending_cluster()
     answer = everpath(
         cluster, *COMMAND, "--yes", "-o", "json", "--catalog", str(tmp_path), steps=hop_to_110(cluster)
