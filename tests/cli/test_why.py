@@ -116,17 +116,17 @@ def test_the_package_is_found_by_what_is_installed(everpath: Everpath) -> None:
     [
         (
             ["-p", "op"],
-            "say what is installed",
-            "--installed NAME or --installed VERSION; --fresh if nothing is",
+            "no installed version is given",
+            "--installed NAME or --installed VERSION; --fresh if nothing is installed",
         ),
         (
             ["-p", "op", "--installed", "1.0.0", "--fresh"],
             "--installed and --fresh exclude each other",
-            "something is installed, or nothing is",
+            "leave one of them out",
         ),
         (
             ["--fresh"],
-            "say which of 2 packages (another and op) is meant",
+            "no package is given; the input has 2 packages (another and op)",
             "-p NAME; `everpath list packages` lists them",
         ),
         (["-p", "opp", "--fresh"], "no package is called 'opp'", "did you mean 'op'?"),
@@ -163,9 +163,9 @@ def test_a_question_that_cannot_be_answered_says_what_is_missing(
             ["--fresh", "--version-range", "junk"],
             "--version-range 'junk' is none: improper constraint: junk",
         ),
-        (["--installed", ""], "an empty name is nothing to ask about"),
-        (["--installed", " "], "an empty name is nothing to ask about"),
-        (["--starting-csv", ""], "an empty name is nothing to ask about"),
+        (["--installed", ""], "--installed is empty"),
+        (["--installed", " "], "--installed is empty"),
+        (["--starting-csv", ""], "--starting-csv is empty"),
         (["--fresh", "-p", ""], "-p/--package '': a name is empty"),
         (["--fresh", "-c", " "], "-c/--channel ' ': a name is empty"),
         (["--fresh", "--channels", "stable,"], "--channels 'stable,': a name is empty"),
@@ -199,7 +199,7 @@ def test_a_version_of_several_bundles_must_be_named(everpath: Everpath, here: Pa
     write_fbc(here, "a@1.0.0: b\nb@1.0.0", "op")
     answer = everpath("why", "-p", "op", "--installed", "1.0.0")
     assert answer.code == 2
-    assert answer.err.startswith("error: 1.0.0 is the version of several: a, b\n")
+    assert answer.err.startswith("error: several CSVs have version 1.0.0: a, b\n")
 
 
 def test_nothing_installed_and_a_starting_csv_are_questions_too(everpath: Everpath) -> None:

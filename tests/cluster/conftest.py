@@ -1,4 +1,4 @@
-"""The command line beside a cluster in memory, with a clock that jumps."""
+"""Runs commands against a fake cluster and a fake clock."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from clusters import Kept, Time
 from commandline import Answer
 from everpath.cli import clusters
 from everpath.cli.app import run
 from everpath.olm import kube
+from fake_cluster import FakeClock, FakeCluster
 
 Call = Callable[..., Answer]
 
@@ -24,7 +24,7 @@ class _Terminal(io.StringIO):
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "KUBECONFIG", "EVERPATH_TRACEBACK"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("EVERPATH_CACHE", "off")
@@ -32,24 +32,24 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def everpath(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """`everpath ARGS…` beside `cluster`; `steps` happen one by one when it sleeps.
+    """Runs `everpath ARGUMENTS` against a cluster; each sleep runs the next of `steps`.
 
-    `typed` is what somebody at the terminal answers; None: there is nobody.
+    `typed` is the input of a terminal; None means that standard input is no terminal.
     """
 
     def call(
-        cluster: Kept,
+        cluster: FakeCluster,
         *arguments: str,
         steps: tuple[Callable[[], object], ...] = (),
         typed: str | None = None,
     ) -> Answer:
-        time = Time(*steps)
+        clock = FakeClock(*steps)
         monkeypatch.setattr(kube, "connect", lambda *_: cluster)
-        monkeypatch.setattr(clusters, "time", SimpleNamespace(monotonic=time.monotonic, sleep=time.sleep))
+        monkeypatch.setattr(clusters, "time", SimpleNamespace(monotonic=clock.monotonic, sleep=clock.sleep))
         monkeypatch.setattr(sys, "stdin", _Terminal(typed) if typed is not None else io.StringIO())
         capsys.readouterr()
         code = run(arguments)
-        said = capsys.readouterr()
-        return Answer(int(code), said.out, said.err)
+        output = capsys.readouterr()
+        return Answer(int(code), output.out, output.err)
 
     return call

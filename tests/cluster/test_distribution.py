@@ -1,4 +1,4 @@
-"""What the distribution promises: the plugin of kubectl, and the extra that brings the client."""
+"""The distribution contains the kubectl plugin, and an extra with the Kubernetes client."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from commandline import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def test_kubectl_finds_it_as_a_plugin() -> None:
+def test_kubectl_plugin_is_installed() -> None:
     assert PROJECT["scripts"]["kubectl-everpath"] == PROJECT["scripts"]["everpath"]
 
 
-def test_the_client_comes_with_an_extra_and_to_whoever_runs_the_tests() -> None:
+def test_kubernetes_client_is_in_the_extras_cluster_and_dev_only() -> None:
     extras = PROJECT["optional-dependencies"]
     assert extras["cluster"]
     assert set(extras["cluster"]) <= set(extras["dev"])
-    assert not [one for one in PROJECT["dependencies"] if one.startswith("kubernetes")]
+    assert not [each for each in PROJECT["dependencies"] if each.startswith("kubernetes")]

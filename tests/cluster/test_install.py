@@ -1,4 +1,4 @@
-"""`everpath install`: what it makes, what it leaves alone, and what it says until the operator runs."""
+"""`everpath install`: the objects it creates, changes or refuses, and its output until the end."""
 
 from __future__ import annotations
 
@@ -8,37 +8,41 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from clusters import Kept, catalog, group, plan, subscription, world
 from commandline import Answer
-from everpath.olm.objects import INSTALL_PLAN, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, Ref
-from olm_moves import connects, installs, plans, succeeds
+from everpath.olm.objects import INSTALL_PLAN, NAMESPACE, OPERATOR_GROUP, SUBSCRIPTION, ObjectRef
+from fake_cluster import FakeCluster, catalog_source, install_plan, make_cluster, operator_group, subscription
+from fake_olm import (
+    connect_catalog,
+    create_install_plan,
+    execute_install_plan,
+    resolution_failed,
+    set_conditions,
+    start_csv,
+    wait,
+)
 from schemas import conforms
 
 Call = Callable[..., Answer]
-ASKED = ("install", "op", "--catalog", "10.0.0.7:50051", "-n", "ns", "--channel", "stable")
+COMMAND = ("install", "op", "--catalog", "10.0.0.7:50051", "-n", "ns", "--channel", "stable")
 
 
-def empty() -> Kept:
-    return world()
-
-
-def test_everything_is_made_and_followed_until_it_runs(everpath: Call) -> None:
-    kept = empty()
+def test_install_creates_all_objects_and_follows_until_running(everpath: Call) -> None:
+    cluster = make_cluster()
     steps = (
-        connects(kept),
-        plans(kept, "install-1", "op.v1.0.0"),
-        installs(kept, "install-1", "op.v1.0.0"),
-        succeeds(kept, "op.v1.0.0"),
+        connect_catalog(cluster),
+        create_install_plan(cluster, "install-1", "op.v1.0.0"),
+        execute_install_plan(cluster, "install-1", "op.v1.0.0"),
+        start_csv(cluster, "op.v1.0.0"),
     )
-    answer = everpath(kept, *ASKED, steps=steps)
+    answer = everpath(cluster, *COMMAND, steps=steps)
     assert answer.out.splitlines() == [
         "Created Namespace ns",
         "Created OperatorGroup ns-everpath",
         "Created CatalogSource op-catalog",
         "Created Subscription op",
         "Found CatalogSource op-catalog: not connected yet, 10.0.0.7:50051",
-        "Found OperatorGroup ns-everpath: watches all namespaces",
-        "Found Subscription op: not looked at yet, channel stable, Automatic",
+        "Found OperatorGroup ns-everpath: targets all namespaces",
+        "Found Subscription op: not processed yet, channel stable, Automatic",
         "Found CatalogSource op-catalog: READY, 10.0.0.7:50051",
         "Found Subscription op: UpgradePending, channel stable, Automatic",
         "Found InstallPlan install-1: Installing, op.v1.0.0",
@@ -53,308 +57,302 @@ def test_everything_is_made_and_followed_until_it_runs(everpath: Call) -> None:
     assert (answer.code, answer.err) == (0, "")
 
 
-def installed(everpath: Call) -> Kept:
-    kept = empty()
+def install(everpath: Call) -> FakeCluster:
+    """Return a cluster on which op.v1.0.0 was installed."""
+    cluster = make_cluster()
     steps = (
-        connects(kept),
-        plans(kept, "install-1", "op.v1.0.0"),
-        installs(kept, "install-1", "op.v1.0.0"),
-        succeeds(kept, "op.v1.0.0"),
+        connect_catalog(cluster),
+        create_install_plan(cluster, "install-1", "op.v1.0.0"),
+        execute_install_plan(cluster, "install-1", "op.v1.0.0"),
+        start_csv(cluster, "op.v1.0.0"),
     )
-    assert everpath(kept, *ASKED, steps=steps).code == 0
-    kept.log.clear()
-    return kept
+    assert everpath(cluster, *COMMAND, steps=steps).code == 0
+    cluster.log.clear()
+    return cluster
 
 
-def test_a_second_run_changes_nothing_and_says_so(everpath: Call) -> None:
-    kept = installed(everpath)
-    answer = everpath(kept, *ASKED)
-    assert kept.log == []
+def test_second_install_changes_nothing(everpath: Call) -> None:
+    cluster = install(everpath)
+    answer = everpath(cluster, *COMMAND)
+    assert cluster.log == []
     assert answer.out.splitlines()[:5] == [
-        "Namespace ns is as wanted",
-        "OperatorGroup ns-everpath is as wanted",
-        "CatalogSource op-catalog is as wanted",
-        "Subscription op is as wanted",
-        "Nothing to change: all that OLM needs is there",
+        "Namespace ns unchanged",
+        "OperatorGroup ns-everpath unchanged",
+        "CatalogSource op-catalog unchanged",
+        "Subscription op unchanged",
+        "Nothing to change: all objects exist as requested",
     ]
     assert answer.out.splitlines()[-1] == 'OLM has successfully installed "op.v1.0.0"'
     assert answer.code == 0
 
 
-def test_what_others_added_to_our_objects_stays(everpath: Call) -> None:
-    kept = installed(everpath)
-    ref = Ref(SUBSCRIPTION, "ns", "op")
-    kept.things[ref]["spec"]["config"] = {"env": [{"name": "A", "value": "b"}]}
-    everpath(kept, *ASKED)
-    everpath(kept, *ASKED, "--approval", "Manual", "--force")
-    assert kept.things[ref]["spec"]["config"] == {"env": [{"name": "A", "value": "b"}]}
-    assert kept.things[ref]["spec"]["installPlanApproval"] == "Manual"
+def test_fields_of_other_managers_are_kept(everpath: Call) -> None:
+    cluster = install(everpath)
+    ref = ObjectRef(SUBSCRIPTION, "ns", "op")
+    cluster.objects[ref]["spec"]["config"] = {"env": [{"name": "A", "value": "b"}]}
+    everpath(cluster, *COMMAND)
+    everpath(cluster, *COMMAND, "--approval", "Manual", "--force")
+    assert cluster.objects[ref]["spec"]["config"] == {"env": [{"name": "A", "value": "b"}]}
+    assert cluster.objects[ref]["spec"]["installPlanApproval"] == "Manual"
 
 
-def test_an_approval_that_is_not_spoken_of_stays(everpath: Call) -> None:
-    kept = installed(everpath)
-    assert everpath(kept, *ASKED, "--approval", "Manual", "--force").code == 0
-    kept.log.clear()
-    assert everpath(kept, *ASKED).code == 0
-    assert kept.log == []
+def test_existing_approval_is_kept_without_the_option(everpath: Call) -> None:
+    cluster = install(everpath)
+    assert everpath(cluster, *COMMAND, "--approval", "Manual", "--force").code == 0
+    cluster.log.clear()
+    assert everpath(cluster, *COMMAND).code == 0
+    assert cluster.log == []
 
 
-def test_what_is_changed_is_followed_although_the_old_release_runs(everpath: Call) -> None:
-    """OLM notices another channel a moment later: until then it says that all is well."""
-    kept = installed(everpath)
+def test_changed_channel_is_followed_to_the_new_version(everpath: Call) -> None:
+    """OLM reports AtLatestKnown until it has processed the new channel."""
+    cluster = install(everpath)
     steps = (
-        lambda: None,
-        lambda: None,
-        plans(kept, "install-2", "op.v2.0.0"),
-        installs(kept, "install-2", "op.v2.0.0", "op.v1.0.0"),
-        succeeds(kept, "op.v2.0.0", "op.v1.0.0"),
+        wait,
+        wait,
+        create_install_plan(cluster, "install-2", "op.v2.0.0"),
+        execute_install_plan(cluster, "install-2", "op.v2.0.0", "op.v1.0.0"),
+        start_csv(cluster, "op.v2.0.0", "op.v1.0.0"),
     )
-    answer = everpath(kept, *ASKED, "--channel", "fast", "--force", steps=steps)
+    answer = everpath(cluster, *COMMAND, "--channel", "fast", "--force", steps=steps)
     assert answer.out.splitlines()[-1] == 'OLM has successfully installed "op.v2.0.0"'
     assert answer.code == 0
 
 
-def test_whoever_begins_with_an_old_release_is_followed_to_the_newest(everpath: Call) -> None:
-    """Between two steps OLM says that it knows of nothing newer."""
-    kept = empty()
+def test_install_with_starting_csv_is_followed_to_the_newest_version(everpath: Call) -> None:
+    """OLM reports AtLatestKnown between two hops."""
+    cluster = make_cluster()
     steps = (
-        connects(kept),
-        plans(kept, "install-1", "op.v1.0.0"),
-        installs(kept, "install-1", "op.v1.0.0"),
-        succeeds(kept, "op.v1.0.0"),
-        *(lambda: None,) * 4,
-        plans(kept, "install-2", "op.v1.1.0"),
-        installs(kept, "install-2", "op.v1.1.0", "op.v1.0.0"),
-        succeeds(kept, "op.v1.1.0", "op.v1.0.0"),
+        connect_catalog(cluster),
+        create_install_plan(cluster, "install-1", "op.v1.0.0"),
+        execute_install_plan(cluster, "install-1", "op.v1.0.0"),
+        start_csv(cluster, "op.v1.0.0"),
+        *(wait,) * 4,
+        create_install_plan(cluster, "install-2", "op.v1.1.0"),
+        execute_install_plan(cluster, "install-2", "op.v1.1.0", "op.v1.0.0"),
+        start_csv(cluster, "op.v1.1.0", "op.v1.0.0"),
     )
-    answer = everpath(kept, *ASKED, "--starting-csv", "1.0.0", steps=steps)
+    answer = everpath(cluster, *COMMAND, "--starting-csv", "1.0.0", steps=steps)
     assert answer.out.splitlines()[-1] == 'OLM has successfully installed "op.v1.1.0"'
     assert answer.code == 0
 
 
-def test_a_release_whose_successor_is_being_unpacked_is_not_the_end(everpath: Call) -> None:
-    kept = empty()
-
-    def unpacks(status: str) -> None:
-        asked = kept.get(Ref(SUBSCRIPTION, "ns", "op"))
-        assert asked is not None
-        asked["status"]["conditions"] = [{"type": "BundleUnpacking", "status": status}]
-        kept.put(SUBSCRIPTION, asked)
+def test_install_waits_while_the_next_bundle_is_unpacked(everpath: Call) -> None:
+    cluster = make_cluster()
 
     steps = (
-        connects(kept),
-        plans(kept, "install-1", "op.v1.0.0"),
-        installs(kept, "install-1", "op.v1.0.0"),
-        lambda: unpacks("True"),
-        succeeds(kept, "op.v1.0.0"),
-        *(lambda: None,) * 20,
-        plans(kept, "install-2", "op.v1.1.0"),
-        installs(kept, "install-2", "op.v1.1.0", "op.v1.0.0"),
-        lambda: unpacks("False"),
-        succeeds(kept, "op.v1.1.0", "op.v1.0.0"),
+        connect_catalog(cluster),
+        create_install_plan(cluster, "install-1", "op.v1.0.0"),
+        execute_install_plan(cluster, "install-1", "op.v1.0.0"),
+        set_conditions(cluster, {"type": "BundleUnpacking", "status": "True"}),
+        start_csv(cluster, "op.v1.0.0"),
+        *(wait,) * 20,
+        create_install_plan(cluster, "install-2", "op.v1.1.0"),
+        execute_install_plan(cluster, "install-2", "op.v1.1.0", "op.v1.0.0"),
+        set_conditions(cluster, {"type": "BundleUnpacking", "status": "False"}),
+        start_csv(cluster, "op.v1.1.0", "op.v1.0.0"),
     )
-    answer = everpath(kept, *ASKED, "--starting-csv", "1.0.0", steps=steps)
+    answer = everpath(cluster, *COMMAND, "--starting-csv", "1.0.0", steps=steps)
     assert answer.out.splitlines()[-1] == 'OLM has successfully installed "op.v1.1.0"'
     assert answer.code == 0
 
 
-def test_a_change_that_olm_finds_no_answer_to_is_no_success(everpath: Call) -> None:
-    kept = installed(everpath)
-    failed = {
-        "type": "ResolutionFailed",
-        "status": "True",
-        "reason": "ConstraintsNotSatisfiable",
-        "message": "no operators found in channel nowhere",
-    }
-
-    def refuses() -> None:
-        asked = kept.get(Ref(SUBSCRIPTION, "ns", "op"))
-        assert asked is not None
-        asked["status"]["conditions"] = [failed]
-        kept.put(SUBSCRIPTION, asked)
-
-    steps = (lambda: None, lambda: None, refuses)
-    answer = everpath(kept, *ASKED, "--channel", "nowhere", "--force", steps=steps)
+def test_change_that_cannot_be_resolved_fails(everpath: Call) -> None:
+    cluster = install(everpath)
+    failure = resolution_failed("no operators found in channel nowhere")
+    steps = (wait, wait, set_conditions(cluster, failure))
+    answer = everpath(cluster, *COMMAND, "--channel", "nowhere", "--force", steps=steps)
     assert "no operators found in channel nowhere" in answer.out
-    assert "to go on: everpath why CATALOG -p op --live -n ns explains" in answer.out
+    assert "hint: everpath why CATALOG -p op --live -n ns explains" in answer.out
     assert answer.code == 1
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--channel", "fast"), "spec.channel is stable, not fast"),
         (("--approval", "Manual"), "spec.installPlanApproval is Automatic, not Manual"),
         (("--starting-csv", "0.9.0"), "spec.startingCSV is not set, not op.v0.9.0"),
     ],
 )
-def test_another_subscription_for_the_package_is_refused(
-    everpath: Call, options: tuple[str, ...], said: str
-) -> None:
-    kept = installed(everpath)
-    answer = everpath(kept, *ASKED, *options)
+def test_subscription_that_differs_is_refused(everpath: Call, options: tuple[str, ...], message: str) -> None:
+    cluster = install(everpath)
+    answer = everpath(cluster, *COMMAND, *options)
     assert answer.code == 2
-    assert said in answer.err
+    assert message in answer.err
     assert "hint: " in answer.err
-    assert kept.log == []
+    assert cluster.log == []
 
 
-def test_another_catalog_of_that_name_is_refused_and_nothing_is_made(everpath: Call) -> None:
-    kept = world(catalog=catalog(address="10.0.0.8:50051"))
-    answer = everpath(kept, *ASKED)
+def test_catalog_source_that_differs_is_refused_before_any_write(everpath: Call) -> None:
+    cluster = make_cluster(catalog_source=catalog_source(address="10.0.0.8:50051"))
+    answer = everpath(cluster, *COMMAND)
     assert answer.code == 2
     assert "spec.address is 10.0.0.8:50051, not 10.0.0.7:50051" in answer.err
-    assert kept.log == []
+    assert cluster.log == []
 
 
-def test_an_operator_group_that_is_there_is_used(everpath: Call) -> None:
-    kept = world(group=group("own", "ns"))
-    everpath(kept, *ASKED, "--no-wait")
-    assert [ref.name for ref in kept.things if ref.kind == OPERATOR_GROUP] == ["own"]
+def test_existing_operator_group_is_used(everpath: Call) -> None:
+    cluster = make_cluster(operator_group=operator_group("own", "ns"))
+    everpath(cluster, *COMMAND, "--no-wait")
+    assert [ref.name for ref in cluster.objects if ref.kind == OPERATOR_GROUP] == ["own"]
 
 
 @pytest.mark.parametrize(
-    ("groups", "options", "said"),
+    ("groups", "options", "message"),
     [
         (
-            [group("own", "ns")],
+            [operator_group("own", "ns")],
             ("--watch-namespaces", "other"),
-            "OperatorGroup own of namespace ns watches ns, not other",
+            "OperatorGroup own in namespace ns targets ns, not other",
         ),
-        ([group("all")], ("--install-mode", "OwnNamespace"), "OperatorGroup all of namespace ns watches all"),
-        ([group("a"), group("b")], (), "namespace ns has several OperatorGroups: a, b"),
+        (
+            [operator_group("all")],
+            ("--install-mode", "OwnNamespace"),
+            "OperatorGroup all in namespace ns targets all",
+        ),
+        ([operator_group("a"), operator_group("b")], (), "namespace ns has several OperatorGroups: a, b"),
     ],
 )
-def test_an_operator_group_that_does_not_fit_is_refused(
-    everpath: Call, groups: list[dict[str, object]], options: tuple[str, ...], said: str
+def test_operator_group_with_other_target_namespaces_is_refused(
+    everpath: Call, groups: list[dict[str, object]], options: tuple[str, ...], message: str
 ) -> None:
-    kept = world(group=groups)
-    answer = everpath(kept, *ASKED, *options)
+    cluster = make_cluster(operator_group=groups)
+    answer = everpath(cluster, *COMMAND, *options)
     assert answer.code == 2
-    assert said in answer.err
-    assert kept.log == []
+    assert message in answer.err
+    assert cluster.log == []
 
 
-def test_with_manual_approval_it_stops_at_the_plan_and_says_how_to_go_on(everpath: Call) -> None:
-    kept = empty()
-    steps = (connects(kept), plans(kept, "install-1", "op.v1.0.0", manual=True))
-    answer = everpath(kept, *ASKED, "--approval", "Manual", steps=steps)
+def test_manual_approval_stops_at_the_install_plan_with_a_hint(everpath: Call) -> None:
+    cluster = make_cluster()
+    steps = (connect_catalog(cluster), create_install_plan(cluster, "install-1", "op.v1.0.0", manual=True))
+    answer = everpath(cluster, *COMMAND, "--approval", "Manual", steps=steps)
     assert answer.out.splitlines()[-2:] == [
-        "Waits for InstallPlan install-1 to be approved: it installs op.v1.0.0",
-        "  to go on: everpath upgrade op -n ns",
+        "Waiting for approval of InstallPlan install-1, which installs op.v1.0.0",
+        "  hint: everpath upgrade op -n ns",
     ]
     assert answer.code == 0
 
 
-def test_with_approve_the_first_plan_is_approved_and_no_other(everpath: Call) -> None:
-    kept = empty()
+def test_approve_approves_only_the_first_install_plan(everpath: Call) -> None:
+    cluster = make_cluster()
     steps = (
-        plans(kept, "install-1", "op.v1.0.0", manual=True),
-        installs(kept, "install-1", "op.v1.0.0"),
-        plans(kept, "install-2", "op.v1.1.0", manual=True),
-        succeeds(kept, "op.v1.0.0"),
+        create_install_plan(cluster, "install-1", "op.v1.0.0", manual=True),
+        execute_install_plan(cluster, "install-1", "op.v1.0.0"),
+        create_install_plan(cluster, "install-2", "op.v1.1.0", manual=True),
+        start_csv(cluster, "op.v1.0.0"),
     )
-    answer = everpath(kept, *ASKED, "--approval", "Manual", "--approve", steps=steps)
+    answer = everpath(cluster, *COMMAND, "--approval", "Manual", "--approve", steps=steps)
     assert "Approved InstallPlan install-1" in answer.out
     assert "Approved InstallPlan install-2" not in answer.out
     assert answer.out.splitlines()[-2:] == [
         'OLM has successfully installed "op.v1.0.0"',
-        "InstallPlan install-2 waits for approval of the next step: everpath upgrade op -n ns",
+        "InstallPlan install-2 for the next hop requires approval: everpath upgrade op -n ns",
     ]
     assert answer.code == 0
 
 
-def test_at_the_deadline_it_says_what_it_waits_for(everpath: Call) -> None:
-    answer = everpath(empty(), *ASKED, "--timeout", "10s")
+def test_timeout_reports_what_the_operator_waits_for(everpath: Call) -> None:
+    answer = everpath(make_cluster(), *COMMAND, "--timeout", "10s")
     assert answer.out.splitlines()[-5:-3] == [
-        "The time is up: nothing is installed",
-        "Waits for an answer from the registry server at 10.0.0.7:50051, which OLM cannot reach",
+        "Timed out: nothing is installed",
+        "Waiting for the registry server at 10.0.0.7:50051 to accept connections from OLM",
     ]
     assert answer.code == 1
 
 
-def test_what_can_never_succeed_is_not_waited_for_till_the_end(everpath: Call) -> None:
-    kept = empty()
+def test_permanent_failure_ends_before_the_timeout(everpath: Call) -> None:
+    cluster = make_cluster()
 
-    def fails() -> None:
-        kept.put(
+    def fail() -> None:
+        cluster.put(
             SUBSCRIPTION,
             subscription("", "op.v1.0.0", state="UpgradePending", plan="install-1", channel="stable"),
         )
-        kept.put(INSTALL_PLAN, plan("Failed", "op.v1.0.0", message="too large"))
+        cluster.put(INSTALL_PLAN, install_plan("Failed", "op.v1.0.0", message="too large"))
 
-    answer = everpath(kept, *ASKED, "--timeout", "1h", steps=(connects(kept), fails))
-    assert "Waits for InstallPlan install-1, which failed: too large" in answer.out
-    assert "The time is up" not in answer.out
+    answer = everpath(cluster, *COMMAND, "--timeout", "1h", steps=(connect_catalog(cluster), fail))
+    assert "Waiting for a new InstallPlan; install-1 failed: too large" in answer.out
+    assert "Timed out" not in answer.out
     assert answer.code == 1
 
 
-def test_a_catalog_source_that_is_there_can_be_named(everpath: Call) -> None:
-    kept = world(catalog=catalog())
-    named = ("install", "op", "--catalog-name", "op-catalog", "-n", "ns", "--no-wait")
-    assert everpath(kept, *named).code == 0
-    assert kept.things[Ref(SUBSCRIPTION, "ns", "op")]["spec"]["source"] == "op-catalog"
-    answer = everpath(world(catalog=catalog()), "install", "op", "--catalog-name", "op-catalg", "-n", "ns")
+def test_existing_catalog_source_can_be_selected(everpath: Call) -> None:
+    cluster = make_cluster(catalog_source=catalog_source())
+    command = ("install", "op", "--catalog-name", "op-catalog", "-n", "ns", "--no-wait")
+    assert everpath(cluster, *command).code == 0
+    assert cluster.objects[ObjectRef(SUBSCRIPTION, "ns", "op")]["spec"]["source"] == "op-catalog"
+    answer = everpath(
+        make_cluster(catalog_source=catalog_source()),
+        "install",
+        "op",
+        "--catalog-name",
+        "op-catalg",
+        "-n",
+        "ns",
+    )
     assert answer.code == 2
     assert "did you mean 'op-catalog'?" in answer.err
 
 
-def test_whoever_may_not_do_all_of_it_does_nothing(everpath: Call) -> None:
-    kept = empty()
-    kept.put(NAMESPACE, {"metadata": {"name": "ns"}})
-    kept.forbidden = {SUBSCRIPTION}
-    answer = everpath(kept, *ASKED)
-    assert (answer.code, kept.log, answer.out) == (4, [], "")
-    assert "may not patch Subscription op" in answer.err
+def test_denied_request_leaves_nothing_behind(everpath: Call) -> None:
+    cluster = make_cluster()
+    cluster.put(NAMESPACE, {"metadata": {"name": "ns"}})
+    cluster.denied_kinds = {SUBSCRIPTION}
+    answer = everpath(cluster, *COMMAND)
+    assert (answer.code, cluster.log, answer.out) == (4, [], "")
+    assert "cannot patch Subscription op" in answer.err
 
 
-def test_a_namespace_on_its_way_out_is_refused(everpath: Call) -> None:
-    kept = empty()
-    kept.put(NAMESPACE, {"metadata": {"name": "ns", "deletionTimestamp": "2026-01-01T00:00:00Z"}})
-    answer = everpath(kept, *ASKED)
+def test_namespace_in_deletion_is_refused(everpath: Call) -> None:
+    cluster = make_cluster()
+    cluster.put(NAMESPACE, {"metadata": {"name": "ns", "deletionTimestamp": "2026-01-01T00:00:00Z"}})
+    answer = everpath(cluster, *COMMAND)
     assert answer.code == 2
     assert "namespace ns is being deleted" in answer.err
 
 
-def test_a_cluster_without_olm_is_told_from_one_without_the_package(everpath: Call) -> None:
-    answer = everpath(Kept(served=False), *ASKED)
+def test_cluster_without_olm_is_reported(everpath: Call) -> None:
+    answer = everpath(FakeCluster(has_olm=False), *COMMAND)
     assert answer.code == 4
-    assert "the cluster has no OLM" in answer.err
+    assert "OLM is not installed" in answer.err
 
 
-def test_the_namespace_is_that_of_the_context(everpath: Call) -> None:
-    kept = Kept(namespace="mine")
-    everpath(kept, "install", "op", "--catalog", "10.0.0.7:50051", "--no-wait")
-    assert Ref(SUBSCRIPTION, "mine", "op") in kept.things
+def test_default_namespace_is_that_of_the_context(everpath: Call) -> None:
+    cluster = FakeCluster(namespace="mine")
+    everpath(cluster, "install", "op", "--catalog", "10.0.0.7:50051", "--no-wait")
+    assert ObjectRef(SUBSCRIPTION, "mine", "op") in cluster.objects
 
 
-def test_the_json_is_the_contract(everpath: Call) -> None:
-    kept = empty()
+def test_json_output_conforms_to_the_schema(everpath: Call) -> None:
+    cluster = make_cluster()
     steps = (
-        connects(kept),
-        plans(kept, "install-1", "op.v1.0.0"),
-        installs(kept, "install-1", "op.v1.0.0"),
-        succeeds(kept, "op.v1.0.0"),
+        connect_catalog(cluster),
+        create_install_plan(cluster, "install-1", "op.v1.0.0"),
+        execute_install_plan(cluster, "install-1", "op.v1.0.0"),
+        start_csv(cluster, "op.v1.0.0"),
     )
-    answer = everpath(kept, *ASKED, "-o", "json", steps=steps)
-    made = json.loads(answer.out)
-    conforms("install", made)
-    assert made["outcome"] == "done"
-    assert made["running"] == "op.v1.0.0"
-    assert [change["did"] for change in made["changes"]] == ["created"] * 4
+    answer = everpath(cluster, *COMMAND, "-o", "json", steps=steps)
+    report = json.loads(answer.out)
+    conforms("install", report)
+    assert report["outcome"] == "done"
+    assert report["running"] == "op.v1.0.0"
+    assert [change["did"] for change in report["changes"]] == ["created"] * 4
     assert "Created Subscription op" in answer.err
-    late = json.loads(everpath(empty(), *ASKED, "-o", "json", "--timeout", "5s").out)
-    conforms("install", late)
-    assert late["outcome"] == "deadline"
-    unfollowed = json.loads(everpath(empty(), *ASKED, "-o", "json", "--no-wait").out)
-    conforms("install", unfollowed)
-    assert unfollowed["outcome"] == "not-followed"
+    timed_out = json.loads(everpath(make_cluster(), *COMMAND, "-o", "json", "--timeout", "5s").out)
+    conforms("install", timed_out)
+    assert timed_out["outcome"] == "deadline"
+    not_followed = json.loads(everpath(make_cluster(), *COMMAND, "-o", "json", "--no-wait").out)
+    conforms("install", not_followed)
+    assert not_followed["outcome"] == "not-followed"
 
 
 def spec(answer: Answer, kind: str) -> dict[str, object]:
-    (found,) = [one for one in yaml.safe_load_all(answer.out) if one["kind"] == kind]
-    made: dict[str, object] = found["spec"]
-    return made
+    """Return the spec of the only printed object of a kind."""
+    (found,) = [each for each in yaml.safe_load_all(answer.out) if each["kind"] == kind]
+    result: dict[str, object] = found["spec"]
+    return result
 
 
 @pytest.mark.parametrize(
@@ -382,38 +380,38 @@ def spec(answer: Answer, kind: str) -> dict[str, object]:
         (("--catalog", "[::1]:50051"), {"address": "[::1]:50051"}),
     ],
 )
-def test_which_catalog_source_goes_with_what(
+def test_catalog_source_spec_depends_on_the_catalog(
     everpath: Call, options: tuple[str, ...], expected: dict[str, object]
 ) -> None:
-    answer = everpath(empty(), "install", "op", *options, "-n", "ns", "--dry-run")
-    made = spec(answer, "CatalogSource")
+    answer = everpath(make_cluster(), "install", "op", *options, "-n", "ns", "--dry-run")
+    printed = spec(answer, "CatalogSource")
     assert {
-        key: made[key] for key in made if key not in ("displayName", "publisher", "sourceType")
+        key: printed[key] for key in printed if key not in ("displayName", "publisher", "sourceType")
     } == expected
 
 
-def test_a_dry_run_prints_json_where_that_is_wanted(everpath: Call) -> None:
+def test_dry_run_prints_json_list(everpath: Call) -> None:
     options = ("--catalog", "q.io/a/c:1", "-n", "ns", "--dry-run")
-    plain = everpath(empty(), "install", "op", *options)
-    answer = everpath(empty(), "install", "op", *options, "-o", "json")
+    yaml_answer = everpath(make_cluster(), "install", "op", *options)
+    answer = everpath(make_cluster(), "install", "op", *options, "-o", "json")
     assert (answer.code, answer.err) == (0, "")
     document = json.loads(answer.out)
     assert (document["apiVersion"], document["kind"]) == ("v1", "List")
-    assert document["items"] == list(yaml.safe_load_all(plain.out))
+    assert document["items"] == list(yaml.safe_load_all(yaml_answer.out))
 
 
-def test_a_dry_run_asks_no_cluster(everpath: Call) -> None:
-    kept = Kept(served=False)
-    answer = everpath(kept, *ASKED, "--dry-run", "--starting-csv", "v1.0.0", "--watch-namespaces", "a,b")
+def test_dry_run_sends_no_request(everpath: Call) -> None:
+    cluster = FakeCluster(has_olm=False)
+    answer = everpath(cluster, *COMMAND, "--dry-run", "--starting-csv", "v1.0.0", "--watch-namespaces", "a,b")
     assert answer.code == 0
     assert spec(answer, "OperatorGroup") == {"targetNamespaces": ["a", "b"]}
     assert spec(answer, "Subscription")["startingCSV"] == "op.v1.0.0"
-    assert kept.log == []
+    assert cluster.log == []
 
 
-def test_a_dry_run_for_olm_v1(everpath: Call) -> None:
+def test_dry_run_prints_objects_for_olm_v1(everpath: Call) -> None:
     answer = everpath(
-        empty(), "install", "op", "--catalog", "q.io/a/c:1", "-n", "ns", "--dry-run", "--olm", "v1",
+        make_cluster(), "install", "op", "--catalog", "q.io/a/c:1", "-n", "ns", "--dry-run", "--olm", "v1",
         "--channel", "stable", "--poll", "90s", "--starting-csv", "op.v1.0.0",
     )  # fmt: skip
     assert spec(answer, "ClusterCatalog")["source"] == {
@@ -427,34 +425,34 @@ def test_a_dry_run_for_olm_v1(everpath: Call) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
-        (("-n", "ns"), "say where OLM finds the package"),
-        (("-n", "ns", "--catalog", "oci:folder"), "a cluster cannot read oci:folder"),
+        (("-n", "ns"), "no catalog is given"),
+        (("-n", "ns", "--catalog", "oci:folder"), "a cluster cannot pull oci:folder"),
         (("-n", "ns", "--catalog", "q.io/A/c"), "is no repository"),
-        (("-n", "ns", "--catalog", "a:1", "--approve", "--approval", "Automatic"), "--approve goes with"),
-        (("-n", "ns", "--catalog", "a:1", "--poll", "5m"), "--poll looks for a new image"),
-        (("-n", "ns", "--catalog", "q.io/a/c", "--poll", "soon"), "--poll 'soon' is no time"),
-        (("-n", "ns", "--catalog", "a:1", "--serves-itself"), "--serves-itself is about an image"),
+        (("-n", "ns", "--catalog", "a:1", "--approve", "--approval", "Automatic"), "--approve requires"),
+        (("-n", "ns", "--catalog", "a:1", "--poll", "5m"), "--poll requires a catalog image"),
+        (("-n", "ns", "--catalog", "q.io/a/c", "--poll", "soon"), "--poll 'soon' is not a duration"),
+        (("-n", "ns", "--catalog", "a:1", "--serves-itself"), "--serves-itself requires a catalog image"),
         (("-n", "ns", "--catalog", "a:1", "--install-mode", "SingleNamespace"), "--install-mode"),
-        (("-n", "ns", "--catalog", "a:1", "--install-mode", "Own"), "--install-mode 'Own' is none"),
+        (("-n", "ns", "--catalog", "a:1", "--install-mode", "Own"), "--install-mode 'Own' is invalid"),
         (
             ("-n", "ns", "--catalog", "a:1", "--install-mode", "OwnNamespace", "--watch-namespaces", "b"),
             "exclude each other",
         ),
-        (("-n", "Ns", "--catalog", "a:1"), "namespace 'Ns' is no name"),
-        (("-n", "ns", "--catalog", "a:1", "--timeout", "soon"), "--timeout 'soon' is no time"),
-        (("-n", "ns", "--catalog", "a:1", "--olm", "v1"), "only OLM v0"),
+        (("-n", "Ns", "--catalog", "a:1"), "namespace 'Ns' is not a valid Kubernetes name"),
+        (("-n", "ns", "--catalog", "a:1", "--timeout", "soon"), "--timeout 'soon' is not a duration"),
+        (("-n", "ns", "--catalog", "a:1", "--olm", "v1"), "with OLM v0 only"),
         (
             ("-n", "ns", "--catalog", "a:1", "--olm", "v1", "--dry-run"),
-            "OLM v1 reads catalogs of images only",
+            "OLM v1 supports only catalog images",
         ),
-        (("--catalog", "a:1", "--dry-run"), "--dry-run asks no cluster for a namespace"),
+        (("--catalog", "a:1", "--dry-run"), "--dry-run needs a namespace"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(everpath: Call, options: tuple[str, ...], said: str) -> None:
-    kept = empty()
-    answer = everpath(kept, "install", "op", *options)
+def test_invalid_options_are_refused(everpath: Call, options: tuple[str, ...], message: str) -> None:
+    cluster = make_cluster()
+    answer = everpath(cluster, "install", "op", *options)
     assert answer.code == 2
-    assert said in answer.err
-    assert kept.log == []
+    assert message in answer.err
+    assert cluster.log == []

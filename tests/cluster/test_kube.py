@@ -1,4 +1,4 @@
-"""A real client against a server on the loopback address: the way in, the requests, and the refusals."""
+"""The Kubernetes client with a server on the loopback address: configuration, requests and errors."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from everpath.olm.objects import (
     SUBSCRIPTION,
     ConflictError,
     Kind,
-    Ref,
-    Refused,
+    ObjectRef,
+    RequestDenied,
 )
 
 SUBSCRIPTIONS = "/apis/operators.coreos.com/v1alpha1/namespaces/ns/subscriptions"
-OP = Ref(SUBSCRIPTION, "ns", "op")
+OP = ObjectRef(SUBSCRIPTION, "ns", "op")
 
 
 @pytest.fixture
@@ -49,9 +49,7 @@ def cluster(server: ApiServer, tmp_path: Path) -> KubeCluster:
     return connect(kubeconfig(tmp_path / "config", server.url, namespace="mine"))
 
 
-def test_an_object_is_asked_for_by_its_path_as_the_bearer_of_the_token(
-    server: ApiServer, cluster: KubeCluster
-) -> None:
+def test_get_requests_the_path_of_the_object_with_the_token(server: ApiServer, cluster: KubeCluster) -> None:
     server.answers["GET", f"{SUBSCRIPTIONS}/op"] = 200, {"metadata": {"name": "op"}}
     assert cluster.get(OP) == {"metadata": {"name": "op"}}
     assert cluster.get(OP._replace(name="other")) is None
@@ -59,12 +57,10 @@ def test_an_object_is_asked_for_by_its_path_as_the_bearer_of_the_token(
     assert cluster.namespace == "mine"
 
 
-def test_kinds_of_the_core_and_of_no_namespace_have_paths_of_their_own(
-    server: ApiServer, cluster: KubeCluster
-) -> None:
-    cluster.get(Ref(NAMESPACE, "", "ns"))
-    cluster.find(POD, "ns", "a=b")
-    cluster.find(POD)
+def test_paths_of_core_and_cluster_scoped_kinds(server: ApiServer, cluster: KubeCluster) -> None:
+    cluster.get(ObjectRef(NAMESPACE, "", "ns"))
+    cluster.list_objects(POD, "ns", "a=b")
+    cluster.list_objects(POD)
     assert [request.path for request in server.requests] == [
         "/api/v1/namespaces/ns",
         "/api/v1/namespaces/ns/pods",
@@ -73,13 +69,13 @@ def test_kinds_of_the_core_and_of_no_namespace_have_paths_of_their_own(
     assert server.requests[1].query["labelSelector"] == "a=b"
 
 
-def test_long_lists_come_in_pages(server: ApiServer, cluster: KubeCluster) -> None:
+def test_list_reads_all_pages(server: ApiServer, cluster: KubeCluster) -> None:
     server.answers["GET", SUBSCRIPTIONS] = 200, {"items": [{"a": 1}], "metadata": {"continue": "next"}}
     server.answers["GET", f"{SUBSCRIPTIONS}?continue=next"] = 200, {"items": [{"a": 2}], "metadata": {}}
-    assert cluster.find(SUBSCRIPTION, "ns") == [{"a": 1}, {"a": 2}]
+    assert cluster.list_objects(SUBSCRIPTION, "ns") == [{"a": 1}, {"a": 2}]
 
 
-def test_a_kind_that_is_not_served_has_no_objects(server: ApiServer, cluster: KubeCluster) -> None:
+def test_kind_that_is_not_served_has_no_objects(server: ApiServer, cluster: KubeCluster) -> None:
     server.answers["GET", "/apis/operators.coreos.com/v1alpha1"] = (
         200,
         {"resources": [{"name": "subscriptions"}, {"name": "subscriptions/status"}]},
@@ -87,79 +83,81 @@ def test_a_kind_that_is_not_served_has_no_objects(server: ApiServer, cluster: Ku
     assert cluster.serves(SUBSCRIPTION)
     assert not cluster.serves(CATALOG_SOURCE)
     assert not cluster.serves(Kind("example.com/v1", "Op", "ops"))
-    assert cluster.find(CATALOG_SOURCE) == []
+    assert cluster.list_objects(CATALOG_SOURCE) == []
 
 
-def test_what_is_applied_is_ours_and_takes_nothing_over(server: ApiServer, cluster: KubeCluster) -> None:
-    made = {
+def test_apply_sets_the_field_manager_and_forces_only_on_request(
+    server: ApiServer, cluster: KubeCluster
+) -> None:
+    obj = {
         "apiVersion": "v1",
         "kind": "X",
         "metadata": {"name": "op", "namespace": "ns"},
         "spec": {"a": "é"},
     }
-    server.answers["PATCH", f"{SUBSCRIPTIONS}/op"] = 200, made
-    cluster.apply(SUBSCRIPTION, made)
-    cluster.apply(SUBSCRIPTION, made, force=True)
-    careful, forced = server.requests
-    assert careful.headers["content-type"] == "application/apply-patch+yaml"
-    assert careful.query == {"fieldManager": "everpath", "force": "false"}
+    server.answers["PATCH", f"{SUBSCRIPTIONS}/op"] = 200, obj
+    cluster.apply(SUBSCRIPTION, obj)
+    cluster.apply(SUBSCRIPTION, obj, force=True)
+    applied, forced = server.requests
+    assert applied.headers["content-type"] == "application/apply-patch+yaml"
+    assert applied.query == {"fieldManager": "everpath", "force": "false"}
     assert forced.query["force"] == "true"
-    assert careful.body == made
+    assert applied.body == obj
 
 
-def test_what_is_rehearsed_is_not_kept(server: ApiServer, cluster: KubeCluster) -> None:
-    thing = {"kind": "Subscription", "metadata": {"name": "op", "namespace": "ns"}}
-    server.answers["PATCH", f"{SUBSCRIPTIONS}/op"] = 200, thing
-    cluster.apply(SUBSCRIPTION, thing, rehearsed=True)
+def test_apply_as_dry_run(server: ApiServer, cluster: KubeCluster) -> None:
+    obj = {"kind": "Subscription", "metadata": {"name": "op", "namespace": "ns"}}
+    server.answers["PATCH", f"{SUBSCRIPTIONS}/op"] = 200, obj
+    cluster.apply(SUBSCRIPTION, obj, dry_run=True)
     assert server.requests[0].query["dryRun"] == "All"
 
 
-def test_a_merge_sends_only_the_changes(server: ApiServer, cluster: KubeCluster) -> None:
+def test_patch_sends_a_merge_patch(server: ApiServer, cluster: KubeCluster) -> None:
     server.answers["PATCH", f"{SUBSCRIPTIONS}/op"] = 200, {}
-    cluster.merge(OP, {"spec": {"approved": True}})
+    cluster.patch(OP, {"spec": {"approved": True}})
     (request,) = server.requests
     assert request.headers["content-type"] == "application/merge-patch+json"
     assert request.body == {"spec": {"approved": True}}
 
 
 @pytest.mark.parametrize("code", [200, 404, 409])
-def test_just_the_object_that_was_seen_is_deleted(server: ApiServer, cluster: KubeCluster, code: int) -> None:
-    server.answers["DELETE", f"{SUBSCRIPTIONS}/op"] = code, {"message": "gone, or another"}
+def test_delete_has_the_uid_as_precondition(server: ApiServer, cluster: KubeCluster, code: int) -> None:
+    server.answers["DELETE", f"{SUBSCRIPTIONS}/op"] = code, {"message": "not found, or another UID"}
     cluster.delete(SUBSCRIPTION, {"metadata": {"name": "op", "namespace": "ns", "uid": "u-1"}})
     assert server.requests[0].body["preconditions"] == {"uid": "u-1"}
 
 
-REFUSALS: dict[int, tuple[type[Exception], str]] = {
-    400: (Refused, "the cluster refuses patch"),
-    401: (Refused, "does not know you: because"),
-    403: (Refused, "the cluster does not allow it: because"),
-    404: (Refused, "the cluster refuses patch"),
-    409: (ConflictError, "another has a say in it: because"),
-    422: (Refused, "the cluster refuses patch"),
-    500: (Unreachable, "answers 500: because"),
-    503: (Unreachable, "answers 503: because"),
+ERRORS: dict[int, tuple[type[Exception], str]] = {
+    400: (RequestDenied, "the cluster rejects patch"),
+    401: (RequestDenied, "rejects the credentials: because"),
+    403: (RequestDenied, "permission denied by the cluster: because"),
+    404: (RequestDenied, "the cluster rejects patch"),
+    409: (ConflictError, "conflict: because"),
+    422: (RequestDenied, "the cluster rejects patch"),
+    500: (Unreachable, "responds with status 500: because"),
+    503: (Unreachable, "responds with status 503: because"),
 }
 
 
-@pytest.mark.parametrize("code", REFUSALS)
-def test_what_a_server_refuses_is_told_in_its_words(
+@pytest.mark.parametrize("code", ERRORS)
+def test_error_status_is_raised_with_the_message_of_the_server(
     server: ApiServer, cluster: KubeCluster, code: int
 ) -> None:
-    kind, said = REFUSALS[code]
+    error, message = ERRORS[code]
     server.answers["PATCH", f"{SUBSCRIPTIONS}/op"] = code, {"message": "because"}
-    with pytest.raises(kind, match=said) as caught:
-        cluster.merge(OP, {})
-    assert type(caught.value) is kind
+    with pytest.raises(error, match=message) as caught:
+        cluster.patch(OP, {})
+    assert type(caught.value) is error
     if code in (401, 403, 409):
         assert getattr(caught.value, "hint", None)
 
 
-def test_a_server_that_is_none_is_told_from_one(server: ApiServer, cluster: KubeCluster) -> None:
+def test_response_that_is_not_json_is_reported(server: ApiServer, cluster: KubeCluster) -> None:
     server.answers["GET", f"{SUBSCRIPTIONS}/op"] = 200, b"<html>Sign in</html>"
-    with pytest.raises(Unreachable, match="is no API server"):
+    with pytest.raises(Unreachable, match="is not a Kubernetes API server"):
         cluster.get(OP)
     server.answers["GET", f"{SUBSCRIPTIONS}/op"] = 502, b"<html>Bad gateway</html>"
-    with pytest.raises(Unreachable, match="answers 502"):
+    with pytest.raises(Unreachable, match="responds with status 502"):
         cluster.get(OP)
 
 
@@ -169,26 +167,24 @@ def closed_port() -> int:
         return int(taken.getsockname()[1])
 
 
-def test_a_cluster_that_is_not_there_ends_with_exit_code_4(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unreachable_cluster_has_exit_code_4(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = kubeconfig(tmp_path / "config", f"http://127.0.0.1:{closed_port()}")
     assert run(["status", "op", "-n", "ns", "--kubeconfig", file]) == 4
-    said = capsys.readouterr().err
-    assert "does not answer: Connection refused" in said or "[Errno 111] Connection refused" in said
-    assert "hint: is it running" in said
+    error = capsys.readouterr().err
+    assert "does not respond: Connection refused" in error or "[Errno 111] Connection refused" in error
+    assert "hint: check that it is running" in error
 
 
-def test_a_refusal_ends_with_exit_code_4(
+def test_denied_request_has_exit_code_4(
     server: ApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    server.answers["GET", "/apis/operators.coreos.com/v1alpha1"] = 403, {"message": "user may not look"}
+    server.answers["GET", "/apis/operators.coreos.com/v1alpha1"] = 403, {"message": "user cannot list"}
     file = kubeconfig(tmp_path / "config", server.url)
     assert run(["status", "op", "-n", "ns", "--kubeconfig", file]) == 4
-    assert "the cluster does not allow it: user may not look" in capsys.readouterr().err
+    assert "permission denied by the cluster: user cannot list" in capsys.readouterr().err
 
 
-def test_kubeconfig_names_several_files_and_the_first_context_is_current(
+def test_first_current_context_of_several_kubeconfigs_is_used(
     server: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = kubeconfig(tmp_path / "one", server.url, "one", "first")
@@ -202,7 +198,7 @@ def test_kubeconfig_names_several_files_and_the_first_context_is_current(
     assert connect(two).namespace == "second"
 
 
-def test_an_empty_file_among_several_is_passed_over(
+def test_empty_kubeconfig_among_several_is_ignored(
     server: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "empty").touch()
@@ -212,25 +208,25 @@ def test_an_empty_file_among_several_is_passed_over(
 
 
 @pytest.mark.parametrize("command", ["false", "no-such-program-anywhere"])
-def test_a_program_that_gives_no_credentials_is_blamed_and_not_the_cluster(
+def test_failed_credential_plugin_is_reported_without_a_request(
     server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str
 ) -> None:
     file = Path(kubeconfig(tmp_path / "config", server.url))
-    program = {
+    plugin = {
         "apiVersion": "client.authentication.k8s.io/v1",
         "command": command,
         "interactiveMode": "Never",
     }
-    made = yaml.safe_load(file.read_text())
-    made["users"][0]["user"] = {"exec": program}
-    file.write_text(yaml.safe_dump(made))
+    config = yaml.safe_load(file.read_text())
+    config["users"][0]["user"] = {"exec": plugin}
+    file.write_text(yaml.safe_dump(config))
     assert run(["status", "-n", "ns", "--kubeconfig", str(file)]) == 4
-    said = capfd.readouterr().err
-    assert said.startswith("error: no credentials for the cluster of")
+    error = capfd.readouterr().err
+    assert error.startswith("error: no credentials for the cluster of")
     assert server.requests == []
 
 
-def test_a_connection_that_breaks_off_is_told_in_words(tmp_path: Path) -> None:
+def test_broken_connection_is_reported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         cluster = connect(kubeconfig(tmp_path / "config", url))
@@ -241,11 +237,11 @@ def test_a_connection_that_breaks_off_is_told_in_words(tmp_path: Path) -> None:
         threading.Thread(target=hang_up, daemon=True).start()
         with pytest.raises(Unreachable) as caught:
             cluster.get(OP)
-    said = caught.value.message.removeprefix(f"the cluster at {url} does not answer: ")
-    assert said in ("Remote end closed connection without response", "[Errno 104] Connection reset by peer")
+    cause = caught.value.message.removeprefix(f"the cluster at {url} does not respond: ")
+    assert cause in ("Remote end closed connection without response", "[Errno 104] Connection reset by peer")
 
 
-def test_in_a_pod_its_own_account_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_service_account_is_used_in_a_pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "namespace").write_text("mine\n")
     (tmp_path / "token").write_text("secret")
     (tmp_path / "ca.crt").write_text("-")
@@ -261,55 +257,55 @@ def test_in_a_pod_its_own_account_is_used(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("content", "context", "said"),
+    ("content", "context", "message"),
     [
         (None, None, "no cluster is configured in"),
         ("{}", None, "no cluster is configured in"),
         ("real", "nowhere", "Expected object with name nowhere"),
         ("apiVersion: [", None, "while parsing a flow node"),
-        ("contexts: 7", None, "it is no configuration of kubectl"),
-        ("- a", None, "it is no configuration of kubectl"),
+        ("contexts: 7", None, "it is not a valid kubeconfig"),
+        ("- a", None, "it is not a valid kubeconfig"),
     ],
 )
-def test_a_configuration_that_does_not_do_is_told(
-    tmp_path: Path, content: str | None, context: str | None, said: str
+def test_invalid_kubeconfig_is_reported(
+    tmp_path: Path, content: str | None, context: str | None, message: str
 ) -> None:
     file = tmp_path / "config"
     if content == "real":
         kubeconfig(file, "http://127.0.0.1:1")
     elif content is not None:
         file.write_text(content)
-    with pytest.raises(UsageError, match=said) as caught:
+    with pytest.raises(UsageError, match=message) as caught:
         connect(str(file), context)
     assert caught.value.hint is not None
 
 
-def test_without_the_extra_it_is_told_how_to_install_it_from_a_clone_first(
+def test_missing_client_is_reported_with_the_command_that_installs_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real: Callable[..., Any] = builtins.__import__
+    original: Callable[..., Any] = builtins.__import__
 
-    def missing(name: str, *rest: Any, **more: Any) -> Any:
+    def import_without_client(name: str, *rest: Any, **more: Any) -> Any:
         if name == "kubernetes" or name.startswith("kubernetes."):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return real(name, *rest, **more)
+        return original(name, *rest, **more)
 
     monkeypatch.delitem(sys.modules, "everpath.olm.kube", raising=False)
     monkeypatch.delattr("everpath.olm.kube", raising=False)
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setattr(builtins, "__import__", import_without_client)
     assert run(["status", "-n", "ns"]) == 2
     hint = capsys.readouterr().err.splitlines()[-1]
     assert hint.startswith("hint: pip install '.[cluster]' in a clone, or pip install 'everpath[cluster]'")
 
 
-def test_a_dry_run_needs_no_client() -> None:
-    program = (
+def test_dry_run_needs_no_client() -> None:
+    code = (
         "import sys; from everpath.cli.app import run\n"
         "run(['install', 'op', '--catalog', 'q.io/a/c:1', '-n', 'ns', '--dry-run'])\n"
         "print(any(name.partition('.')[0] in ('kubernetes', 'urllib3') for name in sys.modules))"
     )
     env = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True, timeout=60
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout.endswith("False\n")
+    assert result.stdout.endswith("False\n")

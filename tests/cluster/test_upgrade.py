@@ -1,4 +1,4 @@
-"""`everpath upgrade`: the step that waits, the road behind it, and a yes to just that."""
+"""`everpath upgrade`: the pending hop, the upgrade path, and the approval of the InstallPlan."""
 
 from __future__ import annotations
 
@@ -9,27 +9,47 @@ from pathlib import Path
 import pytest
 
 from catalogs import write_fbc
-from clusters import NS, Kept, Time, catalog, csv, deployment, group, plan, pod, subscription, world
 from commandline import Answer
-from everpath.olm.following import Outcome, follow
-from everpath.olm.installing import approve
-from everpath.olm.objects import INSTALL_PLAN, SUBSCRIPTION, ConflictError, Object, Ref
-from everpath.olm.observation import observe
-from everpath.olm.upgrading import Step, Target, passes, pursuit_judge, stated_version
-from olm_moves import installs, plans, succeeds
+from everpath.olm.follow import Outcome, follow
+from everpath.olm.install_plan import approve_install_plan
+from everpath.olm.objects import INSTALL_PLAN, SUBSCRIPTION, ConflictError, Object, ObjectRef
+from everpath.olm.snapshot import observe
+from everpath.olm.upgrade import Hop, Target, hop_refusal, until_target_or_hop, version_in_name
+from fake_cluster import (
+    NS,
+    FakeClock,
+    FakeCluster,
+    catalog_source,
+    csv,
+    deployment,
+    install_plan,
+    make_cluster,
+    operator_group,
+    pod,
+    subscription,
+)
+from fake_olm import (
+    Step,
+    create_install_plan,
+    execute_install_plan,
+    resolution_failed,
+    set_conditions,
+    start_csv,
+    wait,
+)
 from schemas import conforms
 
 Call = Callable[..., Answer]
-ASKED = ("upgrade", "op", "-n", "ns")
+COMMAND = ("upgrade", "op", "-n", "ns")
 
-ROAD = "op.v1.2.0: op.v1.1.0\nop.v1.1.0: op.v1.0.0\nop.v1.0.0"
+ENTRIES = "op.v1.2.0: op.v1.1.0\nop.v1.1.0: op.v1.0.0\nop.v1.0.0"
 
 
-def waiting(approval: str = "Manual") -> Kept:
-    """op.v1.0.0 runs, and a plan for op.v1.1.0 waits."""
-    return world(
-        catalog=catalog(),
-        group=group(),
+def pending_cluster(approval: str = "Manual") -> FakeCluster:
+    """op.v1.0.0 is running, and an InstallPlan for op.v1.1.0 requires approval."""
+    return make_cluster(
+        catalog_source=catalog_source(),
+        operator_group=operator_group(),
         subscription=subscription(
             "op.v1.0.0",
             "op.v1.1.0",
@@ -38,9 +58,9 @@ def waiting(approval: str = "Manual") -> Kept:
             approval=approval,
             channel="stable",
         ),
-        plan=[
-            plan("Complete", "op.v1.0.0"),
-            plan("RequiresApproval", "op.v1.1.0", "dep.v2", name="install-2", approved=False),
+        install_plan=[
+            install_plan("Complete", "op.v1.0.0"),
+            install_plan("RequiresApproval", "op.v1.1.0", "dep.v2", name="install-2", approved=False),
         ],
         csv=csv("op.v1.0.0"),
         deployment=deployment(),
@@ -48,126 +68,132 @@ def waiting(approval: str = "Manual") -> Kept:
     )
 
 
-def to_110(kept: Kept) -> tuple[Callable[[], None], ...]:
+def hop_to_110(cluster: FakeCluster) -> tuple[Step, ...]:
     return (
-        installs(kept, "install-2", "op.v1.1.0", "op.v1.0.0"),
-        succeeds(kept, "op.v1.1.0", "op.v1.0.0"),
+        execute_install_plan(cluster, "install-2", "op.v1.1.0", "op.v1.0.0"),
+        start_csv(cluster, "op.v1.1.0", "op.v1.0.0"),
     )
 
 
-def test_the_step_is_shown_approved_and_followed(everpath: Call) -> None:
-    kept = waiting()
-    answer = everpath(kept, *ASKED, "--yes", steps=to_110(kept))
+def test_hop_is_shown_approved_and_followed(everpath: Call) -> None:
+    cluster = pending_cluster()
+    answer = everpath(cluster, *COMMAND, "--yes", steps=hop_to_110(cluster))
     lines = answer.out.splitlines()
-    assert "InstallPlan install-2 installs op.v1.1.0 in the place of op.v1.0.0, and dep.v2" in lines
+    assert "InstallPlan install-2 installs op.v1.1.0, replacing op.v1.0.0, with dependencies dep.v2" in lines
     assert "Approved InstallPlan install-2" in lines
-    assert lines[-1] == '"op.v1.1.0" runs'
+    assert lines[-1] == '"op.v1.1.0" is running'
     assert answer.code == 0
 
 
-def test_without_somebody_to_ask_nothing_is_approved(everpath: Call) -> None:
-    kept = waiting()
-    answer = everpath(kept, *ASKED)
+def test_without_terminal_nothing_is_approved(everpath: Call) -> None:
+    cluster = pending_cluster()
+    answer = everpath(cluster, *COMMAND)
     assert answer.code == 2
-    assert "nobody at the terminal to ask" in answer.err
-    assert kept.log == []
+    assert "cannot ask for confirmation without a terminal" in answer.err
+    assert cluster.log == []
 
 
 @pytest.mark.parametrize(
-    ("typed", "code", "log"), [("y\n", 0, ["merge InstallPlan install-2"]), ("n\n", 130, [])]
+    ("typed", "code", "log"), [("y\n", 0, ["patch InstallPlan install-2"]), ("n\n", 130, [])]
 )
-def test_somebody_at_the_terminal_is_asked(everpath: Call, typed: str, code: int, log: list[str]) -> None:
-    kept = waiting()
-    answer = everpath(kept, *ASKED, steps=to_110(kept) if code == 0 else (), typed=typed)
+def test_user_is_asked_for_confirmation(everpath: Call, typed: str, code: int, log: list[str]) -> None:
+    cluster = pending_cluster()
+    answer = everpath(cluster, *COMMAND, steps=hop_to_110(cluster) if code == 0 else (), typed=typed)
     assert "Approve it? [y/N]" in answer.err + answer.out
-    assert (answer.code, kept.log) == (code, log)
+    assert (answer.code, cluster.log) == (code, log)
 
 
-def test_the_road_ahead_is_told_from_the_catalog(everpath: Call, tmp_path: Path) -> None:
-    write_fbc(tmp_path, f"[stable]\n{ROAD}", "op")
-    kept = waiting()
-    answer = everpath(kept, *ASKED, "--yes", "--catalog", str(tmp_path), steps=to_110(kept))
+def test_upgrade_path_is_shown_with_the_catalog(everpath: Call, tmp_path: Path) -> None:
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
+    cluster = pending_cluster()
+    answer = everpath(cluster, *COMMAND, "--yes", "--catalog", str(tmp_path), steps=hop_to_110(cluster))
     assert answer.out.splitlines()[0] == (
-        "The road ahead in channel stable: op.v1.0.0 → op.v1.1.0 → op.v1.2.0 (reaches the head in 2 hops)"
+        "Upgrade path in channel stable: op.v1.0.0 → op.v1.1.0 → op.v1.2.0 (reaches the head in 2 hops)"
     )
 
 
 @pytest.mark.parametrize(
-    ("starting", "road"), [({}, "op.v1.2.0"), ({"startingCSV": "op.v1.1.0"}, "op.v1.1.0 → op.v1.2.0")]
+    ("starting", "path"), [({}, "op.v1.2.0"), ({"startingCSV": "op.v1.1.0"}, "op.v1.1.0 → op.v1.2.0")]
 )
-def test_the_road_of_a_first_install_begins_where_the_subscription_says(
-    everpath: Call, tmp_path: Path, starting: dict[str, str], road: str
+def test_upgrade_path_of_first_install_starts_with_the_starting_csv(
+    everpath: Call, tmp_path: Path, starting: dict[str, str], path: str
 ) -> None:
-    write_fbc(tmp_path, f"[stable]\n{ROAD}", "op")
-    kept = world(catalog=catalog(), group=group(), subscription=subscription(channel="stable", **starting))
-    answer = everpath(kept, *ASKED, "--catalog", str(tmp_path), "--timeout", "3s")
-    assert answer.out.splitlines()[0].startswith(f"The road ahead in channel stable: {road} (")
-
-
-def test_a_target_is_reached_step_by_step(everpath: Call) -> None:
-    kept = waiting()
-    steps = (
-        *to_110(kept),
-        plans(kept, "install-3", "op.v1.2.0", manual=True),
-        installs(kept, "install-3", "op.v1.2.0", "op.v1.1.0"),
-        succeeds(kept, "op.v1.2.0", "op.v1.1.0"),
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
+    cluster = make_cluster(
+        catalog_source=catalog_source(),
+        operator_group=operator_group(),
+        subscription=subscription(channel="stable", **starting),
     )
-    answer = everpath(kept, *ASKED, "--yes", "--to", "1.2.0", steps=steps)
+    answer = everpath(cluster, *COMMAND, "--catalog", str(tmp_path), "--timeout", "3s")
+    assert answer.out.splitlines()[0].startswith(f"Upgrade path in channel stable: {path} (")
+
+
+def test_target_is_reached_hop_by_hop(everpath: Call) -> None:
+    cluster = pending_cluster()
+    steps = (
+        *hop_to_110(cluster),
+        create_install_plan(cluster, "install-3", "op.v1.2.0", manual=True),
+        execute_install_plan(cluster, "install-3", "op.v1.2.0", "op.v1.1.0"),
+        start_csv(cluster, "op.v1.2.0", "op.v1.1.0"),
+    )
+    answer = everpath(cluster, *COMMAND, "--yes", "--to", "1.2.0", steps=steps)
     assert [line for line in answer.out.splitlines() if line.startswith("Approved")] == [
         "Approved InstallPlan install-2",
         "Approved InstallPlan install-3",
     ]
-    assert answer.out.splitlines()[-1] == '"op.v1.2.0" runs'
+    assert answer.out.splitlines()[-1] == '"op.v1.2.0" is running'
     assert answer.out.count("Found CatalogSource") == 1
     assert answer.code == 0
 
 
-def test_a_target_that_is_reached_already_needs_no_yes(everpath: Call) -> None:
-    kept = waiting()
-    answer = everpath(kept, *ASKED, "--to", "v1.0.0")
-    assert (answer.code, kept.log) == (0, [])
+def test_running_target_needs_no_confirmation(everpath: Call) -> None:
+    cluster = pending_cluster()
+    answer = everpath(cluster, *COMMAND, "--to", "v1.0.0")
+    assert (answer.code, cluster.log) == (0, [])
 
 
 @pytest.mark.parametrize("target", ["1.0.5", "op.v1.0.5"])
-def test_a_step_past_the_target_is_not_taken(everpath: Call, target: str) -> None:
-    kept = waiting()
-    answer = everpath(kept, *ASKED, "--yes", "--to", target)
+def test_hop_beyond_the_target_is_not_approved(everpath: Call, target: str) -> None:
+    cluster = pending_cluster()
+    answer = everpath(cluster, *COMMAND, "--yes", "--to", target)
     assert answer.code == 2
-    assert f"the next step, to op.v1.1.0, goes past {target}" in answer.err
-    assert kept.log == []
+    assert f"the next hop, to op.v1.1.0, goes beyond {target}" in answer.err
+    assert cluster.log == []
 
 
-def test_a_target_that_no_road_leads_to_is_not_tried(everpath: Call, tmp_path: Path) -> None:
-    write_fbc(tmp_path, f"[stable]\n{ROAD}", "op")
-    kept = waiting()
-    answer = everpath(kept, *ASKED, "--yes", "--to", "1.1.7", "--catalog", str(tmp_path))
+def test_target_that_is_not_on_the_upgrade_path_is_refused(everpath: Call, tmp_path: Path) -> None:
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
+    cluster = pending_cluster()
+    answer = everpath(cluster, *COMMAND, "--yes", "--to", "1.1.7", "--catalog", str(tmp_path))
     assert answer.code == 2
-    assert "the road leads op.v1.1.0 → op.v1.2.0, and not over 1.1.7 after op.v1.1.0" in answer.err
-    assert kept.log == []
+    assert "the upgrade path op.v1.1.0 → op.v1.2.0 does not reach 1.1.7 after op.v1.1.0" in answer.err
+    assert cluster.log == []
 
 
-def test_a_target_that_olm_offers_no_step_to_is_given_up_in_time(everpath: Call) -> None:
-    kept = waiting()
-    answer = everpath(kept, *ASKED, "--yes", "--to", "1.9.0", "--timeout", "1h", steps=to_110(kept))
+def test_target_without_a_hop_fails_before_the_timeout(everpath: Call) -> None:
+    cluster = pending_cluster()
+    answer = everpath(
+        cluster, *COMMAND, "--yes", "--to", "1.9.0", "--timeout", "1h", steps=hop_to_110(cluster)
+    )
     assert answer.out.splitlines()[-2:] == [
-        '"op.v1.1.0" runs, and OLM offers no step to 1.9.0',
-        "everpath why CATALOG -p op --live -n ns tells why",
+        '"op.v1.1.0" is running; OLM offers no hop to 1.9.0',
+        "everpath why CATALOG -p op --live -n ns explains why",
     ]
     assert answer.code == 1
 
 
-def test_with_nothing_newer_there_is_nothing_to_do(everpath: Call) -> None:
-    kept = waiting()
-    kept.put(SUBSCRIPTION, subscription("op.v1.0.0", "op.v1.0.0", state="AtLatestKnown", plan="install-1"))
-    answer = everpath(kept, *ASKED)
-    assert answer.out.splitlines()[-1] == '"op.v1.0.0" runs, and OLM knows of nothing newer'
-    assert (answer.code, kept.log) == (0, [])
+def test_latest_version_needs_no_hop(everpath: Call) -> None:
+    cluster = pending_cluster()
+    cluster.put(SUBSCRIPTION, subscription("op.v1.0.0", "op.v1.0.0", state="AtLatestKnown", plan="install-1"))
+    answer = everpath(cluster, *COMMAND)
+    assert answer.out.splitlines()[-1] == '"op.v1.0.0" is running; OLM offers no newer version'
+    assert (answer.code, cluster.log) == (0, [])
 
 
-def resting() -> Kept:
-    """op.v1.0.0 runs, and OLM has not looked for what is next."""
-    kept = waiting()
-    kept.put(
+def idle_cluster() -> FakeCluster:
+    """op.v1.0.0 is running, and OLM has not created the next InstallPlan."""
+    cluster = pending_cluster()
+    cluster.put(
         SUBSCRIPTION,
         subscription(
             "op.v1.0.0",
@@ -178,161 +204,149 @@ def resting() -> Kept:
             channel="stable",
         ),
     )
-    return kept
+    return cluster
 
 
-def test_olm_is_given_a_moment_to_plan_the_next_step(everpath: Call) -> None:
-    kept = resting()
+def test_upgrade_waits_for_the_next_install_plan(everpath: Call) -> None:
+    cluster = idle_cluster()
     steps = (
-        *(lambda: None,) * 6,
-        plans(kept, "install-2", "op.v1.1.0", manual=True),
-        *to_110(kept),
+        *(wait,) * 6,
+        create_install_plan(cluster, "install-2", "op.v1.1.0", manual=True),
+        *hop_to_110(cluster),
     )
-    answer = everpath(kept, *ASKED, "--yes", steps=steps)
-    assert answer.out.splitlines()[-1] == '"op.v1.1.0" runs'
+    answer = everpath(cluster, *COMMAND, "--yes", steps=steps)
+    assert answer.out.splitlines()[-1] == '"op.v1.1.0" is running'
     assert answer.code == 0
 
 
-def test_a_step_that_the_catalog_has_and_olm_does_not_offer_is_told(everpath: Call, tmp_path: Path) -> None:
-    write_fbc(tmp_path, f"[stable]\n{ROAD}", "op")
-    answer = everpath(resting(), *ASKED, "--yes", "--catalog", str(tmp_path))
+def test_predicted_hop_that_olm_does_not_offer_is_reported(everpath: Call, tmp_path: Path) -> None:
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
+    answer = everpath(idle_cluster(), *COMMAND, "--yes", "--catalog", str(tmp_path))
     assert answer.out.splitlines()[-3:] == [
-        '"op.v1.0.0" runs, and OLM offers no step to op.v1.1.0',
-        f"Does the cluster have the catalog {tmp_path} as it is here?",
-        f"everpath why {tmp_path} -p op --live -n ns tells why",
+        '"op.v1.0.0" is running; OLM offers no hop to op.v1.1.0',
+        f"Check that the cluster has the same catalog as {tmp_path}",
+        f"everpath why {tmp_path} -p op --live -n ns explains why",
     ]
     assert answer.code == 1
 
 
-def test_at_the_head_nobody_is_waited_for(everpath: Call, tmp_path: Path) -> None:
+def test_upgrade_at_the_head_does_not_wait(everpath: Call, tmp_path: Path) -> None:
     write_fbc(tmp_path, "[stable]\nop.v1.0.0", "op")
-    slept: list[None] = []
-    answer = everpath(resting(), *ASKED, "--catalog", str(tmp_path), steps=(lambda: slept.append(None),) * 3)
-    assert answer.out.splitlines()[-1] == '"op.v1.0.0" runs, and OLM knows of nothing newer'
-    assert (answer.code, slept) == (0, [])
+    sleeps: list[None] = []
+    answer = everpath(
+        idle_cluster(), *COMMAND, "--catalog", str(tmp_path), steps=(lambda: sleeps.append(None),) * 3
+    )
+    assert answer.out.splitlines()[-1] == '"op.v1.0.0" is running; OLM offers no newer version'
+    assert (answer.code, sleeps) == (0, [])
 
 
-def overtaken(kept: Kept) -> Callable[[], None]:
-    """OLM holds to what it said while the old release was there."""
-
-    def step() -> None:
-        asked = kept.get(Ref(SUBSCRIPTION, NS, "op"))
-        assert asked is not None
-        message = (
-            "constraints not satisfiable: @existing/ns//op.v1.0.0 and @existing/ns//op.v1.1.0 provide Op"
-        )
-        failed = {
-            "type": "ResolutionFailed",
-            "status": "True",
-            "reason": "ConstraintsNotSatisfiable",
-            "message": message,
-        }
-        asked["status"]["conditions"] = [failed]
-        kept.put(SUBSCRIPTION, asked)
-
-    return step
-
-
-def test_an_upgrade_does_not_leave_olm_with_an_answer_that_is_overtaken(everpath: Call) -> None:
-    kept = waiting()
-    first, second = to_110(kept)
+def test_stale_resolution_failure_is_cleared_after_the_hop(everpath: Call) -> None:
+    cluster = pending_cluster()
+    message = "constraints not satisfiable: @existing/ns//op.v1.0.0 and @existing/ns//op.v1.1.0 provide Op"
+    first, second = hop_to_110(cluster)
 
     def succeed() -> None:
         second()
-        overtaken(kept)()
+        set_conditions(cluster, resolution_failed(message))()
 
-    answer = everpath(kept, *ASKED, "--yes", steps=(first, succeed))
-    assert "Asked OLM to decide again: it keeps an answer until something changes" in answer.out
-    assert answer.out.splitlines()[-1] == '"op.v1.1.0" runs'
+    answer = everpath(cluster, *COMMAND, "--yes", steps=(first, succeed))
+    assert "Triggered a new resolution: OLM does not retry until an object changes" in answer.out
+    assert answer.out.splitlines()[-1] == '"op.v1.1.0" is running'
     assert answer.code == 0
 
 
-def test_an_upgrade_that_hangs_is_told_at_the_deadline(everpath: Call) -> None:
-    kept = waiting()
+def test_hop_that_does_not_finish_is_reported_after_the_timeout(everpath: Call) -> None:
+    cluster = pending_cluster()
     answer = everpath(
-        kept,
-        *ASKED,
+        cluster,
+        *COMMAND,
         "--yes",
         "--timeout",
         "10s",
-        steps=(installs(kept, "install-2", "op.v1.1.0", "op.v1.0.0"),),
+        steps=(execute_install_plan(cluster, "install-2", "op.v1.1.0", "op.v1.0.0"),),
     )
-    assert "The time is up: op.v1.0.0 runs, and is to become op.v1.1.0" in answer.out
-    assert "Waits for Deployment op-controller to be available: pod op-1: is not started yet" in answer.out
+    assert "Timed out: op.v1.0.0 is running, upgrade to op.v1.1.0 is pending" in answer.out
+    assert "Waiting for Deployment op-controller to become available: pod op-1: has not started" in answer.out
     assert answer.code == 1
 
 
-def test_who_never_asked_is_told_to_install(everpath: Call) -> None:
-    answer = everpath(world(), *ASKED)
+def test_package_without_subscription_is_refused(everpath: Call) -> None:
+    answer = everpath(make_cluster(), *COMMAND)
     assert answer.code == 2
     assert "everpath install op -n ns" in answer.err
 
 
-def test_the_json_is_the_contract(everpath: Call, tmp_path: Path) -> None:
-    write_fbc(tmp_path, f"[stable]\n{ROAD}", "op")
-    kept = waiting()
-    answer = everpath(kept, *ASKED, "--yes", "-o", "json", "--catalog", str(tmp_path), steps=to_110(kept))
-    made = json.loads(answer.out)
-    conforms("install", made)
-    assert (made["from"], made["running"]) == ("op.v1.0.0", "op.v1.1.0")
-    assert made["road"] == ["op.v1.1.0", "op.v1.2.0"]
+def test_json_output_conforms_to_the_schema(everpath: Call, tmp_path: Path) -> None:
+    write_fbc(tmp_path, f"[stable]\n{ENTRIES}", "op")
+    cluster = pending_cluster()
+    answer = everpath(
+        cluster, *COMMAND, "--yes", "-o", "json", "--catalog", str(tmp_path), steps=hop_to_110(cluster)
+    )
+    report = json.loads(answer.out)
+    conforms("install", report)
+    assert (report["from"], report["running"]) == ("op.v1.0.0", "op.v1.1.0")
+    assert report["path"] == ["op.v1.1.0", "op.v1.2.0"]
 
 
-class Hasty(Kept):
-    """Somebody changes the plan between the look and the yes, as often as `changes` says."""
+class ConflictingCluster(FakeCluster):
+    """Runs the next of `edits` before each patch, as another client would."""
 
-    changes: list[Callable[[Object], None]]
+    edits: list[Callable[[Object], None]]
 
-    def merge(self, ref: Ref, changes: Object) -> Object:
-        if self.changes:
-            there = self.things[ref]
-            self.changes.pop(0)(there)
-            self.put(ref.kind, there)
-        return super().merge(ref, changes)
-
-
-def hasty(*changes: Callable[[Object], None]) -> tuple[Hasty, Object]:
-    kept = Hasty((INSTALL_PLAN, plan("RequiresApproval", "op.v1.1.0", approved=False)))
-    kept.changes = list(changes)
-    (found,) = kept.find(INSTALL_PLAN, NS)
-    return kept, found
+    def patch(self, ref: ObjectRef, changes: Object) -> Object:
+        if self.edits:
+            obj = self.objects[ref]
+            self.edits.pop(0)(obj)
+            self.put(ref.kind, obj)
+        return super().patch(ref, changes)
 
 
-def test_a_plan_whose_status_changes_meanwhile_is_approved_all_the_same() -> None:
-    kept, seen = hasty(lambda there: there["status"].update(startTime="now"))
-    approve(kept, seen)
-    assert kept.find(INSTALL_PLAN, NS)[0]["spec"]["approved"] is True
+def conflicting_cluster(*edits: Callable[[Object], None]) -> tuple[ConflictingCluster, Object]:
+    cluster = ConflictingCluster(
+        (INSTALL_PLAN, install_plan("RequiresApproval", "op.v1.1.0", approved=False))
+    )
+    cluster.edits = list(edits)
+    (plan,) = cluster.list_objects(INSTALL_PLAN, NS)
+    return cluster, plan
 
 
-def test_a_plan_that_becomes_another_is_not_approved() -> None:
-    kept, seen = hasty(lambda there: there["spec"].update(clusterServiceVersionNames=["op.v2.0.0"]))
+def test_install_plan_with_changed_status_is_approved() -> None:
+    cluster, plan = conflicting_cluster(lambda obj: obj["status"].update(startTime="now"))
+    approve_install_plan(cluster, plan)
+    assert cluster.list_objects(INSTALL_PLAN, NS)[0]["spec"]["approved"] is True
+
+
+def test_install_plan_with_changed_csvs_is_not_approved() -> None:
+    cluster, plan = conflicting_cluster(
+        lambda obj: obj["spec"].update(clusterServiceVersionNames=["op.v2.0.0"])
+    )
     with pytest.raises(ConflictError, match="has changed since it was shown"):
-        approve(kept, seen)
-    assert kept.find(INSTALL_PLAN, NS)[0]["spec"]["approved"] is False
+        approve_install_plan(cluster, plan)
+    assert cluster.list_objects(INSTALL_PLAN, NS)[0]["spec"]["approved"] is False
 
 
-def test_a_plan_that_somebody_else_approves_is_approved() -> None:
-    kept, seen = hasty(lambda there: there["spec"].update(approved=True))
-    approve(kept, seen)
+def test_install_plan_that_is_approved_meanwhile_counts_as_approved() -> None:
+    cluster, plan = conflicting_cluster(lambda obj: obj["spec"].update(approved=True))
+    approve_install_plan(cluster, plan)
 
 
 @pytest.mark.parametrize(
     ("name", "version"),
     [("op.v1.2.3", "1.2.3"), ("op.v1.2.3-rc.1+b", "1.2.3-rc.1+b"), ("op-1.2.3", ""), ("op.vnext", "")],
 )
-def test_the_version_in_a_name(name: str, version: str) -> None:
-    assert stated_version(name) == version
+def test_version_in_name(name: str, version: str) -> None:
+    assert version_in_name(name) == version
 
 
-def test_where_nobody_can_tell_what_comes_first_no_step_is_taken() -> None:
-    step = Step({}, "", "op-next", ())
-    assert "nobody can tell" in passes(step, Target("1.0.0"), "op", ())
+def test_hop_that_cannot_be_compared_with_the_target_is_refused() -> None:
+    hop = Hop({}, "", "op-next", ())
+    assert "cannot compare" in hop_refusal(hop, Target("1.0.0"), "op", ())
 
 
-def test_pursuit_waits_for_the_plan_that_comes_a_moment_later() -> None:
-    kept = waiting()
-    kept.put(SUBSCRIPTION, subscription("op.v1.0.0", "op.v1.0.0", state="AtLatestKnown", plan="install-1"))
-    time = Time(*[lambda: None] * 9, plans(kept, "install-2", "op.v1.1.0", manual=True))
-    judge = pursuit_judge(Target("1.1.0"), "op", time.monotonic)
-    done = follow(lambda: observe(kept, "op", NS), judge, time.clock, lambda _: None)
-    assert (done.outcome, time.now) == (Outcome.APPROVAL, 10)
+def test_target_waits_for_an_install_plan_that_is_created_later() -> None:
+    cluster = pending_cluster()
+    cluster.put(SUBSCRIPTION, subscription("op.v1.0.0", "op.v1.0.0", state="AtLatestKnown", plan="install-1"))
+    clock = FakeClock(*[wait] * 9, create_install_plan(cluster, "install-2", "op.v1.1.0", manual=True))
+    stop_condition = until_target_or_hop(Target("1.1.0"), "op", clock.monotonic)
+    result = follow(lambda: observe(cluster, "op", NS), stop_condition, clock.clock, lambda _: None)
+    assert (result.outcome, clock.now) == (Outcome.APPROVAL, 10)

@@ -132,23 +132,23 @@ def test_upgrade_approves_the_predicted_hops(everpath: Everpath, install: Everpa
     options = ("--channel", "stable", "--starting-csv", "0.1.0", "--approval", "Manual")
     waiting = install("in-manual", *options)
     assert waiting.code == 0, waiting
-    assert f"to be approved: it installs {PACKAGE}.v0.1.0" in waiting.out
+    assert f", which installs {PACKAGE}.v0.1.0" in waiting.out
     assert "installedCSV" not in get_subscription(olm_v0, "in-manual")["status"]
     hop = everpath("upgrade", "in-manual", "--yes", "--timeout", "6m")
     assert hop.code == 0, hop
-    assert f'"{PACKAGE}.v0.1.0" runs' in hop.out
+    assert f'"{PACKAGE}.v0.1.0" is running' in hop.out
     report_options = ("--catalog", str(CATALOG), "-o", "json")
     upgrade = everpath("upgrade", "in-manual", "--yes", "--to", "0.3.1", "--timeout", "8m", *report_options)
     assert upgrade.code == 0, upgrade
     report = json.loads(upgrade.out)
     conforms("install", report)
     versions = ("0.1.1", "0.2.0", "0.3.1", "0.4.0", "0.5.0")
-    assert report["road"] == [f"{PACKAGE}.v{version}" for version in versions]
+    assert report["path"] == [f"{PACKAGE}.v{version}" for version in versions]
     assert report["running"] == f"{PACKAGE}.v0.3.1"
     assert [change["did"] for change in report["changes"]] == ["approved"] * 3
     skipped = everpath("upgrade", "in-manual", "--yes", "--to", "0.3.5", "--timeout", "6m")
     assert skipped.code == 2, skipped
-    assert "goes past 0.3.5" in skipped.err
+    assert "goes beyond 0.3.5" in skipped.err
 
 
 def test_install_can_approve_the_first_install_plan(install: Everpath, olm_v0: OlmV0) -> None:
@@ -161,7 +161,7 @@ def test_install_can_approve_the_first_install_plan(install: Everpath, olm_v0: O
 def test_unknown_channel_is_reported(everpath: Everpath, install: Everpath) -> None:
     answer = install("in-nowhere", "--channel", "stabel")
     assert answer.code == 1, answer
-    assert "Waits for an answer that OLM did not find" in answer.out
+    assert "Waiting for resolution to succeed" in answer.out
     assert "stabel" in answer.out
     assert everpath("status", "in-nowhere").code == 1
 
@@ -179,7 +179,7 @@ def repeat_until_reported(pattern: str, command: Callable[[], Answer]) -> Answer
 def test_unreachable_catalog_server_is_reported_after_the_timeout(install: Everpath) -> None:
     (port,) = free_ports(1)
     repeat_until_reported(
-        f"Waits for an answer from the registry server at {re.escape(HOST)}:{port}",
+        f"Waiting for the registry server at {re.escape(HOST)}:{port} to accept connections",
         lambda: install("in-silence", "--channel", "stable", "--timeout", "15s", at=f"{HOST}:{port}"),
     )
 
@@ -198,8 +198,8 @@ def test_catalog_image_is_extracted_and_served_by_olm(
 def test_image_pull_error_is_reported_with_the_pod(install: Everpath) -> None:
     image = "registry.example.com/acme/catalog:nowhere"
     repeat_until_reported(
-        rf"Waits for CatalogSource {PACKAGE}-catalog to be served: pod \S+: container extract-content waits: "
-        "ErrImagePull",
+        rf"Waiting for CatalogSource {PACKAGE}-catalog to become READY: pod \S+: container extract-content "
+        "is waiting: ErrImagePull",
         lambda: install("in-pulling", "--channel", "fast", "--timeout", "20s", at=image),
     )
 
@@ -248,7 +248,7 @@ def test_uninstall_waits_for_custom_resources_and_keeps_volumes(
     }
     api.create(f"/api/v1/namespaces/{here}/persistentvolumeclaims", claim)
     repeat_until_reported(
-        "Still there: SearchCluster logs, kept by its finalizers example.com/kept",
+        "Not deleted: SearchCluster logs has the finalizers example.com/kept",
         lambda: everpath("uninstall", here, "--yes", "--timeout", "5s"),
     )
     wait_until(
@@ -288,15 +288,18 @@ def test_upgrade_waits_for_upgradeable_condition_and_it_can_be_overridden(
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
     api.patch(path, {"spec": {"conditions": [busy]}})
-    waits = f"Waits for {PACKAGE}.v0.1.0 to allow its upgrade: it says Upgradeable=False (a backup runs)"
+    waits = (
+        f"Waiting for {PACKAGE}.v0.1.0 to become upgradeable; its OperatorCondition has Upgradeable=False "
+    )
     blocked = repeat_until_reported(
-        re.escape(waits), lambda: everpath("upgrade", here, "--yes", "--to", "0.1.1", "--timeout", "40s")
+        re.escape(f"{waits}(a backup runs)"),
+        lambda: everpath("upgrade", here, "--yes", "--to", "0.1.1", "--timeout", "40s"),
     )
     assert f"kubectl patch operatorcondition {PACKAGE}.v0.1.0 -n {here} --type merge" in blocked.out
     api.patch(path, {"spec": {"overrides": [busy | {"status": "True", "reason": "Forced"}]}})
     upgraded = everpath("upgrade", here, "--yes", "--to", "0.1.1", "--timeout", "6m")
     assert upgraded.code == 0, upgraded
-    assert f'"{PACKAGE}.v0.1.1" runs' in upgraded.out
+    assert f'"{PACKAGE}.v0.1.1" is running' in upgraded.out
 
 
 def test_second_operator_group_is_reported(everpath: Everpath, install: Everpath, olm_v0: OlmV0) -> None:
@@ -305,7 +308,7 @@ def test_second_operator_group_is_reported(everpath: Everpath, install: Everpath
     olm_v0.api.create(f"{GROUP}/v1/namespaces/in-groups/operatorgroups", group | {"spec": {}})
     status = everpath("status", "in-groups")
     assert status.code == 1
-    assert "all OperatorGroups of namespace in-groups but one to go" in status.out
+    assert "the deletion of all but one OperatorGroup in namespace in-groups" in status.out
     again = install("in-groups", "--channel", "fast")
     assert again.code == 2
     assert "has several OperatorGroups" in again.err
@@ -380,7 +383,7 @@ def test_documented_permissions_are_sufficient(
     assert everpath("status", here, "--kubeconfig", file).code == 0
     denied = everpath("uninstall", here, "--yes", "--kubeconfig", file)
     assert denied.code == 4
-    assert "the cluster does not allow it" in denied.err
+    assert "permission denied by the cluster" in denied.err
 
 
 def test_invalid_token_is_reported(everpath: Everpath, plane: ControlPlane, tmp_path: Path) -> None:
@@ -388,4 +391,4 @@ def test_invalid_token_is_reported(everpath: Everpath, plane: ControlPlane, tmp_
         "status", "in-limits", "--kubeconfig", write_kubeconfig(plane, "wrong", tmp_path / "config")
     )
     assert answer.code == 4
-    assert "does not know you" in answer.err
+    assert "rejects the credentials" in answer.err

@@ -1,18 +1,17 @@
-"""What the commands that speak to a cluster share: options, the way in, questions, how things are told."""
+"""What the commands for clusters share: options, the connection, confirmation, progress and JSON output."""
 
 from __future__ import annotations
 
 __all__ = [
-    "Answer",
-    "Teller",
-    "ask",
-    "clock",
+    "ProgressReporter",
     "cluster_options",
+    "confirm",
     "connect",
-    "exit_code",
-    "followed",
-    "following_options",
-    "seconds",
+    "follow_package",
+    "outcome_exit_code",
+    "parse_duration",
+    "system_clock",
+    "timeout_option",
 ]
 
 import json
@@ -20,7 +19,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import click
@@ -30,13 +29,13 @@ from everpath.cli.options import one_name
 from everpath.cli.terminal import wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.olm.chain import Chain
 from everpath.olm.changes import Change
-from everpath.olm.following import Clock, Followed, Outcome, follow
-from everpath.olm.installing import ask_again
+from everpath.olm.follow import Clock, FollowResult, Outcome, StopCondition, follow
 from everpath.olm.objects import Cluster
-from everpath.olm.observation import Observed, observe
-from everpath.olm.views import VERSION, chain_data, changes_data, waits_text
+from everpath.olm.reporter import SCHEMA_VERSION, changes_data, status_data, waits_text
+from everpath.olm.snapshot import OperatorSnapshot, observe
+from everpath.olm.status import OperatorStatus
+from everpath.olm.subscription import trigger_resolution
 from everpath.reporters.colour import Paint
 from everpath.reporters.plain import one_line
 
@@ -46,19 +45,19 @@ _DURATION: Final = re.compile(r"(?:(?P<h>\d+)h)?(?:(?P<m>\d+)m)?(?:(?P<s>\d+)s?)
 
 
 def cluster_options(command: F) -> F:
-    """Which cluster and namespace, by kubectl's own options, and how the answer is told."""
+    """Add the options for the cluster, named like those of kubectl, and for the output format."""
     options = (
         click.option(
             "-n",
             "--namespace",
             metavar="NAME",
             callback=one_name,
-            help="The operator's namespace.  [default: the context's]",
+            help="Namespace of the operator.  [default: that of the context]",
         ),
+        click.option("--kubeconfig", metavar="FILE", help="Path of the kubeconfig.  [default: $KUBECONFIG]"),
         click.option(
-            "--kubeconfig", metavar="FILE", help="The configuration of kubectl.  [default: $KUBECONFIG]"
+            "--context", metavar="NAME", help="Context of the kubeconfig.  [default: the current one]"
         ),
-        click.option("--context", metavar="NAME", help="The context in it.  [default: the current one]"),
         click.option(
             "-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True
         ),
@@ -68,120 +67,118 @@ def cluster_options(command: F) -> F:
     return command
 
 
-def following_options(command: F) -> F:
-    """How long to wait."""
+def timeout_option(command: F) -> F:
     return click.option(
         "--timeout",
         metavar="TIME",
         default="5m",
         show_default=True,
-        callback=seconds,
+        callback=parse_duration,
         help="How long to wait: 90s, 5m, 1h.",
     )(command)
 
 
-def seconds(_ctx: click.Context | None, param: click.Parameter | None, value: str) -> float:
-    """A time as people write it. Raises UsageError for what is none."""
+def parse_duration(_ctx: click.Context | None, param: click.Parameter | None, value: str) -> float:
+    """Return a duration such as 90s or 1h30m in seconds. Raises UsageError if it is invalid."""
     match = _DURATION.fullmatch(value.strip())
     if match is None or not value.strip():
-        name = "/".join(param.opts) if param is not None else "time"
-        raise UsageError(f"{name} {value!r} is no time", hint="90s, 5m or 1h30m")
-    hours, minutes, rest = (int(match[part] or 0) for part in "hms")
-    return float(hours * 3600 + minutes * 60 + rest)
+        name = "/".join(param.opts) if param is not None else "duration"
+        raise UsageError(f"{name} {value!r} is not a duration", hint="90s, 5m or 1h30m")
+    hours, minutes, seconds = (int(match[unit] or 0) for unit in "hms")
+    return float(hours * 3600 + minutes * 60 + seconds)
 
 
 def connect(kubeconfig: str | None, context: str | None) -> Cluster:
-    """The cluster that kubectl would speak to. Raises UsageError where its client is not installed."""
+    """Return the cluster that kubectl uses. Raises UsageError if the Kubernetes client is not installed."""
     try:
-        from everpath.olm import kube  # noqa: PLC0415 - it takes half a second to import
+        from everpath.olm import kube  # noqa: PLC0415 - its import takes half a second
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("kubernetes", "urllib3"):
             raise
-        said = "speaking to a cluster needs the Python package kubernetes, which is not installed"
-        raise UsageError(said, hint=remedy("cluster")) from error
+        message = "this command needs the Python package kubernetes, which is not installed"
+        raise UsageError(message, hint=remedy("cluster")) from error
     cluster = kube.connect(kubeconfig, context)
     click.get_current_context().call_on_close(cluster.close)
     return cluster
 
 
-def clock(timeout: float) -> Clock:
+def system_clock(timeout: float) -> Clock:
     return Clock(time.monotonic, time.sleep, timeout)
 
 
-def ask(question: str, *, yes: bool) -> bool:
-    """Whether the answer is yes. Raises UsageError where there is nobody to ask."""
+def confirm(question: str, *, yes: bool) -> bool:
+    """Ask the user for confirmation, unless `yes` is set. Raises UsageError without a terminal."""
     if yes:
         return True
     if sys.stdin is None or not sys.stdin.isatty():
-        raise UsageError("there is nobody at the terminal to ask", hint="--yes says yes beforehand")
+        raise UsageError("cannot ask for confirmation without a terminal", hint="use --yes")
     return click.confirm(question, err=True)
 
 
-class Teller:
-    """Progress as it happens: on standard output for people, beside it where a program reads that.
+class ProgressReporter:
+    """Prints progress: to standard output, or with -o json to standard error.
 
-    `seen` is what was told of the chain so far.
+    `changes` has all changes so far, `last_status` the status that was reported last.
     """
 
     def __init__(self, output: str) -> None:
         self.is_json = output == "json"
         self.paint = Paint(not self.is_json and wants_colour(sys.stdout, os.environ))
         self.changes: list[Change] = []
-        self.seen: Chain | None = None
+        self.last_status: OperatorStatus | None = None
 
-    def say(self, line: str) -> None:
+    def log(self, line: str) -> None:
         click.echo(one_line(line), err=self.is_json)
 
-    def note(self, change: Change) -> None:
+    def log_change(self, change: Change) -> None:
         self.changes.append(change)
-        self.say(str(change))
+        self.log(str(change))
 
-    def waits(self, seen: Chain) -> None:
-        """What it waits for, to people; programs find it in the document."""
+    def print_waits(self, status: OperatorStatus) -> None:
+        """Print what the operator waits for; the JSON document contains it already."""
         if not self.is_json:
-            write(waits_text(seen.waits, self.paint), None, machine=False)
+            write(waits_text(status.waits, self.paint), None, machine=False)
 
-    def document(self, fields: dict[str, Any]) -> None:
+    def print_json(self, fields: dict[str, Any]) -> None:
+        """Print the JSON document of a command, with -o json only."""
         if self.is_json:
-            text = json.dumps({"version": VERSION, **fields}, indent=1, ensure_ascii=False)
+            text = json.dumps({"version": SCHEMA_VERSION, **fields}, indent=1, ensure_ascii=False)
             write([text, "\n"], None, machine=True)
 
+    def print_result(self, outcome: str, status: OperatorStatus | None, **fields: Any) -> None:
+        """Print the JSON document of a command that has changed and followed an operator."""
+        data = status_data(status) if status is not None else {}
+        self.print_json({**fields, "outcome": outcome, "changes": changes_data(self.changes), **data})
 
-def followed(
+
+def follow_package(
     cluster: Cluster,
     package: str,
     namespace: str,
-    judge: Callable[[Observed, Chain], Outcome | None],
-    timer: Clock,
-    teller: Teller,
-) -> Followed:
-    """Follow a package. Where OLM says that there is no answer, it is asked once more."""
+    stop_condition: StopCondition,
+    clock: Clock,
+    reporter: ProgressReporter,
+) -> FollowResult:
+    """Follow a package, and trigger a new resolution once if OLM cannot satisfy the constraints."""
 
-    def nudge(observed: Observed) -> bool:
-        if is_asked := ask_again(cluster, observed):
-            teller.say("Asked OLM to decide again: it keeps an answer until something changes")
-        return is_asked
+    def unblock(snapshot: OperatorSnapshot) -> bool:
+        is_triggered = trigger_resolution(cluster, snapshot)
+        if is_triggered:
+            reporter.log("Triggered a new resolution: OLM does not retry until an object changes")
+        return is_triggered
 
-    done = follow(lambda: observe(cluster, package, namespace), judge, timer, teller.say, nudge, teller.seen)
-    teller.seen = done.chain
-    return done
-
-
-class Answer:
-    """The document of a command that follows: what was done, how it ended, and how things stand."""
-
-    def __init__(self, teller: Teller, **fields: Any) -> None:
-        self._teller = teller
-        self._fields = fields
-
-    def end(self, outcome: str, seen: Chain | None, changes: Iterable[Change] | None = None) -> None:
-        done: Sequence[Change] = list(changes if changes is not None else self._teller.changes)
-        told = chain_data(seen) if seen is not None else {}
-        self._teller.document(
-            {**self._fields, "outcome": outcome, "changes": changes_data(done), **told},
-        )
+    result = follow(
+        lambda: observe(cluster, package, namespace),
+        stop_condition,
+        clock,
+        reporter.log,
+        unblock,
+        reporter.last_status,
+    )
+    reporter.last_status = result.status
+    return result
 
 
-def exit_code(outcome: Outcome) -> int:
-    """Waiting for an approval that was asked to be waited for is no failure."""
+def outcome_exit_code(outcome: Outcome) -> int:
+    """Return 0 also if an InstallPlan requires approval: Manual approval requests that."""
     return ExitCode.CLEAN if outcome in (Outcome.DONE, Outcome.APPROVAL) else ExitCode.FINDINGS

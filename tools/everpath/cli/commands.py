@@ -30,7 +30,7 @@ COMMANDS: Final = {
     "paths": LazyCommand(
         "everpath.cli.paths", "paths", "Every road between two versions, and what must hold of them."
     ),
-    "why": LazyCommand("everpath.cli.why", "why", "Why does this version move, or not?"),
+    "why": LazyCommand("everpath.cli.why", "why", "Explain why OLM upgrades a version, or not."),
     "release": LazyCommand("everpath.cli.release", "release", "Cut a release, or withdraw one."),
     "generate": LazyCommand(
         "everpath.cli.generate", "generate", "Write bundles and catalog from releases.yaml."
@@ -44,18 +44,18 @@ COMMANDS: Final = {
         "everpath.cli.migrate", "migrate", "Package manifests or bundles as a file-based catalog."
     ),
     "install": LazyCommand(
-        "everpath.cli.install", "install", "Install an operator through OLM, and follow until it runs."
+        "everpath.cli.install", "install", "Install an operator with OLM, and wait until it is running."
     ),
     "upgrade": LazyCommand(
-        "everpath.cli.upgrade", "upgrade", "Show the next step of an operator, approve it, and follow."
+        "everpath.cli.upgrade", "upgrade", "Show the next hop of an operator, approve it, and wait."
     ),
     "status": LazyCommand(
-        "everpath.cli.status", "status", "Where does an operator stand, and what does it wait for?"
+        "everpath.cli.status", "status", "Show the state of an operator and what it waits for."
     ),
     "uninstall": LazyCommand(
         "everpath.cli.uninstall",
         "uninstall",
-        "Take an operator away, its custom resources first.",
+        "Delete an operator, its custom resources first.",
     ),
     "rules": LazyCommand("everpath.cli.rules_", "rules", "The rules, and what one of them means."),
     "completion": LazyCommand("everpath.cli.completion", "completion", "Tab completion for your shell."),

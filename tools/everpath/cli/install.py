@@ -1,50 +1,50 @@
-"""`everpath install`: an operator through a Subscription, followed until it runs."""
+"""`everpath install`: install an operator with a Subscription, and follow it until it is running."""
 
 from __future__ import annotations
 
 __all__ = ["install"]
 
 import re
-from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import click
 
 from everpath.cli.clusters import (
-    Answer,
-    Teller,
-    clock,
+    ProgressReporter,
     cluster_options,
     connect,
-    exit_code,
-    followed,
-    following_options,
+    follow_package,
+    outcome_exit_code,
+    system_clock,
+    timeout_option,
 )
 from everpath.cli.options import comma_list, one_name
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.olm.changes import Did
-from everpath.olm.following import Followed, Outcome, Rest
-from everpath.olm.installing import carry_out, install_judge, prepare
-from everpath.olm.resources import (
+from everpath.olm.changes import ChangeType
+from everpath.olm.follow import FollowResult, Outcome, StableTimer
+from everpath.olm.install import apply_changes, plan_install, until_installed
+from everpath.olm.manifests import (
     Approval,
-    CatalogKind,
+    CatalogType,
     InstallMode,
-    Wish,
-    default_catalog,
-    extension,
-    objects,
+    InstallRequest,
+    default_catalog_name,
+    olm_v0_objects,
+    olm_v1_objects,
 )
+from everpath.olm.objects import Object
 from everpath.versions import maybe
 
 _ADDRESS: Final = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):[0-9]{1,5}")
 _INTERVAL: Final = re.compile(r"(?:[0-9]+h)?(?:[0-9]+m)?(?:[0-9]+s)?")
 _NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
-_LONGEST_LABEL: Final = 63
+_MAX_NAME_LENGTH: Final = 63
+_IMAGES: Final = (CatalogType.CONTENT_IMAGE, CatalogType.SERVER_IMAGE)
 
 
-class Request(NamedTuple):
-    """The command line as it was given."""
+class InstallOptions(NamedTuple):
+    """The options of `everpath install`."""
 
     package: str
     catalog: str | None
@@ -70,69 +70,84 @@ class Request(NamedTuple):
     output: str
 
 
-@click.command("install", short_help="Install an operator through OLM, and follow until it runs.")
+@click.command("install", short_help="Install an operator with OLM, and wait until it is running.")
 @click.argument("package", metavar="PACKAGE", callback=one_name)
-@click.option("--catalog", metavar="IMAGE|ADDRESS", callback=one_name, help="Where OLM finds the package.")
-@click.option("--channel", metavar="NAME", callback=one_name, help="The channel to follow.  [default: any]")
+@click.option(
+    "--catalog",
+    metavar="IMAGE|ADDRESS",
+    callback=one_name,
+    help="Catalog image, or address of a registry server.",
+)
+@click.option(
+    "--channel", metavar="NAME", callback=one_name, help="Channel of the Subscription.  [default: any]"
+)
 @click.option(
     "--starting-csv",
     metavar="NAME|VERSION",
     callback=one_name,
-    help="Begin with this release, not the newest.",
+    help="First version to install.  [default: the newest]",
 )
 @click.option(
     "--approval",
     type=click.Choice(["Automatic", "Manual"]),
-    help="Whether every step waits for a yes.  [default: Automatic, or as it is]",
+    help="InstallPlan approval.  [default: that of the Subscription, else Automatic]",
 )
-@click.option("--approve", is_flag=True, help="With Manual: say yes to the first step.")
+@click.option("--approve", is_flag=True, help="With Manual approval: approve the first InstallPlan.")
 @click.option(
     "--install-mode",
     metavar="MODE[=NAMESPACES]",
-    help="As operator-sdk has it: AllNamespaces, OwnNamespace, SingleNamespace=a, MultiNamespace=a,b.",
+    help="Like operator-sdk: AllNamespaces, OwnNamespace, SingleNamespace=a, MultiNamespace=a,b.",
 )
 @click.option(
     "--watch-namespaces",
     metavar="NAMES",
     multiple=True,
     callback=comma_list,
-    help="What the operator watches; may be repeated.  [default: all namespaces]",
+    help="Namespaces that the operator watches; may be repeated.  [default: all]",
 )
 @click.option(
-    "--catalog-name", metavar="NAME", callback=one_name, help="The CatalogSource.  [default: PACKAGE-catalog]"
+    "--catalog-name",
+    metavar="NAME",
+    callback=one_name,
+    help="Name of the CatalogSource.  [default: PACKAGE-catalog]",
 )
 @click.option(
-    "--catalog-namespace", metavar="NAME", callback=one_name, help="Its namespace.  [default: the operator's]"
+    "--catalog-namespace",
+    metavar="NAME",
+    callback=one_name,
+    help="Namespace of the CatalogSource.  [default: that of the operator]",
 )
 @click.option(
     "--catalog-dir",
     metavar="PATH",
     default="/configs",
     show_default=True,
-    help="Where the catalog is inside of the image.",
+    help="Directory of the catalog in the image.",
 )
-@click.option("--serves-itself", is_flag=True, help="The image serves its catalog: it was built on opm's.")
-@click.option("--poll", metavar="TIME", help="How often OLM looks for a new image under the same tag: 10m.")
+@click.option("--serves-itself", is_flag=True, help="The catalog image runs `opm serve`.")
+@click.option("--poll", metavar="TIME", help="How often OLM checks the tag for a new image: 10m.")
 @click.option(
-    "--olm", type=click.Choice(["v0", "v1"]), default="v0", show_default=True, help="v1: --dry-run only."
+    "--olm",
+    type=click.Choice(["v0", "v1"]),
+    default="v0",
+    show_default=True,
+    help="OLM version; v1 only with --dry-run.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the objects as YAML or JSON, and ask no cluster.")
-@click.option(
-    "--force", is_flag=True, help="Change a CatalogSource or Subscription that is there and differs."
-)
-@click.option("--no-wait", is_flag=True, help="Do not follow what OLM does.")
-@following_options
+@click.option("--dry-run", is_flag=True, help="Print the objects, without access to a cluster.")
+@click.option("--force", is_flag=True, help="Change an existing CatalogSource or Subscription that differs.")
+@click.option("--no-wait", is_flag=True, help="Do not wait until the operator is running.")
+@timeout_option
 @cluster_options
 def install(**options: Any) -> int:
-    """Install an operator through OLM, and follow until it runs.
+    """Install an operator with OLM, and wait until it is running.
 
-    Makes what is missing of Namespace, OperatorGroup, CatalogSource and Subscription, then tells what
-    OLM does until the operator runs, or what it waits for when the time is up. A second run changes
-    nothing.
+    Creates Namespace, OperatorGroup, CatalogSource and Subscription where they are missing, and
+    reports what OLM does until the operator is running, or what it waits for when the timeout
+    expires. A second run changes nothing.
 
     The catalog is an image with a file-based catalog, which OLM extracts and serves; with
-    --serves-itself one that runs `opm serve`; or the address of a registry server (HOST:PORT).
-    Without --catalog, --catalog-name names a CatalogSource that is there.
+    --serves-itself an image that runs `opm serve`; or the address of a registry server (HOST:PORT).
+    Without --catalog, --catalog-name selects an existing CatalogSource.
 
     \b
     $ everpath install searchkeeper --catalog quay.io/acme/catalog:v1 --channel stable -n search
@@ -142,176 +157,167 @@ def install(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  the operator runs, or an InstallPlan waits for the approval that Manual asks for
-      1  it does not run when the time is up, or cannot
-      2  a wrong command line, or something in the way    4  a cluster that does not answer, or refuses
+      0  running, or with Manual approval an InstallPlan requires it
+      1  not running when the timeout expires, or failed
+      2  invalid options, or existing objects that conflict
+      4  the cluster does not respond, or denies access
     """
-    return _install(Request(**options))
+    return _install(InstallOptions(**options))
 
 
-def _install(request: Request) -> int:
-    if request.dry_run:
-        return _print(request)
-    if request.olm == "v1":
-        raise UsageError("only OLM v0 is installed with", hint="--dry-run prints what OLM v1 needs")
-    cluster = connect(request.kubeconfig, request.context)
-    wish = _wish(request, request.namespace or cluster.namespace)
-    teller = Teller(request.output)
-    for change in carry_out(cluster, prepare(cluster, wish, force=request.force), force=request.force):
-        teller.note(change)
-    if all(change.did is Did.UNCHANGED for change in teller.changes):
-        teller.say("Nothing to change: all that OLM needs is there")
-    answer = Answer(teller, package=wish.package, namespace=wish.namespace)
-    if request.no_wait:
-        answer.end("not-followed", None)
+def _install(options: InstallOptions) -> int:
+    if options.dry_run:
+        return _print_objects(options)
+    if options.olm == "v1":
+        raise UsageError("everpath installs with OLM v0 only", hint="--dry-run prints the objects for OLM v1")
+    cluster = connect(options.kubeconfig, options.context)
+    request = _install_request(options, options.namespace or cluster.namespace)
+    reporter = ProgressReporter(options.output)
+    planned = plan_install(cluster, request, force=options.force)
+    for change in apply_changes(cluster, planned, force=options.force):
+        reporter.log_change(change)
+    types = {change.type for change in reporter.changes}
+    if types == {ChangeType.UNCHANGED}:
+        reporter.log("Nothing to change: all objects exist as requested")
+    names = {"package": request.package, "namespace": request.namespace}
+    if options.no_wait:
+        reporter.print_result("not-followed", None, **names)
         return ExitCode.CLEAN
-    timer = clock(request.timeout)
-    rest = Rest(timer.now)
-    judge = install_judge(
-        cluster, request.approve, teller.note, rest, more_may_come=_may_move_on(wish, teller)
+    clock = system_clock(options.timeout)
+    # OLM may upgrade after a change of the Subscription or CatalogSource, and after the startingCSV.
+    starts_old = request.starting_csv is not None and request.approval != "Manual"
+    stop_condition = until_installed(
+        cluster,
+        StableTimer(clock.now),
+        reporter.log_change,
+        approve_first=options.approve,
+        expects_upgrade=ChangeType.UPDATED in types or (ChangeType.CREATED in types and starts_old),
     )
-    done = followed(cluster, wish.package, wish.namespace, judge, timer, teller)
-    _conclude(done, teller)
-    answer.end(done.outcome.value, done.chain)
-    return exit_code(done.outcome)
+    result = follow_package(cluster, request.package, request.namespace, stop_condition, clock, reporter)
+    _log_result(result, reporter)
+    reporter.print_result(result.outcome.value, result.status, **names)
+    return outcome_exit_code(result.outcome)
 
 
-def _may_move_on(wish: Wish, teller: Teller) -> bool:
-    """Whether OLM has reason to go on from what runs: something was changed, or it begins with the old."""
-    did = {change.did for change in teller.changes}
-    begins = wish.starting_csv is not None and wish.approval != "Manual"
-    return Did.UPDATED in did or (Did.CREATED in did and begins)
-
-
-def _conclude(done: Followed, teller: Teller) -> None:
-    seen = done.chain
-    if done.outcome is Outcome.DONE:
-        teller.say(f'OLM has successfully installed "{seen.running}"')
-        if seen.pending:
-            again = f"everpath upgrade {seen.package} -n {seen.namespace}"
-            teller.say(f"InstallPlan {seen.pending} waits for approval of the next step: {again}")
+def _log_result(result: FollowResult, reporter: ProgressReporter) -> None:
+    status = result.status
+    if result.outcome is Outcome.DONE:
+        reporter.log(f'OLM has successfully installed "{status.running_csv}"')
+        if status.pending_plan:
+            command = f"everpath upgrade {status.package} -n {status.namespace}"
+            reporter.log(f"InstallPlan {status.pending_plan} for the next hop requires approval: {command}")
         return
-    if done.outcome is Outcome.DEADLINE:
-        teller.say(f"The time is up: {seen.headline}")
-    teller.waits(seen)
+    if result.outcome is Outcome.DEADLINE:
+        reporter.log(f"Timed out: {status.headline}")
+    reporter.print_waits(status)
 
 
-def _print(request: Request) -> int:
-    """The objects as YAML, or as a List in JSON. Reads nothing and asks nobody, so it needs the namespace."""
-    if request.namespace is None:
-        raise UsageError("--dry-run asks no cluster for a namespace", hint="-n NAME")
-    wish = _wish(request, request.namespace)
-    made = objects(wish) if request.olm == "v0" else extension(wish, _pinned(request))
-    write([_written(made, is_json=request.output == "json")], None, machine=True)
-    if request.olm == "v1":
+def _print_objects(options: InstallOptions) -> int:
+    """Print the objects as YAML, or as a List in JSON; `kubectl apply -f -` accepts both."""
+    if options.namespace is None:
+        raise UsageError("--dry-run needs a namespace", hint="-n NAME")
+    request = _install_request(options, options.namespace)
+    if options.olm == "v0":
+        objects = olm_v0_objects(request)
+    else:
+        # OLM v1 has no startingCSV; a version pins the extension.
+        version = options.starting_csv.rpartition(".v")[2] if options.starting_csv else None
+        objects = olm_v1_objects(request, version)
+    write([_serialize(objects, options.output)], None, machine=True)
+    if options.olm == "v1":
         click.echo(
-            f"note: ServiceAccount {wish.package}-installer needs the permissions of what the bundle holds",
+            f"note: ServiceAccount {request.package}-installer needs the permissions of the bundle",
             err=True,
         )
     return ExitCode.CLEAN
 
 
-def _written(made: Iterable[Mapping[str, Any]], *, is_json: bool) -> str:
-    """As `kubectl apply -f -` takes either of them."""
-    if is_json:
-        import json  # noqa: PLC0415 - only a dry run writes JSON here
+def _serialize(objects: list[Object], output: str) -> str:
+    if output == "json":
+        import json  # noqa: PLC0415 - only a dry run needs it
 
-        whole = {"apiVersion": "v1", "kind": "List", "items": list(made)}
-        return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
-    from everpath.parsing.go_yaml import yaml_text  # noqa: PLC0415 - only a dry run writes YAML
+        document = {"apiVersion": "v1", "kind": "List", "items": objects}
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    from everpath.parsing.go_yaml import yaml_text  # noqa: PLC0415 - only a dry run needs it
 
-    return "---\n".join(yaml_text(one) for one in made)
-
-
-def _pinned(request: Request) -> str | None:
-    """OLM v1 knows no startingCSV: a version holds the extension there."""
-    stated = request.starting_csv
-    return stated.rpartition(".v")[2] if stated else None
+    return "---\n".join(map(yaml_text, objects))
 
 
-def _wish(request: Request, namespace: str) -> Wish:
-    """Raises UsageError for options that do not go together, and for names no cluster takes."""
-    kind, catalog = _catalog(request)
-    _refuse_contradictions(request, kind)
-    watched = _watched(request, namespace)
-    wish = Wish(
-        package=request.package,
+def _install_request(options: InstallOptions, namespace: str) -> InstallRequest:
+    """Return what to install. Raises UsageError for invalid names and options that exclude each other."""
+    catalog_type, catalog = _parse_catalog(options)
+    _check_options(options, catalog_type)
+    catalog_name = options.catalog_name or default_catalog_name(options.package)
+    target_namespaces = _target_namespaces(options, namespace)
+    names = {"namespace": namespace, "catalog name": catalog_name, "package": options.package}
+    for what, name in names.items():
+        if not _NAME.fullmatch(name) or len(name) > _MAX_NAME_LENGTH:
+            hint = "lower-case letters, digits, dashes and dots, at most 63 characters"
+            raise UsageError(f"{what} {name!r} is not a valid Kubernetes name", hint=hint)
+    starting_csv = options.starting_csv
+    if starting_csv is not None and maybe(version := starting_csv.removeprefix("v")) is not None:
+        starting_csv = f"{options.package}.v{version}"
+    return InstallRequest(
+        package=options.package,
         namespace=namespace,
         catalog=catalog,
-        catalog_kind=kind,
-        catalog_name=request.catalog_name or default_catalog(request.package),
-        catalog_namespace=request.catalog_namespace or namespace,
-        channel=request.channel,
-        starting_csv=_starting(request),
-        approval=request.approval,
-        watched=watched,
-        is_particular=bool(request.watch_namespaces or request.install_mode),
-        catalog_dir=request.catalog_dir,
-        poll=request.poll,
+        catalog_type=catalog_type,
+        catalog_name=catalog_name,
+        catalog_namespace=options.catalog_namespace or namespace,
+        channel=options.channel,
+        starting_csv=starting_csv,
+        approval=options.approval,
+        target_namespaces=target_namespaces,
+        needs_target_namespaces=bool(options.watch_namespaces or options.install_mode),
+        catalog_dir=options.catalog_dir,
+        poll=options.poll,
     )
-    for what, name in (
-        ("namespace", namespace),
-        ("catalog name", wish.catalog_name),
-        ("package", wish.package),
-    ):
-        if not _NAME.fullmatch(name) or len(name) > _LONGEST_LABEL:
-            hint = "small letters, digits and dashes, 63 at most"
-            raise UsageError(f"{what} {name!r} is no name that Kubernetes takes", hint=hint)
-    return wish
 
 
-def _catalog(request: Request) -> tuple[CatalogKind, str]:
-    text = request.catalog
+def _parse_catalog(options: InstallOptions) -> tuple[CatalogType, str]:
+    text = options.catalog
     if text is None:
-        if request.catalog_name is None:
-            hint = "--catalog IMAGE, or --catalog-name of a CatalogSource that is there"
-            raise UsageError("say where OLM finds the package", hint=hint)
-        return CatalogKind.PRESENT, ""
+        if options.catalog_name is None:
+            hint = "--catalog IMAGE, or --catalog-name of an existing CatalogSource"
+            raise UsageError("no catalog is given", hint=hint)
+        return CatalogType.EXISTING, ""
     if _ADDRESS.fullmatch(text):
-        return CatalogKind.ADDRESS, text
+        return CatalogType.ADDRESS, text
     from everpath.oci.references import parse_reference  # noqa: PLC0415 - only an image needs it
 
     if text.startswith(("oci:", "oci-archive:", "docker-archive:")):
-        hint = "everpath catalog push puts it where the cluster can pull it"
-        raise UsageError(f"a cluster cannot read {text}", hint=hint)
+        hint = "push it to a registry with `everpath catalog push`"
+        raise UsageError(f"a cluster cannot pull {text}", hint=hint)
     reference = str(parse_reference(text.removeprefix("docker://")))
-    return CatalogKind.SERVER if request.serves_itself else CatalogKind.CONTENT, reference
+    return CatalogType.SERVER_IMAGE if options.serves_itself else CatalogType.CONTENT_IMAGE, reference
 
 
-def _refuse_contradictions(request: Request, kind: CatalogKind) -> None:
-    if request.approve and request.approval == "Automatic":
-        raise UsageError("--approve goes with --approval Manual", hint="without it OLM approves by itself")
-    if request.poll is not None:
-        if kind not in (CatalogKind.CONTENT, CatalogKind.SERVER):
-            raise UsageError("--poll looks for a new image", hint="leave it out: there is no image")
-        if not request.poll or not _INTERVAL.fullmatch(request.poll):
-            raise UsageError(f"--poll {request.poll!r} is no time", hint="10m, 90s or 1h30m")
-    if request.serves_itself and kind is not CatalogKind.SERVER:
-        raise UsageError("--serves-itself is about an image", hint="leave it out")
-    if request.olm == "v1" and kind not in (CatalogKind.CONTENT, CatalogKind.SERVER):
-        raise UsageError("OLM v1 reads catalogs of images only", hint="--catalog IMAGE")
+def _check_options(options: InstallOptions, catalog_type: CatalogType) -> None:
+    if options.approve and options.approval == "Automatic":
+        hint = "with Automatic approval OLM approves every InstallPlan itself"
+        raise UsageError("--approve requires --approval Manual", hint=hint)
+    if options.poll is not None:
+        if catalog_type not in _IMAGES:
+            raise UsageError("--poll requires a catalog image", hint="leave it out")
+        if not options.poll or not _INTERVAL.fullmatch(options.poll):
+            raise UsageError(f"--poll {options.poll!r} is not a duration", hint="10m, 90s or 1h30m")
+    if options.serves_itself and catalog_type is not CatalogType.SERVER_IMAGE:
+        raise UsageError("--serves-itself requires a catalog image", hint="leave it out")
+    if options.olm == "v1" and catalog_type not in _IMAGES:
+        raise UsageError("OLM v1 supports only catalog images", hint="--catalog IMAGE")
 
 
-def _watched(request: Request, namespace: str) -> tuple[str, ...] | None:
-    named = tuple(dict.fromkeys(request.watch_namespaces))
-    if request.install_mode is None:
-        return named or None
-    if named:
-        raise UsageError("--install-mode and --watch-namespaces exclude each other", hint="give one of them")
-    mode, _, names = request.install_mode.partition("=")
-    listed = tuple(name for name in names.split(",") if name)
-    wanted = {InstallMode.ALL: 0, InstallMode.OWN: 0, InstallMode.SINGLE: 1, InstallMode.MULTI: 2}
-    if mode not in wanted or min(len(listed), 2) != wanted[InstallMode(mode)]:
+def _target_namespaces(options: InstallOptions, namespace: str) -> tuple[str, ...] | None:
+    """Return the target namespaces of the OperatorGroup; None means all."""
+    given = tuple(dict.fromkeys(options.watch_namespaces))
+    if options.install_mode is None:
+        return given or None
+    if given:
+        raise UsageError("--install-mode and --watch-namespaces exclude each other", hint="leave one out")
+    mode, _, names = options.install_mode.partition("=")
+    namespaces = tuple(name for name in names.split(",") if name)
+    counts = {InstallMode.ALL: 0, InstallMode.OWN: 0, InstallMode.SINGLE: 1, InstallMode.MULTI: 2}
+    if mode not in counts or min(len(namespaces), 2) != counts[InstallMode(mode)]:
         hint = "AllNamespaces, OwnNamespace, SingleNamespace=a or MultiNamespace=a,b"
-        raise UsageError(f"--install-mode {request.install_mode!r} is none", hint=hint)
-    if mode == InstallMode.ALL:
-        return None
-    return listed or (namespace,)
-
-
-def _starting(request: Request) -> str | None:
-    """A version stands for the CSV that is called after it by custom."""
-    stated = request.starting_csv
-    if stated is None or maybe(stated.removeprefix("v")) is None:
-        return stated
-    return f"{request.package}.v{stated.removeprefix('v')}"
+        raise UsageError(f"--install-mode {options.install_mode!r} is invalid", hint=hint)
+    return None if mode == InstallMode.ALL else namespaces or (namespace,)

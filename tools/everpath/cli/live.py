@@ -1,46 +1,51 @@
-"""What a Subscription on a cluster asks for, and where that stands: the question of `everpath why --live`."""
+"""The Subscription on a cluster that `everpath why --live` explains."""
 
 from __future__ import annotations
 
-__all__ = ["Live", "live"]
+__all__ = ["LiveSubscription", "read_live_subscription"]
 
 from typing import NamedTuple
 
 from everpath.cli.clusters import connect
 from everpath.errors import UsageError
-from everpath.olm.chain import Chain, chain
-from everpath.olm.objects import SUBSCRIPTION, text
-from everpath.olm.observation import observe
+from everpath.olm.chain import operator_status
+from everpath.olm.objects import SUBSCRIPTION, nested_str
+from everpath.olm.snapshot import observe
+from everpath.olm.status import OperatorStatus
 
 
-class Live(NamedTuple):
-    """What OLM starts from. `installed` None: nothing is; `starting` counts only then."""
+class LiveSubscription(NamedTuple):
+    """What OLM resolves from. `starting_csv` is set only if no CSV is installed."""
 
     package: str
     channel: str | None
     installed: str | None
-    starting: str | None
-    chain: Chain
+    starting_csv: str | None
+    status: OperatorStatus
 
 
-def live(package: str | None, namespace: str | None, kubeconfig: str | None, context: str | None) -> Live:
-    """Ask the cluster. Raises UsageError where nobody asks OLM for the package."""
+def read_live_subscription(
+    package: str | None, namespace: str | None, kubeconfig: str | None, context: str | None
+) -> LiveSubscription:
+    """Read the Subscription for a package, or the only one. Raises UsageError if there is none."""
     cluster = connect(kubeconfig, context)
     namespace = namespace or cluster.namespace
-    asked = sorted({text(one, "spec", "name") for one in cluster.find(SUBSCRIPTION, namespace)})
-    if package is None and len(asked) == 1:
-        (package,) = asked
-    if package not in asked or package is None:
-        there = f"there are Subscriptions for {', '.join(asked)}" if asked else "there is no Subscription"
-        wanted = "say which package is meant" if package is None else f"nobody asks OLM for {package}"
-        hint = "-p NAME says which package, -n NAME which namespace"
-        raise UsageError(f"{wanted}: {there} in namespace {namespace}", hint=hint)
-    observed = observe(cluster, package, namespace)
-    wishes = observed.subscription
-    return Live(
+    packages = sorted(
+        {nested_str(each, "spec", "name") for each in cluster.list_objects(SUBSCRIPTION, namespace)}
+    )
+    if package is None and len(packages) == 1:
+        (package,) = packages
+    if package is None or package not in packages:
+        problem = "no package is given" if package is None else f"package {package} has no Subscription"
+        existing = f"Subscriptions for {', '.join(packages)}" if packages else "no Subscriptions"
+        hint = "-p NAME selects the package, -n NAME the namespace"
+        raise UsageError(f"{problem}; namespace {namespace} has {existing}", hint=hint)
+    snapshot = observe(cluster, package, namespace)
+    starting_csv = nested_str(snapshot.subscription, "spec", "startingCSV")
+    return LiveSubscription(
         package,
-        text(wishes, "spec", "channel") or None,
-        observed.installed or None,
-        (text(wishes, "spec", "startingCSV") or None) if not observed.installed else None,
-        chain(observed),
+        nested_str(snapshot.subscription, "spec", "channel") or None,
+        snapshot.installed_csv or None,
+        (starting_csv or None) if not snapshot.installed_csv else None,
+        operator_status(snapshot),
     )

@@ -1,30 +1,30 @@
-"""`everpath status`: the chain from catalog to running operator, and what it waits for."""
+"""`everpath status`: the chain of an operator from CatalogSource to Deployment, and what it waits for."""
 
 from __future__ import annotations
 
 __all__ = ["status"]
 
 import sys
-from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.clusters import Teller, clock, cluster_options, connect
+from everpath.cli.clusters import ProgressReporter, cluster_options, connect, system_clock
 from everpath.cli.options import one_name
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, Unreachable, UsageError
-from everpath.olm.chain import Chain, chain
-from everpath.olm.objects import SUBSCRIPTION, Cluster, Refused, text
-from everpath.olm.observation import observe
-from everpath.olm.views import chain_data, status_text
+from everpath.olm.chain import operator_status
+from everpath.olm.objects import SUBSCRIPTION, Cluster, RequestDenied, nested_str
+from everpath.olm.reporter import status_data, status_text
+from everpath.olm.snapshot import observe
+from everpath.olm.status import OperatorStatus
 
-_PAUSE: Final = 2.0
-_CLEAR: Final = "\x1b[2J\x1b[H"
+_WATCH_INTERVAL: Final = 2.0
+_CLEAR_SCREEN: Final = "\x1b[2J\x1b[H"
 
 
-class Request(NamedTuple):
-    """The command line as it was given."""
+class StatusOptions(NamedTuple):
+    """The options of `everpath status`."""
 
     package: str | None
     watch: bool
@@ -34,16 +34,16 @@ class Request(NamedTuple):
     output: str
 
 
-@click.command("status", short_help="Where does an operator stand, and what does it wait for?")
+@click.command("status", short_help="Show the state of an operator and what it waits for.")
 @click.argument("package", metavar="[PACKAGE]", required=False, callback=one_name)
-@click.option("--watch", is_flag=True, help="Look again every two seconds, until Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Refresh every two seconds, until Ctrl-C.")
 @cluster_options
 def status(**options: Any) -> int:
-    """Where does an operator stand, and what does it wait for?
+    """Show the state of an operator and what it waits for.
 
-    The chain that OLM works along: CatalogSource, OperatorGroup, Subscription, InstallPlan,
-    ClusterServiceVersion, Deployment, OperatorCondition; the state of each, what it waits for, and
-    what to do. Without PACKAGE: every package that a Subscription of the namespace asks for.
+    Lists the objects that OLM works with: CatalogSource, OperatorGroup, Subscription, InstallPlan,
+    ClusterServiceVersion, Deployment, OperatorCondition; with the state of each, what it waits for,
+    and what you can do. Without PACKAGE: every package with a Subscription in the namespace.
 
     \b
     $ everpath status searchkeeper -n search
@@ -52,59 +52,53 @@ def status(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  all runs, and nothing waits          2  a wrong command line
-      1  something waits or has failed        4  a cluster that does not answer, or refuses
+      0  running, nothing to wait for         2  invalid options, or no Subscription
+      1  waiting or failed                    4  the cluster does not respond, or denies access
     """
-    return _status(Request(**options))
+    return _status(StatusOptions(**options))
 
 
-def _status(request: Request) -> int:
-    if request.watch and request.output == "json":
-        raise UsageError("--watch is for people", hint="leave it out, or leave out -o json")
-    cluster = connect(request.kubeconfig, request.context)
-    namespace = request.namespace or cluster.namespace
+def _status(options: StatusOptions) -> int:
+    if options.watch and options.output == "json":
+        raise UsageError("--watch and -o json exclude each other", hint="leave one of them out")
+    cluster = connect(options.kubeconfig, options.context)
+    namespace = options.namespace or cluster.namespace
     if not cluster.serves(SUBSCRIPTION):
-        raise Unreachable("the cluster has no OLM: it does not know of Subscriptions")
-    if not request.watch:
-        return _shown(request, list(_chains(cluster, request.package, namespace)))
+        raise Unreachable("OLM is not installed: the cluster does not serve Subscriptions")
+    if not options.watch:
+        return _print_statuses(options, _read_statuses(cluster, options.package, namespace))
     while True:
-        _look(request, cluster, namespace)
-        clock(0).sleep(_PAUSE)
+        try:
+            statuses = _read_statuses(cluster, options.package, namespace)
+        except RequestDenied:
+            raise
+        except Unreachable as error:
+            click.echo(f"{error.message}; retrying", err=True)
+        else:
+            if sys.stdout.isatty():
+                click.echo(_CLEAR_SCREEN, nl=False)
+            _print_statuses(options, statuses)
+        system_clock(0).sleep(_WATCH_INTERVAL)
 
 
-def _look(request: Request, cluster: Cluster, namespace: str) -> None:
-    """One look of many: a cluster that does not answer is told, and asked again."""
-    try:
-        seen = list(_chains(cluster, request.package, namespace))
-    except Refused:
-        raise
-    except Unreachable as error:
-        click.echo(f"{error.message}; asking again", err=True)
-        return
-    if sys.stdout.isatty():
-        click.echo(_CLEAR, nl=False)
-    _shown(request, seen)
-
-
-def _chains(cluster: Cluster, package: str | None, namespace: str) -> Iterable[Chain]:
-    names = [package] if package is not None else _packages(cluster, namespace)
-    return (chain(observe(cluster, name, namespace)) for name in names)
-
-
-def _packages(cluster: Cluster, namespace: str) -> list[str]:
-    found = sorted({text(one, "spec", "name") for one in cluster.find(SUBSCRIPTION, namespace)})
-    if not found:
-        hint = "-n NAME says which namespace; `kubectl get subscriptions -A` lists what is asked for"
-        raise UsageError(f"no Subscription is in namespace {namespace}", hint=hint)
-    return found
-
-
-def _shown(request: Request, chains: list[Chain]) -> int:
-    teller = Teller(request.output)
-    if teller.is_json:
-        teller.document({"packages": [chain_data(one) for one in chains]})
+def _read_statuses(cluster: Cluster, package: str | None, namespace: str) -> list[OperatorStatus]:
+    if package is not None:
+        packages = [package]
     else:
-        for number, one in enumerate(chains):
-            write([*(["\n"] if number else []), *status_text(one, teller.paint)], None, machine=False)
-    fine = all(one.is_settled and not one.waits for one in chains)
-    return ExitCode.CLEAN if fine else ExitCode.FINDINGS
+        subscriptions = cluster.list_objects(SUBSCRIPTION, namespace)
+        packages = sorted({nested_str(each, "spec", "name") for each in subscriptions})
+    if not packages:
+        hint = "-n NAME selects the namespace; `kubectl get subscriptions -A` lists all Subscriptions"
+        raise UsageError(f"namespace {namespace} has no Subscription", hint=hint)
+    return [operator_status(observe(cluster, each, namespace)) for each in packages]
+
+
+def _print_statuses(options: StatusOptions, statuses: list[OperatorStatus]) -> int:
+    reporter = ProgressReporter(options.output)
+    if reporter.is_json:
+        reporter.print_json({"packages": [status_data(each) for each in statuses]})
+    else:
+        for number, each in enumerate(statuses):
+            write([*(["\n"] if number else []), *status_text(each, reporter.paint)], None, machine=False)
+    is_fine = all(each.is_settled and not each.waits for each in statuses)
+    return ExitCode.CLEAN if is_fine else ExitCode.FINDINGS

@@ -1,4 +1,4 @@
-"""`everpath uninstall`: what people made with an operator first, then the operator; never their data."""
+"""`everpath uninstall`: delete an operator after its custom resources; volumes are kept."""
 
 from __future__ import annotations
 
@@ -9,19 +9,30 @@ from typing import Any, NamedTuple
 
 import click
 
-from everpath.cli.clusters import Teller, ask, clock, cluster_options, connect, following_options
+from everpath.cli.clusters import (
+    ProgressReporter,
+    cluster_options,
+    confirm,
+    connect,
+    system_clock,
+    timeout_option,
+)
 from everpath.cli.options import one_name
 from everpath.errors import ExitCode, UsageError
-from everpath.olm import removing
-from everpath.olm.objects import Kind, Object, ref_of
-from everpath.olm.observation import observe
-from everpath.olm.removing import Uninstalled
-from everpath.olm.uninstalling import Removal, Wanted, survey
-from everpath.olm.views import changes_data
+from everpath.olm.objects import PVC
+from everpath.olm.reporter import changes_data, ref_data
+from everpath.olm.snapshot import observe
+from everpath.olm.uninstall import (
+    UninstallPlan,
+    UninstallResult,
+    UninstallScope,
+    execute_uninstall,
+    plan_uninstall,
+)
 
 
-class Request(NamedTuple):
-    """The command line as it was given."""
+class UninstallOptions(NamedTuple):
+    """The options of `everpath uninstall`."""
 
     package: str
     yes: bool
@@ -36,24 +47,28 @@ class Request(NamedTuple):
     output: str
 
 
-@click.command("uninstall", short_help="Take an operator away, its custom resources first.")
+@click.command("uninstall", short_help="Delete an operator, its custom resources first.")
 @click.argument("package", metavar="PACKAGE", callback=one_name)
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--keep-custom-resources", is_flag=True, help="Leave what was made with the operator.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--keep-custom-resources", is_flag=True, help="Keep the custom resources of the operator.")
 @click.option(
-    "--delete-crds", is_flag=True, help="Also the CustomResourceDefinitions, if nobody else needs them."
+    "--delete-crds",
+    is_flag=True,
+    help="Delete its CustomResourceDefinitions, if no other operator needs them.",
 )
-@click.option("--delete-catalog", is_flag=True, help="Also the CatalogSource, if nobody else follows it.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would go and what would stay.")
-@following_options
+@click.option(
+    "--delete-catalog", is_flag=True, help="Delete the CatalogSource, if no other Subscription uses it."
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted and what would be kept.")
+@timeout_option
 @cluster_options
 def uninstall(**options: Any) -> int:
-    """Take an operator away, its custom resources first.
+    """Delete an operator, its custom resources first.
 
-    Custom resources go while the operator still runs, so that it can clean up and release their
-    finalizers; only when they are gone the Subscription and the ClusterServiceVersion go, and with
-    them what OLM made of it. CustomResourceDefinitions and the CatalogSource stay unless it is said
-    otherwise; the namespace and volumes always.
+    Custom resources are deleted while the operator is running, so that it can clean up and remove
+    their finalizers. When they are gone, the Subscription and the ClusterServiceVersion are deleted,
+    and with them what OLM has created for it. CustomResourceDefinitions and the CatalogSource are
+    kept unless you delete them with an option; the namespace and volumes are always kept.
 
     \b
     $ everpath uninstall searchkeeper -n search --dry-run
@@ -63,76 +78,69 @@ def uninstall(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  it is gone, or was not there                2  a wrong command line, or something others need
-      1  something is still there when time is up    4  a cluster that does not answer, or refuses
+      0  deleted, or not installed                   2  invalid options, or other operators need an object
+      1  objects remain when the timeout expires     4  the cluster does not respond, or denies access
     """
-    return _uninstall(Request(**options))
+    return _uninstall(UninstallOptions(**options))
 
 
-def _uninstall(request: Request) -> int:
-    if request.delete_crds and request.keep_custom_resources:
-        hint = "custom resources go with their definitions"
-        raise UsageError("--delete-crds and --keep-custom-resources exclude each other", hint=hint)
-    cluster = connect(request.kubeconfig, request.context)
-    namespace = request.namespace or cluster.namespace
-    teller = Teller(request.output)
-    wanted = Wanted(not request.keep_custom_resources, request.delete_crds, request.delete_catalog)
-    removal = survey(cluster, observe(cluster, request.package, namespace), wanted)
-    for line in _plan(request, namespace, removal):
-        teller.say(line)
-    done = Uninstalled()
-    if not (removal.is_empty or request.dry_run):
-        if not ask("Delete it?", yes=request.yes):
+def _uninstall(options: UninstallOptions) -> int:
+    if options.delete_crds and options.keep_custom_resources:
+        raise UsageError(
+            "--delete-crds and --keep-custom-resources exclude each other",
+            hint="Kubernetes deletes custom resources with their CustomResourceDefinition",
+        )
+    cluster = connect(options.kubeconfig, options.context)
+    namespace = options.namespace or cluster.namespace
+    reporter = ProgressReporter(options.output)
+    scope = UninstallScope(not options.keep_custom_resources, options.delete_crds, options.delete_catalog)
+    plan = plan_uninstall(cluster, observe(cluster, options.package, namespace), scope)
+    for line in _describe_plan(options, plan):
+        reporter.log(line)
+    result = UninstallResult()
+    if plan.deletions and not options.dry_run:
+        if not confirm("Delete these objects?", yes=options.yes):
             raise click.Abort
-        done = removing.uninstall(cluster, removal, clock(request.timeout), teller.say)
-    _conclude(request, removal, done, teller)
-    teller.document(_document(request, namespace, removal, done))
-    return ExitCode.FINDINGS if done.left else ExitCode.CLEAN
+        result = execute_uninstall(cluster, plan, system_clock(options.timeout), reporter.log)
+    for line in _describe_result(options, plan, result):
+        reporter.log(line)
+    reporter.print_json(_json_document(options, plan, result))
+    return ExitCode.FINDINGS if result.remaining else ExitCode.CLEAN
 
 
-def _plan(request: Request, namespace: str, removal: Removal) -> Iterator[str]:
-    if removal.is_empty:
-        yield f"Nothing to uninstall: {request.package} is not in namespace {namespace}"
+def _describe_plan(options: UninstallOptions, plan: UninstallPlan) -> Iterator[str]:
+    if not plan.deletions:
+        yield f"Nothing to uninstall: {options.package} is not installed in namespace {plan.namespace}"
         return
-    for kind, thing in _going(removal):
-        yield f"Goes: {removal.told(ref_of(thing, kind))}"
-    for kept in removal.stays:
-        yield f"Stays: {kept}"
-    if removal.custom_resources and not removal.is_running:
-        yield "The operator does not run: nobody sees to the finalizers of its custom resources"
+    for deletion in plan.deletions:
+        yield f"Delete: {plan.describe(deletion.ref)}"
+    for ref in plan.kept:
+        yield f"Keep: {plan.describe(ref)}"
+    if plan.custom_resources and not plan.is_running:
+        yield "The operator is not running: finalizers of its custom resources will not be removed"
 
 
-def _going(removal: Removal) -> Iterator[tuple[Kind, Object]]:
-    return (pair for stage in removal.stages for pair in stage)
+def _describe_result(
+    options: UninstallOptions, plan: UninstallPlan, result: UninstallResult
+) -> Iterator[str]:
+    if result.remaining:
+        for ref, reason in result.remaining:
+            yield f"Not deleted: {plan.describe(ref)} {reason}"
+        yield "Timed out; run the same command again to continue"
+    elif result.changes:
+        yield f"Operator {options.package} uninstalled"
+        if any(ref.kind is PVC for ref in plan.kept):
+            yield "PersistentVolumeClaims are kept: delete them if you do not need their data"
 
 
-def _conclude(request: Request, removal: Removal, done: Uninstalled, teller: Teller) -> None:
-    if done.left:
-        for ref, why in done.left:
-            teller.say(f"Still there: {removal.told(ref)}, {why}")
-        teller.say("The time is up; the same command goes on from here")
-    elif done.changes:
-        teller.say(f"Operator {request.package} uninstalled")
-        if any(kept.startswith("PersistentVolumeClaim") for kept in removal.stays):
-            teller.say("Volumes were left: they hold data, and only you know whether it may go")
-
-
-def _document(request: Request, namespace: str, removal: Removal, done: Uninstalled) -> dict[str, Any]:
-    outcome = "planned" if request.dry_run else "deadline" if done.left else "done"
+def _json_document(options: UninstallOptions, plan: UninstallPlan, result: UninstallResult) -> dict[str, Any]:
+    outcome = "planned" if options.dry_run else "deadline" if result.remaining else "done"
     return {
-        "package": request.package,
-        "namespace": namespace,
+        "package": options.package,
+        "namespace": plan.namespace,
         "outcome": outcome,
-        "going": [_named(kind, thing) for kind, thing in _going(removal)],
-        "stays": list(removal.stays),
-        "changes": changes_data(done.changes),
-        "left": [
-            {"kind": ref.kind.name, "namespace": ref.namespace or None, "name": ref.name, "reason": why}
-            for ref, why in done.left
-        ],
+        "going": [ref_data(deletion.ref) for deletion in plan.deletions],
+        "stays": [plan.describe(ref) for ref in plan.kept],
+        "changes": changes_data(result.changes),
+        "left": [{**ref_data(ref), "reason": reason} for ref, reason in result.remaining],
     }
-
-
-def _named(kind: Kind, thing: Object) -> dict[str, str | None]:
-    ref = ref_of(thing, kind)
-    return {"kind": kind.name, "namespace": ref.namespace or None, "name": ref.name}

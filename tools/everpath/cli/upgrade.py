@@ -1,50 +1,48 @@
-"""`everpath upgrade`: what the next step is and where it leads, then a yes to it, then the step."""
+"""`everpath upgrade`: show the next hop, approve its InstallPlan, and follow it until it is running."""
 
 from __future__ import annotations
 
 __all__ = ["upgrade"]
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import click
 
 from everpath.cli.clusters import (
-    Answer,
-    Teller,
-    ask,
-    clock,
+    ProgressReporter,
     cluster_options,
+    confirm,
     connect,
-    exit_code,
-    followed,
-    following_options,
+    follow_package,
+    outcome_exit_code,
+    system_clock,
+    timeout_option,
 )
 from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import one_name
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
-from everpath.olm.chain import Chain
-from everpath.olm.following import PATIENCE, Clock, Followed, Outcome
-from everpath.olm.installing import approve
-from everpath.olm.objects import Cluster, text
-from everpath.olm.observation import Observed, observe
-from everpath.olm.upgrading import (
-    Step,
+from everpath.olm.follow import GRACE_PERIOD, Clock, FollowResult, Outcome, StopCondition
+from everpath.olm.install_plan import approve_install_plan
+from everpath.olm.objects import Cluster, name_of, nested_str
+from everpath.olm.snapshot import OperatorSnapshot, observe
+from everpath.olm.upgrade import (
+    Hop,
     Target,
-    next_step,
-    offer_judge,
-    passes,
-    pursuit_judge,
-    stage_judge,
+    hop_refusal,
+    pending_hop,
+    until_hop_offered,
+    until_running,
+    until_target_or_hop,
 )
 from everpath.resolvers.extensions import Source
 from everpath.simulate import Row, Scenario, released, rows, sheets
 
 
-class Request(NamedTuple):
-    """The command line as it was given."""
+class UpgradeOptions(NamedTuple):
+    """The options of `everpath upgrade`."""
 
     package: str
     to: str | None
@@ -57,30 +55,30 @@ class Request(NamedTuple):
     output: str
 
 
-@click.command("upgrade", short_help="Show the next step of an operator, approve it, and follow.")
+@click.command("upgrade", short_help="Show the next hop of an operator, approve it, and wait.")
 @click.argument("package", metavar="PACKAGE", callback=one_name)
 @click.option(
     "--to",
     metavar="NAME|VERSION",
     callback=one_name,
-    help="Step by step to this release.  [default: one step]",
+    help="Upgrade hop by hop to this version.  [default: one hop]",
 )
 @click.option(
     "--catalog",
     metavar="PATH",
     callback=one_name,
-    help="The catalog that the cluster has: tells the whole road ahead, not only the next step.",
+    help="The catalog of the cluster, to show the whole upgrade path.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@following_options
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@timeout_option
 @cluster_options
 def upgrade(**options: Any) -> int:
-    """Show the next step of an operator, approve it, and follow.
+    """Show the next hop of an operator, approve it, and wait.
 
-    Of a Subscription with Manual approval: the InstallPlan that waits, what it installs, and with
-    --catalog the road from there to the head, as OLM will walk it. After a yes the plan is approved
-    and followed until the new release runs. With --to that is repeated until the release is reached;
-    a step that would go past it is not taken.
+    For a Subscription with Manual approval: shows the InstallPlan that requires approval, what it
+    installs, and with --catalog the upgrade path to the channel head. After your confirmation the
+    InstallPlan is approved and followed until the new version is running. With --to this is repeated
+    until that version is reached; a hop that goes beyond it is not approved.
 
     \b
     $ everpath upgrade searchkeeper -n search --catalog catalog/
@@ -88,136 +86,136 @@ def upgrade(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  the release runs, or there is        2  a wrong command line, or a step that goes past --to
-         nothing newer                        4  a cluster that does not answer, or refuses
-      1  it does not run when the time is up,
-         or OLM offers no step to --to, or
-         none where --catalog has one
+      0  the new version is running, or       2  invalid options, or the next hop goes beyond --to
+         there is no newer one                4  the cluster does not respond, or denies access
+      1  not running when the timeout
+         expires, or OLM offers no hop to
+         --to, or none that --catalog has
     """
-    return _upgrade(Request(**options))
+    return _upgrade(UpgradeOptions(**options))
 
 
-def _upgrade(request: Request) -> int:
-    cluster = connect(request.kubeconfig, request.context)
-    namespace = request.namespace or cluster.namespace
-    teller = Teller(request.output)
-    observed = observe(cluster, request.package, namespace)
-    if observed.subscription is None:
-        hint = f"everpath install {request.package} -n {namespace} --catalog IMAGE"
-        raise UsageError(f"nobody asks OLM for {request.package} in namespace {namespace}", hint=hint)
-    start = observed.installed
-    ahead = _road(request, observed)
-    road = ahead.path if ahead is not None else ()
-    answer = Answer(teller, **{"from": start or None, "road": list(road) if ahead is not None else None})
-    if ahead is not None:
-        teller.say(_told_road(start, ahead))
-    target = Target(request.to) if request.to is not None else None
-    done = _climb(request, _Stage(cluster, namespace, teller, road), target)
-    is_met = _is_met(request, target, done, teller, road)
-    _conclude(request, done, teller, is_met, road)
-    answer.end(done.outcome.value, done.chain)
-    return exit_code(done.outcome) if is_met else ExitCode.FINDINGS
-
-
-def _is_met(
-    request: Request, target: Target | None, done: Followed, teller: Teller, road: Sequence[str]
-) -> bool:
-    """Whether it got where it was to go: to the target, or a step on where the catalog has one."""
+def _upgrade(options: UpgradeOptions) -> int:
+    cluster = connect(options.kubeconfig, options.context)
+    namespace = options.namespace or cluster.namespace
+    reporter = ProgressReporter(options.output)
+    snapshot = observe(cluster, options.package, namespace)
+    if snapshot.subscription is None:
+        hint = f"everpath install {options.package} -n {namespace} --catalog IMAGE"
+        raise UsageError(f"package {options.package} has no Subscription in namespace {namespace}", hint=hint)
+    installed = snapshot.installed_csv
+    row = _simulate(options.catalog, snapshot) if options.catalog is not None else None
+    path = row.path if row is not None else ()
+    if row is not None:
+        csvs = " → ".join([*([installed] if installed else []), *path])
+        reporter.log(
+            f"Upgrade path in channel {row.channel}: {csvs or 'none'} ({row.reason or row.end.value})"
+        )
+    target = Target(options.to) if options.to is not None else None
+    result = _Upgrade(options, cluster, namespace, reporter, path, target).run()
+    running_csv = result.status.running_csv
     if target is not None:
-        return target.is_met(done.chain.running, request.package)
-    return bool(teller.changes) or not road or done.chain.running in road
+        is_reached = target.is_reached(running_csv, options.package)
+    else:
+        is_reached = bool(reporter.changes) or not path or running_csv in path
+    _log_result(options, result, reporter, is_reached, path)
+    reporter.print_result(
+        result.outcome.value,
+        result.status,
+        **{"from": installed or None, "path": list(path) if row is not None else None},
+    )
+    return outcome_exit_code(result.outcome) if is_reached else ExitCode.FINDINGS
 
 
-class _Stage(NamedTuple):
-    """Where steps are taken, and what is known of the road."""
+class _Upgrade(NamedTuple):
+    """An upgrade of one operator. `path` is the predicted upgrade path, empty without --catalog."""
 
+    options: UpgradeOptions
     cluster: Cluster
     namespace: str
-    teller: Teller
-    road: Sequence[str]
+    reporter: ProgressReporter
+    path: Sequence[str]
+    target: Target | None
+
+    def run(self) -> FollowResult:
+        """Approve and follow hop by hop; return how the last one ended."""
+        clock = system_clock(self.options.timeout)
+        while True:
+            result = self._follow(self._until_next_hop(clock), clock)
+            hop = pending_hop(result.snapshot)
+            if result.outcome is not Outcome.APPROVAL or hop is None:
+                return result
+            self._confirm_hop(hop)
+            self.reporter.log_change(approve_install_plan(self.cluster, hop.plan))
+            result = self._follow(until_running(hop.next_csv, clock.now), clock)
+            if self.target is None or result.outcome is not Outcome.DONE:
+                return result
+
+    def _follow(self, stop_condition: StopCondition, clock: Clock) -> FollowResult:
+        package = self.options.package
+        return follow_package(self.cluster, package, self.namespace, stop_condition, clock, self.reporter)
+
+    def _until_next_hop(self, clock: Clock) -> StopCondition:
+        """Wait longer for an InstallPlan if the catalog predicts a hop."""
+        if self.target is not None:
+            return until_target_or_hop(self.target, self.options.package, clock.now)
+        if self.options.catalog is None:
+            return until_hop_offered(GRACE_PERIOD / 2, clock.now)
+        return until_hop_offered(GRACE_PERIOD if self.path else 0, clock.now)
+
+    def _confirm_hop(self, hop: Hop) -> None:
+        """Show a hop and ask for confirmation. Raises UsageError if it does not lead to the target."""
+        replaced = f", replacing {hop.installed}" if hop.installed else ""
+        dependencies = f", with dependencies {', '.join(hop.dependencies)}" if hop.dependencies else ""
+        self.reporter.log(f"InstallPlan {name_of(hop.plan)} installs {hop.next_csv}{replaced}{dependencies}")
+        if self.target is not None:
+            refusal = hop_refusal(hop, self.target, self.options.package, self.path)
+            if refusal:
+                hint = "choose a version on the upgrade path, or leave out --to to take the next hop"
+                raise UsageError(refusal, hint=hint)
+        if not confirm("Approve it?", yes=self.options.yes):
+            raise click.Abort
 
 
-def _climb(request: Request, stage: _Stage, target: Target | None) -> Followed:
-    """Step by step: how the last one ended."""
-    timer = clock(request.timeout)
-
-    def go(judge: Callable[[Observed, Chain], Outcome | None]) -> Followed:
-        return followed(stage.cluster, request.package, stage.namespace, judge, timer, stage.teller)
-
-    while True:
-        done = go(_until(request, stage, timer, target))
-        step = next_step(done.observed)
-        if done.outcome is not Outcome.APPROVAL or step is None:
-            return done
-        _agree(request, stage, step, target)
-        stage.teller.note(approve(stage.cluster, step.plan))
-        done = go(stage_judge(step.target, timer.now))
-        if target is None or done.outcome is not Outcome.DONE:
-            return done
-
-
-def _until(
-    request: Request, stage: _Stage, timer: Clock, target: Target | None
-) -> Callable[[Observed, Chain], Outcome | None]:
-    """What ends the wait for a step: OLM is given time to plan one, and more if there ought to be one."""
-    if target is not None:
-        return pursuit_judge(target, request.package, timer.now)
-    if request.catalog is None:
-        return offer_judge(PATIENCE / 2, timer.now)
-    return offer_judge(PATIENCE if stage.road else 0, timer.now)
-
-
-def _agree(request: Request, stage: _Stage, step: Step, target: Target | None) -> None:
-    """Show a step and have it agreed to. Raises UsageError for one that leads past the target."""
-    others = f", and {', '.join(step.others)}" if step.others else ""
-    source = f" in the place of {step.source}" if step.source else ""
-    stage.teller.say(
-        f"InstallPlan {text(step.plan, 'metadata', 'name')} installs {step.target}{source}{others}"
-    )
-    if target is not None and (why := passes(step, target, request.package, stage.road)):
-        raise UsageError(why, hint="name a release on the road, or leave out --to to take the next step")
-    if not ask("Approve it?", yes=request.yes):
-        raise click.Abort
-
-
-def _conclude(request: Request, done: Followed, teller: Teller, is_met: bool, road: Sequence[str]) -> None:
-    seen = done.chain
-    if done.outcome is Outcome.DONE and is_met:
-        said = "runs" if teller.changes else "runs, and OLM knows of nothing newer"
-        teller.say(f'"{seen.running}" {said}')
-    elif done.outcome is Outcome.DONE:
-        teller.say(f'"{seen.running}" runs, and OLM offers no step to {request.to or road[0]}')
-        if request.to is None:
-            teller.say(f"Does the cluster have the catalog {request.catalog} as it is here?")
-        tells = f"everpath why {request.catalog or 'CATALOG'} -p {request.package}"
-        teller.say(f"{tells} --live -n {seen.namespace} tells why")
+def _log_result(
+    options: UpgradeOptions,
+    result: FollowResult,
+    reporter: ProgressReporter,
+    is_reached: bool,
+    path: Sequence[str],
+) -> None:
+    status = result.status
+    if result.outcome is Outcome.DONE and is_reached:
+        suffix = "" if reporter.changes else "; OLM offers no newer version"
+        reporter.log(f'"{status.running_csv}" is running{suffix}')
+    elif result.outcome is Outcome.DONE:
+        reporter.log(f'"{status.running_csv}" is running; OLM offers no hop to {options.to or path[0]}')
+        if options.to is None:
+            reporter.log(f"Check that the cluster has the same catalog as {options.catalog}")
+        command = (
+            f"everpath why {options.catalog or 'CATALOG'} -p {options.package} --live -n {status.namespace}"
+        )
+        reporter.log(f"{command} explains why")
     else:
-        if done.outcome is Outcome.DEADLINE:
-            teller.say(f"The time is up: {seen.headline}")
-        teller.waits(seen)
+        if result.outcome is Outcome.DEADLINE:
+            reporter.log(f"Timed out: {status.headline}")
+        reporter.print_waits(status)
 
 
-def _road(request: Request, observed: Observed) -> Row | None:
-    """What OLM v0 does to what is installed, by the catalog that is given; None without one."""
-    if request.catalog is None:
-        return None
-    wishes = observed.subscription
-    channel = text(wishes, "spec", "channel")
-    inputs = Inputs([request.catalog], Config())
+def _simulate(path: str, snapshot: OperatorSnapshot) -> Row | None:
+    """Return what OLM v0 does with the Subscription, predicted from a catalog; None if nothing is known."""
+    channel = nested_str(snapshot.subscription, "spec", "channel")
+    inputs = Inputs([path], Config())
     (catalog,) = inputs.catalogs(None)
-    inputs.verify([request.package], [channel] if channel else ())
-    graph = PackageGraph(catalog.by_name[request.package])
-    starting = text(wishes, "spec", "startingCSV") if not observed.installed else ""
+    inputs.verify([snapshot.package], [channel] if channel else ())
+    graph = PackageGraph(catalog.by_name[snapshot.package])
+    installed = snapshot.installed_csv
+    starting_csv = nested_str(snapshot.subscription, "spec", "startingCSV") if not installed else ""
     scenario = Scenario(
         policies=("v0",),
         channels=frozenset([channel or graph.package.default_channel or ""]),
-        fresh=not (observed.installed or starting),
-        starting=starting or None,
+        fresh=not (installed or starting_csv),
+        starting=starting_csv or None,
     )
-    asked = released([graph], observed.installed) if observed.installed else None
-    return next(rows(sheets([Source(request.catalog, 0, graph)], scenario, asked)), None)
-
-
-def _told_road(start: str, road: Row) -> str:
-    way = " → ".join([*([start] if start else []), *road.path])
-    return f"The road ahead in channel {road.channel}: {way or 'none'} ({road.reason or road.end.value})"
+    asked = released([graph], installed) if installed else None
+    return next(rows(sheets([Source(path, 0, graph)], scenario, asked)), None)

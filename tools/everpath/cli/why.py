@@ -1,4 +1,4 @@
-"""`everpath why`: what OLM looked at for one installed version, what it refused and why, and what to edit."""
+"""`everpath why`: explain what OLM does with one installed version, and which edits would change that."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ from everpath.resolvers.extensions import Source
 from everpath.simulate import Asked, Terms, released
 
 if TYPE_CHECKING:
-    from everpath.cli.live import Live
+    from everpath.cli.live import LiveSubscription
 
 FORMATS: Final = ("text", "json")
 
 
-class Request(NamedTuple):
-    """The command line as it was given."""
+class WhyOptions(NamedTuple):
+    """The options of `everpath why`."""
 
     paths: tuple[str, ...]
     package: str | None
@@ -76,7 +76,7 @@ class Request(NamedTuple):
     context: str | None
 
 
-@click.command("why", short_help="Why does this version move, or not?")
+@click.command("why", short_help="Explain why OLM upgrades a version, or not.")
 @click.argument("paths", nargs=-1, metavar="[[NAME=]PATH[@PRIORITY]]...")
 @one_package_option
 @click.option(
@@ -86,30 +86,36 @@ class Request(NamedTuple):
     metavar="NAME",
     callback=one_name,
     shell_complete=completers.channels,
-    help="The channel that is followed.  [default: the default channel, or one that has what is installed]",
+    help="Channel of the Subscription.  [default: the default channel, or one with the installed version]",
 )
-@click.option("--installed", metavar="NAME|VERSION", help="What runs on the cluster: a CSV or its version.")
-@click.option("--fresh", is_flag=True, help="Nothing is installed yet.")
-@click.option("--starting-csv", metavar="NAME", help="The same for a Subscription with this startingCSV.")
-@click.option("--live", is_flag=True, help="Ask a cluster what its Subscription follows and has installed.")
-@click.option("-n", "--namespace", metavar="NAME", callback=one_name, help="With --live: its namespace.")
-@click.option("--kubeconfig", metavar="FILE", help="With --live: the configuration of kubectl.")
-@click.option("--context", metavar="NAME", help="With --live: the context in it.")
-@click.option("--policy", type=click.Choice(POLICIES), help="Whose decision.  [default: both]")
+@click.option("--installed", metavar="NAME|VERSION", help="The installed CSV or its version.")
+@click.option("--fresh", is_flag=True, help="Nothing is installed.")
+@click.option(
+    "--starting-csv", metavar="NAME", help="Nothing is installed; the Subscription has this startingCSV."
+)
+@click.option(
+    "--live", is_flag=True, help="Read channel and installed version from the Subscription on a cluster."
+)
+@click.option(
+    "-n", "--namespace", metavar="NAME", callback=one_name, help="With --live: namespace of the Subscription."
+)
+@click.option("--kubeconfig", metavar="FILE", help="With --live: path of the kubeconfig.")
+@click.option("--context", metavar="NAME", help="With --live: context of the kubeconfig.")
+@click.option("--policy", type=click.Choice(POLICIES), help="OLM version to explain.  [default: both]")
 @extension_options
 @click.option("-o", "--output", type=click.Choice(FORMATS), default="text", show_default=True)
-@click.option("--output-file", metavar="FILE", help="Write the answer there, whole or not at all.")
+@click.option("--output-file", metavar="FILE", help="Write the output to this file atomically.")
 @update_mode_option
 @config_options
 @quiet_option
 @progress_option
 def why(**options: Any) -> int:
-    """Why does OLM move this version, or not?
+    """Explain why OLM upgrades a version, or not.
 
-    What it looked at, in order; what it refused, and for what reason; what it takes; where the road
-    ends; what to edit; and what only the cluster can tell, with the command that shows it. For OLM
-    v0 (a Subscription) and OLM v1 (a ClusterExtension). What is installed need not be in the
-    catalog. Several PATHs are the catalogs of one cluster.
+    Shows the entries that OLM considers, in order; why it rejects the others; which one it installs;
+    where the upgrade path ends; what to edit; and what depends on the cluster, with the command that
+    shows it. For OLM v0 (a Subscription) and OLM v1 (a ClusterExtension). The installed version need
+    not be in the catalog. Several PATHs are the catalogs of one cluster.
 
     \b
     $ everpath why catalog/ -p searchkeeper --installed 0.1.1
@@ -120,124 +126,119 @@ def why(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  it arrives                           2  a wrong command line or configuration
-      1  it stays behind, goes in a circle    3  input, or part of it, that cannot be read
-         or fails, under some resolver
+      0  the upgrade path reaches the head    2  invalid options or configuration
+      1  it ends before, loops or fails,      3  input that cannot be read, or only in part
+         under OLM v0 or OLM v1
     """
-    return _why(Request(**options))
+    return _why(WhyOptions(**options))
 
 
-def _why(request: Request) -> int:
-    _refuse_contradictions(request)
-    now = _live(request) if request.live else None
-    if now is not None:
-        request = _asked_by(request, now)
-    config = load(request.config_file, wanted=not request.no_config)
-    refuse_foreign_options(request, request.policy or config.policy)
-    warnings = range_warnings(request.version_range)
-    request = request._replace(version_range=version_range(request.version_range))
-    catalogs = served(request.paths or config.paths, request.priorities)
-    inputs = Inputs([catalog.path for catalog in catalogs], config, request.default_update_mode)
-    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
+def _why(options: WhyOptions) -> int:
+    _check_options(options)
+    live = None
+    if options.live:
+        from everpath.cli.live import read_live_subscription  # noqa: PLC0415 - only --live needs it
+
+        live = read_live_subscription(options.package, options.namespace, options.kubeconfig, options.context)
+        options = _with_live_subscription(options, live)
+    config = load(options.config_file, wanted=not options.no_config)
+    refuse_foreign_options(options, options.policy or config.policy)
+    warnings = range_warnings(options.version_range)
+    options = options._replace(version_range=version_range(options.version_range))
+    catalogs = served(options.paths or config.paths, options.priorities)
+    inputs = Inputs([catalog.path for catalog in catalogs], config, options.default_update_mode)
+    with ProgressLine(sys.stderr, wanted=not (options.no_progress or options.quiet)) as progress:
         read = list(inputs.catalogs(progress))
         names = catalogs or served(inputs.chosen)
-        inputs.verify([request.package] if request.package else (), channel_list(request.channel_list) or ())
+        inputs.verify([options.package] if options.package else (), channel_list(options.channel_list) or ())
         market = Market(names, read)
-        sources = _sources(request, config, market, inputs)
-        explanation = explain(sources, _question(request, config, sources), _by_name(names, read))
-    colour = request.output_file is None and wants_colour(sys.stdout, os.environ)
-    view = _view(request.output)
-    told = Told(explanation, inputs.locate, colour, warnings, brief=request.quiet or request.live)
-    if now is not None:
-        view = _with_status(view, now, colour=colour, is_json=request.output == "json")
-    write(view(told), request.output_file, machine=request.output == "json")
+        sources = _sources(options, config, market, inputs)
+        explanation = explain(sources, _question(options, config, sources), _by_name(names, read))
+    colour = options.output_file is None and wants_colour(sys.stdout, os.environ)
+    view = _view(options.output)
+    told = Told(explanation, inputs.locate, colour, warnings, brief=options.quiet or options.live)
+    if live is not None:
+        view = _with_status(view, live, colour=colour, is_json=options.output == "json")
+    write(view(told), options.output_file, machine=options.output == "json")
     return _exit_code(market, is_content=explanation.is_content)
 
 
-def _refuse_contradictions(request: Request) -> None:
-    """Raise UsageError for options that cannot be meant together, and for a question without a subject."""
-    ways = {
-        "--installed": request.installed is not None,
-        "--fresh": request.fresh,
-        "--starting-csv": request.starting_csv is not None,
+def _check_options(options: WhyOptions) -> None:
+    """Raise UsageError for options that exclude each other, and if none gives the installed version."""
+    choices = {
+        "--installed": options.installed is not None,
+        "--fresh": options.fresh,
+        "--starting-csv": options.starting_csv is not None,
     }
-    given = [way for way, is_given in ways.items() if is_given]
-    _refuse_deaf_options(request, given)
-    if not given and not request.live:
-        hint = "--installed NAME or --installed VERSION; --fresh if nothing is"
-        raise UsageError("say what is installed", hint=hint)
+    given = [option for option, is_given in choices.items() if is_given]
+    _check_live_options(options, given)
+    if not given and not options.live:
+        hint = "--installed NAME or --installed VERSION; --fresh if nothing is installed"
+        raise UsageError("no installed version is given", hint=hint)
     if len(given) > 1:
-        hint = "something is installed, or nothing is"
-        raise UsageError(f"{given[0]} and {given[1]} exclude each other", hint=hint)
-    if any(name is not None and not name.strip() for name in (request.installed, request.starting_csv)):
-        raise UsageError("an empty name is nothing to ask about", hint="give the name of a CSV, or a version")
+        raise UsageError(f"{given[0]} and {given[1]} exclude each other", hint="leave one of them out")
+    if any(name is not None and not name.strip() for name in (options.installed, options.starting_csv)):
+        raise UsageError(f"{given[0]} is empty", hint="give the name of a CSV, or a version")
 
 
-def _refuse_deaf_options(request: Request, given: Sequence[str]) -> None:
-    """Raise UsageError for what a cluster answers, or what only asking one has a use for."""
-    if not request.live:
+def _check_live_options(options: WhyOptions, given: Sequence[str]) -> None:
+    """Raise UsageError for options that only --live uses, or that the Subscription replaces."""
+    if not options.live:
         for option in ("namespace", "kubeconfig", "context"):
-            if getattr(request, option) is not None:
-                raise UsageError(f"--{option} goes with --live", hint="add --live, or leave it out")
+            if getattr(options, option) is not None:
+                raise UsageError(f"--{option} requires --live", hint="add --live, or leave it out")
         return
-    for option in (*given, *(["-c"] if request.channel else []), *(["--policy"] if request.policy else [])):
+    for option in (*given, *(["-c"] if options.channel else []), *(["--policy"] if options.policy else [])):
         raise UsageError(
-            f"{option} and --live exclude each other", hint="the Subscription says what is asked"
+            f"{option} and --live exclude each other", hint="--live reads it from the Subscription"
         )
 
 
-def _live(request: Request) -> Live:
-    from everpath.cli.live import live  # noqa: PLC0415 - only who asks a cluster pays for it
-
-    return live(request.package, request.namespace, request.kubeconfig, request.context)
-
-
-def _asked_by(request: Request, now: Live) -> Request:
-    """The question that a Subscription is."""
-    return request._replace(
-        package=now.package,
-        channel=now.channel,
-        installed=now.installed,
-        starting_csv=now.starting,
-        fresh=now.installed is None and now.starting is None,
+def _with_live_subscription(options: WhyOptions, live: LiveSubscription) -> WhyOptions:
+    return options._replace(
+        package=live.package,
+        channel=live.channel,
+        installed=live.installed,
+        starting_csv=live.starting_csv,
+        fresh=live.installed is None and live.starting_csv is None,
         policy="v0",
     )
 
 
 def _with_status(
-    view: Callable[[Told], Iterator[str]], now: Live, *, colour: bool, is_json: bool
+    view: Callable[[Told], Iterator[str]], live: LiveSubscription, *, colour: bool, is_json: bool
 ) -> Callable[[Told], Iterator[str]]:
-    """What the cluster says, and then what the catalog does."""
-    from everpath.olm.views import chain_data, status_text  # noqa: PLC0415
-    from everpath.reporters.colour import Paint  # noqa: PLC0415
+    """Return a view with the status of the operator before the explanation."""
+    from everpath.olm.reporter import status_data, status_text  # noqa: PLC0415 - only --live needs it
+    from everpath.reporters.colour import Paint  # noqa: PLC0415 - only --live needs it
 
-    def shown(told: Told) -> Iterator[str]:
+    def view_with_status(told: Told) -> Iterator[str]:
         if is_json:
-            yield from view(told._replace(live=chain_data(now.chain)))
+            yield from view(told._replace(live=status_data(live.status)))
             return
-        yield from status_text(now.chain, Paint(colour))
+        yield from status_text(live.status, Paint(colour))
         yield "\n"
         yield from view(told)
 
-    return shown
+    return view_with_status
 
 
 def _by_name(names: Sequence[Served], read: Sequence[Catalog]) -> dict[str, Catalog]:
-    return {one.name: catalog for one, catalog in zip(names, read, strict=True)}
+    return {each.name: catalog for each, catalog in zip(names, read, strict=True)}
 
 
-def _sources(request: Request, config: Config, market: Market, inputs: Inputs) -> list[Source]:
-    """Who offers the package: the one that is named, the only one, or the only one that has it installed."""
-    wanted = [request.package] if request.package else list(config.packages)
+def _sources(options: WhyOptions, config: Config, market: Market, inputs: Inputs) -> list[Source]:
+    """Return the catalogs of the given package, the only one, or the only one with the installed CSV."""
+    wanted = [options.package] if options.package else list(config.packages)
     chosen = market.packages(wanted)
-    if len(chosen) > 1 and (subject := request.installed or request.starting_csv) is not None:
+    if len(chosen) > 1 and (subject := options.installed or options.starting_csv) is not None:
         chosen = {p: s for p, s in chosen.items() if released(_graphs(s), subject, guess=False)} or chosen
     if not chosen:
         inputs.verify(wanted, ())
         raise inputs.no_package()
     if len(chosen) != 1:
-        said = f"say which of {named(chosen)} is meant"
-        raise UsageError(said, hint=f"-p NAME; {inputs.listing('packages')} lists them")
+        hint = f"-p NAME; {inputs.listing('packages')} lists them"
+        raise UsageError(f"no package is given; the input has {named(chosen)}", hint=hint)
     return next(iter(chosen.values()))
 
 
@@ -245,24 +246,25 @@ def _graphs(sources: Sequence[Source]) -> list[PackageGraph]:
     return [source.package for source in sources if source.package is not None]
 
 
-def _question(request: Request, config: Config, sources: Sequence[Source]) -> Question:
+def _question(options: WhyOptions, config: Config, sources: Sequence[Source]) -> Question:
     graphs = _graphs(sources)
-    asked = _asked(request.installed, graphs) if request.installed is not None else None
-    policy = request.policy or config.policy or "both"
+    asked = _asked(options.installed, graphs) if options.installed is not None else None
+    policy = options.policy or config.policy or "both"
     policies: tuple[PolicyName, ...] = (
         ("v0",) if policy == "v0" else ("v1",) if policy == "v1" else ("v0", "v1")
     )
-    channel = request.channel or (config.channels[0] if len(config.channels) == 1 else None)
+    channel = options.channel or (config.channels[0] if len(config.channels) == 1 else None)
     return Question(
         package=graphs[0].name,
-        channel=channel or _usual_channel(graphs, asked.name if asked is not None else request.starting_csv),
+        channel=channel
+        or _default_channel(graphs, asked.name if asked is not None else options.starting_csv),
         asked=asked,
         policies=policies,
-        starting=request.starting_csv,
+        starting=options.starting_csv,
         terms=Terms(
-            channels=channel_list(request.channel_list),
-            version_range=request.version_range,
-            self_certified=request.upgrade_constraint_policy == "SelfCertified",
+            channels=channel_list(options.channel_list),
+            version_range=options.version_range,
+            self_certified=options.upgrade_constraint_policy == "SelfCertified",
         ),
     )
 
@@ -270,13 +272,13 @@ def _question(request: Request, config: Config, sources: Sequence[Source]) -> Qu
 def _asked(text: str, graphs: Sequence[PackageGraph]) -> Asked:
     meant = released(graphs, text)
     if len(meant) > 1:
-        names = ", ".join(sorted(one.name for one in meant))
-        raise UsageError(f"{text} is the version of several: {names}", hint="--installed NAME says which")
+        names = ", ".join(sorted(each.name for each in meant))
+        raise UsageError(f"several CSVs have version {text}: {names}", hint="--installed NAME")
     return meant[0]
 
 
-def _usual_channel(graphs: Sequence[PackageGraph], name: str | None) -> str:
-    """The default channel, unless it does not have what is installed and others do."""
+def _default_channel(graphs: Sequence[PackageGraph], name: str | None) -> str:
+    """Return the default channel, unless only other channels have the installed CSV."""
     default = next((graph.package.default_channel for graph in graphs if graph.package.default_channel), "")
     holding = sorted({channel for graph in graphs for channel in graph.memberships.get(name or "", ())})
     if default and (default in holding or not holding):

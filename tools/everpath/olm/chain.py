@@ -1,103 +1,50 @@
-"""From catalog to running operator: where each link stands, and what the whole waits for."""
+"""The status of an operator, from its CatalogSource to its Deployments."""
 
 from __future__ import annotations
 
-__all__ = ["Chain", "chain"]
+__all__ = ["operator_status"]
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from everpath.olm.asking import plan_link, subscription_link, unapproved
-from everpath.olm.catalogs import catalog_link, group_link
-from everpath.olm.links import Link, State, Wait
-from everpath.olm.objects import SUBSCRIPTION, name_of, text
-from everpath.olm.observation import Observed
-from everpath.olm.running import condition_link, csv_link, deployment_links
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """`running` is the CSV that succeeded, `going_to` the one that OLM moves to; both may be empty.
-
-    `pending` is the InstallPlan that waits for approval.
-    """
-
-    package: str
-    namespace: str
-    links: tuple[Link, ...]
-    running: str = ""
-    going_to: str = ""
-    pending: str = ""
-
-    @property
-    def waits(self) -> tuple[Wait, ...]:
-        """Nearest to the catalog first: what is behind usually waits for what is in front."""
-        return tuple(wait for link in self.links for wait in link.waits)
-
-    @property
-    def is_settled(self) -> bool:
-        """An operator runs, and OLM knows of nothing newer for it."""
-        return bool(self.running) and not self.going_to
-
-    @property
-    def is_stuck(self) -> bool:
-        """Only somebody who changes something gets it any further."""
-        return any(wait.is_final for wait in self.waits)
-
-    @property
-    def is_stale(self) -> bool:
-        """OLM holds to an answer that things have overtaken."""
-        return any(wait.is_stale for wait in self.waits)
-
-    @property
-    def headline(self) -> str:
-        if self.is_settled:
-            return f"{self.running} runs"
-        if self.running:
-            return f"{self.running} runs, and is to become {self.going_to}"
-        return f"{self.going_to} is on its way" if self.going_to else "nothing is installed"
+from everpath.olm.catalog_source import catalog_source_status, operator_group_status
+from everpath.olm.csv import csv_status, operator_condition_status
+from everpath.olm.install_plan import install_plan_status, requires_approval
+from everpath.olm.objects import SUBSCRIPTION, name_of
+from everpath.olm.snapshot import OperatorSnapshot
+from everpath.olm.status import OperatorStatus, State, Wait
+from everpath.olm.subscription import subscription_status
+from everpath.olm.workload import deployment_statuses
 
 
-def chain(observed: Observed) -> Chain:
-    """Pure: the same objects, the same words."""
-    links = [
-        catalog_link(observed),
-        group_link(observed),
-        subscription_link(observed),
-        plan_link(observed),
-        csv_link(observed),
-        *deployment_links(observed),
-        condition_link(observed),
+def operator_status(snapshot: OperatorSnapshot) -> OperatorStatus:
+    """Return the status of an operator; it depends on nothing but the snapshot."""
+    chain = [
+        catalog_source_status(snapshot),
+        operator_group_status(snapshot),
+        subscription_status(snapshot),
+        install_plan_status(snapshot),
+        csv_status(snapshot),
+        *deployment_statuses(snapshot),
+        operator_condition_status(snapshot),
     ]
-    running = _running(observed)
-    plan = observed.plan
-    found = Chain(
-        observed.package,
-        observed.namespace,
-        tuple(link for link in links if link is not None),
-        running,
-        observed.current if observed.current != running else "",
-        name_of(plan) if plan is not None and unapproved(plan) else "",
+    running_csv = snapshot.running_csv
+    plan = snapshot.install_plan
+    status = OperatorStatus(
+        snapshot.package,
+        snapshot.namespace,
+        tuple(obj for obj in chain if obj is not None),
+        running_csv,
+        next_csv=snapshot.current_csv if snapshot.current_csv != running_csv else "",
+        pending_plan=name_of(plan) if plan is not None and requires_approval(plan) else "",
     )
-    return found if found.is_settled or found.waits else _between(found)
+    return status if status.is_settled or status.waits else _waiting_for_olm(status)
 
 
-def _between(found: Chain) -> Chain:
-    """All that is there is fine, and something is not there yet: it is OLM's turn."""
-    wait = Wait(f"OLM to bring in {found.going_to or 'what the Subscription asks for'}")
-    links = (
-        replace(link, state=State.WORKING, waits=(wait,)) if link.kind == SUBSCRIPTION.name else link
-        for link in found.links
+def _waiting_for_olm(status: OperatorStatus) -> OperatorStatus:
+    """Return the status with a wait for OLM: every object is fine, and the next one is not created yet."""
+    wait = Wait(f"OLM to install {status.next_csv or 'the package'}")
+    chain = (
+        replace(obj, state=State.WORKING, waits=(wait,)) if obj.kind == SUBSCRIPTION.name else obj
+        for obj in status.chain
     )
-    return replace(found, links=tuple(links))
-
-
-def _running(observed: Observed) -> str:
-    """The CSV that does the work: the newest if it succeeded, else the one that it is to replace."""
-    newest = observed.newest
-    if newest is None:
-        return ""
-    if text(newest, "status", "phase") == "Succeeded":
-        return name_of(newest)
-    old = text(newest, "spec", "replaces")
-    phase = text(observed.csv(old), "status", "phase")
-    return old if old and phase in ("Succeeded", "Replacing") else ""
+    return replace(status, chain=tuple(chain))

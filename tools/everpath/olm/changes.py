@@ -1,17 +1,18 @@
-"""What was done to a cluster, in the words of the tools that people know."""
+"""Differences between an existing object and a requested one, and what was done to an object."""
 
 from __future__ import annotations
 
-__all__ = ["Change", "Did"]
+__all__ = ["Change", "ChangeType", "Difference", "differences"]
 
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from everpath.olm.objects import Ref
+from everpath.olm.objects import Object, ObjectRef, nested
 
 
-class Did(StrEnum):
-    """What became of an object. The words are part of the JSON contract."""
+class ChangeType(StrEnum):
+    """What was done to an object. The values are part of the JSON contract."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -21,12 +22,47 @@ class Did(StrEnum):
 
 
 class Change(NamedTuple):
-    """One object, and what was done to it."""
+    """An object, and what was done to it."""
 
-    did: Did
-    ref: Ref
+    type: ChangeType
+    ref: ObjectRef
 
     def __str__(self) -> str:
-        if self.did is Did.UNCHANGED:
-            return f"{self.ref} is as wanted"
-        return f"{self.did.capitalize()} {self.ref}"
+        if self.type is ChangeType.UNCHANGED:
+            return f"{self.ref} unchanged"
+        return f"{self.type.capitalize()} {self.ref}"
+
+
+class Difference(NamedTuple):
+    """A field whose actual value is not the requested one. None means not set."""
+
+    path: str
+    actual: Any
+    requested: Any
+
+    def __str__(self) -> str:
+        """`spec.channel is alpha, not stable`."""
+        actual = "not set" if self.actual is None else _format_value(self.actual)
+        return f"{self.path} is {actual}, not {_format_value(self.requested)}"
+
+
+def differences(actual: Object, requested: Object, *path: str) -> list[Difference]:
+    """Return the fields below a path that do not have the requested value.
+
+    Fields that are not requested are ignored: they belong to other managers. Lists are compared as a whole.
+    """
+    return list(_differences(nested(actual, *path), nested(requested, *path), ".".join(path)))
+
+
+def _differences(actual: Any, requested: Any, path: str) -> Iterator[Difference]:
+    if isinstance(requested, Mapping):
+        for key, value in requested.items():
+            yield from _differences(nested(actual, key), value, f"{path}.{key}" if path else key)
+    elif actual != requested:
+        yield Difference(path, actual, requested)
+
+
+def _format_value(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "empty"
+    return str(value) if value != "" else "empty"

@@ -1,6 +1,6 @@
-"""A real cluster, through the client of the Kubernetes project. Nothing else imports it.
+"""A cluster behind the Kubernetes client. No other module imports that client.
 
-Objects go by their paths, as JSON: a cluster is asked for a dozen kinds, and need not be discovered first.
+Requests go to the paths of the objects, without discovery: only about ten kinds are needed.
 """
 
 from __future__ import annotations
@@ -25,104 +25,106 @@ from kubernetes.config import ConfigException
 from kubernetes.dynamic import DynamicClient
 
 from everpath.errors import Unreachable, UsageError
-from everpath.olm.objects import ConflictError, Kind, Object, Ref, Refused, items, ref_of, text
+from everpath.olm.objects import (
+    ConflictError,
+    Kind,
+    Object,
+    ObjectRef,
+    RequestDenied,
+    nested_list,
+    nested_str,
+    normalize_whitespace,
+    ref_to,
+)
 
-#: Who the API server says has set a field.
 FIELD_MANAGER: Final = "everpath"
 
 _NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
-_USUAL: Final = "~/.kube/config"
-_APPLY: Final = "application/apply-patch+yaml"
-_MERGE: Final = "application/merge-patch+json"
-#: Of one answer, in seconds: to connect, and to read on.
-_PATIENCE: Final = (10, 30)
-_PAGE: Final = 500
+_DEFAULT_KUBECONFIG: Final = "~/.kube/config"
+_APPLY_PATCH: Final = "application/apply-patch+yaml"
+_MERGE_PATCH: Final = "application/merge-patch+json"
+#: Seconds to connect, and seconds to wait for data.
+_REQUEST_TIMEOUT: Final = (10, 30)
+_PAGE_SIZE: Final = 500
 
 
 def connect(kubeconfig: str | None = None, context: str | None = None) -> KubeCluster:
-    """The cluster that kubectl would speak to: by file, KUBECONFIG, the usual file, or from inside a pod."""
-    files = kubeconfig or _filled(os.environ.get("KUBECONFIG", "")) or _USUAL
+    """Return the cluster that kubectl uses: of the file, KUBECONFIG, the default file, or the pod.
+
+    Raises UsageError if no cluster is configured, RequestDenied if a credential plugin fails.
+    """
+    files = kubeconfig or _existing_files(os.environ.get("KUBECONFIG", "")) or _DEFAULT_KUBECONFIG
     settings = Configuration()
-    # The client would try three times at a server that is not there; whoever waits is told and asks again.
+    # The commands retry themselves and report it; the client would retry three times before that.
     settings.retries = False
     try:
-        if files == _USUAL and context is None and _is_inside():
+        has_default = Path(_DEFAULT_KUBECONFIG).expanduser().exists()
+        # client-go too uses the ServiceAccount of the pod only without a kubeconfig.
+        if files == _DEFAULT_KUBECONFIG and context is None and not has_default and _NAMESPACE_FILE.exists():
             config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]
             return KubeCluster(ApiClient(settings), _NAMESPACE_FILE.read_text(encoding="utf-8").strip())
-        chosen = context or _current(files)
-        with _signed_in(files):
+        context = context or _current_context(files)
+        with _credential_errors(files):
             config.load_kube_config(  # type: ignore[no-untyped-call]
-                files, chosen, client_configuration=settings, persist_config=False
+                files, context, client_configuration=settings, persist_config=False
             )
-        return KubeCluster(ApiClient(settings), _namespace(files, chosen))
+        return KubeCluster(ApiClient(settings), _context_namespace(files, context))
     except (ConfigException, yaml.YAMLError) as error:
-        raise _unconfigured(files, str(error)) from error
+        raise _no_cluster(files, str(error)) from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        # The client takes for granted that a file has the shape of a configuration.
-        raise _unconfigured(files, "it is no configuration of kubectl") from error
+        # The client does not check the structure of the file.
+        raise _no_cluster(files, "it is not a valid kubeconfig") from error
     except OSError as error:
         raise UsageError(f"cannot read {error.filename}: {error.strerror}") from error
 
 
-def _filled(files: str) -> str:
-    """Of several files those with something in them, as kubectl has it; of one, that one."""
+def _existing_files(files: str) -> str:
+    """Return the files that are not empty, like kubectl; the first one if all are."""
     names = [name for name in files.split(os.pathsep) if name]
-    there = [name for name in names if _size(name)]
-    return os.pathsep.join(there or names[:1])
-
-
-def _size(name: str) -> int:
-    file = Path(name).expanduser()
-    return file.stat().st_size if file.exists() else 0
+    existing = [name for name in names if (path := Path(name).expanduser()).exists() and path.stat().st_size]
+    return os.pathsep.join(existing or names[:1])
 
 
 @contextmanager
-def _signed_in(files: str) -> Iterator[None]:
-    """Raises Refused where a program that is to give credentials fails.
+def _credential_errors(files: str) -> Iterator[None]:
+    """Raise RequestDenied if a credential plugin fails.
 
-    The client only logs that, and goes on as nobody: the cluster would be blamed for what it then refuses.
+    The client only logs that and continues as an anonymous user, which the cluster then denies.
     """
-    said: list[str] = []
-    heard = logging.Handler(logging.ERROR)
-    heard.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
-    log = logging.getLogger()
-    log.addHandler(heard)
+    messages: list[str] = []
+    handler = logging.Handler(logging.ERROR)
+    handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger()
+    logger.addHandler(handler)
     try:
         yield
     finally:
-        log.removeHandler(heard)
-    if said:
-        hint = "sign in again, or choose another context; `kubectl auth whoami` runs the same program"
-        raise Refused(f"no credentials for the cluster of {files}: {' '.join(said[0].split())}", hint=hint)
+        logger.removeHandler(handler)
+    if messages:
+        raise RequestDenied(
+            f"no credentials for the cluster of {files}: {normalize_whitespace(messages[0])}",
+            hint="log in again, or choose another context; `kubectl auth whoami` runs the same plugin",
+        )
 
 
-def _is_inside() -> bool:
-    """In a pod, and nobody has configured anything: as client-go does it."""
-    return not Path(_USUAL).expanduser().exists() and _NAMESPACE_FILE.exists()
-
-
-def _current(files: str) -> str | None:
-    """The current context: of several files the first that names one, as kubectl has it.
-
-    The client itself would take the last.
-    """
-    for file in (Path(name).expanduser() for name in files.split(os.pathsep) if name):
-        if file.is_file() and (name := text(yaml.safe_load(file.read_bytes()), "current-context")):
+def _current_context(files: str) -> str | None:
+    """Return the current context of the first file that has one, like kubectl; the client uses the last."""
+    for path in (Path(name).expanduser() for name in files.split(os.pathsep) if name):
+        if path.is_file() and (name := nested_str(yaml.safe_load(path.read_bytes()), "current-context")):
             return name
     return None
 
 
-def _namespace(files: str, context: str | None) -> str:
-    """Of the context that is used."""
+def _context_namespace(files: str, context: str | None) -> str:
     contexts, active = config.list_kube_config_contexts(files)  # type: ignore[no-untyped-call]
-    chosen = next((one for one in contexts if one["name"] == context), active)
-    return text(chosen, "context", "namespace") or "default"
+    chosen = next((each for each in contexts if each["name"] == context), active)
+    return nested_str(chosen, "context", "namespace") or "default"
 
 
-def _unconfigured(files: str, why: str) -> UsageError:
+def _no_cluster(files: str, reason: str) -> UsageError:
     return UsageError(
-        f"no cluster is configured in {files}: {' '.join(why.split())}",
-        hint="--kubeconfig FILE and --context NAME say which; `kubectl config get-contexts` lists them",
+        f"no cluster is configured in {files}: {normalize_whitespace(reason)}",
+        hint="set --kubeconfig FILE or --context NAME; `kubectl config get-contexts` lists the contexts",
     )
 
 
@@ -132,142 +134,127 @@ class KubeCluster:
     def __init__(self, client: ApiClient, namespace: str) -> None:
         self.namespace = namespace
         self._host = client.configuration.host
-        # Discovery would ask for every group of the cluster first.
+        # Discovery would request every API group of the cluster.
         self._client = DynamicClient(client, discoverer=lambda *_: None)  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
-        """End the connections that are kept for the next request."""
+        """Close the connection pool."""
         self._client.client.rest_client.close()
 
-    def get(self, ref: Ref) -> Object | None:
-        found: Object | None = self._call("get", _path(ref), absent=None)
-        return found
+    def get(self, ref: ObjectRef) -> Object | None:
+        obj: Object | None = self._request("get", _path(ref), if_missing=None)
+        return obj
 
     def serves(self, kind: Kind) -> bool:
-        known = self._call("get", kind.root, absent={})
-        return any(text(one, "name") == kind.plural for one in items(known, "resources"))
+        resources = self._request("get", kind.api_path, if_missing={})
+        return any(nested_str(each, "name") == kind.plural for each in nested_list(resources, "resources"))
 
-    def find(self, kind: Kind, namespace: str = "", selector: str = "") -> list[Object]:
-        query = [("limit", str(_PAGE)), *([("labelSelector", selector)] if selector else [])]
-        found: list[Object] = []
-        more = ""
-        while True:
-            page = self._call(
-                "get",
-                _path(Ref(kind, namespace, "")),
-                query=[*query, *([("continue", more)] if more else [])],
-                absent={},
-            )
-            found += items(page, "items")
-            more = text(page, "metadata", "continue")
-            if not more:
-                return found
+    def list_objects(self, kind: Kind, namespace: str = "", selector: str = "") -> list[Object]:
+        path = _path(ObjectRef(kind, namespace, ""))
+        query = [("limit", str(_PAGE_SIZE)), *([("labelSelector", selector)] if selector else [])]
+        page = self._request("get", path, query=query, if_missing={})
+        objects: list[Object] = nested_list(page, "items")
+        while token := nested_str(page, "metadata", "continue"):
+            page = self._request("get", path, query=[*query, ("continue", token)], if_missing={})
+            objects += nested_list(page, "items")
+        return objects
 
-    def apply(self, kind: Kind, thing: Object, *, force: bool = False, rehearsed: bool = False) -> Object:
+    def apply(self, kind: Kind, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
         query = [("fieldManager", FIELD_MANAGER), ("force", "true" if force else "false")]
-        query += [("dryRun", "All")] if rehearsed else []
-        made = self._call("patch", _path(ref_of(thing, kind)), thing, _APPLY, query)
-        return made or {}
+        query += [("dryRun", "All")] if dry_run else []
+        return self._request("patch", _path(ref_to(obj, kind)), obj, _APPLY_PATCH, query) or {}
 
-    def merge(self, ref: Ref, changes: Object) -> Object:
-        changed = self._call("patch", _path(ref), changes, _MERGE, [("fieldManager", FIELD_MANAGER)])
-        return changed or {}
+    def patch(self, ref: ObjectRef, changes: Object) -> Object:
+        query = [("fieldManager", FIELD_MANAGER)]
+        return self._request("patch", _path(ref), changes, _MERGE_PATCH, query) or {}
 
-    def delete(self, kind: Kind, thing: Object) -> None:
+    def delete(self, kind: Kind, obj: Object) -> None:
         options = {
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "propagationPolicy": "Background",
-            "preconditions": {"uid": text(thing, "metadata", "uid")},
+            "preconditions": {"uid": nested_str(obj, "metadata", "uid")},
         }
-        # A conflict: what has the name by now is another object.
+        # A conflict means that the object is deleted and another one has its name.
         with suppress(ConflictError):
-            self._call("delete", _path(ref_of(thing, kind)), options, absent={})
+            self._request("delete", _path(ref_to(obj, kind)), options, if_missing={})
 
-    def _call(
+    def _request(
         self,
         method: str,
         path: str,
         body: Object | None = None,
         content_type: str = "application/json",
         query: list[tuple[str, str]] | None = None,
-        **absent: Any,
+        **if_missing: Any,
     ) -> Any:
-        """The answer; what `absent` says where the server knows no such thing, if it may be missing."""
-        with self._told(f"{method} {path}"):
-            try:
-                answer = self._client.request(
-                    method,
-                    path,
-                    # Only a text is sent as it is under every content type.
-                    body=json.dumps(body) if content_type == _APPLY else body,
-                    query_params=list(query or ()),
-                    content_type=content_type,
-                    serialize=False,
-                    _request_timeout=_PATIENCE,
-                )
-                return json.loads(answer.data)
-            except ApiException as error:
-                if error.status == 404 and absent:
-                    return absent["absent"]
-                raise
-        raise AssertionError
-
-    @contextmanager
-    def _told(self, request: str) -> Iterator[None]:
-        """What goes wrong between here and the cluster, as errors that know their remedy."""
+        """Send a request and return the JSON of the response; `if_missing`, if given, for status 404."""
         try:
-            yield
-        except ApiException as error:
-            raise _refusal(error, request, self._host) from error
-        except urllib3.exceptions.HTTPError as error:
-            hint = (
-                "is it running, and does the context name the right one? `kubectl cluster-info` asks the same"
+            response = self._client.request(
+                method,
+                path,
+                # The client sends only a string unchanged with every content type.
+                body=json.dumps(body) if content_type == _APPLY_PATCH else body,
+                query_params=list(query or ()),
+                content_type=content_type,
+                serialize=False,
+                _request_timeout=_REQUEST_TIMEOUT,
             )
+            return json.loads(response.data)
+        except ApiException as error:
+            if error.status == 404 and if_missing:
+                return if_missing["if_missing"]
+            raise _api_error(error, f"{method} {path}", self._host) from error
+        except urllib3.exceptions.HTTPError as error:
             raise Unreachable(
-                f"the cluster at {self._host} does not answer: {_reason(error)}", hint=hint
+                f"the cluster at {self._host} does not respond: {_connection_error(error)}",
+                hint="check that it is running and that the context is right; `kubectl cluster-info` "
+                "sends a request to the same server",
             ) from error
         except ValueError as error:
-            hint = "a proxy or another server may stand at that address"
-            raise Unreachable(f"what answers at {self._host} is no API server: {error}", hint=hint) from error
+            raise Unreachable(
+                f"the server at {self._host} is not a Kubernetes API server: {error}",
+                hint="a proxy or another server may use this address",
+            ) from error
 
 
-def _path(ref: Ref) -> str:
-    where = f"/namespaces/{quote(ref.namespace)}" if ref.kind.is_namespaced and ref.namespace else ""
-    which = f"/{quote(ref.name)}" if ref.name else ""
-    return f"{ref.kind.root}{where}/{ref.kind.plural}{which}"
+def _path(ref: ObjectRef) -> str:
+    namespace = f"/namespaces/{quote(ref.namespace)}" if ref.kind.is_namespaced and ref.namespace else ""
+    name = f"/{quote(ref.name)}" if ref.name else ""
+    return f"{ref.kind.api_path}{namespace}/{ref.kind.plural}{name}"
 
 
-def _refusal(error: ApiException, request: str, host: str) -> Unreachable | UsageError:
-    """What an API server says no with."""
-    said = _message(error)
+def _api_error(error: ApiException, request: str, host: str) -> Unreachable | UsageError:
+    """Return the error for a response with an error status."""
+    message = _status_message(error)
     if error.status == 401:
-        hint = "sign in again, or choose another context; `kubectl auth whoami` tells as whom you ask"
-        return Refused(f"the cluster at {host} does not know you: {said}", hint=hint, code=401)
+        hint = "log in again, or choose another context; `kubectl auth whoami` shows the user"
+        return RequestDenied(f"the cluster at {host} rejects the credentials: {message}", hint=hint, code=401)
     if error.status == 403:
-        hint = "ask whoever runs the cluster for the right; `kubectl auth can-i --list` shows what you have"
-        return Refused(f"the cluster does not allow it: {said}", hint=hint, code=403)
+        hint = "ask an administrator for the permission; `kubectl auth can-i --list` shows yours"
+        return RequestDenied(f"permission denied by the cluster: {message}", hint=hint, code=403)
     if error.status == 409:
-        hint = "somebody else has set these fields: --force takes them over, or leave them out"
-        return ConflictError(f"another has a say in it: {said}", hint=hint)
+        hint = "another field manager has set these fields: --force overwrites them, or leave them out"
+        return ConflictError(f"conflict: {message}", hint=hint)
     if error.status in (400, 404, 405, 415, 422):
-        return Refused(f"the cluster refuses {request}: {said}", code=error.status)
+        return RequestDenied(f"the cluster rejects {request}: {message}", code=error.status)
     if not error.status:
-        hint = "the certificate must be of the authority that the kubeconfig names"
-        return Unreachable(f"the cluster at {host} cannot be trusted: {said}", hint=hint)
-    return Unreachable(f"the cluster at {host} answers {error.status}: {said}")
+        hint = "the certificate must be signed by the certificate authority in the kubeconfig"
+        return Unreachable(f"TLS connection to the cluster at {host} failed: {message}", hint=hint)
+    return Unreachable(f"the cluster at {host} responds with status {error.status}: {message}")
 
 
-def _message(error: ApiException) -> str:
+def _status_message(error: ApiException) -> str:
+    """Return the message of the Status object in the response, else the reason phrase."""
     try:
-        return text(json.loads(error.body or ""), "message") or str(error.reason)
+        return nested_str(json.loads(error.body or ""), "message") or str(error.reason)
     except (TypeError, ValueError):
-        return " ".join(str(error.reason).split())
+        return normalize_whitespace(str(error.reason))
 
 
-def _reason(error: Exception) -> str:
+def _connection_error(error: Exception) -> str:
     cause = getattr(error, "reason", None) or error
-    # Of a connection that broke off the client has the words only beside the exception that has them, too.
+    # urllib3 wraps the error of a broken connection as the last argument.
     if len(cause.args) > 1 and isinstance(cause.args[-1], Exception):
         cause = cause.args[-1]
     return str(cause).rpartition(": ")[2] or type(cause).__name__

@@ -1,4 +1,4 @@
-"""Objects of Kubernetes as JSON, the kinds that matter here, and the port to whoever keeps them."""
+"""Kubernetes objects as JSON, their kinds, and the interface to the cluster that stores them."""
 
 from __future__ import annotations
 
@@ -8,27 +8,28 @@ __all__ = [
     "CSV",
     "DEPLOYMENT",
     "INSTALL_PLAN",
-    "KINDS",
     "NAMESPACE",
     "OPERATOR_CONDITION",
     "OPERATOR_GROUP",
     "POD",
+    "PVC",
     "SUBSCRIPTION",
-    "VOLUME_CLAIM",
     "Cluster",
     "ConflictError",
     "Kind",
     "Object",
-    "Ref",
-    "Refused",
-    "condition",
-    "conditions",
-    "dig",
-    "items",
+    "ObjectRef",
+    "RequestDenied",
+    "find_condition",
+    "is_condition_true",
     "labels",
     "name_of",
-    "ref_of",
-    "text",
+    "namespace_of",
+    "nested",
+    "nested_list",
+    "nested_str",
+    "normalize_whitespace",
+    "ref_to",
 ]
 
 from collections.abc import Mapping
@@ -40,7 +41,7 @@ Object: TypeAlias = dict[str, Any]
 
 
 class Kind(NamedTuple):
-    """What an API server serves: its kind, and where."""
+    """A kind of object, and where the API server serves it."""
 
     api_version: str
     name: str
@@ -48,14 +49,14 @@ class Kind(NamedTuple):
     is_namespaced: bool = True
 
     @property
-    def root(self) -> str:
-        """The path below which an API server has this version of its group."""
+    def api_path(self) -> str:
+        """The path of the API group and version."""
         return f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
 
 
 NAMESPACE: Final = Kind("v1", "Namespace", "namespaces", is_namespaced=False)
 POD: Final = Kind("v1", "Pod", "pods")
-VOLUME_CLAIM: Final = Kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+PVC: Final = Kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims")
 DEPLOYMENT: Final = Kind("apps/v1", "Deployment", "deployments")
 CRD: Final = Kind(
     "apiextensions.k8s.io/v1",
@@ -71,12 +72,8 @@ CSV: Final = Kind("operators.coreos.com/v1alpha1", "ClusterServiceVersion", "clu
 OPERATOR_CONDITION: Final = Kind("operators.coreos.com/v2", "OperatorCondition", "operatorconditions")
 
 
-#: Those that people ask for by name, and that runs make.
-KINDS: Final = {kind.name: kind for kind in (NAMESPACE, OPERATOR_GROUP, CATALOG_SOURCE, SUBSCRIPTION)}
-
-
-class Ref(NamedTuple):
-    """One object: its kind, namespace ("" for none) and name."""
+class ObjectRef(NamedTuple):
+    """A reference to an object. The namespace of a cluster-scoped object is empty."""
 
     kind: Kind
     namespace: str
@@ -87,11 +84,11 @@ class Ref(NamedTuple):
 
 
 class ConflictError(UsageError):
-    """Somebody else has a say in what was to be changed, or was quicker."""
+    """Another field manager owns a field, or the object has another resourceVersion."""
 
 
-class Refused(Unreachable):
-    """The cluster answers, and the answer is no: asking again does not help. `code` is that of HTTP."""
+class RequestDenied(Unreachable):
+    """The API server has denied a request; a retry does not help. `code` is the HTTP status."""
 
     def __init__(self, message: str, *, hint: str | None = None, code: int = 0) -> None:
         super().__init__(message, hint=hint)
@@ -99,71 +96,83 @@ class Refused(Unreachable):
 
 
 class Cluster(Protocol):
-    """What keeps objects. Raises Unreachable where it does not answer, and Refused where it says no."""
+    """A Kubernetes cluster. Methods raise Unreachable without a response, RequestDenied if denied."""
 
     @property
     def namespace(self) -> str:
-        """The namespace to use where none is named."""
+        """The default namespace."""
 
-    def get(self, ref: Ref) -> Object | None:
-        """The object, or None if there is none, or no such kind."""
+    def get(self, ref: ObjectRef) -> Object | None:
+        """Return the object; None if the object or its kind does not exist."""
 
     def serves(self, kind: Kind) -> bool:
-        """Whether the cluster knows objects of this kind."""
+        """Whether the API server serves this kind."""
 
-    def find(self, kind: Kind, namespace: str = "", selector: str = "") -> list[Object]:
-        """The objects of a kind, in a namespace or in all; none if there is no such kind."""
+    def list_objects(self, kind: Kind, namespace: str = "", selector: str = "") -> list[Object]:
+        """Return the objects of a kind in one namespace or in all; none if the kind does not exist."""
 
-    def apply(self, kind: Kind, thing: Object, *, force: bool = False, rehearsed: bool = False) -> Object:
-        """Make it be as it is said to be; what is not said stays. Raises ConflictError unless forced.
+    def apply(self, kind: Kind, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        """Create or update an object with server-side apply.
 
-        If `rehearsed`, the server does all of that but keep it.
+        Raises ConflictError if another manager owns a field, unless `force` is set.
         """
 
-    def merge(self, ref: Ref, changes: Object) -> Object:
-        """Change some fields. Raises ConflictError if the changes name another resourceVersion."""
+    def patch(self, ref: ObjectRef, changes: Object) -> Object:
+        """Send a merge patch. Raises ConflictError if it contains an outdated resourceVersion."""
 
-    def delete(self, kind: Kind, thing: Object) -> None:
-        """Delete just this object, not one that took its name since. Gone already: nothing to do."""
+    def delete(self, kind: Kind, obj: Object) -> None:
+        """Delete the object with this UID, if it still exists."""
 
 
-def dig(thing: Any, *path: str) -> Any:
-    """What is at a path, None where it ends: servers leave out, or serve as null, what is empty."""
+def nested(obj: Any, *path: str) -> Any:
+    """Return the value at a path; None if it is missing or null, as API servers serve empty fields."""
     for key in path:
-        if not isinstance(thing, Mapping):
+        if not isinstance(obj, Mapping):
             return None
-        thing = thing.get(key)
-    return thing
+        obj = obj.get(key)
+    return obj
 
 
-def text(thing: Any, *path: str) -> str:
-    """The text at a path; empty if there is none."""
-    found = dig(thing, *path)
-    return found if isinstance(found, str) else ""
+def nested_str(obj: Any, *path: str) -> str:
+    """Return the string at a path; an empty one if there is none."""
+    value = nested(obj, *path)
+    return value if isinstance(value, str) else ""
 
 
-def items(thing: Any, *path: str) -> list[Any]:
-    """The list at a path; empty if there is none."""
-    found = dig(thing, *path)
-    return list(found) if isinstance(found, list) else []
+def nested_list(obj: Any, *path: str) -> list[Any]:
+    """Return the list at a path; an empty one if there is none."""
+    value = nested(obj, *path)
+    return list(value) if isinstance(value, list) else []
 
 
-def name_of(thing: Object) -> str:
-    return text(thing, "metadata", "name")
+def name_of(obj: Object) -> str:
+    return nested_str(obj, "metadata", "name")
 
 
-def labels(thing: Object) -> dict[str, str]:
-    return dict(dig(thing, "metadata", "labels") or {})
+def namespace_of(obj: Object) -> str:
+    return nested_str(obj, "metadata", "namespace")
 
 
-def conditions(thing: Any) -> list[Object]:
-    return [one for one in items(thing, "status", "conditions") if isinstance(one, dict)]
+def labels(obj: Object) -> dict[str, str]:
+    return dict(nested(obj, "metadata", "labels") or {})
 
 
-def condition(thing: Any, kind: str) -> Object | None:
-    """The condition of that type, whatever its status."""
-    return next((one for one in conditions(thing) if one.get("type") == kind), None)
+def find_condition(obj: Any, condition_type: str) -> Object | None:
+    """Return the condition of a type, whatever its status."""
+    for condition in nested_list(obj, "status", "conditions"):
+        if isinstance(condition, dict) and condition.get("type") == condition_type:
+            return condition
+    return None
 
 
-def ref_of(thing: Object, kind: Kind) -> Ref:
-    return Ref(kind, text(thing, "metadata", "namespace"), name_of(thing))
+def is_condition_true(condition: Any) -> bool:
+    return nested_str(condition, "status") == "True"
+
+
+def ref_to(obj: Object, kind: Kind) -> ObjectRef:
+    return ObjectRef(kind, namespace_of(obj), name_of(obj))
+
+
+def normalize_whitespace(message: str) -> str:
+    """Return a message on one line."""
+    return " ".join(message.split())
