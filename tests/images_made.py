@@ -23,7 +23,7 @@ from typing import Final
 
 from everpath.oci.blobs import Blobs
 from everpath.oci.configs import CONFIG
-from everpath.oci.content import Image
+from everpath.oci.descriptors import Image
 from everpath.oci.manifests import MANIFEST, json_bytes, manifest_bytes
 
 #: A catalog that opm accepts, and a bundle that OLM can use.

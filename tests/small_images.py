@@ -7,7 +7,7 @@ __all__ = ["index", "layer_of", "single"]
 import json
 
 from everpath.oci.blobs import Blobs
-from everpath.oci.content import Descriptor, Image
+from everpath.oci.descriptors import Descriptor, Image
 
 _LAYER = "application/vnd.oci.image.layer.v1.tar"
 _CONFIG = "application/vnd.oci.image.config.v1+json"

@@ -10,14 +10,14 @@ import pytest
 
 from bundles import write
 from commandline import Everpath
-from everpath.oci.archives import open_archive
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Image, Platform, children
+from everpath.oci.build import Recipe, build
+from everpath.oci.descriptors import Image, Platform, children
 from everpath.oci.docker_archives import open_docker_archive
 from everpath.oci.layers import Member
 from everpath.oci.layouts import open_layout, write_layout
+from everpath.oci.oci_archives import open_archive
 from everpath.oci.platforms import config_of, labels_of, manifest_for
-from everpath.oci.unpacking import unpack
+from everpath.oci.unpack import unpack
 from images_made import ANNOTATIONS, BUNDLE, CATALOG, files_in
 
 CONFIGS = "operators.operatorframework.io.index.configs.v1"

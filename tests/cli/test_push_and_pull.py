@@ -256,7 +256,7 @@ def test_what_cannot_be_written_is_called_as_the_user_called_it(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("everpath.oci.unpacking._place", full)
+    monkeypatch.setattr("everpath.oci.unpack._place", full)
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "back", "--insecure")
     assert answer.code == 2
     assert "cannot write back: No space left on device" in answer.err

@@ -9,8 +9,8 @@ import pytest
 
 from everpath.errors import UnreadableInput, UsageError
 from everpath.oci.blobs import Blobs
-from everpath.oci.building import USUAL_PLATFORMS, Recipe, build
-from everpath.oci.content import Image, Platform, children, read_blob
+from everpath.oci.build import USUAL_PLATFORMS, Recipe, build
+from everpath.oci.descriptors import Image, Platform, children, read_blob
 from everpath.oci.layers import Member
 from everpath.oci.manifests import INDEX, MANIFEST, index_bytes
 from everpath.oci.platforms import config_of, labels_of, parse_platform, platforms_of

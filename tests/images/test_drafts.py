@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from everpath.oci import drafts
-from everpath.oci.drafts import draft_file, draft_folder, folder_aside
+from everpath import atomic_files
+from everpath.atomic_files import draft_file, draft_folder, folder_aside
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_what_lives_or_has_another_name_stays(tmp_path: Path, dead: int) -> None
 def test_a_process_whose_number_means_nothing_here_still_holds_its_drafts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drafts, "_lives", lambda _: False)
+    monkeypatch.setattr(atomic_files, "_lives", lambda _: False)
     with draft_folder(tmp_path / "a") as first, folder_aside(tmp_path / "a") as second:
         with draft_file(tmp_path / "b") as stream, draft_file(tmp_path / "c"):
             stream.write(b"b")

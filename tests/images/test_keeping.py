@@ -13,14 +13,14 @@ from typing import BinaryIO
 import pytest
 
 from everpath.errors import UnreadableInput, UsageError
-from everpath.oci.archives import open_archive, write_archive
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Descriptor, Image, Platform, in_push_order, read_blob
+from everpath.oci.build import Recipe, build
+from everpath.oci.descriptors import Descriptor, Image, Platform, in_push_order, read_blob
 from everpath.oci.docker_archives import image_id, open_docker_archive, write_docker_archive
 from everpath.oci.layers import Member
 from everpath.oci.layouts import open_layout, write_layout
+from everpath.oci.oci_archives import open_archive, write_archive
 from everpath.oci.platforms import labels_of, manifest_for
-from everpath.oci.unpacking import unpack
+from everpath.oci.unpack import unpack
 from images_made import files_in
 
 Write = Callable[..., None]

@@ -9,11 +9,11 @@ from typing import Any, BinaryIO
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Descriptor, Image, Platform
-from everpath.oci.kept import Kept, Store
+from everpath.oci.build import Recipe, build
+from everpath.oci.cache import Kept, Store
+from everpath.oci.descriptors import Descriptor, Image, Platform
 from everpath.oci.layers import Member
-from everpath.oci.operators import Payload, extract, payload_of
+from everpath.oci.payload import Payload, extract, payload_of
 
 CONFIGS = "operators.operatorframework.io.index.configs.v1"
 BUNDLE = "operators.operatorframework.io.bundle"
@@ -147,7 +147,7 @@ def test_who_comes_second_takes_what_the_first_has_put_there(
         store.keep(made, "x")
         extract(*given)
 
-    monkeypatch.setattr("everpath.oci.kept.extract", overtaken)
+    monkeypatch.setattr("everpath.oci.cache.extract", overtaken)
     assert isinstance(store.keep(made, "x"), Kept)
 
 

@@ -16,7 +16,7 @@ import pytest
 from bundles import write
 from commandline import ROOT
 from everpath.cli.app import run
-from everpath.oci.folders import catalog_members
+from everpath.oci.build_context import catalog_members
 from everpath.oci.layers import Member, layer_of
 from images_made import BUNDLE, CATALOG
 
@@ -194,7 +194,7 @@ def test_a_file_a_name_or_an_option_matters(digest: Digest, catalog: Path) -> No
 # Needs nothing but the standard library, so that any Python can run it.
 _ELSEWHERE = """
 import sys
-from everpath.oci.building import Recipe, build
+from everpath.oci.build import Recipe, build
 from everpath.oci.layers import Member
 name = "configs/acme/catalog.yaml"
 members = [Member(name, sys.argv[1]), Member("configs/" + "é" * 80 + "/a", b"a" * 100000)]

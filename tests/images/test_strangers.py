@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from bundles import write
 from everpath.errors import UnreadableInput
-from everpath.oci.archives import open_archive, write_archive
 from everpath.oci.blobs import Blobs
-from everpath.oci.content import Descriptor, Image, children, in_push_order
+from everpath.oci.descriptors import Descriptor, Image, children, in_push_order
 from everpath.oci.docker_archives import open_docker_archive, write_docker_archive
 from everpath.oci.layouts import open_layout
 from everpath.oci.manifests import INDEX, MANIFEST, index_bytes
+from everpath.oci.oci_archives import open_archive, write_archive
 from everpath.oci.platforms import config_of, labels_of, manifest_for
 from images_made import layered
 from small_images import index
@@ -108,7 +108,7 @@ def test_indexes_that_nest_beyond_sense_are_refused() -> None:
 
 
 def test_an_image_of_more_blobs_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everpath.oci.content._MOST_BLOBS", 5)
+    monkeypatch.setattr("everpath.oci.descriptors._MOST_BLOBS", 5)
     with pytest.raises(UnreadableInput, match="more than 5 blobs"):
         list(in_push_order(index("amd64", "arm64", "s390x")))
 
@@ -215,13 +215,13 @@ def test_what_is_longer_than_any_of_its_kind_is_not_even_read(
         children(blobs, Descriptor(INDEX, _DIGEST, 5 << 20))
     write(tmp_path, {"oci-layout": "{}", "index.json": " " * 100})
     archive = _tar(tmp_path / "a.tar", {"oci-layout": "{}", "index.json": " " * 100, "manifest.json": ""})
-    for module in ("layouts", "archives"):
+    for module in ("layouts", "oci_archives"):
         monkeypatch.setattr(f"everpath.oci.{module}._LONGEST_INDEX", 99)
     with pytest.raises(UnreadableInput, match="longer than any index"):
         open_layout(str(tmp_path))
     with pytest.raises(UnreadableInput, match=r"index\.json of .* is too long"):
         open_archive(archive)
-    monkeypatch.setattr("everpath.oci.archives._MOST_MEMBERS", 2)
+    monkeypatch.setattr("everpath.oci.oci_archives._MOST_MEMBERS", 2)
     with pytest.raises(UnreadableInput, match="more than 2 members"):
         open_archive(archive)
 

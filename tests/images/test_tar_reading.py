@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.errors import UnreadableInput
-from everpath.oci.archives import TarMembers
-from everpath.oci.tar_reading import NotTar, Pieces, TarReader
-from everpath.oci.unpacking import unpack
+from everpath.oci.oci_archives import TarMembers
+from everpath.oci.tar_reader import NotTar, Pieces, TarReader
+from everpath.oci.unpack import unpack
 from small_images import single
 
 FORMATS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
@@ -157,7 +157,7 @@ def test_paths_that_no_disk_has_are_refused(tmp_path: Path, path: bytes, words: 
 
 
 def test_names_may_take_so_much_memory_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everpath.oci.unpacking._MOST_NAMES", 100)
+    monkeypatch.setattr("everpath.oci.unpack._MOST_NAMES", 100)
     layer = b"".join(file(f"configs/folder{number}/file") for number in range(9)) + END
     with pytest.raises(UnreadableInput, match="names of the image's files"):
         unpack(single(layer), str(tmp_path / "out"))
@@ -166,7 +166,7 @@ def test_names_may_take_so_much_memory_and_no_more(tmp_path: Path, monkeypatch: 
 def test_folders_that_are_only_implied_count_as_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("everpath.oci.unpacking._MOST_MEMBERS", 10)
+    monkeypatch.setattr("everpath.oci.unpack._MOST_MEMBERS", 10)
     with pytest.raises(UnreadableInput, match="more than 10 files"):
         unpack(single(file("/".join("abcdefghijkl")) + END), str(tmp_path / "out"))
 

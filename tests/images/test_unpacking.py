@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from everpath.errors import EverpathError, UnreadableInput, UsageError
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Descriptor, Image, Platform
+from everpath.oci.build import Recipe, build
+from everpath.oci.descriptors import Descriptor, Image, Platform
 from everpath.oci.layers import Member
-from everpath.oci.unpacking import unpack
+from everpath.oci.unpack import unpack
 from images_made import files_in, hostile, layered, special, tar_of
 
 
@@ -253,7 +253,7 @@ def test_a_folder_that_cannot_be_made_is_told(target: Path) -> None:
 
 
 def test_more_files_than_any_image_has_are_refused(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everpath.oci.unpacking._MOST_MEMBERS", 3)
+    monkeypatch.setattr("everpath.oci.unpack._MOST_MEMBERS", 3)
     image = layered(tar_of({"a": b"1", "b": b"1"}), tar_of({"c": b"1", "d": b"1"}))
     with pytest.raises(UnreadableInput, match="more than 3 files"):
         unpack(image, str(target), prefixes=["a"])

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everpath.errors import EverpathError
-from everpath.oci.archives import open_archive, write_archive
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Platform
+from everpath.oci.build import Recipe, build
+from everpath.oci.descriptors import Platform
 from everpath.oci.docker_archives import open_docker_archive, write_docker_archive
 from everpath.oci.layers import Compression, Member, layer_of
-from everpath.oci.unpacking import unpack
+from everpath.oci.oci_archives import open_archive, write_archive
+from everpath.oci.unpack import unpack
 from images_made import files_in, hostile, layered
 
 _NAMES = st.text(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.errors import EverpathError, UsageError
-from everpath.oci.content import Image, in_push_order
+from everpath.oci.descriptors import Image, in_push_order
 from everpath.oci.references import Reference, parse_reference
 from everpath.oci.registry import Options, push, resolve
 from everpath.oci.registry.retries import Patience

@@ -13,7 +13,7 @@ from catalogs import write_fbc
 from e2e.images.commands import everpath
 from e2e.images.docker_registry import DockerRegistry, blob_storage, docker_registry
 from everpath.errors import Unreachable
-from everpath.oci.content import Image
+from everpath.oci.descriptors import Image
 from everpath.oci.references import Reference
 from everpath.oci.registry import Options, push
 from images_made import hostile, layered, special, tar_of

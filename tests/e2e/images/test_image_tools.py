@@ -19,13 +19,13 @@ from e2e.servers.grpc_catalogs import is_listening
 from e2e.servers.loopback import free_ports
 from e2e.servers.polling import wait_until
 from everpath.cli.app import run
-from everpath.oci.archives import open_archive
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Platform
+from everpath.oci.build import Recipe, build
+from everpath.oci.descriptors import Platform
 from everpath.oci.docker_archives import open_docker_archive
 from everpath.oci.layers import Member
 from everpath.oci.layouts import open_layout, write_layout
-from everpath.oci.unpacking import unpack
+from everpath.oci.oci_archives import open_archive
+from everpath.oci.unpack import unpack
 from images_made import ANNOTATIONS, BUNDLE, CATALOG, files_in
 
 pytestmark = pytest.mark.e2e

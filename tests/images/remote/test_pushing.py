@@ -8,7 +8,7 @@ import pytest
 
 from everpath.errors import Unreachable, UnreadableInput, UsageError
 from everpath.oci.blobs import Blobs
-from everpath.oci.content import Descriptor, Image, in_push_order
+from everpath.oci.descriptors import Descriptor, Image, in_push_order
 from everpath.oci.references import Reference
 from everpath.oci.registry import Options, Step, push
 from registry_server import Asked, Registry, Reply

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from everpath.errors import Unreachable, UnreadableInput
-from everpath.oci.content import Image, digest_of, in_push_order
+from everpath.oci.descriptors import Image, digest_of, in_push_order
 from everpath.oci.references import Reference
 from everpath.oci.registry import Options, push, resolve
 from registry_server import Asked, Registry, Reply

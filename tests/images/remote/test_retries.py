@@ -12,7 +12,7 @@ import pytest
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
 from everpath.oci.registry import Options, push, resolve
-from everpath.oci.registry.connections import Connections
+from everpath.oci.registry.http_client import Connections
 from everpath.oci.registry.retries import Patience, asked_to_wait
 from everpath.oci.registry.transport import Answer, Broken, Request
 from registry_server import Registry, Reply

@@ -27,9 +27,9 @@ from everpath.loaders.bundle.contents import read_contents
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.model.bundle_contents import Contents
-from everpath.oci.building import Recipe
-from everpath.oci.content import Platform
-from everpath.oci.folders import BundleFiles, bundle_files
+from everpath.oci.build import Recipe
+from everpath.oci.build_context import BundleFiles, bundle_files
+from everpath.oci.descriptors import Platform
 from everpath.opm_render.bundles import render_bundle
 from everpath.opm_render.refusals import Refusal
 from everpath.rules.check import FOLDERS, Selection, judge_folders

@@ -30,9 +30,9 @@ from everpath.loaders.bundle.visits import folder_name
 from everpath.loaders.reading import Reading, read
 from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Catalog
-from everpath.oci.building import Recipe
-from everpath.oci.content import Image, Platform
-from everpath.oci.folders import CONFIGS, CONFIGS_LABEL, catalog_members, on_base
+from everpath.oci.build import Recipe
+from everpath.oci.build_context import CONFIGS, CONFIGS_LABEL, catalog_members, on_base
+from everpath.oci.descriptors import Image, Platform
 from everpath.oci.references import parse_located
 from everpath.opm_render.refusals import Refusal
 from everpath.rules.check import Selection, check
@@ -85,7 +85,7 @@ def build(path: str, base: str | None, **options: Any) -> int:
 
 
 def _opened(base: str, wishes: Wishes) -> Image:
-    from everpath.oci.opening import open_image  # noqa: PLC0415 - few build on a base
+    from everpath.oci.transports import open_image  # noqa: PLC0415 - few build on a base
 
     return open_image(parse_located(base), wishes.options())
 

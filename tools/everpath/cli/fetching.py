@@ -15,10 +15,10 @@ from everpath.cli.ending import at_the_end
 from everpath.cli.image_inputs import forget
 from everpath.errors import Unreachable, UsageError
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.oci.kept import Kept, Store
-from everpath.oci.opening import open_image
+from everpath.oci.cache import Kept, Store
 from everpath.oci.references import Located, parse_located
 from everpath.oci.registry import Options, Step, heard
+from everpath.oci.transports import open_image
 
 Progress = Callable[[int, int, str], None]
 

@@ -25,8 +25,8 @@ from everpath.cli.telling import tell
 from everpath.cli.writing import write as write_text
 from everpath.errors import UsageError
 from everpath.loaders.sources import Sources
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Image, Platform
+from everpath.oci.build import Recipe, build
+from everpath.oci.descriptors import Image, Platform
 from everpath.oci.layers import COMPRESSIONS, LATEST, Compression
 from everpath.oci.platforms import parse_platform, platforms_of
 from everpath.oci.references import Located, parse_located
@@ -221,7 +221,7 @@ def _write(image: Image, where: Located) -> None:
 
         write_layout(image, where.path, where.tag)
     elif where.transport == "oci-archive":
-        from everpath.oci.archives import write_archive  # noqa: PLC0415
+        from everpath.oci.oci_archives import write_archive  # noqa: PLC0415
 
         write_archive(image, where.path, where.tag)
     else:

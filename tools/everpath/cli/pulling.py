@@ -15,7 +15,7 @@ from everpath.errors import UsageError
 from everpath.oci.references import Located, parse_located
 
 if TYPE_CHECKING:
-    from everpath.oci.content import Image
+    from everpath.oci.descriptors import Image
 
 _output_option = click.option(
     "-o",
@@ -73,8 +73,8 @@ def pull_bundle(image: str, **options: Any) -> None:
 
 
 def _pull(kind: str, text: str, options: dict[str, Any]) -> None:
-    from everpath.oci.opening import open_image  # noqa: PLC0415 - brings HTTP and TLS along
     from everpath.oci.registry import heard  # noqa: PLC0415
+    from everpath.oci.transports import open_image  # noqa: PLC0415 - brings HTTP and TLS along
 
     located = parse_located(text)
     out = options["output"] or _usual(located)
@@ -106,7 +106,7 @@ def _target(out: str) -> Located | None:
 
 
 def _extract(kind: str, image: Image, folder: str, name: str) -> None:
-    from everpath.oci.operators import extract, payload_of  # noqa: PLC0415
+    from everpath.oci.payload import extract, payload_of  # noqa: PLC0415
 
     _require_free(folder)
     payload = payload_of(image, name)
@@ -130,7 +130,7 @@ def _copy(image: Image, target: Located, source: Located) -> None:
 
         write_layout(image, target.path, tag)
     elif target.transport == "oci-archive":
-        from everpath.oci.archives import write_archive  # noqa: PLC0415
+        from everpath.oci.oci_archives import write_archive  # noqa: PLC0415
 
         write_archive(image, target.path, tag)
     else:

@@ -18,7 +18,7 @@ from everpath.errors import ExitCode, UsageError
 from everpath.oci.references import Reference, parse_located, parse_reference
 
 if TYPE_CHECKING:
-    from everpath.oci.content import Image
+    from everpath.oci.descriptors import Image
     from everpath.oci.registry import Options
 
 _mount_option: Final = click.option(
@@ -147,8 +147,8 @@ def _image(kind: str, source: str, options: Options, *, no_check: bool) -> Image
     """What is to be sent; an exit code for a folder that is not worth it, which has been told."""
     if not is_image(source):
         return _built(kind, source.rstrip(os.sep) or source, no_check=no_check)
-    from everpath.oci.opening import open_image  # noqa: PLC0415
-    from everpath.oci.operators import payload_of  # noqa: PLC0415
+    from everpath.oci.payload import payload_of  # noqa: PLC0415
+    from everpath.oci.transports import open_image  # noqa: PLC0415
 
     located = parse_located(source)
     image = open_image(located, options)
@@ -162,7 +162,7 @@ def _built(kind: str, folder: str, *, no_check: bool) -> Image | ExitCode:
     """The image of a folder, in memory, as the command for that builds it without options."""
     from everpath.cli import bundle_build, catalog_build  # noqa: PLC0415 - they bring all readers along
     from everpath.cli.image_building import Request  # noqa: PLC0415
-    from everpath.oci.building import Recipe, build  # noqa: PLC0415
+    from everpath.oci.build import Recipe, build  # noqa: PLC0415
 
     request = Request(no_check=no_check)
     recipe = (bundle_build if kind == "bundle" else catalog_build).recipe_of(folder, request)

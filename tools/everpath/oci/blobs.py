@@ -8,7 +8,7 @@ import io
 from typing import BinaryIO
 
 from everpath.errors import UnreadableInput
-from everpath.oci.content import Content, Descriptor, Platform, digest_of
+from everpath.oci.descriptors import Content, Descriptor, Platform, digest_of
 
 
 class Blobs:

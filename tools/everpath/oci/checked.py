@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 from everpath.errors import UnreadableInput
-from everpath.oci.content import Content, Descriptor
+from everpath.oci.descriptors import Content, Descriptor
 
 _PIECE: Final = 1 << 20
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.oci.content import Platform
+from everpath.oci.descriptors import Platform
 from everpath.oci.manifests import json_bytes
 
 CONFIG: Final = "application/vnd.oci.image.config.v1+json"

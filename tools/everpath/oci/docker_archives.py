@@ -14,16 +14,16 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
+from everpath.atomic_files import draft_file
 from everpath.errors import UnreadableInput, UsageError
-from everpath.oci.archives import TarMembers
 from everpath.oci.blobs import Blobs
 from everpath.oci.checked import checked_pieces
 from everpath.oci.configs import CONFIG
-from everpath.oci.content import Content, Descriptor, Image, Platform
-from everpath.oci.drafts import draft_file
+from everpath.oci.descriptors import Content, Descriptor, Image, Platform
 from everpath.oci.inflating import Allowance, layer_pieces
 from everpath.oci.layers import file_pieces, tar_end
 from everpath.oci.manifests import MANIFEST, manifest_bytes
+from everpath.oci.oci_archives import TarMembers
 from everpath.oci.platforms import manifest_for, parts_of
 from everpath.oci.references import parse_reference
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from everpath.errors import UnreadableInput
 from everpath.oci.checked import checked_pieces
-from everpath.oci.content import Content, Descriptor
+from everpath.oci.descriptors import Content, Descriptor
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"

@@ -26,11 +26,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from everpath.atomic_files import draft_file, draft_folder, refused
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.sources import unreadable
 from everpath.oci.checked import checked_pieces, copy_blob
-from everpath.oci.content import Descriptor, Image, in_push_order, named_by
-from everpath.oci.drafts import draft_file, draft_folder, refused
+from everpath.oci.descriptors import Descriptor, Image, in_push_order, named_by
 from everpath.oci.manifests import descriptor_json, index_bytes, json_bytes
 
 #: What the file `oci-layout` says.

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from everpath.errors import UnreadableInput
-from everpath.oci.content import Descriptor, Platform
+from everpath.oci.descriptors import Descriptor, Platform
 
 INDEX: Final = "application/vnd.oci.image.index.v1+json"
 MANIFEST: Final = "application/vnd.oci.image.manifest.v1+json"

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from everpath.errors import UnreadableInput, UsageError
 from everpath.oci.configs import platform_of
-from everpath.oci.content import Descriptor, Image, Platform, children, misshapen, read_blob
+from everpath.oci.descriptors import Descriptor, Image, Platform, children, misshapen, read_blob
 
 _USUAL: Final = Platform("linux", "amd64")
 _WORD: Final = re.compile(r"[a-z0-9_.]+")

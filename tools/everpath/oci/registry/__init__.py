@@ -6,6 +6,6 @@ __all__ = ["Hear", "Options", "RemoteContent", "Step", "heard", "pull", "push", 
 
 from everpath.oci.registry.options import Options
 from everpath.oci.registry.progress import Hear, Step
+from everpath.oci.registry.pull import RemoteContent, resolve
 from everpath.oci.registry.pulling import heard, pull
-from everpath.oci.registry.pushing import push
-from everpath.oci.registry.registry import RemoteContent, resolve
+from everpath.oci.registry.push import push

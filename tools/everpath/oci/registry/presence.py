@@ -9,9 +9,9 @@ from enum import Enum
 from typing import Final
 
 from everpath.errors import Unreachable
-from everpath.oci.content import Descriptor
-from everpath.oci.registry.authority import Scope
-from everpath.oci.registry.refusals import is_html, misdirected
+from everpath.oci.descriptors import Descriptor
+from everpath.oci.registry.auth import Scope
+from everpath.oci.registry.errors import is_html, misdirected
 from everpath.oci.registry.session import Session
 from everpath.oci.registry.transport import Answer, Broken
 

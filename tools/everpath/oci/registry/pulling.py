@@ -7,12 +7,12 @@ __all__ = ["heard", "pull"]
 import io
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from everpath.oci.content import Content, Descriptor, Image
+from everpath.oci.descriptors import Content, Descriptor, Image
 from everpath.oci.layouts import write_layout
 from everpath.oci.references import Reference
 from everpath.oci.registry.options import Options
 from everpath.oci.registry.progress import Hear, Step, unheard
-from everpath.oci.registry.registry import resolve
+from everpath.oci.registry.pull import resolve
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

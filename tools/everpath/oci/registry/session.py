@@ -11,12 +11,12 @@ from urllib.parse import quote, urljoin, urlsplit
 from everpath import __version__
 from everpath.errors import Unreachable, UnreadableInput
 from everpath.oci.references import Reference
-from everpath.oci.registry.authority import Authority, Scope
+from everpath.oci.registry.auth import Authority, Scope
 from everpath.oci.registry.challenges import parse_challenges
-from everpath.oci.registry.connections import Connections
 from everpath.oci.registry.credentials import Credential, find_credential
+from everpath.oci.registry.errors import refused, unreachable
+from everpath.oci.registry.http_client import Connections
 from everpath.oci.registry.options import Options
-from everpath.oci.registry.refusals import refused, unreachable
 from everpath.oci.registry.retries import asked_to_wait, is_passing
 from everpath.oci.registry.transport import Absent, Answer, Broken, Lasting, NotTls, Request
 

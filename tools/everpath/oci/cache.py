@@ -14,10 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
+from everpath.atomic_files import refused
 from everpath.errors import UnreadableInput
-from everpath.oci.content import Image
-from everpath.oci.drafts import refused
-from everpath.oci.operators import Payload, extract, payload_of
+from everpath.oci.descriptors import Image
+from everpath.oci.payload import Payload, extract, payload_of
 
 _MOST: Final = 20
 #: What was used this recently may be being read.

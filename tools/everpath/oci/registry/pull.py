@@ -10,10 +10,10 @@ import json
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from everpath.errors import Unreachable, UnreadableInput
-from everpath.oci.content import Descriptor, Image, digest_of, misshapen, named_by
+from everpath.oci.descriptors import Descriptor, Image, digest_of, misshapen, named_by
 from everpath.oci.references import Reference
+from everpath.oci.registry.errors import is_html, misdirected
 from everpath.oci.registry.options import Options
-from everpath.oci.registry.refusals import is_html, misdirected
 from everpath.oci.registry.session import Session
 from everpath.oci.registry.transport import Broken
 

@@ -11,7 +11,7 @@ from typing import Final
 from everpath.errors import UnreadableInput, UsageError
 from everpath.oci.blobs import Blobs
 from everpath.oci.configs import CONFIG, Change, changed, config_bytes
-from everpath.oci.content import Descriptor, Image, Platform
+from everpath.oci.descriptors import Descriptor, Image, Platform
 from everpath.oci.layers import Compression, Layer, Member, layer_of
 from everpath.oci.manifests import INDEX, MANIFEST, index_bytes, manifest_bytes
 from everpath.oci.platforms import config_of, fitting, parts_of, platforms_of

@@ -8,15 +8,15 @@ from typing import Final
 from urllib.parse import urlencode
 
 from everpath.errors import Unreachable, UsageError
-from everpath.oci.content import Descriptor, Image, in_push_order, read_blob
+from everpath.oci.descriptors import Descriptor, Image, in_push_order, read_blob
 from everpath.oci.references import Reference
-from everpath.oci.registry.authority import Scope
+from everpath.oci.registry.auth import Scope
 from everpath.oci.registry.options import Options
 from everpath.oci.registry.presence import Presence, presence, require_stored
 from everpath.oci.registry.progress import Hear, Step, unheard
 from everpath.oci.registry.session import Session
 from everpath.oci.registry.transport import Answer
-from everpath.oci.registry.uploads import Upload
+from everpath.oci.registry.upload import Upload
 
 _STORED: Final = frozenset({200, 201, 202})
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Final, NamedTuple
 
+from everpath.atomic_files import draft_folder, folder_aside
 from everpath.errors import UnreadableInput, UsageError
-from everpath.oci.content import Descriptor, Image, Platform
-from everpath.oci.drafts import draft_folder, folder_aside
+from everpath.oci.descriptors import Descriptor, Image, Platform
 from everpath.oci.inflating import Allowance, layer_pieces
 from everpath.oci.platforms import diff_ids_of, manifest_for, parts_of
-from everpath.oci.tar_reading import NotTar, Pieces, TarEntry, TarReader
+from everpath.oci.tar_reader import NotTar, Pieces, TarEntry, TarReader
 
 #: How many bytes all layers may unpack to, also those of a base that are read only to get past them.
 LIMIT: Final = 4 << 30

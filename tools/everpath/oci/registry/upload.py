@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import BinaryIO, Final
 
 from everpath.errors import Unreachable, UnreadableInput
-from everpath.oci.content import Content, Descriptor
-from everpath.oci.registry.authority import Scope
+from everpath.oci.descriptors import Content, Descriptor
+from everpath.oci.registry.auth import Scope
+from everpath.oci.registry.errors import refused
 from everpath.oci.registry.presence import Presence, presence
-from everpath.oci.registry.refusals import refused
 from everpath.oci.registry.retries import asked_to_wait, is_passing
 from everpath.oci.registry.session import Session
 from everpath.oci.registry.transport import Answer, Broken

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
+from everpath.atomic_files import draft_folder, folder_aside
 from everpath.errors import UnreadableInput
-from everpath.oci.content import Image, Platform
-from everpath.oci.drafts import draft_folder, folder_aside
+from everpath.oci.descriptors import Image, Platform
 from everpath.oci.platforms import labels_of, manifest_for
-from everpath.oci.unpacking import fill
+from everpath.oci.unpack import fill
 
 #: The label that says where the file-based catalog of an image is.
 CONFIGS: Final = "operators.operatorframework.io.index.configs.v1"

@@ -14,7 +14,7 @@ from everpath import __version__
 from everpath.errors import Unreachable
 from everpath.oci.registry.challenges import Challenge
 from everpath.oci.registry.credentials import Credential
-from everpath.oci.registry.refusals import refused
+from everpath.oci.registry.errors import refused
 from everpath.oci.registry.transport import Answer, Request
 
 # What the token specification says of a token without a term; and what is lost on the way.

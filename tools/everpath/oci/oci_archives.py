@@ -9,14 +9,14 @@ import os
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from everpath.atomic_files import draft_file
 from everpath.errors import UnreadableInput
 from everpath.loaders.sources import unreadable
 from everpath.oci.checked import checked_pieces
-from everpath.oci.content import Descriptor, Image, in_push_order, named_by
-from everpath.oci.drafts import draft_file
+from everpath.oci.descriptors import Descriptor, Image, in_push_order, named_by
 from everpath.oci.layers import file_pieces, folder_pieces, tar_end
 from everpath.oci.layouts import LAYOUT, layout_index, pick, require_no_pipe
-from everpath.oci.tar_reading import NotTar, TarReader
+from everpath.oci.tar_reader import NotTar, TarReader
 
 _BLOBS: Final = "blobs/sha256"
 _LONGEST_INDEX: Final = 4 * 1024 * 1024

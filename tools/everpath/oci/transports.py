@@ -6,7 +6,7 @@ __all__ = ["open_image"]
 
 from typing import TYPE_CHECKING
 
-from everpath.oci.content import Image
+from everpath.oci.descriptors import Image
 from everpath.oci.references import Located
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def open_image(located: Located, options: Options) -> Image:
 
         return open_layout(located.path, located.tag)
     if located.transport == "oci-archive":
-        from everpath.oci.archives import open_archive  # noqa: PLC0415
+        from everpath.oci.oci_archives import open_archive  # noqa: PLC0415
 
         return open_archive(located.path, located.tag)
     from everpath.oci.docker_archives import open_docker_archive  # noqa: PLC0415
