@@ -21,10 +21,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from everpath.oci.blobs import Blobs
-from everpath.oci.configs import CONFIG
-from everpath.oci.descriptors import Image
-from everpath.oci.manifests import MANIFEST, json_bytes, manifest_bytes
+from everpath.oci.blobs import MemoryBlobs
+from everpath.oci.configs import CONFIG_MEDIA_TYPE
+from everpath.oci.descriptors import MANIFEST_MEDIA_TYPE, Image
+from everpath.oci.manifests import canonical_json, encode_manifest
 
 #: A catalog that opm accepts, and a bundle that OLM can use.
 CATALOG: Final = {
@@ -83,17 +83,17 @@ def layered(
     labels: Mapping[str, str] | None = None,
 ) -> Image:
     """An image of tar archives, and of what its config says that they are."""
-    blobs = Blobs()
+    blobs = MemoryBlobs()
     packed = [gzip.compress(layer, mtime=0) if compress else layer for layer in layers]
-    kept = [blobs.put(OCI_LAYER + ("+gzip" if compress else ""), layer) for layer in packed]
+    kept = [blobs.add(OCI_LAYER + ("+gzip" if compress else ""), layer) for layer in packed]
     document = {
         "os": "linux",
         "architecture": "amd64",
         "config": {"Labels": {**(labels or {})}},
         "rootfs": {"type": "layers", "diff_ids": [*diff_ids]},
     }
-    config = blobs.put(CONFIG, json_bytes(document))
-    return Image(blobs.put(MANIFEST, manifest_bytes(config, kept)), blobs)
+    config = blobs.add(CONFIG_MEDIA_TYPE, canonical_json(document))
+    return Image(blobs.add(MANIFEST_MEDIA_TYPE, encode_manifest(config, kept)), blobs)
 
 
 def tar_of(files: Mapping[str, bytes | None]) -> bytes:

@@ -15,9 +15,9 @@ from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
 from commandline import Everpath
 from everpath.cli import completers
-from everpath.oci import kept
+from everpath.oci import cache
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, push
+from everpath.oci.registry import ClientOptions, push_image
 from registry_server import Registry, registry
 from small_images import single
 
@@ -154,8 +154,8 @@ def test_a_finding_is_known_again_wherever_the_image_is_kept(
     everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reports = []
-    for cache in (str(here / "one"), str(here / "two"), "off"):
-        monkeypatch.setenv("EVERPATH_CACHE", cache)
+    for folder in (str(here / "one"), str(here / "two"), "off"):
+        monkeypatch.setenv("EVERPATH_CACHE", folder)
         reports.append(everpath("validate-graph", image, "-o", "sarif").out)
     assert "partialFingerprints" in reports[0]
     assert len(set(reports)) == 1
@@ -177,14 +177,14 @@ def test_a_cache_that_cannot_be_written_is_done_without(
     everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
-    monkeypatch.setattr(kept, "_sum_of", _failing_once())
+    monkeypatch.setattr(cache, "_checksum", _failing_once())
     assert everpath("validate-graph", image).code == 1
     assert list((here / "cache" / "images").iterdir()) == []
 
 
 def _failing_once() -> Callable[[Path], str]:
     """A disk that is full where the cache is, and not where temporary files are."""
-    real, left = kept._sum_of, [OSError(errno.ENOSPC, "No space left on device")]
+    real, left = cache._checksum, [OSError(errno.ENOSPC, "No space left on device")]
 
     def sum_of(folder: Path) -> str:
         if left:
@@ -242,7 +242,7 @@ def test_a_template_pulls_what_it_names_if_it_may(everpath: Everpath, bundle_ima
 
 def test_an_image_of_neither_kind_is_told(everpath: Everpath, server: Registry) -> None:
     host = server.address.removeprefix("http://")
-    push(single(b"no layer"), Reference(host, "me/other", "v1"), Options())
+    push_image(single(b"no layer"), Reference(host, "me/other", "v1"), ClientOptions())
     answer = everpath("validate-graph", f"{host}/me/other:v1")
     assert answer.code == 3
     assert f"{host}/me/other:v1 is neither a catalog nor a bundle" in answer.err
@@ -251,7 +251,7 @@ def test_an_image_of_neither_kind_is_told(everpath: Everpath, server: Registry) 
 def test_a_layout_that_is_not_there_is_told(everpath: Everpath, here: Path) -> None:
     answer = everpath("validate-graph", "oci:nowhere")
     assert answer.code == 3
-    assert "nowhere is not there" in answer.err
+    assert "nowhere does not exist" in answer.err
 
 
 def test_a_mistyped_path_that_looks_like_an_image_is_told_as_both(
@@ -260,7 +260,7 @@ def test_a_mistyped_path_that_looks_like_an_image_is_told_as_both(
     host = server.address.removeprefix("http://")
     answer = everpath("validate-graph", f"{host}/none:v1")
     assert answer.code == 4
-    assert f"{host} cannot give v1 of none: there is no such thing (404)" in answer.err
+    assert f"{host} cannot return v1 of none: not found (404)" in answer.err
     assert f"there is no file or folder {host}/none:v1 either" in answer.err
 
 

@@ -16,7 +16,7 @@ import pytest
 from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
 from commandline import Everpath
-from everpath.oci.registry.retries import Patience
+from everpath.oci.registry.options import RetryPolicy
 from registry_server import Asked, Registry, Reply, registry
 
 _REGISTRY_VARIABLES = ("REGISTRY_AUTH_FILE", "DOCKER_CONFIG", "XDG_RUNTIME_DIR", "EVERPATH_INSECURE")
@@ -28,11 +28,11 @@ def _nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in (*_REGISTRY_VARIABLES, *(n for n in os.environ if n.lower().endswith("_proxy"))):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(Patience, "__init__", _impatient(Patience.__init__))
+    monkeypatch.setattr(RetryPolicy, "__init__", _impatient(RetryPolicy.__init__))
 
 
 def _impatient(init: Any) -> Any:
-    def made(self: Patience, **chosen: Any) -> None:
+    def made(self: RetryPolicy, **chosen: Any) -> None:
         init(self, **{**chosen, "sleep": lambda _: None})
 
     return made
@@ -210,7 +210,7 @@ def test_a_pull_that_fails_leaves_nothing(
     server.blobs["a"][layer] = server.blobs["a"][layer][:-1] + b"?"
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", out, "--insecure")
     assert answer.code == 3
-    assert "not what it should be" in answer.err
+    assert "has the wrong content" in answer.err
     assert [path.name for path in here.iterdir()] == ["catalog"]
 
 
@@ -256,7 +256,7 @@ def test_what_cannot_be_written_is_called_as_the_user_called_it(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("everpath.oci.unpack._place", full)
+    monkeypatch.setattr("everpath.oci.unpack._place_file", full)
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "back", "--insecure")
     assert answer.code == 2
     assert "cannot write back: No space left on device" in answer.err
@@ -274,7 +274,7 @@ def test_a_push_that_breaks_off_says_so_and_is_finished_by_another(
     assert server.tag("a", "v1") is None
     server.faults.clear()
     again = everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
-    assert again.err.count("there already") == 9
+    assert again.err.count("already exists") == 9
     assert server.tag("a", "v1")
 
 

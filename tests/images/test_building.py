@@ -8,56 +8,59 @@ from typing import Any
 import pytest
 
 from everpath.errors import UnreadableInput, UsageError
-from everpath.oci.blobs import Blobs
-from everpath.oci.build import USUAL_PLATFORMS, Recipe, build
-from everpath.oci.descriptors import Image, Platform, children, read_blob
-from everpath.oci.layers import Member
-from everpath.oci.manifests import INDEX, MANIFEST, index_bytes
-from everpath.oci.platforms import config_of, labels_of, parse_platform, platforms_of
+from everpath.oci.blobs import MemoryBlobs, read_blob
+from everpath.oci.build import DEFAULT_PLATFORMS, ImageSpec, build_image
+from everpath.oci.configs import load_config, load_labels
+from everpath.oci.descriptors import INDEX_MEDIA_TYPE, MANIFEST_MEDIA_TYPE, Image, Platform
+from everpath.oci.manifests import children, encode_index
+from everpath.oci.platforms import parse_platform, platform_manifests
+from everpath.oci.tar_writer import TarMember
 
 AMD64, ARM64 = Platform("linux", "amd64"), Platform("linux", "arm64")
-FILES = [Member("configs/a.yaml", b"a")]
+FILES = [TarMember("configs/a.yaml", b"a")]
 
 
 def base(*platforms: Platform) -> Image:
-    return build(Recipe([Member("bin/opm", b"#!")], {"kept": "1", "dropped": "2"}, platforms=platforms))
+    return build_image(
+        ImageSpec([TarMember("bin/opm", b"#!")], {"kept": "1", "dropped": "2"}, platforms=platforms)
+    )
 
 
 def document(image: Image) -> Any:
-    return json.loads(read_blob(image.content, image.root))
+    return json.loads(read_blob(image.blobs, image.root))
 
 
 def test_data_is_for_the_usual_platforms_and_its_layer_is_kept_once() -> None:
-    image = build(Recipe(FILES))
-    assert tuple(platform for platform, _ in platforms_of(image)) == USUAL_PLATFORMS
-    layers = {children(image.content, manifest)[1].digest for _, manifest in platforms_of(image)}
+    image = build_image(ImageSpec(FILES))
+    assert tuple(platform for platform, _ in platform_manifests(image)) == DEFAULT_PLATFORMS
+    layers = {children(image.blobs, manifest)[1].digest for _, manifest in platform_manifests(image)}
     assert len(layers) == 1
 
 
 def test_an_image_for_one_platform_is_a_manifest() -> None:
-    image = build(Recipe(FILES, platforms=[ARM64, ARM64], annotations={"a": "b"}))
-    assert image.root.media_type == MANIFEST
+    image = build_image(ImageSpec(FILES, platforms=[ARM64, ARM64], annotations={"a": "b"}))
+    assert image.root.media_type == MANIFEST_MEDIA_TYPE
     assert document(image)["annotations"] == {"a": "b"}
-    assert config_of(image, image.root)["architecture"] == "arm64"
+    assert load_config(image, image.root)["architecture"] == "arm64"
 
 
 def test_annotations_are_on_the_index_and_on_every_manifest() -> None:
-    image = build(Recipe(FILES, annotations={"a": "b"}))
-    found = [document(image), *(document(Image(m, image.content)) for _, m in platforms_of(image))]
+    image = build_image(ImageSpec(FILES, annotations={"a": "b"}))
+    found = [document(image), *(document(Image(m, image.blobs)) for _, m in platform_manifests(image))]
     assert [each["annotations"] for each in found] == [{"a": "b"}] * 5
 
 
 def test_the_time_is_the_one_that_was_given() -> None:
-    image = build(Recipe(FILES, platforms=[AMD64], created=1700000000))
-    config = config_of(image, image.root)
+    image = build_image(ImageSpec(FILES, platforms=[AMD64], created=1700000000))
+    config = load_config(image, image.root)
     assert config["created"] == config["history"][0]["created"] == "2023-11-14T22:13:20Z"
 
 
 def test_a_layer_goes_on_top_of_a_base() -> None:
     below = base(AMD64)
     labels = {"added": "3", "dropped": None}
-    image = build(Recipe(FILES, labels, base=below, entrypoint=["/bin/opm"], cmd=["serve"]))
-    old, new = config_of(below, below.root), config_of(image, image.root)
+    image = build_image(ImageSpec(FILES, labels, base=below, entrypoint=["/bin/opm"], cmd=["serve"]))
+    old, new = load_config(below, below.root), load_config(image, image.root)
     assert new["rootfs"]["diff_ids"][:-1] == old["rootfs"]["diff_ids"]
     assert new["history"][:-1] == old["history"]
     assert new["config"] == {
@@ -65,23 +68,25 @@ def test_a_layer_goes_on_top_of_a_base() -> None:
         "Entrypoint": ["/bin/opm"],
         "Cmd": ["serve"],
     }
-    assert children(image.content, image.root)[1] == children(below.content, below.root)[1]
+    assert children(image.blobs, image.root)[1] == children(below.blobs, below.root)[1]
 
 
 def test_without_platforms_those_of_the_base_are_built_for() -> None:
-    image = build(Recipe(FILES, base=base(ARM64, AMD64)))
-    assert [platform for platform, _ in platforms_of(image)] == [ARM64, AMD64]
+    image = build_image(ImageSpec(FILES, base=base(ARM64, AMD64)))
+    assert [platform for platform, _ in platform_manifests(image)] == [ARM64, AMD64]
 
 
 def test_a_platform_may_be_asked_for_that_the_base_has() -> None:
-    image = build(Recipe(FILES, base=base(AMD64, Platform("linux", "arm", "v7")), platforms=[AMD64]))
-    assert labels_of(image, image.root) == {"kept": "1", "dropped": "2"}
-    variant = build(
-        Recipe(FILES, base=base(AMD64, Platform("linux", "arm", "v7")), platforms=[Platform("linux", "arm")])
+    image = build_image(ImageSpec(FILES, base=base(AMD64, Platform("linux", "arm", "v7")), platforms=[AMD64]))
+    assert load_labels(image, image.root) == {"kept": "1", "dropped": "2"}
+    variant = build_image(
+        ImageSpec(
+            FILES, base=base(AMD64, Platform("linux", "arm", "v7")), platforms=[Platform("linux", "arm")]
+        )
     )
-    assert config_of(variant, variant.root)["variant"] == "v7"
+    assert load_config(variant, variant.root)["variant"] == "v7"
     with pytest.raises(UsageError, match="not for linux/s390x") as refused:
-        build(Recipe(FILES, base=base(AMD64, ARM64), platforms=[Platform("linux", "s390x")]))
+        build_image(ImageSpec(FILES, base=base(AMD64, ARM64), platforms=[Platform("linux", "s390x")]))
     assert refused.value.hint == "it is for linux/amd64, linux/arm64"
 
 
@@ -89,24 +94,26 @@ def test_attestations_of_a_base_are_not_built_on() -> None:
     below = base(AMD64, ARM64)
     raw = document(below)
     raw["manifests"].append(raw["manifests"][0] | {"platform": {"os": "unknown", "architecture": "unknown"}})
-    blobs = Blobs(below.content)
-    image = build(Recipe(FILES, base=Image(blobs.put(INDEX, json.dumps(raw).encode()), blobs)))
-    assert [platform for platform, _ in platforms_of(image)] == [AMD64, ARM64]
+    blobs = MemoryBlobs(below.blobs)
+    image = build_image(
+        ImageSpec(FILES, base=Image(blobs.add(INDEX_MEDIA_TYPE, json.dumps(raw).encode()), blobs))
+    )
+    assert [platform for platform, _ in platform_manifests(image)] == [AMD64, ARM64]
 
 
 def test_a_base_without_an_image_is_refused() -> None:
-    blobs = Blobs()
+    blobs = MemoryBlobs()
     with pytest.raises(UnreadableInput, match="no manifest for any platform"):
-        build(Recipe(FILES, base=Image(blobs.put(INDEX, index_bytes([])), blobs)))
+        build_image(ImageSpec(FILES, base=Image(blobs.add(INDEX_MEDIA_TYPE, encode_index([])), blobs)))
 
 
 def test_layers_of_docker_get_the_names_of_oci() -> None:
     below = base(AMD64)
     raw = document(below)
     raw["layers"][0]["mediaType"] = "application/vnd.docker.image.rootfs.diff.tar.gzip"
-    blobs = Blobs(below.content)
-    docker = blobs.put("application/vnd.docker.distribution.manifest.v2+json", json.dumps(raw).encode())
-    image = build(Recipe(FILES, base=Image(docker, blobs)))
+    blobs = MemoryBlobs(below.blobs)
+    docker = blobs.add("application/vnd.docker.distribution.manifest.v2+json", json.dumps(raw).encode())
+    image = build_image(ImageSpec(FILES, base=Image(docker, blobs)))
     kinds = {layer["mediaType"] for layer in document(image)["layers"]}
     assert kinds == {"application/vnd.oci.image.layer.v1.tar+gzip"}
 
@@ -114,32 +121,32 @@ def test_layers_of_docker_get_the_names_of_oci() -> None:
 def saying(**said: Any) -> Image:
     """A base whose config says something else."""
     below = base(AMD64)
-    config, *_ = children(below.content, below.root)
-    blobs = Blobs(below.content)
-    changed = blobs.put(config.media_type, json.dumps(config_of(below, below.root) | said).encode())
+    config, *_ = children(below.blobs, below.root)
+    blobs = MemoryBlobs(below.blobs)
+    changed = blobs.add(config.media_type, json.dumps(load_config(below, below.root) | said).encode())
     raw = document(below)
     raw["config"] |= {"digest": changed.digest, "size": changed.size}
-    return Image(blobs.put(MANIFEST, json.dumps(raw).encode()), blobs)
+    return Image(blobs.add(MANIFEST_MEDIA_TYPE, json.dumps(raw).encode()), blobs)
 
 
 @pytest.mark.parametrize("key", ["config", "rootfs", "history"])
 def test_a_misshapen_config_of_a_base_is_refused(key: str) -> None:
     with pytest.raises(UnreadableInput, match=f"{key!r} is not a"):
-        build(Recipe(FILES, base=saying(**{key: "x"})))
+        build_image(ImageSpec(FILES, base=saying(**{key: "x"})))
 
 
 def test_a_config_with_text_that_is_none_is_refused() -> None:
-    with pytest.raises(UnreadableInput, match="not Unicode"):
-        build(Recipe(FILES, base=saying(author="\ud800")))
+    with pytest.raises(UnreadableInput, match="not valid Unicode"):
+        build_image(ImageSpec(FILES, base=saying(author="\ud800")))
 
 
 def test_what_a_base_says_and_nobody_knows_is_kept() -> None:
-    image = build(Recipe(FILES, base=saying(author="me", config={"User": "1001", "Env": ["A=b"]})))
-    config = config_of(image, image.root)
+    image = build_image(ImageSpec(FILES, base=saying(author="me", config={"User": "1001", "Env": ["A=b"]})))
+    config = load_config(image, image.root)
     assert (config["author"], config["config"]) == ("me", {"User": "1001", "Env": ["A=b"]})
 
 
 @pytest.mark.parametrize("text", ["linux", "linux/", "a/b/c/d", "Linux/amd64", "linux amd64"])
 def test_a_platform_is_a_system_and_an_architecture(text: str) -> None:
-    with pytest.raises(UsageError, match="is no platform"):
+    with pytest.raises(UsageError, match="is not a platform"):
         parse_platform(text)

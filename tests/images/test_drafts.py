@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from everpath import atomic_files
-from everpath.atomic_files import draft_file, draft_folder, folder_aside
+from everpath.atomic_files import atomic_file, atomic_folder, scratch_folder
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_drafts_of_dead_processes_are_cleared_away(tmp_path: Path, dead: int) ->
     (tmp_path / f".everpath.{dead}.0123abcd").mkdir()
     (tmp_path / f".everpath.{dead}.0123abcd" / "blob").write_text("half")
     (tmp_path / f".everpath.{dead}.4567cdef").write_text("half")
-    with draft_file(tmp_path / "new") as stream:
+    with atomic_file(tmp_path / "new") as stream:
         stream.write(b"whole")
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
@@ -41,7 +41,7 @@ def test_what_lives_or_has_another_name_stays(tmp_path: Path, dead: int) -> None
     for name in names:
         (tmp_path / name).write_text("")
     (tmp_path / f".everpath.{dead}.89abcdef").symlink_to(tmp_path)
-    with draft_folder(tmp_path / "new"):
+    with atomic_folder(tmp_path / "new"):
         pass
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         [*names, f".everpath.{dead}.89abcdef", "new"]
@@ -51,9 +51,9 @@ def test_what_lives_or_has_another_name_stays(tmp_path: Path, dead: int) -> None
 def test_a_process_whose_number_means_nothing_here_still_holds_its_drafts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(atomic_files, "_lives", lambda _: False)
-    with draft_folder(tmp_path / "a") as first, folder_aside(tmp_path / "a") as second:
-        with draft_file(tmp_path / "b") as stream, draft_file(tmp_path / "c"):
+    monkeypatch.setattr(atomic_files, "_is_running", lambda _: False)
+    with atomic_folder(tmp_path / "a") as first, scratch_folder(tmp_path / "a") as second:
+        with atomic_file(tmp_path / "b") as stream, atomic_file(tmp_path / "c"):
             stream.write(b"b")
         assert first.exists()
         assert second.exists()

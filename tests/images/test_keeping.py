@@ -13,14 +13,17 @@ from typing import BinaryIO
 import pytest
 
 from everpath.errors import UnreadableInput, UsageError
-from everpath.oci.build import Recipe, build
-from everpath.oci.descriptors import Descriptor, Image, Platform, in_push_order, read_blob
+from everpath.oci.blobs import read_blob
+from everpath.oci.build import ImageSpec, build_image
+from everpath.oci.configs import load_labels
+from everpath.oci.descriptors import Descriptor, Image, Platform
 from everpath.oci.docker_archives import image_id, open_docker_archive, write_docker_archive
-from everpath.oci.layers import Member
 from everpath.oci.layouts import open_layout, write_layout
-from everpath.oci.oci_archives import open_archive, write_archive
-from everpath.oci.platforms import labels_of, manifest_for
-from everpath.oci.unpack import unpack
+from everpath.oci.manifests import push_order
+from everpath.oci.oci_archives import open_oci_archive, write_oci_archive
+from everpath.oci.platforms import select_manifest
+from everpath.oci.tar_writer import TarMember
+from everpath.oci.unpack import unpack_image
 from images_made import files_in
 
 Write = Callable[..., None]
@@ -28,14 +31,16 @@ Open = Callable[..., Image]
 
 KINDS: dict[str, tuple[Write, Open]] = {
     "oci": (write_layout, open_layout),
-    "oci-archive": (write_archive, open_archive),
+    "oci-archive": (write_oci_archive, open_oci_archive),
     "docker-archive": (write_docker_archive, open_docker_archive),
 }
 WHOLE = ("oci", "oci-archive")
 
 
 def image_of(text: str, *platforms: Platform) -> Image:
-    return build(Recipe([Member("configs/a.yaml", text.encode())], {"label": text}, platforms=platforms))
+    return build_image(
+        ImageSpec([TarMember("configs/a.yaml", text.encode())], {"label": text}, platforms=platforms)
+    )
 
 
 @pytest.mark.parametrize("kind", WHOLE)
@@ -45,11 +50,11 @@ def test_every_blob_comes_back(kind: str, tmp_path: Path) -> None:
     write(image, str(tmp_path / "x"), "v1")
     again = opened(str(tmp_path / "x"), "v1")
     assert again.root.digest == image.root.digest
-    blobs = [descriptor.digest for descriptor in in_push_order(again)]
-    assert blobs == [descriptor.digest for descriptor in in_push_order(image)]
+    blobs = [descriptor.digest for descriptor in push_order(again)]
+    assert blobs == [descriptor.digest for descriptor in push_order(image)]
     assert len(blobs) == 1 + 4 + 4 + 1  # a layer, four configs, four manifests, an index
-    for descriptor in in_push_order(again):
-        assert read_blob(again.content, descriptor) == read_blob(image.content, descriptor)
+    for descriptor in push_order(again):
+        assert read_blob(again.blobs, descriptor) == read_blob(image.blobs, descriptor)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,8 +62,8 @@ def test_the_files_come_back(kind: str, tmp_path: Path) -> None:
     write, opened = KINDS[kind]
     write(image_of("a"), str(tmp_path / "x"), None)
     again = opened(str(tmp_path / "x"))
-    assert labels_of(again, manifest_for(again)) == {"label": "a"}
-    unpack(again, str(tmp_path / "out"))
+    assert load_labels(again, select_manifest(again)) == {"label": "a"}
+    unpack_image(again, str(tmp_path / "out"))
     assert files_in(tmp_path / "out") == {"configs/a.yaml": b"a"}
 
 
@@ -105,7 +110,7 @@ def test_a_blob_that_was_changed_is_put_right(tmp_path: Path) -> None:
     blob.write_bytes(bytes(blob.stat().st_size))
     write_layout(image, str(tmp_path / "x"), "v2")
     again = open_layout(str(tmp_path / "x"), "v1")
-    assert all(read_blob(again.content, each) for each in in_push_order(again))
+    assert all(read_blob(again.blobs, each) for each in push_order(again))
 
 
 def test_builds_at_once_into_one_layout_lose_nobodys_tag(tmp_path: Path) -> None:
@@ -119,7 +124,7 @@ def test_builds_at_once_into_one_layout_lose_nobodys_tag(tmp_path: Path) -> None
         thread.join()
     for tag in tags:
         image = open_layout(str(tmp_path / "x"), tag)
-        assert labels_of(image, manifest_for(image)) == {"label": tag}
+        assert load_labels(image, select_manifest(image)) == {"label": tag}
 
 
 def test_a_layout_that_another_build_makes_meanwhile_is_added_to(tmp_path: Path) -> None:
@@ -132,12 +137,12 @@ def test_a_layout_that_another_build_makes_meanwhile_is_added_to(tmp_path: Path)
             if self.is_first:
                 self.is_first = False
                 write_layout(image_of("early"), str(tmp_path / "x"), "early")
-            return late.content.open(descriptor)
+            return late.blobs.open(descriptor)
 
     write_layout(Image(late.root, Overtaken()), str(tmp_path / "x"), "late")
     for tag in ("early", "late"):
         image = open_layout(str(tmp_path / "x"), tag)
-        assert labels_of(image, manifest_for(image)) == {"label": tag}
+        assert load_labels(image, select_manifest(image)) == {"label": tag}
 
 
 def test_what_is_no_layout_is_left_alone(tmp_path: Path) -> None:
@@ -146,7 +151,7 @@ def test_what_is_no_layout_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("1")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("x", "file", "link"):
-        with pytest.raises(UsageError, match="no OCI layout"):
+        with pytest.raises(UsageError, match="not an OCI layout"):
             write_layout(image_of("a"), str(tmp_path / name))
     assert files_in(tmp_path) == {"x/mine": b"1", "file": b"1"}
 
@@ -167,7 +172,7 @@ class _Failing:
         self.left -= 1
         if self.left < 0:
             raise self.error
-        return self.image.content.open(descriptor)
+        return self.image.blobs.open(descriptor)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -235,9 +240,9 @@ def test_of_several_images_in_a_docker_archive_the_name_picks_one(tmp_path: Path
 def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path: Path) -> None:
     (tmp_path / "target").write_text("old")
     (tmp_path / "link").symlink_to("target")
-    write_archive(image_of("a"), str(tmp_path / "link"))
+    write_oci_archive(image_of("a"), str(tmp_path / "link"))
     assert (tmp_path / "link").is_symlink()
-    assert open_archive(str(tmp_path / "target")).root.digest == image_of("a").root.digest
+    assert open_oci_archive(str(tmp_path / "target")).root.digest == image_of("a").root.digest
 
 
 def test_what_else_a_layout_says_stays(tmp_path: Path) -> None:

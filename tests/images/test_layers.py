@@ -14,7 +14,8 @@ import pytest
 
 from bundles import write
 from everpath.errors import UnreadableInput
-from everpath.oci.layers import Layer, Member, file_pieces, layer_of
+from everpath.oci.layers import Layer, build_layer
+from everpath.oci.tar_writer import TarMember, file_chunks
 
 
 def unpacked(layer: Layer) -> bytes:
@@ -27,7 +28,7 @@ def members(layer: Layer) -> dict[str, tarfile.TarInfo]:
 
 
 def test_folders_come_before_what_is_in_them_and_names_in_the_order_of_their_bytes() -> None:
-    layer = layer_of([Member(f"configs/{name}", b"") for name in ("b/x", "é", "a.yaml", "B", "a/y")])
+    layer = build_layer([TarMember(f"configs/{name}", b"") for name in ("b/x", "é", "a.yaml", "B", "a/y")])
     assert list(members(layer)) == [
         *("configs", "configs/B", "configs/a", "configs/a/y", "configs/a.yaml"),
         *("configs/b", "configs/b/x", "configs/é"),
@@ -38,7 +39,7 @@ def test_everything_is_roots_and_has_safe_modes_and_one_time(tmp_path: Path) -> 
     file = tmp_path / "secret.yaml"
     file.write_text("a: b\n")
     file.chmod(0o777)
-    layer = layer_of([Member("configs/secret.yaml", str(file))], mtime=1700000000)
+    layer = build_layer([TarMember("configs/secret.yaml", str(file))], mtime=1700000000)
     for info in members(layer).values():
         assert (info.uid, info.gid, info.uname, info.gname) == (0, 0, "", "")
         assert info.mtime == 1700000000
@@ -46,13 +47,13 @@ def test_everything_is_roots_and_has_safe_modes_and_one_time(tmp_path: Path) -> 
 
 
 def test_the_diff_id_is_that_of_the_archive_inside() -> None:
-    packed, plain = (layer_of([Member("a", b"b")], compression=c) for c in ("gzip", "none"))
+    packed, plain = (build_layer([TarMember("a", b"b")], compression=c) for c in ("gzip", "none"))
     assert packed.diff_id == plain.diff_id == f"sha256:{hashlib.sha256(plain.data).hexdigest()}"
     assert gzip.decompress(packed.data) == plain.data
 
 
 def test_the_gzip_header_tells_no_time_no_name_and_no_system() -> None:
-    assert layer_of([Member("a", b"b")]).data[:10] == b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+    assert build_layer([TarMember("a", b"b")]).data[:10] == b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_the_gzip_header_tells_no_time_no_name_and_no_system() -> None:
     ],
 )
 def test_any_name_comes_back(name: str) -> None:
-    found = members(layer_of([Member(name, b"content")]))
+    found = members(build_layer([TarMember(name, b"content")]))
     assert found[name].size == len(b"content")
     assert list(found)[-1] == name
 
@@ -77,7 +78,7 @@ def test_files_of_any_length_come_back(tmp_path: Path) -> None:
     lengths = [0, 1, 511, 512, 513, 1 << 18, (1 << 18) + 1]
     files = {f"f{length}": os.urandom(length) for length in lengths}
     write(tmp_path, files)
-    layer = layer_of([Member(name, str(tmp_path / name)) for name in files])
+    layer = build_layer([TarMember(name, str(tmp_path / name)) for name in files])
     with tarfile.open(fileobj=io.BytesIO(unpacked(layer))) as archive:
         for name, content in files.items():
             kept = archive.extractfile(name)
@@ -99,27 +100,27 @@ def test_a_file_that_is_longer_or_shorter_than_it_said_is_refused(
 
         monkeypatch.setattr(os, "fstat", told)
         with pytest.raises(UnreadableInput, match="changed while it was read"):
-            layer_of([Member("a", str(file))])
+            build_layer([TarMember("a", str(file))])
 
 
 def test_a_pipe_is_refused_and_nobody_waits_for_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UnreadableInput, match="not a regular file"):
-        layer_of([Member("pipe", str(tmp_path / "pipe"))])
+        build_layer([TarMember("pipe", str(tmp_path / "pipe"))])
 
 
 def test_a_name_that_is_no_utf8_is_refused() -> None:
     with pytest.raises(UnreadableInput, match="not UTF-8"):
-        layer_of([Member("a\udcff", b"")])
+        build_layer([TarMember("a\udcff", b"")])
 
 
 def test_a_missing_file_is_told() -> None:
     with pytest.raises(UnreadableInput, match="No such file"):
-        layer_of([Member("a", "/nonexistent/a")])
+        build_layer([TarMember("a", "/nonexistent/a")])
 
 
 def test_a_file_of_more_than_eight_gigabytes_has_its_size_in_full() -> None:
-    header = next(file_pieces("large", 9 << 30, []))
+    header = next(file_chunks("large", 9 << 30, []))
     with tarfile.open(fileobj=io.BytesIO(header + bytes(1024)), mode="r|") as archive:
         found = archive.next()
     assert found is not None
@@ -127,4 +128,6 @@ def test_a_file_of_more_than_eight_gigabytes_has_its_size_in_full() -> None:
 
 
 def test_of_two_members_of_a_name_the_last_counts() -> None:
-    assert layer_of([Member("a", b"old"), Member("a", b"new")]) == layer_of([Member("a", b"new")])
+    assert build_layer([TarMember("a", b"old"), TarMember("a", b"new")]) == build_layer(
+        [TarMember("a", b"new")]
+    )

@@ -17,7 +17,8 @@ from bundles import write
 from commandline import ROOT
 from everpath.cli.app import run
 from everpath.oci.build_context import catalog_members
-from everpath.oci.layers import Member, layer_of
+from everpath.oci.layers import build_layer
+from everpath.oci.tar_writer import TarMember
 from images_made import BUNDLE, CATALOG
 
 README = {"README.md": "no part of it\n", ".indexignore": "README.md\n"}
@@ -83,7 +84,7 @@ def test_the_digest_of_a_bundle_is_what_it_has_always_been(digest: Digest, bundl
 
 def test_compressed_by_any_zlib_it_is_the_same_archive(catalog: Path) -> None:
     """Another zlib may compress to other bytes, but never changes what is in them."""
-    assert layer_of(catalog_members(str(catalog)), compression="gzip").diff_id == CATALOG_DIFF_ID
+    assert build_layer(catalog_members(str(catalog)), compression="gzip").diff_id == CATALOG_DIFF_ID
 
 
 def test_the_folder_and_the_way_to_it_do_not_matter(
@@ -132,9 +133,9 @@ def test_the_locale_does_not_matter(digest: Digest, tmp_path: Path) -> None:
 
 
 def test_a_locale_of_another_alphabet_names_files_by_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = layer_of([Member("größe.yaml", b"")]).diff_id
+    first = build_layer([TarMember("größe.yaml", b"")]).diff_id
     monkeypatch.setattr(os, "fsencode", lambda name: name.encode("latin-1"))
-    assert layer_of([Member("größe.yaml".encode().decode("latin-1"), b"")]).diff_id == first
+    assert build_layer([TarMember("größe.yaml".encode().decode("latin-1"), b"")]).diff_id == first
 
 
 class _Backwards:
@@ -194,12 +195,13 @@ def test_a_file_a_name_or_an_option_matters(digest: Digest, catalog: Path) -> No
 # Needs nothing but the standard library, so that any Python can run it.
 _ELSEWHERE = """
 import sys
-from everpath.oci.build import Recipe, build
-from everpath.oci.layers import Member
+from everpath.oci.build import ImageSpec, build_image
+from everpath.oci.tar_writer import TarMember
 name = "configs/acme/catalog.yaml"
-members = [Member(name, sys.argv[1]), Member("configs/" + "é" * 80 + "/a", b"a" * 100000)]
+members = [TarMember(name, sys.argv[1]), TarMember("configs/" + "é" * 80 + "/a", b"a" * 100000)]
 for compression in ("none", "gzip"):
-    print(build(Recipe(members, {"a": "é"}, {"b": "c"}, compression=compression, created=17)).root.digest)
+    spec = ImageSpec(members, {"a": "é"}, {"b": "c"}, compression=compression, created=17)
+    print(build_image(spec).root.digest)
 """
 
 

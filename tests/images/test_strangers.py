@@ -15,23 +15,24 @@ from hypothesis import strategies as st
 
 from bundles import write
 from everpath.errors import UnreadableInput
-from everpath.oci.blobs import Blobs
-from everpath.oci.descriptors import Descriptor, Image, children, in_push_order
+from everpath.oci.blobs import MemoryBlobs
+from everpath.oci.configs import load_config, load_labels
+from everpath.oci.descriptors import INDEX_MEDIA_TYPE, MANIFEST_MEDIA_TYPE, Descriptor, Image
 from everpath.oci.docker_archives import open_docker_archive, write_docker_archive
 from everpath.oci.layouts import open_layout
-from everpath.oci.manifests import INDEX, MANIFEST, index_bytes
-from everpath.oci.oci_archives import open_archive, write_archive
-from everpath.oci.platforms import config_of, labels_of, manifest_for
+from everpath.oci.manifests import children, encode_index, push_order
+from everpath.oci.oci_archives import open_oci_archive, write_oci_archive
+from everpath.oci.platforms import select_manifest
 from images_made import layered
 from small_images import index
 
 _DIGEST = f"sha256:{'0' * 64}"
-_GOOD = {"mediaType": MANIFEST, "digest": _DIGEST, "size": 1}
+_GOOD = {"mediaType": MANIFEST_MEDIA_TYPE, "digest": _DIGEST, "size": 1}
 
 
-def _named(document: Any, media_type: str = INDEX) -> tuple[Descriptor, ...]:
-    blobs = Blobs()
-    return children(blobs, blobs.put(media_type, json.dumps(document).encode()))
+def _named(document: Any, media_type: str = INDEX_MEDIA_TYPE) -> tuple[Descriptor, ...]:
+    blobs = MemoryBlobs()
+    return children(blobs, blobs.add(media_type, json.dumps(document).encode()))
 
 
 @pytest.mark.parametrize(
@@ -46,11 +47,11 @@ def _named(document: Any, media_type: str = INDEX) -> tuple[Descriptor, ...]:
         ({"manifests": [_GOOD | {"mediaType": 1}]}, "no mediaType"),
         ({"manifests": [_GOOD | {"digest": "sha256:../../etc/passwd"}]}, "no sha256 digest"),
         ({"manifests": [_GOOD | {"digest": "sha512:" + "0" * 128}]}, "no sha256 digest"),
-        ({"manifests": [_GOOD | {"size": -1}]}, "no sensible size"),
-        ({"manifests": [_GOOD | {"size": "1"}]}, "no sensible size"),
-        ({"manifests": [_GOOD | {"size": True}]}, "no sensible size"),
-        ({"manifests": [_GOOD | {"size": 10**30}]}, "no sensible size"),
-        ({"manifests": [_GOOD] * 5000}, "names 5,000 blobs"),
+        ({"manifests": [_GOOD | {"size": -1}]}, "the invalid size"),
+        ({"manifests": [_GOOD | {"size": "1"}]}, "the invalid size"),
+        ({"manifests": [_GOOD | {"size": True}]}, "the invalid size"),
+        ({"manifests": [_GOOD | {"size": 10**30}]}, "the invalid size"),
+        ({"manifests": [_GOOD] * 5000}, "lists 5,000 blobs"),
     ],
 )
 def test_an_index_that_is_none_is_refused(document: Any, words: str) -> None:
@@ -64,7 +65,7 @@ def test_an_index_that_is_none_is_refused(document: Any, words: str) -> None:
 )
 def test_a_manifest_that_is_none_is_refused(document: Any, words: str) -> None:
     with pytest.raises(UnreadableInput, match=words):
-        _named(document, MANIFEST)
+        _named(document, MANIFEST_MEDIA_TYPE)
 
 
 @pytest.mark.parametrize("platform", [None, 1, {}, {"os": 1, "architecture": "amd64"}])
@@ -83,7 +84,7 @@ _JSON = st.recursive(
 )
 
 
-@given(_JSON, st.sampled_from([INDEX, MANIFEST]))
+@given(_JSON, st.sampled_from([INDEX_MEDIA_TYPE, MANIFEST_MEDIA_TYPE]))
 def test_no_document_is_more_than_refused(document: Any, media_type: str) -> None:
     try:
         _named(document, media_type)
@@ -93,48 +94,48 @@ def test_no_document_is_more_than_refused(document: Any, media_type: str) -> Non
 
 def test_text_that_is_no_json_or_nests_without_end_is_refused() -> None:
     for data in (b"{", b"\xff", b"[" * 100_000):
-        blobs = Blobs()
+        blobs = MemoryBlobs()
         with pytest.raises(UnreadableInput, match="not JSON"):
-            children(blobs, blobs.put(INDEX, data))
+            children(blobs, blobs.add(INDEX_MEDIA_TYPE, data))
 
 
 def test_indexes_that_nest_beyond_sense_are_refused() -> None:
-    blobs = Blobs()
-    root = blobs.put(INDEX, index_bytes([]))
+    blobs = MemoryBlobs()
+    root = blobs.add(INDEX_MEDIA_TYPE, encode_index([]))
     for _ in range(12):
-        root = blobs.put(INDEX, index_bytes([root]))
+        root = blobs.add(INDEX_MEDIA_TYPE, encode_index([root]))
     with pytest.raises(UnreadableInput, match="nest more than"):
-        list(in_push_order(Image(root, blobs)))
+        list(push_order(Image(root, blobs)))
 
 
 def test_an_image_of_more_blobs_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everpath.oci.descriptors._MOST_BLOBS", 5)
+    monkeypatch.setattr("everpath.oci.manifests._MAX_BLOBS", 5)
     with pytest.raises(UnreadableInput, match="more than 5 blobs"):
-        list(in_push_order(index("amd64", "arm64", "s390x")))
+        list(push_order(index("amd64", "arm64", "s390x")))
 
 
 def test_a_config_that_is_none_is_refused() -> None:
     image = layered()
     for data in (b"{", b"[]"):
-        blobs = Blobs()
-        config = blobs.put("application/vnd.oci.image.config.v1+json", data)
+        blobs = MemoryBlobs()
+        config = blobs.add("application/vnd.oci.image.config.v1+json", data)
         raw = {"config": {"mediaType": config.media_type, "digest": config.digest, "size": config.size}}
-        manifest = blobs.put(MANIFEST, json.dumps(raw | {"layers": []}).encode())
+        manifest = blobs.add(MANIFEST_MEDIA_TYPE, json.dumps(raw | {"layers": []}).encode())
         with pytest.raises(UnreadableInput, match="the config is not"):
-            config_of(Image(manifest, blobs), manifest)
-    assert labels_of(image, image.root) == {}
+            load_config(Image(manifest, blobs), manifest)
+    assert load_labels(image, image.root) == {}
 
 
 def test_an_index_without_an_image_has_no_manifest() -> None:
-    blobs = Blobs()
-    with pytest.raises(UnreadableInput, match="no manifest in it"):
-        manifest_for(Image(blobs.put(INDEX, index_bytes([])), blobs))
+    blobs = MemoryBlobs()
+    with pytest.raises(UnreadableInput, match="has no manifest"):
+        select_manifest(Image(blobs.add(INDEX_MEDIA_TYPE, encode_index([])), blobs))
 
 
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({}, "is no OCI layout"),
+        ({}, "is not an OCI layout"),
         ({"oci-layout": "{}"}, "index.json"),
         ({"oci-layout": "{}", "index.json": "["}, "not JSON"),
         ({"oci-layout": "{}", "index.json": '{"manifests": []}'}, "holds 0 images"),
@@ -151,7 +152,7 @@ def test_a_layout_that_lacks_a_blob_is_told(tmp_path: Path) -> None:
     files = {"oci-layout": "{}", "index.json": json.dumps({"manifests": [_GOOD]})}
     image = open_layout(str(write(tmp_path, files)))
     with pytest.raises(UnreadableInput, match="lacks the blob"):
-        children(image.content, image.root)
+        children(image.blobs, image.root)
 
 
 def _tar(path: Path, files: dict[str, str]) -> str:
@@ -166,7 +167,7 @@ def _tar(path: Path, files: dict[str, str]) -> str:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"a": ""}, "no archive of an image"),
+        ({"a": ""}, "not an archive of an image"),
         ({"manifest.json": "[]"}, "is a docker-archive"),
         ({"oci-layout": "{}"}, "has no member index.json"),
         ({"oci-layout": "{}", "index.json": "["}, "not JSON"),
@@ -174,7 +175,7 @@ def _tar(path: Path, files: dict[str, str]) -> str:
 )
 def test_an_archive_that_is_none_is_refused(tmp_path: Path, files: dict[str, str], words: str) -> None:
     with pytest.raises(UnreadableInput, match=words):
-        open_archive(_tar(tmp_path / "a.tar", files))
+        open_oci_archive(_tar(tmp_path / "a.tar", files))
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,7 @@ def test_an_archive_that_is_none_is_refused(tmp_path: Path, files: dict[str, str
         ("{}", "not a list of images"),
         ("[1]", "not a list of images"),
         ("[]", "holds 0 images"),
-        ('[{"Config": 1, "Layers": []}]', "no file"),
+        ('[{"Config": 1, "Layers": []}]', "not a string"),
         ('[{"Config": "c", "Layers": 1}]', "lists no layers"),
         ('[{"Config": "gone", "Layers": []}]', "has no member gone"),
         ('[{"Config": "c", "Layers": [], "RepoTags": 1}, {"RepoTags": [1]}]', "holds 2 images"),
@@ -200,45 +201,45 @@ def test_a_docker_archive_that_is_none_is_refused(tmp_path: Path, manifest: str,
 def test_a_file_that_is_no_tar_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(content)
-    for opened in (open_archive, open_docker_archive):
+    for opened in (open_oci_archive, open_docker_archive):
         with pytest.raises(UnreadableInput, match=r"a\.tar"):
             opened(str(path))
     with pytest.raises(UnreadableInput, match="No such file"):
-        open_archive(str(tmp_path / "nowhere"))
+        open_oci_archive(str(tmp_path / "nowhere"))
 
 
 def test_what_is_longer_than_any_of_its_kind_is_not_even_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blobs = Blobs()
+    blobs = MemoryBlobs()
     with pytest.raises(UnreadableInput, match="too long for a manifest"):
-        children(blobs, Descriptor(INDEX, _DIGEST, 5 << 20))
+        children(blobs, Descriptor(INDEX_MEDIA_TYPE, _DIGEST, 5 << 20))
     write(tmp_path, {"oci-layout": "{}", "index.json": " " * 100})
     archive = _tar(tmp_path / "a.tar", {"oci-layout": "{}", "index.json": " " * 100, "manifest.json": ""})
     for module in ("layouts", "oci_archives"):
-        monkeypatch.setattr(f"everpath.oci.{module}._LONGEST_INDEX", 99)
-    with pytest.raises(UnreadableInput, match="longer than any index"):
+        monkeypatch.setattr(f"everpath.oci.{module}.MAX_INDEX_SIZE", 99)
+    with pytest.raises(UnreadableInput, match="has more than 99 bytes"):
         open_layout(str(tmp_path))
     with pytest.raises(UnreadableInput, match=r"index\.json of .* is too long"):
-        open_archive(archive)
-    monkeypatch.setattr("everpath.oci.oci_archives._MOST_MEMBERS", 2)
+        open_oci_archive(archive)
+    monkeypatch.setattr("everpath.oci.tar_reader._MAX_FILE_MEMBERS", 2)
     with pytest.raises(UnreadableInput, match="more than 2 members"):
-        open_archive(archive)
+        open_oci_archive(archive)
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "index.json")
     (tmp_path / "oci-layout").write_text("{}")
     with pytest.raises(UnreadableInput, match="is a pipe, not a file"):
-        open_archive(str(tmp_path / "index.json"))
+        open_oci_archive(str(tmp_path / "index.json"))
     with pytest.raises(UnreadableInput, match="is a pipe, not a file"):
         open_layout(str(tmp_path))
 
 
 def test_an_archive_of_the_other_kind_is_told(tmp_path: Path) -> None:
-    write_archive(index("amd64"), str(tmp_path / "oci.tar"))
+    write_oci_archive(index("amd64"), str(tmp_path / "oci.tar"))
     write_docker_archive(index("amd64"), str(tmp_path / "docker.tar"))
     with pytest.raises(UnreadableInput, match="is an OCI archive, not a docker-archive"):
         open_docker_archive(str(tmp_path / "oci.tar"))
     with pytest.raises(UnreadableInput, match="is a docker-archive, not an OCI archive"):
-        open_archive(str(tmp_path / "docker.tar"))
+        open_oci_archive(str(tmp_path / "docker.tar"))

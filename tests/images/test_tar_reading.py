@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.errors import UnreadableInput
-from everpath.oci.oci_archives import TarMembers
-from everpath.oci.tar_reader import NotTar, Pieces, TarReader
-from everpath.oci.unpack import unpack
+from everpath.oci.tar_reader import ChunkSource, InvalidTar, TarFile, TarReader
+from everpath.oci.unpack import unpack_image
 from small_images import single
 
 FORMATS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
@@ -65,7 +64,7 @@ def written(listed: list[tuple[str, bytes, str, bytes]], form: int) -> bytes:
 
 
 def read(data: bytes, piece: int = 700) -> list[tuple[str, str, str, bytes]]:
-    reader = TarReader(Pieces(data[at : at + piece] for at in range(0, len(data), piece)))
+    reader = TarReader(ChunkSource(data[at : at + piece] for at in range(0, len(data), piece)))
     return [(each.name.rstrip("/"), each.kind, each.link, b"".join(reader.content())) for each in reader]
 
 
@@ -95,7 +94,7 @@ def test_no_bytes_are_more_than_refused(data: st.DataObject) -> None:
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     try:
         read(bytes(whole[: data.draw(st.integers(0, len(whole)))]))
-    except NotTar:
+    except InvalidTar:
         return
 
 
@@ -106,8 +105,8 @@ def test_no_bytes_are_more_than_refused(data: st.DataObject) -> None:
         ((header("x", 2, tarfile.GNUTYPE_LONGNAME) + padded(b"a\0")) * 2000 + END, "extended headers"),
         (header("pax", 1 << 30, tarfile.XHDTYPE), "claims 1,073,741,824 bytes"),
         (header("x", 1 << 30, tarfile.GNUTYPE_LONGNAME), "claims 1,073,741,824 bytes"),
-        (pax(b"size", b"-1024") + file("configs/a") + END, "'-1024' bytes"),
-        (pax(b"size", b"9" * 5000) + file("configs/a") + END, "999' bytes"),
+        (pax(b"size", b"-1024") + file("configs/a") + END, "the size '-1024'"),
+        (pax(b"size", b"9" * 5000) + file("configs/a") + END, "the size '999"),
         (pax(b"size", b"100000000000") + file("configs/a") + END, "in the middle of a file"),
         (header("configs/a", 1000) + b"short", "in the middle of a file"),
         (header("configs/a")[:100], "in the middle of a header"),
@@ -116,7 +115,7 @@ def test_no_bytes_are_more_than_refused(data: st.DataObject) -> None:
     ],
 )
 def test_archives_without_sense_or_end_are_refused(archive: bytes, words: str) -> None:
-    with pytest.raises(NotTar, match=words):
+    with pytest.raises(InvalidTar, match=words):
         read(archive)
 
 
@@ -145,34 +144,34 @@ def test_what_is_said_of_all_members_is_ignored_as_runtimes_do() -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        (b"configs/" + b"a/" * 20_000 + b"f", "longer than any"),
-        (b"configs/" + b"a/" * 200 + b"f", "longer than any"),
-        (b"configs/" + b"a" * 300, "so long a name"),
+        (b"configs/" + b"a/" * 20_000 + b"f", "path is too long"),
+        (b"configs/" + b"a/" * 200 + b"f", "path is too long"),
+        (b"configs/" + b"a" * 300, "name is too long"),
     ],
 )
 def test_paths_that_no_disk_has_are_refused(tmp_path: Path, path: bytes, words: str) -> None:
     with pytest.raises(UnreadableInput, match=words):
-        unpack(single(pax(b"path", path) + file("x") + END), str(tmp_path / "out"))
+        unpack_image(single(pax(b"path", path) + file("x") + END), str(tmp_path / "out"))
     assert not list(tmp_path.iterdir())
 
 
 def test_names_may_take_so_much_memory_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everpath.oci.unpack._MOST_NAMES", 100)
+    monkeypatch.setattr("everpath.oci.unpack._MAX_TOTAL_NAME_LENGTH", 100)
     layer = b"".join(file(f"configs/folder{number}/file") for number in range(9)) + END
     with pytest.raises(UnreadableInput, match="names of the image's files"):
-        unpack(single(layer), str(tmp_path / "out"))
+        unpack_image(single(layer), str(tmp_path / "out"))
 
 
 def test_folders_that_are_only_implied_count_as_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("everpath.oci.unpack._MOST_MEMBERS", 10)
+    monkeypatch.setattr("everpath.oci.unpack._MAX_MEMBERS", 10)
     with pytest.raises(UnreadableInput, match="more than 10 files"):
-        unpack(single(file("/".join("abcdefghijkl")) + END), str(tmp_path / "out"))
+        unpack_image(single(file("/".join("abcdefghijkl")) + END), str(tmp_path / "out"))
 
 
 @pytest.mark.parametrize("cut", [lambda whole: whole[:-600], lambda whole: whole[:100]])
 def test_an_archive_on_disk_that_is_cut_off_is_refused(tmp_path: Path, cut: Callable[[bytes], bytes]) -> None:
     (tmp_path / "a.tar").write_bytes(cut(file("a") + file("b", b"y" * 700) + file("c", b"y" * 700)))
-    with pytest.raises(UnreadableInput, match="is no tar archive"):
-        TarMembers(str(tmp_path / "a.tar"))
+    with pytest.raises(UnreadableInput, match="is not a tar archive"):
+        TarFile(str(tmp_path / "a.tar"))

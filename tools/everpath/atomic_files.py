@@ -1,8 +1,8 @@
-"""Files and folders that are either whole or not there: made aside, then renamed into their place."""
+"""Files and folders that appear whole or not at all: written beside their place, then renamed."""
 
 from __future__ import annotations
 
-__all__ = ["draft_file", "draft_folder", "folder_aside", "refused"]
+__all__ = ["atomic_file", "atomic_folder", "scratch_folder", "write_error"]
 
 import fcntl
 import os
@@ -16,90 +16,92 @@ from typing import BinaryIO, Final
 
 from everpath.errors import UsageError
 
-_NAME: Final = re.compile(r"\.everpath\.([0-9]+)\.[0-9a-f]{8}")
+_TEMPORARY_NAME: Final = re.compile(r"\.everpath\.([0-9]+)\.[0-9a-f]{8}")
 
 
 @contextmanager
-def draft_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write, which takes its place when the block ends well, and leaves nothing when it does not.
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces `path` when the block succeeds, and is deleted when it fails.
 
-    What a link leads to is replaced, not the link. Raises UsageError where the operating system refuses, and
-    for what is no file: a device must not be replaced by one.
+    If `path` is a symbolic link, its target is replaced. Raises UsageError for an OSError, and for a path
+    that is not a regular file, such as a device.
     """
     path = path.resolve() if path.is_symlink() else path
     if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is there, and no file", hint="name a file, there or not")
-    draft = _beside(path)
+        raise UsageError(f"{path} exists and is not a file", hint="choose a file, new or existing")
+    temporary = _temporary_path(path)
     try:
-        with draft.open("xb") as stream, _held(draft):
+        with temporary.open("xb") as stream, _locked(temporary):
             yield stream
-        draft.replace(path)
+        temporary.replace(path)
     except BaseException as error:
         with suppress(OSError):
-            draft.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise refused(path, error) from error
+            raise write_error(path, error) from error
         raise
 
 
 @contextmanager
-def draft_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, by the same law. Its place must be free, or an empty folder."""
-    draft = _beside(path)
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Create a temporary folder that becomes `path` when the block succeeds, and is deleted when it fails.
+
+    `path` must not exist, or be an empty folder. Raises UsageError for an OSError.
+    """
+    temporary = _temporary_path(path)
     try:
-        draft.mkdir()
-        with _held(draft):
-            yield draft
-        draft.replace(path)
+        temporary.mkdir()
+        with _locked(temporary):
+            yield temporary
+        temporary.replace(path)
     except BaseException as error:
-        shutil.rmtree(draft, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         if isinstance(error, OSError):
-            raise refused(path, error) from error
+            raise write_error(path, error) from error
         raise
 
 
 @contextmanager
-def folder_aside(path: Path) -> Iterator[Path]:
-    """A folder beside a path, for what is on its way there. Gone afterwards. Raises OSError."""
-    folder = _beside(path)
+def scratch_folder(beside: Path) -> Iterator[Path]:
+    """Create a temporary folder on the file system of a path, and delete it afterwards. Raises OSError."""
+    folder = _temporary_path(beside)
     folder.mkdir()
     try:
-        with _held(folder):
+        with _locked(folder):
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def refused(path: Path, error: OSError) -> UsageError:
-    """What the operating system says to a writer, with what to do about it."""
-    hint = "nothing was changed; try again when that is mended"
-    return UsageError(f"cannot write {path}: {error.strerror or error}", hint=hint)
+def write_error(path: Path, error: OSError) -> UsageError:
+    """Return the error for a failed write to a path."""
+    return UsageError(
+        f"cannot write {path}: {error.strerror or error}",
+        hint="nothing was changed; fix the cause and try again",
+    )
 
 
-def _beside(path: Path) -> Path:
-    _clear(path.parent)
-    # The name may be as long as the file system takes: the draft's must not be longer.
+def _temporary_path(path: Path) -> Path:
+    """Return an unused path in the folder of `path`, after deleting what killed processes left there."""
+    for leftover in path.parent.glob(".everpath.*"):
+        with suppress(OSError):
+            if _is_abandoned(leftover):
+                shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+    # Independent of the target's name, which may already have the longest length that is allowed.
     return path.with_name(f".everpath.{os.getpid()}.{token_hex(4)}")
 
 
-def _clear(folder: Path) -> None:
-    """Take away the drafts of runs that were killed, and no others."""
-    for draft in folder.glob(".everpath.*"):
-        with suppress(OSError):
-            if _is_abandoned(draft):
-                shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
+def _is_abandoned(path: Path) -> bool:
+    """True for a temporary file of this user whose process is gone. Raises OSError if it is locked.
 
-
-def _is_abandoned(draft: Path) -> bool:
-    """Whether nobody is at work on it any more. Raises OSError.
-
-    Its process is gone, and so is the lock that the process held: in containers that share a folder a number
-    alone says nothing.
+    The process id is not enough: containers that share a folder have their own process ids.
     """
-    named = _NAME.fullmatch(draft.name)
-    if named is None or draft.is_symlink() or draft.stat().st_uid != os.getuid() or _lives(int(named[1])):
+    match = _TEMPORARY_NAME.fullmatch(path.name)
+    if match is None or path.is_symlink() or path.stat().st_uid != os.getuid():
         return False
-    handle = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW)
+    if _is_running(int(match[1])):
+        return False
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     finally:
@@ -107,9 +109,9 @@ def _is_abandoned(draft: Path) -> bool:
     return True
 
 
-def _lives(process: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
-        os.kill(process, 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
@@ -118,9 +120,9 @@ def _lives(process: int) -> bool:
 
 
 @contextmanager
-def _held(draft: Path) -> Iterator[None]:
-    """A lock that goes with the process, whatever ends it. Some file systems have none."""
-    handle = os.open(draft, os.O_RDONLY)
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock that the kernel releases when the process ends. Some file systems support none."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         with suppress(OSError):
             fcntl.flock(handle, fcntl.LOCK_SH)

@@ -15,7 +15,7 @@ from e2e.images.docker_registry import DockerRegistry, blob_storage, docker_regi
 from everpath.errors import Unreachable
 from everpath.oci.descriptors import Image
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, push
+from everpath.oci.registry import ClientOptions, push_image
 from images_made import hostile, layered, special, tar_of
 from small_images import layer_of, single
 
@@ -35,9 +35,11 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerRegistr
         yield started
 
 
-def push_image(image: Image, registry: DockerRegistry) -> str:
+def push_to(image: Image, registry: DockerRegistry) -> str:
     """Push an image, and return its reference."""
-    push(image, Reference(registry.host, "me/catalog", "v1"), Options(insecure=True, environment={}))
+    push_image(
+        image, Reference(registry.host, "me/catalog", "v1"), ClientOptions(insecure=True, environment={})
+    )
     return f"{registry.host}/me/catalog:v1"
 
 
@@ -92,7 +94,7 @@ def test_hostile_image_is_rejected_and_nothing_is_written(
     (tmp_path / "evil").write_bytes(b"mine")
     layers = tar_of({"configs/p.yaml": b"schema: olm.package\n"}), hostile(HOSTILE[content](sandbox))
     labels = {"operators.operatorframework.io.index.configs.v1": "/configs"}
-    target = push_image(layered(*layers, compress=True, labels=labels), registry)
+    target = push_to(layered(*layers, compress=True, labels=labels), registry)
     done = everpath("catalog", "pull", target, "-o", "sandbox/back", "--insecure", cwd=tmp_path, check=False)
     assert done.returncode == 3, done.stderr
     assert "the image holds" in done.stderr
@@ -105,12 +107,15 @@ def test_truncated_blob_in_the_registry_is_an_error(
 ) -> None:
     """docker-registry keeps its file of a digest and ignores uploads: an administrator must delete it."""
     image = single(b"a whole layer")
-    reference, options = Reference(registry.host, "me/large", "v1"), Options(insecure=True, environment={})
-    push(image, reference, options)
+    reference, options = (
+        Reference(registry.host, "me/large", "v1"),
+        ClientOptions(insecure=True, environment={}),
+    )
+    push_image(image, reference, options)
     blob = registry.blob(layer_of(image).digest)
     blob.write_bytes(b"a whole")
     with pytest.raises(Unreachable, match="has a damaged copy"):
-        push(image, reference, options)
+        push_image(image, reference, options)
     blob.unlink()
-    push(image, reference, options)
+    push_image(image, reference, options)
     assert blob.read_bytes() == b"a whole layer"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options
-from everpath.oci.registry.retries import Patience
+from everpath.oci.registry import ClientOptions
+from everpath.oci.registry.options import RetryPolicy
 from registry_server import Registry, registry
 
 
@@ -27,17 +27,17 @@ def slept() -> list[float]:
 
 
 @pytest.fixture
-def options(slept: list[float]) -> Callable[..., Options]:
+def options(slept: list[float]) -> Callable[..., ClientOptions]:
     """Plain HTTP, nobody's credentials, and a clock that stands."""
 
-    def made(**chosen: Any) -> Options:
+    def made(**chosen: Any) -> ClientOptions:
         given: dict[str, Any] = {
             "insecure": True,
             "environment": {},
             "timeout": 60.0,
-            "patience": Patience(sleep=slept.append, now=lambda: 1_000_000.0),
+            "retry": RetryPolicy(sleep=slept.append, now=lambda: 1_000_000.0),
         }
-        return Options(**{**given, **chosen})
+        return ClientOptions(**{**given, **chosen})
 
     return made
 

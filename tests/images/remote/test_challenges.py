@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.oci.registry.challenges import Challenge, parse_challenges
+from everpath.oci.registry.auth import Challenge, parse_challenges
 
 
 @pytest.mark.parametrize(

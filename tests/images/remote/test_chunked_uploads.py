@@ -9,11 +9,11 @@ import pytest
 
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, Step, push
+from everpath.oci.registry import ClientOptions, TransferProgress, push_image
 from registry_server import Asked, Registry, Reply
 from small_images import layer_of, single
 
-Made = Callable[..., Options]
+Made = Callable[..., ClientOptions]
 DATA = os.urandom(3500)
 BROKEN = Reply(0)
 
@@ -27,15 +27,15 @@ def stored(server: Registry) -> bytes | None:
 
 
 def test_a_large_blob_goes_in_chunks(server: Registry, options: Made, reference: Reference) -> None:
-    steps: list[Step] = []
-    push(single(DATA), reference, options(chunk=1000), steps.append)
+    steps: list[TransferProgress] = []
+    push_image(single(DATA), reference, options(chunk_size=1000), steps.append)
     assert patched(server) == ["0-999", "1000-1999", "2000-2999", "3000-3499"]
-    assert [step.done for step in steps if step.outcome == "sending"] == [1000, 2000, 3000, 3500]
+    assert [step.transferred for step in steps if step.state == "sending"] == [1000, 2000, 3000, 3500]
     assert stored(server) == DATA
 
 
 def test_a_small_one_goes_whole(server: Registry, options: Made, reference: Reference) -> None:
-    push(single(DATA), reference, options(chunk=3500))
+    push_image(single(DATA), reference, options(chunk_size=3500))
     assert patched(server) == []
     assert stored(server) == DATA
 
@@ -50,7 +50,7 @@ def test_the_least_chunk_of_a_registry_is_respected(
         return Reply(202, b"", {**started.headers, "OCI-Chunk-Min-Length": "2000"})
 
     server.faults.append(demanding)
-    push(single(DATA), reference, options(chunk=1000))
+    push_image(single(DATA), reference, options(chunk_size=1000))
     assert patched(server) == ["0-1999", "2000-3499"]
 
 
@@ -58,7 +58,7 @@ def test_after_a_dropped_connection_it_goes_on_where_the_registry_is(
     server: Registry, options: Made, reference: Reference, slept: list[float]
 ) -> None:
     server.fail("PATCH", "uploads", None, BROKEN)
-    push(single(DATA), reference, options(chunk=1000))
+    push_image(single(DATA), reference, options(chunk_size=1000))
     assert patched(server) == ["0-999", "1000-1999", "1000-1999", "2000-2999", "3000-3499"]
     assert stored(server) == DATA
     assert len(slept) == 1
@@ -77,7 +77,7 @@ def test_a_chunk_that_arrived_though_its_answer_did_not_is_not_sent_again(
         return None
 
     server.faults.append(losing)
-    push(single(DATA), reference, options(chunk=1000))
+    push_image(single(DATA), reference, options(chunk_size=1000))
     assert patched(server) == ["0-999", "1000-1999", "2000-2999", "3000-3499"]
     assert stored(server) == DATA
 
@@ -92,7 +92,7 @@ def test_an_upload_that_is_gone_is_started_again(
         return None
 
     server.faults.append(forgetting)
-    push(single(DATA), reference, options(chunk=1000))
+    push_image(single(DATA), reference, options(chunk_size=1000))
     assert patched(server)[2:5] == ["2000-2999", "0-999", "1000-1999"]
     assert stored(server) == DATA
 
@@ -101,7 +101,7 @@ def test_a_registry_that_is_confused_of_the_offset_is_asked_for_it(
     server: Registry, options: Made, reference: Reference
 ) -> None:
     server.fail("PATCH", "uploads", None, Reply(416))
-    push(single(DATA), reference, options(chunk=1000))
+    push_image(single(DATA), reference, options(chunk_size=1000))
     assert stored(server) == DATA
 
 
@@ -110,7 +110,7 @@ def test_a_registry_without_chunks_gets_the_blob_whole(
     server: Registry, options: Made, reference: Reference, status: int
 ) -> None:
     server.faults.append(lambda asked: Reply(status) if asked.method == "PATCH" else None)
-    push(single(DATA), reference, options(chunk=1000))
+    push_image(single(DATA), reference, options(chunk_size=1000))
     assert stored(server) == DATA
     assert len(patched(server)) == 1
 
@@ -122,7 +122,7 @@ def test_failing_at_the_same_place_is_given_up(
         lambda a: BROKEN if a.method == "PATCH" and a.headers["content-range"].startswith("1000-") else None
     )
     with pytest.raises(Unreachable, match="closed the connection"):
-        push(single(DATA), reference, options(chunk=1000))
+        push_image(single(DATA), reference, options(chunk_size=1000))
     assert slept == [1, 2, 4, 8]
 
 
@@ -134,7 +134,7 @@ def test_starting_again_and_again_is_given_up(server: Registry, options: Made, r
 
     server.faults.append(forgetful)
     with pytest.raises(Unreachable, match="404"):
-        push(single(DATA), reference, options(chunk=1000))
+        push_image(single(DATA), reference, options(chunk_size=1000))
     assert len(patched(server)) == 2 * 5
 
 
@@ -142,7 +142,7 @@ def test_who_gets_further_each_time_is_not_given_up(
     server: Registry, options: Made, reference: Reference
 ) -> None:
     server.fail("PATCH", "uploads", *[None, BROKEN] * 35)
-    push(single(DATA), reference, options(chunk=100))
+    push_image(single(DATA), reference, options(chunk_size=100))
     assert stored(server) == DATA
 
 
@@ -150,7 +150,7 @@ def test_the_end_of_an_upload_that_is_lost_is_asked_for_again(
     server: Registry, options: Made, reference: Reference
 ) -> None:
     server.fail("PUT", "uploads", None, BROKEN)
-    push(single(DATA), reference, options(chunk=1000))
+    push_image(single(DATA), reference, options(chunk_size=1000))
     assert stored(server) == DATA
 
 
@@ -170,7 +170,7 @@ def test_a_blob_whose_last_answer_was_lost_is_not_sent_again(
 
     image = single(DATA)
     server.faults.append(losing)
-    push(image, reference, options(chunk=1000))
+    push_image(image, reference, options(chunk_size=1000))
     assert len(patched(server)) == 4
 
 
@@ -180,10 +180,10 @@ def test_an_upload_waits_as_long_as_it_is_asked_to(
 ) -> None:
     server.fail("PATCH", "uploads", None, Reply(429, b"", {"Retry-After": asked}))
     if pauses:
-        push(single(DATA), reference, options(chunk=1000))
+        push_image(single(DATA), reference, options(chunk_size=1000))
     else:
         with pytest.raises(Unreachable, match="too many requests"):
-            push(single(DATA), reference, options(chunk=1000))
+            push_image(single(DATA), reference, options(chunk_size=1000))
     assert slept == pauses
 
 
@@ -197,7 +197,7 @@ def test_chunks_beyond_all_size_become_a_stream(
         return Reply(202, b"", {**started.headers, "OCI-Chunk-Min-Length": str(1 << 30)})
 
     server.faults.append(demanding)
-    push(single(DATA), reference, options(chunk=1000))
+    push_image(single(DATA), reference, options(chunk_size=1000))
     assert patched(server) == []
     assert stored(server) == DATA
 
@@ -206,5 +206,5 @@ def test_a_registry_that_does_not_say_where_to_is_told(
     server: Registry, options: Made, reference: Reference
 ) -> None:
     server.fail("POST", "uploads", Reply(202))
-    with pytest.raises(Unreachable, match="does not say where to"):
-        push(single(DATA), reference, options())
+    with pytest.raises(Unreachable, match="without a Location header"):
+        push_image(single(DATA), reference, options())

@@ -23,7 +23,7 @@ def no_helper(helper: str, server: str) -> Credential | None:
 
 def found(settings: Any, name: str, tmp_path: Path) -> str | None:
     (tmp_path / "auth.json").write_text(json.dumps(settings))
-    credential = find_credential(name, {}, no_helper, chosen=str(tmp_path / "auth.json"))
+    credential = find_credential(name, {}, no_helper, authfile=str(tmp_path / "auth.json"))
     return credential.username if credential else None
 
 
@@ -61,13 +61,15 @@ def test_keys_may_have_a_scheme_and_a_version(key: str, tmp_path: Path) -> None:
 
 def test_a_password_may_hold_a_colon(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(json.dumps({"auths": {"r.example": entry("ann", "a:b")}}))
-    assert find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "a")) == Credential("ann", "a:b")
+    assert find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "a")) == Credential(
+        "ann", "a:b"
+    )
 
 
 @pytest.mark.parametrize("raw", [{"identitytoken": "deep"}, entry("<token>", "deep")])
 def test_an_identity_token_is_no_password(raw: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "a").write_text(json.dumps({"auths": {"r.example": raw}}))
-    assert find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "a")) == Credential(
+    assert find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "a")) == Credential(
         "", identity_token="deep"
     )
 
@@ -86,7 +88,7 @@ def test_a_helper_of_the_host_comes_first_and_that_of_all_last(tmp_path: Path) -
     }
     (tmp_path / "a").write_text(json.dumps(settings))
     for name in ("r.example/x", "in.example/x", "empty.example/x", "docker.io/library/x"):
-        find_credential(name, {}, helper, chosen=str(tmp_path / "a"))
+        find_credential(name, {}, helper, authfile=str(tmp_path / "a"))
     assert asked == [
         ("one", "r.example"),
         ("store", "empty.example"),
@@ -119,28 +121,28 @@ def test_the_next_file_is_asked_where_the_first_does_not_know(tmp_path: Path) ->
 
 def test_a_file_that_was_chosen_has_to_be_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No such file"):
-        find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "none"))
+        find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "none"))
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{", "it is no JSON"),
-        ("[]", "no JSON object"),
+        ("{", "it is not JSON"),
+        ("[]", "not a JSON object"),
         ('{"auths": []}', None),
-        ('{"auths": [1]}', "are objects"),
-        ('{"auths": {"r.example": 1}}', "auths.r.example is no object"),
+        ('{"auths": [1]}', "must be objects"),
+        ('{"auths": {"r.example": 1}}', "auths.r.example is not an object"),
         ('{"auths": {"r.example": {"auth": "%"}}}', "is not base64"),
-        ('{"auths": {"r.example": {"auth": "YQ=="}}}', "holds no user:password"),
+        ('{"auths": {"r.example": {"auth": "YQ=="}}}', "is not user:password"),
     ],
 )
 def test_what_is_no_auth_file_is_told(text: str, reason: str | None, tmp_path: Path) -> None:
     (tmp_path / "a").write_text(text)
     if reason is None:
-        assert find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "a")) is None
+        assert find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "a")) is None
         return
     with pytest.raises(UsageError, match=reason):
-        find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "a"))
+        find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "a"))
 
 
 def helper_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -158,7 +160,7 @@ def test_a_helper_is_asked_on_its_standard_input(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize(
     ("script", "reason"),
-    [("exit 3", "exit code 3"), ("echo locked; exit 1", "locked"), ("echo {}", "answers no credential")],
+    [("exit 3", "exit code 3"), ("echo locked; exit 1", "locked"), ("echo {}", "returns no credential")],
 )
 def test_a_helper_that_fails_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, reason: str

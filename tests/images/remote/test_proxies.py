@@ -10,10 +10,10 @@ import pytest
 
 from everpath.errors import Unreachable, UsageError
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, resolve
-from everpath.oci.registry.retries import Patience
+from everpath.oci.registry import ClientOptions, resolve_image
+from everpath.oci.registry.options import RetryPolicy
 
-Made = Callable[..., Options]
+Made = Callable[..., ClientOptions]
 
 
 def test_a_proxy_is_asked_for_the_host_with_its_own_password(
@@ -32,7 +32,9 @@ def test_a_proxy_is_asked_for_the_host_with_its_own_password(
         thread.start()
         monkeypatch.setenv("HTTPS_PROXY", f"http://ann:s%40fe@127.0.0.1:{listening.getsockname()[1]}")
         with pytest.raises(Unreachable, match=r"cannot reach the registry r\.example"):
-            resolve(Reference("r.example", "a", "v1"), options(insecure=False, patience=Patience(attempts=1)))
+            resolve_image(
+                Reference("r.example", "a", "v1"), options(insecure=False, retry=RetryPolicy(attempts=1))
+            )
         thread.join()
     first, *headers = heard[0].decode().split("\r\n")
     assert first.startswith("CONNECT r.example:443 ")
@@ -46,7 +48,7 @@ def test_some_hosts_are_reached_directly(
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with pytest.raises(Unreachable, match="404"):
-        resolve(reference, options())
+        resolve_image(reference, options())
 
 
 @pytest.mark.parametrize(
@@ -57,11 +59,11 @@ def test_a_proxy_that_is_none_is_told_without_its_password(
     options: Made, monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", proxy)
-    with pytest.raises(UsageError, match="HTTPS_PROXY names no proxy that can be used"):
-        resolve(Reference("registry.test", "me/catalog", "v1"), options(insecure=False))
+    with pytest.raises(UsageError, match="HTTPS_PROXY is not a supported proxy"):
+        resolve_image(Reference("registry.test", "me/catalog", "v1"), options(insecure=False))
 
 
 def test_a_proxy_that_nobody_serves_is_named(options: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@127.0.0.1:1")
     with pytest.raises(Unreachable, match=r"refused, through the proxy 127\.0\.0\.1:1$"):
-        resolve(Reference("registry.test", "me/catalog", "v1"), options(insecure=False))
+        resolve_image(Reference("registry.test", "me/catalog", "v1"), options(insecure=False))

@@ -10,29 +10,29 @@ import pytest
 
 from everpath.errors import ExitCode, Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, push, resolve
+from everpath.oci.registry import ClientOptions, push_image, resolve_image
 from registry_server import Registry, Reply, error
 from small_images import single
 
-Made = Callable[..., Options]
+Made = Callable[..., ClientOptions]
 
 
-def refusal(reference: Reference, options: Options) -> Unreachable:
+def refusal(reference: Reference, options: ClientOptions) -> Unreachable:
     with pytest.raises(Unreachable) as caught:
-        resolve(reference, options)
+        resolve_image(reference, options)
     return caught.value
 
 
 @pytest.mark.parametrize(
     ("status", "said", "remedy"),
     [
-        (401, "it does not know who asks (401)", "podman login"),
-        (403, "this user may not (403)", "allowed to do that to team/catalog"),
-        (404, "there is no such thing (404)", "check the repository and the tag"),
+        (401, "authentication required (401)", "podman login"),
+        (403, "permission denied (403)", "has permission for team/catalog"),
+        (404, "not found (404)", "check the repository and the tag"),
         (429, "too many requests (429)", "log in: users have a higher limit"),
-        (500, "it fails (500)", "its log says more"),
-        (503, "it fails (503)", "its log says more"),
-        (418, "an answer that means nothing here (418)", "OCI distribution API"),
+        (500, "server error (500)", "see its log"),
+        (503, "server error (503)", "see its log"),
+        (418, "unexpected response (418)", "OCI distribution API"),
     ],
 )
 def test_every_refusal_names_the_host_the_repository_and_a_remedy(
@@ -75,11 +75,11 @@ def test_plain_http_must_be_allowed(server: Registry, options: Made, reference: 
 def test_the_environment_may_allow_it_for_some_hosts(
     server: Registry, options: Made, reference: Reference
 ) -> None:
-    push(single(), reference, options())
+    push_image(single(), reference, options())
     environment = {"EVERPATH_INSECURE": f"other:5000, {reference.registry}"}
-    assert resolve(reference, options(insecure=False, environment=environment)).root == single().root
+    assert resolve_image(reference, options(insecure=False, environment=environment)).root == single().root
     with pytest.raises(Unreachable, match="does not speak TLS"):
-        resolve(reference, options(insecure=False, environment={"EVERPATH_INSECURE": "other:5000"}))
+        resolve_image(reference, options(insecure=False, environment={"EVERPATH_INSECURE": "other:5000"}))
 
 
 def test_a_server_that_hangs_up_on_tls_may_still_speak_http(options: Made) -> None:

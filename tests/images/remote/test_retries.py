@@ -11,23 +11,22 @@ import pytest
 
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, push, resolve
-from everpath.oci.registry.http_client import Connections
-from everpath.oci.registry.retries import Patience, asked_to_wait
-from everpath.oci.registry.transport import Answer, Broken, Request
+from everpath.oci.registry import ClientOptions, push_image, resolve_image
+from everpath.oci.registry.http_client import ConnectionFailed, ConnectionPool, Request, Response, retry_after
+from everpath.oci.registry.options import RetryPolicy
 from registry_server import Registry, Reply
 from small_images import single
 
-Made = Callable[..., Options]
+Made = Callable[..., ClientOptions]
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
 def test_what_passes_is_tried_again(
     server: Registry, options: Made, reference: Reference, slept: list[float], status: int
 ) -> None:
-    push(single(), reference, options())
+    push_image(single(), reference, options())
     server.fail("GET", "manifests", Reply(status), Reply(status))
-    assert resolve(reference, options()).root == single().root
+    assert resolve_image(reference, options()).root == single().root
     assert slept == [1, 2]
 
 
@@ -37,14 +36,14 @@ def test_what_lasts_is_not(
 ) -> None:
     server.fail("GET", "manifests", Reply(status))
     with pytest.raises(Unreachable):
-        resolve(reference, options())
+        resolve_image(reference, options())
     assert slept == []
 
 
 def test_patience_ends(server: Registry, options: Made, reference: Reference, slept: list[float]) -> None:
     server.faults.append(lambda asked: Reply(503) if "manifests" in asked.path else None)
     with pytest.raises(Unreachable, match="503"):
-        resolve(reference, options())
+        resolve_image(reference, options())
     assert slept == [1, 2, 4, 8]
     assert len(server.said("GET")) == 5
 
@@ -52,9 +51,9 @@ def test_patience_ends(server: Registry, options: Made, reference: Reference, sl
 def test_a_registry_says_how_long_to_wait(
     server: Registry, options: Made, reference: Reference, slept: list[float]
 ) -> None:
-    push(single(), reference, options())
+    push_image(single(), reference, options())
     server.fail("GET", "manifests", Reply(429, b"", {"Retry-After": "7"}))
-    resolve(reference, options())
+    resolve_image(reference, options())
     assert slept == [7]
 
 
@@ -63,7 +62,7 @@ def test_nobody_waits_for_an_hour(
 ) -> None:
     server.fail("GET", "manifests", Reply(429, b"", {"Retry-After": "3600"}))
     with pytest.raises(Unreachable) as caught:
-        resolve(reference, options())
+        resolve_image(reference, options())
     assert slept == []
     assert "3600 seconds" in (caught.value.hint or "")
 
@@ -71,7 +70,7 @@ def test_nobody_waits_for_an_hour(
 @pytest.mark.parametrize(
     ("stated", "words"),
     [
-        ("Fri, 13 Nov 2099 10:00:00 GMT", "wait (until Fri, 13 Nov 2099 10:00:00 GMT, it says), or"),
+        ("Fri, 13 Nov 2099 10:00:00 GMT", "wait until Fri, 13 Nov 2099 10:00:00 GMT, or"),
         ("when pigs fly", "wait, or log in"),
     ],
 )
@@ -80,7 +79,7 @@ def test_a_date_to_wait_for_is_told_as_one(
 ) -> None:
     server.faults.append(lambda _: Reply(429, b"", {"Retry-After": stated}))
     with pytest.raises(Unreachable) as caught:
-        resolve(reference, options())
+        resolve_image(reference, options())
     assert words in (caught.value.hint or "")
 
 
@@ -88,9 +87,9 @@ def test_a_date_to_wait_for_is_told_as_one(
 def test_connections_dropped_at_first_contact_do_not_decide_for_tls(
     server: Registry, options: Made, reference: Reference, slept: list[float], drops: int
 ) -> None:
-    push(single(), reference, options())
+    push_image(single(), reference, options())
     wire = _Dropping(drops)
-    assert resolve(reference, options(wire=wire)).root == single().root
+    assert resolve_image(reference, options(http_client=wire)).root == single().root
     # Each look is at both: an even number of drops is one look in vain for every two.
     assert slept == [1, 2, 4][: drops // 2]
 
@@ -99,7 +98,7 @@ def test_who_never_answers_is_given_up_without_advice_that_was_followed(
     options: Made, reference: Reference, slept: list[float]
 ) -> None:
     with pytest.raises(Unreachable, match="hung up") as caught:
-        resolve(reference, options(wire=_Dropping(1000)))
+        resolve_image(reference, options(http_client=_Dropping(1000)))
     assert slept == [1, 2, 4, 8]
     assert "--insecure" not in (caught.value.hint or "")
 
@@ -112,8 +111,8 @@ def test_a_handshake_that_was_hung_up_on_is_told_as_that(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(http.client.HTTPSConnection, "connect", hung_up)
-    with pytest.raises(Unreachable, match="closed the connection without an answer"):
-        resolve(reference, options(insecure=False))
+    with pytest.raises(Unreachable, match="closed the connection without a response"):
+        resolve_image(reference, options(insecure=False))
 
 
 class _Dropping:
@@ -121,12 +120,12 @@ class _Dropping:
 
     def __init__(self, drops: int) -> None:
         self._left = drops
-        self._behind = Connections(verify=False, cacert=None, timeout=60.0)
+        self._behind = ConnectionPool(verify=False, cacert=None, timeout=60.0)
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Response:
         self._left -= 1
         if self._left >= 0:
-            raise Broken("it hung up")
+            raise ConnectionFailed("it hung up")
         return self._behind.send(request)
 
 
@@ -136,7 +135,7 @@ def test_a_dropped_connection_is_made_again(
     image = single()
     server.fail("POST", "uploads", Reply(0))
     server.fail("PUT", "manifests", Reply(0))
-    push(image, reference, options())
+    push_image(image, reference, options())
     assert server.tag("team/catalog", "v1") is not None
     assert slept == [1, 1]
 
@@ -155,8 +154,8 @@ def test_a_dropped_connection_is_made_again(
     ],
 )
 def test_retry_after_is_a_number_or_a_date(text: str, seconds: float | None) -> None:
-    assert asked_to_wait({"retry-after": text}, 1_000_000 - 400) == seconds
+    assert retry_after({"retry-after": text}, 1_000_000 - 400) == seconds
 
 
 def test_pauses_double_and_are_bounded() -> None:
-    assert list(Patience(attempts=8).pauses()) == [1, 2, 4, 8, 16, 30, 30]
+    assert list(RetryPolicy(attempts=8).delays()) == [1, 2, 4, 8, 16, 30, 30]

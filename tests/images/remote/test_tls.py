@@ -10,11 +10,11 @@ import pytest
 from certificates import self_signed
 from everpath.errors import Unreachable, UsageError
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, push, resolve
+from everpath.oci.registry import ClientOptions, push_image, resolve_image
 from registry_server import Registry, Reply, registry
 from small_images import single
 
-Made = Callable[..., Options]
+Made = Callable[..., ClientOptions]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_a_certificate_of_nobody_is_refused(
     server: Registry, options: Made, reference: Reference, slept: list[float]
 ) -> None:
     with pytest.raises(Unreachable, match=r"its certificate is not trusted: self.signed") as caught:
-        resolve(reference, options(insecure=False))
+        resolve_image(reference, options(insecure=False))
     assert "--cacert FILE" in (caught.value.hint or "")
     assert slept == []
     assert server.asked == []
@@ -46,8 +46,8 @@ def test_a_certificate_of_nobody_is_refused(
 def test_cacert_trusts_its_authority(
     server: Registry, options: Made, reference: Reference, certificate: tuple[str, str]
 ) -> None:
-    push(single(), reference, options(insecure=False, cacert=certificate[0]))
-    assert resolve(reference, options(insecure=False, cacert=certificate[0])).root == single().root
+    push_image(single(), reference, options(insecure=False, cacert=certificate[0]))
+    assert resolve_image(reference, options(insecure=False, cacert=certificate[0])).root == single().root
 
 
 def test_cacert_trusts_no_other_name(
@@ -55,13 +55,13 @@ def test_cacert_trusts_no_other_name(
 ) -> None:
     other = Reference(reference.registry.replace("127.0.0.1", "localhost"), "team/catalog", "v1")
     with pytest.raises(Unreachable, match=r"not trusted: .*mismatch"):
-        resolve(other, options(insecure=False, cacert=certificate[0]))
+        resolve_image(other, options(insecure=False, cacert=certificate[0]))
 
 
 def test_insecure_still_speaks_tls_where_it_can(
     server: Registry, options: Made, reference: Reference
 ) -> None:
-    push(single(), reference, options(insecure=True))
+    push_image(single(), reference, options(insecure=True))
     assert server.tag("team/catalog", "v1")
 
 
@@ -72,7 +72,7 @@ def test_a_ca_that_cannot_be_read_is_told(
     if content is not None:
         (tmp_path / "ca.pem").write_text(content)
     with pytest.raises(UsageError, match="cannot read the CA"):
-        resolve(reference, options(insecure=False, cacert=str(tmp_path / "ca.pem")))
+        resolve_image(reference, options(insecure=False, cacert=str(tmp_path / "ca.pem")))
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -85,10 +85,10 @@ def test_tls_is_not_given_up_on_the_way(
     )
     safely = options(insecure=False, cacert=certificate[0])
     moves: dict[str, Callable[[], object]] = {
-        "GET": lambda: resolve(reference, safely),
-        "POST": lambda: push(single(), reference, safely),
+        "GET": lambda: resolve_image(reference, safely),
+        "POST": lambda: push_image(single(), reference, safely),
     }
-    with pytest.raises(Unreachable, match=r"sends us on to http://127\.0\.0\.1:1, which is not encrypted"):
+    with pytest.raises(Unreachable, match=r"redirects to http://127\.0\.0\.1:1, which is not encrypted"):
         moves[method]()
 
 
@@ -96,5 +96,5 @@ def test_a_password_for_a_token_does_not_go_unencrypted(
     server: Registry, options: Made, reference: Reference, certificate: tuple[str, str]
 ) -> None:
     server.scheme, server.realm = "bearer", "http://127.0.0.1:1/token"
-    with pytest.raises(Unreachable, match="secrets do not go there"):
-        resolve(reference, options(insecure=False, cacert=certificate[0]))
+    with pytest.raises(Unreachable, match="no credentials are sent to"):
+        resolve_image(reference, options(insecure=False, cacert=certificate[0]))

@@ -1,80 +1,86 @@
-"""What an image is to OLM, as its labels say: a catalog or a bundle, and where in it that is."""
+"""Payloads: the catalog or bundle in an image, found by its labels and extracted to a folder."""
 
 from __future__ import annotations
 
-__all__ = ["CONFIGS", "Payload", "extract", "payload_of"]
+__all__ = ["Payload", "extract_payload", "find_payload"]
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
-from everpath.atomic_files import draft_folder, folder_aside
+from everpath.atomic_files import atomic_folder, scratch_folder
 from everpath.errors import UnreadableInput
+from everpath.oci.configs import load_labels
 from everpath.oci.descriptors import Image, Platform
-from everpath.oci.platforms import labels_of, manifest_for
-from everpath.oci.unpack import fill
-
-#: The label that says where the file-based catalog of an image is.
-CONFIGS: Final = "operators.operatorframework.io.index.configs.v1"
-
-_DATABASE: Final = "operators.operatorframework.io.index.database.v1"
-_BUNDLE: Final = "operators.operatorframework.io.bundle."
-_PARTS: Final = (
-    f"{_BUNDLE}manifests.v1",
-    f"{_BUNDLE}metadata.v1",
-    "operators.operatorframework.io.test.config.v1",
+from everpath.oci.labels import (
+    BUNDLE_MANIFESTS_LABEL,
+    BUNDLE_METADATA_LABEL,
+    BUNDLE_TESTS_LABEL,
+    CONFIGS_LABEL,
+    DATABASE_LABEL,
 )
+from everpath.oci.platforms import select_manifest
+from everpath.oci.unpack import unpack_into
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The folders of an image that are OLM's. `root` is the one to read them from, relative to the image."""
+    """The folders of an image that OLM reads, relative to its root. `root` contains all of them."""
 
     kind: Literal["catalog", "bundle"]
     root: str
     folders: tuple[str, ...]
 
 
-def payload_of(image: Image, name: str, platform: Platform | None = None) -> Payload:
-    """What an image holds; one look at its config. Raises UnreadableInput for an image of another kind."""
-    labels = labels_of(image, manifest_for(image, platform))
-    if CONFIGS in labels:
-        root = _inside(labels[CONFIGS], name)
+def find_payload(image: Image, name: str, platform: Platform | None = None) -> Payload:
+    """Return what the labels of an image point to. Only manifest and config are read.
+
+    Raises UnreadableInput for an image that is neither a catalog nor a bundle.
+    """
+    labels = load_labels(image, select_manifest(image, platform))
+    if CONFIGS_LABEL in labels:
+        root = _normalized_path(labels[CONFIGS_LABEL], name)
         return Payload("catalog", root, (root,))
-    parts = tuple(_inside(labels[key], name) for key in _PARTS if labels.get(key))
-    if f"{_BUNDLE}manifests.v1" in labels:
-        return Payload("bundle", "", parts)
-    if _DATABASE in labels:
-        hint = f"`opm render {name}` still reads it; `opm migrate` makes a file-based catalog of it"
-        raise UnreadableInput(f"{name} is a catalog of the retired kind: a database", hint=hint)
+    bundle_labels = (BUNDLE_MANIFESTS_LABEL, BUNDLE_METADATA_LABEL, BUNDLE_TESTS_LABEL)
+    folders = tuple(_normalized_path(labels[key], name) for key in bundle_labels if labels.get(key))
+    if BUNDLE_MANIFESTS_LABEL in labels:
+        return Payload("bundle", "", folders)
+    if DATABASE_LABEL in labels:
+        raise UnreadableInput(
+            f"{name} is a catalog in the deprecated SQLite format",
+            hint=f"`opm render {name}` reads it; `opm migrate` converts it to a file-based catalog",
+        )
     raise UnreadableInput(
-        f"{name} is neither a catalog nor a bundle: it lacks the labels of both",
-        hint=f"a catalog has the label {CONFIGS}; everpath catalog build sets it",
+        f"{name} is neither a catalog nor a bundle: it has the labels of neither",
+        hint=f"a catalog has the label {CONFIGS_LABEL}; everpath catalog build sets it",
     )
 
 
-def extract(image: Image, payload: Payload, folder: str, name: str, platform: Platform | None = None) -> None:
-    """Put what an image holds into a folder: a catalog's files, or a bundle's folders. All or nothing.
+def extract_payload(
+    image: Image, payload: Payload, folder: str, name: str, platform: Platform | None = None
+) -> None:
+    """Extract the files of a catalog, or the folders of a bundle, to a new or empty folder.
 
-    Raises UnreadableInput for an image that lacks them, and UsageError where the folder cannot be written.
+    Raises UnreadableInput for an image that lacks them, and UsageError if the folder cannot be written.
+    Nothing is written then.
     """
     target = Path(folder)
-    with draft_folder(target) as draft, folder_aside(target) as aside:
-        whole, spool = aside / "image", aside / "spool"
-        whole.mkdir()
+    with atomic_folder(target) as new, scratch_folder(beside=target) as scratch:
+        unpacked, spool = scratch / "image", scratch / "spool"
+        unpacked.mkdir()
         spool.mkdir()
-        if not fill(image, whole, spool, prefixes=payload.folders, platform=platform):
-            where = ", ".join(f"/{each}" for each in payload.folders)
-            raise UnreadableInput(f"{name} holds nothing in {where}, where its labels point")
-        if not (whole / payload.root).is_dir():
-            raise UnreadableInput(f"{name} has a file in the place of the folder /{payload.root}")
-        for each in sorted((whole / payload.root).iterdir()):
-            each.rename(draft / each.name)
+        if not unpack_into(image, unpacked, spool, prefixes=payload.folders, platform=platform):
+            paths = ", ".join(f"/{each}" for each in payload.folders)
+            raise UnreadableInput(f"{name} has no files in {paths}, where its labels point")
+        if not (unpacked / payload.root).is_dir():
+            raise UnreadableInput(f"{name} has a file in place of the folder /{payload.root}")
+        for each in sorted((unpacked / payload.root).iterdir()):
+            each.rename(new / each.name)
 
 
-def _inside(path: str, name: str) -> str:
-    """A label's folder, as a path from the root of the image."""
-    steps = [step for step in path.split("/") if step not in ("", ".")]
-    if not steps or ".." in steps:
-        raise UnreadableInput(f"{name} is misshapen: a label points to {path!r}")
-    return "/".join(steps)
+def _normalized_path(path: str, name: str) -> str:
+    """Return the path in a label, relative to the image. Raises UnreadableInput if it leaves the image."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if not parts or ".." in parts:
+        raise UnreadableInput(f"{name} is invalid: a label points to {path!r}")
+    return "/".join(parts)

@@ -1,12 +1,12 @@
-"""Layers into a folder, from strangers: regular files and folders come out, inside of the folder, or nothing.
+"""Unpacking of untrusted images: only regular files and folders, only below the target folder, or nothing.
 
-What the layers say is laid out in memory first, contents are spooled under numbers, and only what is wanted
-of the finished picture gets a name on disk. No link is ever made: one to a file inside becomes a copy of it.
+The contents of files are spooled under numbers while the layers are merged in memory. Files get their names
+at the end. No link is created: a link to a file of the image becomes a copy.
 """
 
 from __future__ import annotations
 
-__all__ = ["LIMIT", "fill", "unpack"]
+__all__ = ["MAX_UNPACKED_SIZE", "unpack_image", "unpack_into"]
 
 import errno
 from collections.abc import Iterable, Iterator
@@ -15,259 +15,263 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Final, NamedTuple
 
-from everpath.atomic_files import draft_folder, folder_aside
+from everpath.atomic_files import atomic_folder, scratch_folder
 from everpath.errors import UnreadableInput, UsageError
+from everpath.oci.configs import load_diff_ids
 from everpath.oci.descriptors import Descriptor, Image, Platform
-from everpath.oci.inflating import Allowance, layer_pieces
-from everpath.oci.platforms import diff_ids_of, manifest_for, parts_of
-from everpath.oci.tar_reader import NotTar, Pieces, TarEntry, TarReader
+from everpath.oci.layers import SizeBudget, layer_tar_chunks
+from everpath.oci.manifests import config_and_layers
+from everpath.oci.platforms import select_manifest
+from everpath.oci.tar_reader import ChunkSource, InvalidTar, TarEntry, TarReader
 
-#: How many bytes all layers may unpack to, also those of a base that are read only to get past them.
-LIMIT: Final = 4 << 30
+#: The size of all layers after decompression, including files that are not unpacked.
+MAX_UNPACKED_SIZE: Final = 4 << 30
 
-_MOST_MEMBERS: Final = 1_000_000
-# What Linux takes for a path, far more folders than anybody nests, and what all names may take in memory.
-_LONGEST_NAME: Final = 4096
-_DEEPEST: Final = 128
-_MOST_NAMES: Final = 256 << 20
+_MAX_MEMBERS: Final = 1_000_000
+_MAX_PATH_LENGTH: Final = 4096  # PATH_MAX of Linux
+_MAX_PATH_DEPTH: Final = 128
+_MAX_TOTAL_NAME_LENGTH: Final = 256 << 20
+_MAX_LINK_DEPTH: Final = 16
 _WHITEOUT: Final = ".wh."
-_OPAQUE: Final = ".wh..wh..opq"
-_MOST_LINKS: Final = 16
+_OPAQUE_WHITEOUT: Final = ".wh..wh..opq"
 
 
-def unpack(
+def unpack_image(
     image: Image,
     folder: str,
     *,
     prefixes: Iterable[str] = (),
     platform: Platform | None = None,
-    limit: int = LIMIT,
+    max_size: int = MAX_UNPACKED_SIZE,
 ) -> tuple[str, ...]:
-    """Unpack one platform's files into a folder that is not there yet, or empty. Returns their names, sorted.
+    """Unpack the files of one platform into a new or empty folder, and return their names in order.
 
-    Prefixes are folders (or files) of the image, as `/configs`; without any, all of it is wanted. Raises
-    UnreadableInput for a layer that is damaged, leaves the folder or holds what is no file, and UsageError
-    where the folder cannot be written; either leaves nothing behind.
+    `prefixes` are the folders or files to unpack, such as `/configs`; by default everything is. Raises
+    UnreadableInput for a layer that is damaged, or contains anything but files and folders inside the
+    image, and UsageError if the folder cannot be written. Nothing is written then.
     """
     target = Path(folder)
     if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
-        raise UsageError(f"{folder} is not empty", hint="name a folder that is not there yet")
-    with draft_folder(target) as draft, folder_aside(target) as spool:
-        return fill(image, draft, spool, prefixes=prefixes, platform=platform, limit=limit)
+        raise UsageError(f"{folder} is not empty", hint="name a folder that does not exist")
+    with atomic_folder(target) as new, scratch_folder(beside=target) as spool:
+        return unpack_into(image, new, spool, prefixes=prefixes, platform=platform, max_size=max_size)
 
 
-def fill(
+def unpack_into(
     image: Image,
     folder: Path,
     spool: Path,
     *,
     prefixes: Iterable[str] = (),
     platform: Platform | None = None,
-    limit: int = LIMIT,
+    max_size: int = MAX_UNPACKED_SIZE,
 ) -> tuple[str, ...]:
-    """The same into an empty folder, by way of another one on the same file system. Raises OSError, too.
+    """Unpack as `unpack_image` does, but not atomically: delete the folder after an exception.
 
-    Where that fails, both are worth nothing.
+    `folder` and `spool` must be empty and on one file system. Raises OSError too.
     """
-    manifest = manifest_for(image, platform)
-    _, layers = parts_of(image, manifest)
-    wanted = tuple(prefix.strip("/") for prefix in prefixes if prefix.strip("/"))
-    allowance = Allowance(limit)
-    picture = _Picture(spool, wanted)
-    for layer, diff_id in zip(layers, diff_ids_of(image, manifest, len(layers)), strict=True):
-        picture.lay(layer, layer_pieces(image.content, layer, allowance, diff_id))
-    return picture.develop(folder, allowance)
+    manifest = select_manifest(image, platform)
+    _, layers = config_and_layers(image, manifest)
+    budget = SizeBudget(max_size)
+    tree = _FileTree(spool, tuple(prefix.strip("/") for prefix in prefixes if prefix.strip("/")))
+    for layer, diff_id in zip(layers, load_diff_ids(image, manifest, len(layers)), strict=True):
+        tree.apply_layer(layer, layer_tar_chunks(image.blobs, layer, budget, diff_id))
+    return tree.write(folder, budget)
 
 
-class _Kept(NamedTuple):
-    """A file whose content is spooled, or a symbolic link and where it points."""
+class _Node(NamedTuple):
+    """A file with spooled content, or a symbolic link with its target."""
 
     spool: Path | None = None
-    target: str = ""
+    link_target: str = ""
     is_executable: bool = False
 
 
-#: Names from the root of the image; a folder is None, as nothing but its name is kept.
-_Entries = dict[str, _Kept | None]
+#: Nodes by their paths from the root of the image. A folder is None.
+_Nodes = dict[str, _Node | None]
 
 
 @dataclass(slots=True)
-class _Census:
-    """How much was seen. Raises UnreadableInput for more than any image has."""
+class _MemberCount:
+    """Number and total length of the names of an image so far."""
 
     members: int = 0
-    length: int = 0
+    name_length: int = 0
 
     def add(self, name: str) -> None:
+        """Count a name. Raises UnreadableInput when a limit is exceeded."""
         self.members += 1
-        self.length += len(name)
-        if self.members > _MOST_MEMBERS:
-            raise UnreadableInput(f"the image has more than {_MOST_MEMBERS:,} files")
-        if self.length > _MOST_NAMES:
-            raise UnreadableInput(f"the names of the image's files take more than {_MOST_NAMES >> 20} MiB")
+        self.name_length += len(name)
+        if self.members > _MAX_MEMBERS:
+            raise UnreadableInput(f"the image has more than {_MAX_MEMBERS:,} files")
+        if self.name_length > _MAX_TOTAL_NAME_LENGTH:
+            raise UnreadableInput(
+                f"the names of the image's files take more than {_MAX_TOTAL_NAME_LENGTH >> 20} MiB"
+            )
 
 
 @dataclass(slots=True)
-class _Layer:
-    """What one layer brings, and what it takes away from those below it."""
+class _LayerChanges:
+    """What a layer adds, and what it hides of the layers below."""
 
-    census: _Census
-    entries: _Entries = field(default_factory=dict)
-    implied: set[str] = field(default_factory=set)
-    gone: set[str] = field(default_factory=set)
-    emptied: set[str] = field(default_factory=set)
+    count: _MemberCount
+    nodes: _Nodes = field(default_factory=dict)
+    #: Folders that the layer does not contain, but that are parents of its members.
+    implied_folders: set[str] = field(default_factory=set)
+    deleted: set[str] = field(default_factory=set)
+    #: Paths below which nothing of the lower layers remains.
+    opaque: set[str] = field(default_factory=set)
 
-    def put(self, name: str, kept: _Kept | None) -> None:
-        """Raises UnreadableInput for a name that is a folder and something else, or leads through such."""
-        if len(name) > _LONGEST_NAME or name.count("/") >= _DEEPEST:
-            raise _refused(f"{name[:60]}…", "its path is longer than any")
-        for above in filter(None, _above(name)):
-            if above not in self.entries:
-                self.census.add(above)
-                self.implied.add(above)
-                self.entries[above] = None
-            elif self.entries[above] is not None:
-                raise _refused(name, f"{above} is no folder")
-        if kept is not None:
-            if name in self.entries and self.entries[name] is None:
-                raise _refused(name, "it is a folder, too")
-            self.emptied.add(name)
-        self.implied.discard(name)
-        self.entries[name] = kept
+    def add(self, name: str, node: _Node | None) -> None:
+        """Add a member. Raises UnreadableInput if its path is too long or leads through a file or link."""
+        if len(name) > _MAX_PATH_LENGTH or name.count("/") >= _MAX_PATH_DEPTH:
+            raise _forbidden_member(f"{name[:60]}…", "its path is too long")
+        for parent in filter(None, _parents(name)):
+            if parent not in self.nodes:
+                self.count.add(parent)
+                self.implied_folders.add(parent)
+                self.nodes[parent] = None
+            elif self.nodes[parent] is not None:
+                raise _forbidden_member(name, f"{parent} is not a folder")
+        if node is not None:
+            if name in self.nodes and self.nodes[name] is None:
+                raise _forbidden_member(name, "it is a folder, too")
+            self.opaque.add(name)
+        self.implied_folders.discard(name)
+        self.nodes[name] = node
 
-    def over(self, below: _Entries) -> _Entries:
-        """Both together. Cost: the names below times their depth."""
-        left = {name: kept for name, kept in below.items() if not self._hides(name)}
-        for name in self.implied:
-            if left.get(name) is not None:
-                raise _refused(f"{name}/", f"{name} is no folder")
-        return left | self.entries
+    def merge_onto(self, lower: _Nodes) -> _Nodes:
+        """Return the nodes of the lower layers with these changes."""
+        remaining = {name: node for name, node in lower.items() if not self._hides(name)}
+        for name in self.implied_folders:
+            if remaining.get(name) is not None:
+                raise _forbidden_member(f"{name}/", f"{name} is not a folder")
+        return remaining | self.nodes
 
     def _hides(self, name: str) -> bool:
-        return name in self.gone or any(above in self.gone or above in self.emptied for above in _above(name))
+        return name in self.deleted or any(
+            parent in self.deleted or parent in self.opaque for parent in _parents(name)
+        )
 
 
 @dataclass(slots=True)
-class _Picture:
-    """What the layers so far come to."""
+class _FileTree:
+    """The merged files of the layers so far."""
 
-    spools: Path
-    wanted: tuple[str, ...]
-    entries: _Entries = field(default_factory=dict)
-    census: _Census = field(default_factory=_Census)
+    spool: Path
+    prefixes: tuple[str, ...]
+    nodes: _Nodes = field(default_factory=dict)
+    count: _MemberCount = field(default_factory=_MemberCount)
 
-    def lay(self, layer: Descriptor, pieces: Iterator[bytes]) -> None:
-        """Put a layer on top: what it takes away first, wherever in the archive that stands."""
-        source = Pieces(pieces)
+    def apply_layer(self, layer: Descriptor, chunks: Iterator[bytes]) -> None:
+        """Merge a layer. Its whiteouts hide files of lower layers only, wherever they are in the archive."""
+        source = ChunkSource(chunks)
         archive = TarReader(source)
-        fresh = _Layer(self.census)
+        changes = _LayerChanges(self.count)
         try:
-            for member in archive:
-                self._take(archive, member, fresh)
-        except NotTar as error:
+            for entry in archive:
+                self._apply_entry(archive, entry, changes)
+        except InvalidTar as error:
             raise UnreadableInput(
-                f"the layer {layer.digest} is no tar archive: {error}", hint=_HINT
+                f"the layer {layer.digest} is not a tar archive: {error}",
+                hint="pull or build the image again",
             ) from error
         source.drain()
-        self.entries = fresh.over(self.entries)
+        self.nodes = changes.merge_onto(self.nodes)
 
-    def _take(self, archive: TarReader, member: TarEntry, fresh: _Layer) -> None:
-        self.census.add(member.name)
-        name = _safe(member.name)
+    def _apply_entry(self, archive: TarReader, entry: TarEntry, changes: _LayerChanges) -> None:
+        self.count.add(entry.name)
+        name = _path_in_image(entry.name)
         parent, _, last = name.rpartition("/")
-        if last == _OPAQUE:
-            fresh.emptied.add(parent)
+        if last == _OPAQUE_WHITEOUT:
+            changes.opaque.add(parent)
         elif last.startswith(_WHITEOUT):
-            fresh.gone.add(f"{parent}/{last.removeprefix(_WHITEOUT)}".lstrip("/"))
-        elif name and self._is_wanted(name):
-            fresh.put(name, self._kept(archive, member, fresh))
+            changes.deleted.add(f"{parent}/{last.removeprefix(_WHITEOUT)}".lstrip("/"))
+        elif name and self._is_selected(name):
+            changes.add(name, self._create_node(archive, entry, changes))
 
-    def _is_wanted(self, name: str) -> bool:
-        return not self.wanted or any(name == each or name.startswith(f"{each}/") for each in self.wanted)
+    def _is_selected(self, name: str) -> bool:
+        return not self.prefixes or any(
+            name == prefix or name.startswith(f"{prefix}/") for prefix in self.prefixes
+        )
 
-    def _kept(self, archive: TarReader, member: TarEntry, fresh: _Layer) -> _Kept | None:
-        if member.kind == "folder":
+    def _create_node(self, archive: TarReader, entry: TarEntry, changes: _LayerChanges) -> _Node | None:
+        if entry.kind == "folder":
             return None
-        if member.kind == "symlink":
-            return _Kept(target=member.link)
-        if member.kind == "hardlink":
-            original = _safe(member.link)
-            kept = fresh.entries.get(original) or self.entries.get(original)
-            if kept is None:
-                raise _refused(
-                    member.name, f"it is a hard link to {original}, which is no file unpacked here"
-                )
-            return kept
-        if member.kind == "other":
-            raise _refused(member.name, "it is neither a file nor a folder")
-        return _Kept(self._spool(archive), is_executable=bool(member.mode & 0o100))
-
-    def _spool(self, archive: TarReader) -> Path:
-        path = self.spools / str(self.census.members)
+        if entry.kind == "symlink":
+            return _Node(link_target=entry.link)
+        if entry.kind == "hardlink":
+            original = _path_in_image(entry.link)
+            node = changes.nodes.get(original) or self.nodes.get(original)
+            if node is None:
+                reason = f"it is a hard link to {original}, which is not an unpacked file"
+                raise _forbidden_member(entry.name, reason)
+            return node
+        if entry.kind == "other":
+            raise _forbidden_member(entry.name, "it is neither a file nor a folder")
+        path = self.spool / str(self.count.members)
         with path.open("xb") as stream:
             stream.writelines(archive.content())
-        return path
+        return _Node(path, is_executable=bool(entry.mode & 0o100))
 
-    def develop(self, root: Path, allowance: Allowance) -> tuple[str, ...]:
-        """Give files their names, all of them below a root. Copies count as what comes out of a layer."""
+    def write(self, root: Path, budget: SizeBudget) -> tuple[str, ...]:
+        """Move the files to their names below a folder, and return the names. Copies count for the budget."""
         placed: dict[Path, Path] = {}
         files = []
-        for name, entry in sorted(self.entries.items()):
+        for name, node in sorted(self.nodes.items()):
             try:
-                if entry is None:
+                if node is None:
                     (root / name).mkdir(exist_ok=True)
                     continue
-                _place(self._followed(name), root / name, placed, allowance)
+                _place_file(self._resolve_link(name), root / name, placed, budget)
             except OSError as error:
                 if error.errno == errno.ENAMETOOLONG:
-                    raise _refused(f"{name[:60]}…", "no file here can have so long a name") from error
+                    reason = "its name is too long for this file system"
+                    raise _forbidden_member(f"{name[:60]}…", reason) from error
                 raise
             files.append(name)
         return tuple(files)
 
-    def _followed(self, name: str) -> _Kept:
-        """The file a name stands for. A link may lead to a file in the picture, and nowhere else."""
-        at = name
-        for _ in range(_MOST_LINKS):
-            kept = self.entries.get(at)
-            if kept is None:
+    def _resolve_link(self, name: str) -> _Node:
+        """Return the file at a path, through symbolic links. Raises UnreadableInput if there is none."""
+        path = name
+        for _ in range(_MAX_LINK_DEPTH):
+            node = self.nodes.get(path)
+            if node is None:
                 break
-            if kept.spool is not None:
-                return kept
-            at = _joined(at, kept.target)
-        raise _refused(name, "it is a link that does not lead to a file inside")
+            if node.spool is not None:
+                return node
+            path = _link_path(path, node.link_target)
+        raise _forbidden_member(name, "it is a link that does not lead to a file of the image")
 
 
-_HINT: Final = "pull or build the image again"
-
-
-def _place(kept: _Kept, path: Path, placed: dict[Path, Path], allowance: Allowance) -> None:
-    """A file under its name; the second of one content is a copy of the first."""
-    assert kept.spool is not None
-    if (twin := placed.get(kept.spool)) is not None:
-        allowance.spend(twin.stat().st_size)
-        copyfile(twin, path)
+def _place_file(node: _Node, path: Path, placed: dict[Path, Path], budget: SizeBudget) -> None:
+    """Move the spooled content of a file to its path, or copy it if it was moved before."""
+    assert node.spool is not None
+    if (first := placed.get(node.spool)) is not None:
+        budget.spend(first.stat().st_size)
+        copyfile(first, path)
     else:
-        placed[kept.spool] = kept.spool.rename(path)
-    path.chmod(0o755 if kept.is_executable else 0o644)
+        placed[node.spool] = node.spool.rename(path)
+    path.chmod(0o755 if node.is_executable else 0o644)
 
 
-def _safe(name: str) -> str:
-    """A member's name from the image's root. Raises UnreadableInput for one that leads out of it."""
+def _path_in_image(name: str) -> str:
+    """Return the path of a member in the image. Raises UnreadableInput if it leaves the image."""
     if name.startswith("/") or "\0" in name or ".." in name.split("/"):
-        raise _refused(name, "its path leaves the image")
+        raise _forbidden_member(name, "its path leaves the image")
     return "/".join(part for part in name.split("/") if part not in ("", "."))
 
 
-def _above(name: str) -> Iterator[str]:
-    """The folders a name is in, the outermost first; the root is called nothing."""
+def _parents(name: str) -> Iterator[str]:
+    """Yield the parent folders of a path, from the root, which is the empty string."""
     parts = name.split("/")
     for depth in range(len(parts)):
         yield "/".join(parts[:depth])
 
 
-def _joined(name: str, target: str) -> str:
-    """Where a link at a name points; nowhere, which is no entry, if it climbs out of the root."""
+def _link_path(name: str, target: str) -> str:
+    """Return the path that a link points to; an empty one, which is not a node, if it leaves the image."""
     parts = [] if target.startswith("/") else name.split("/")[:-1]
     for part in target.split("/"):
         if part == "..":
@@ -279,8 +283,8 @@ def _joined(name: str, target: str) -> str:
     return "/".join(parts)
 
 
-def _refused(name: str, reason: str) -> UnreadableInput:
+def _forbidden_member(name: str, reason: str) -> UnreadableInput:
     return UnreadableInput(
-        f"the image holds {name!r}, and {reason}",
-        hint="nothing was unpacked; whoever built the image should know why that is in it",
+        f"the image contains {name!r}, and {reason}",
+        hint="nothing was unpacked; do not use the image before its author has explained that file",
     )

@@ -1,8 +1,8 @@
-"""Images in a registry, read: every byte is checked against the digest it was asked for."""
+"""Images in a registry: resolved by tag or digest, and read with verification of every digest."""
 
 from __future__ import annotations
 
-__all__ = ["RemoteContent", "resolve"]
+__all__ = ["RegistryBlobs", "resolve_image"]
 
 import hashlib
 import io
@@ -10,93 +10,91 @@ import json
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from everpath.errors import Unreachable, UnreadableInput
-from everpath.oci.descriptors import Descriptor, Image, digest_of, misshapen, named_by
+from everpath.oci.blobs import MAX_MANIFEST_SIZE, digest_of
+from everpath.oci.descriptors import (
+    INDEX_MEDIA_TYPE,
+    MANIFEST_MEDIA_TYPE,
+    MANIFEST_MEDIA_TYPES,
+    Descriptor,
+    Image,
+)
+from everpath.oci.manifests import invalid_manifest, parse_manifest
 from everpath.oci.references import Reference
-from everpath.oci.registry.errors import is_html, misdirected
-from everpath.oci.registry.options import Options
+from everpath.oci.registry.errors import html_error, is_html
+from everpath.oci.registry.http_client import ConnectionFailed
+from everpath.oci.registry.options import ClientOptions
 from everpath.oci.registry.session import Session
-from everpath.oci.registry.transport import Broken
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-_INDEX: Final = "application/vnd.oci.image.index.v1+json"
-_MANIFEST: Final = "application/vnd.oci.image.manifest.v1+json"
-_ACCEPTED: Final = ", ".join(
-    (
-        _INDEX,
-        _MANIFEST,
-        "application/vnd.docker.distribution.manifest.list.v2+json",
-        "application/vnd.docker.distribution.manifest.v2+json",
-    )
-)
-# What registries themselves refuse to store as a manifest.
-_LONGEST_MANIFEST: Final = 4 << 20
-_PART: Final = frozenset({200, 206})
+_ACCEPTED: Final = ", ".join(MANIFEST_MEDIA_TYPES)
 
 
-def resolve(reference: Reference, options: Options) -> Image:
-    """The image that a tag or digest stands for. One request; raises Unreachable and UnreadableInput."""
-    content = RemoteContent(Session(reference, options))
-    return Image(content.root(), content)
+def resolve_image(reference: Reference, options: ClientOptions) -> Image:
+    """Request the manifest of a reference. Layers are read later. Raises Unreachable and UnreadableInput."""
+    blobs = RegistryBlobs(Session(reference, options))
+    return Image(blobs.resolve(), blobs)
 
 
-class RemoteContent:
-    """The blobs and manifests of one repository. Manifests are asked for once."""
+class RegistryBlobs:
+    """A `BlobSource` of one repository. Manifests are requested once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._manifests: dict[str, bytes] = {}
 
-    def root(self) -> Descriptor:
-        """What the session's reference stands for."""
+    def resolve(self) -> Descriptor:
+        """Request the manifest or index of the session's reference."""
         reference = self._session.reference
-        return self._manifest(reference.wanted, reference.digest, str(reference))
+        return self._fetch_manifest(reference.digest_or_tag, reference.digest, str(reference))
 
     def open(self, descriptor: Descriptor) -> BinaryIO:
-        """A stream that raises UnreadableInput at its end if the bytes were not those of the digest."""
+        """Open a stream, which raises UnreadableInput at its end if the digest is wrong."""
         if descriptor.is_index or descriptor.is_manifest:
             if descriptor.digest not in self._manifests:
                 name = f"{self._session.reference.name}@{descriptor.digest}"
-                self._manifest(descriptor.digest, descriptor.digest, name)
+                self._fetch_manifest(descriptor.digest, descriptor.digest, name)
             return io.BytesIO(self._manifests[descriptor.digest])
-        return cast(BinaryIO, io.BufferedReader(_Blob(self._session, descriptor), 1 << 16))
+        return cast(BinaryIO, io.BufferedReader(_BlobStream(self._session, descriptor), 1 << 16))
 
-    def _manifest(self, wanted: str, digest: str | None, name: str) -> Descriptor:
-        url = self._session.path("manifests", wanted)
-        answer, data = self._session.fetch(url, f"give {wanted} of", {"Accept": _ACCEPTED}, _LONGEST_MANIFEST)
-        if is_html(answer.headers, data):
-            raise misdirected(self._session.host, answer.status)
-        found = digest_of(data)
-        self._require_same(found, digest, name, "it was asked for as")
-        told = answer.headers.get("docker-content-digest", "")
-        self._require_same(found, told if told.startswith("sha256:") else None, name, "the registry calls it")
-        descriptor = Descriptor(
-            _media_type(data, answer.headers.get("content-type", ""), name), found, len(data)
+    def _fetch_manifest(self, tag_or_digest: str, digest: str | None, name: str) -> Descriptor:
+        url = self._session.url("manifests", tag_or_digest)
+        action = f"return {tag_or_digest} of"
+        response, data = self._session.get_document(url, action, {"Accept": _ACCEPTED}, MAX_MANIFEST_SIZE)
+        if is_html(response.headers, data):
+            raise html_error(self._session.host, response.status)
+        actual = digest_of(data)
+        header = response.headers.get("docker-content-digest", "")
+        self._require_digest(actual, digest, name, "was requested")
+        self._require_digest(
+            actual, header if header.startswith("sha256:") else None, name, "is stated by the registry"
         )
-        # Whatever it names is looked at here, where the image can be called by its name.
-        named_by(data, name, is_index=descriptor.is_index)
-        self._manifests[found] = data
+        media_type = _manifest_media_type(data, response.headers.get("content-type", ""), name)
+        descriptor = Descriptor(media_type, actual, len(data))
+        # Parsed here for an error message with the name of the image.
+        parse_manifest(data, name, is_index=descriptor.is_index)
+        self._manifests[actual] = data
         return descriptor
 
-    def _require_same(self, found: str, wanted: str | None, name: str, why: str) -> None:
-        if wanted is not None and found != wanted:
+    def _require_digest(self, actual: str, expected: str | None, name: str, origin: str) -> None:
+        if expected is not None and actual != expected:
             raise UnreadableInput(
-                f"{name} is not what it should be: its manifest hashes to {found}, and {why} {wanted}",
-                hint=f"something between here and {self._session.host} changed it: do not use it",
+                f"{name} has the wrong content: its manifest has digest {actual}, but {expected} {origin}",
+                hint=f"do not use it: it was changed between here and {self._session.host}",
             )
 
 
-class _Blob(io.RawIOBase):
-    """A blob as it comes. A connection that drops is made again where it broke off."""
+class _BlobStream(io.RawIOBase):
+    """A blob that is being downloaded. A dropped connection is resumed where it ended."""
 
     def __init__(self, session: Session, descriptor: Descriptor) -> None:
         self._session = session
         self._descriptor = descriptor
-        self._hash = hashlib.sha256()
+        self._sha256 = hashlib.sha256()
         self._position = 0
-        self._pauses = session.options.patience.pauses()
-        self._body: BinaryIO | None = self._asked()
+        self._delays = session.options.retry.delays()
+        self._body: BinaryIO | None = self._request_rest()
 
     def readable(self) -> bool:
         return True
@@ -105,10 +103,10 @@ class _Blob(io.RawIOBase):
         view = memoryview(buffer)
         data = self._read(len(view))
         view[: len(data)] = data
-        self._hash.update(data)
+        self._sha256.update(data)
         self._position += len(data)
         if self._position >= self._descriptor.size or not data:
-            self._require_true()
+            self._require_intact()
         return len(data)
 
     def close(self) -> None:
@@ -120,59 +118,58 @@ class _Blob(io.RawIOBase):
         while True:
             try:
                 if self._body is None:
-                    self._body = self._asked()
+                    self._body = self._request_rest()
                 return self._body.read(count)
-            except Broken as error:
-                pause = next(self._pauses, None)
-                if pause is None:
-                    raise self._session.unreached(error) from error
+            except ConnectionFailed as error:
+                delay = next(self._delays, None)
+                if delay is None:
+                    raise self._session.connection_error(error) from error
                 self._body = None
-                self._session.options.patience.sleep(pause)
+                self._session.options.retry.sleep(delay)
 
-    def _asked(self) -> BinaryIO:
-        """The rest of the blob. From a registry that knows no ranges it is all, and the start is skipped."""
-        url = self._session.path("blobs", self._descriptor.digest)
-        headers = {"Range": f"bytes={self._position}-"} if self._position else {}
-        answer = self._session.ask(
-            "GET", url, f"give {self._descriptor.digest} of", hopes=_PART, headers=headers
+    def _request_rest(self) -> BinaryIO:
+        """Request the blob from the current position. A registry without ranges returns all of it."""
+        response = self._session.request(
+            "GET",
+            self._session.url("blobs", self._descriptor.digest),
+            f"return {self._descriptor.digest} of",
+            expected=frozenset({200, 206}),
+            headers={"Range": f"bytes={self._position}-"} if self._position else {},
         )
-        kind = answer.headers.get("content-type", "")
-        if is_html({"content-type": kind}, b""):
-            raise misdirected(self._session.host, answer.status)
-        if answer.status == 200:
-            _skip(answer.body, self._position)
-        return answer.body
+        if is_html({"content-type": response.headers.get("content-type", "")}, b""):
+            raise html_error(self._session.host, response.status)
+        if response.status == 200:
+            _skip(response.body, self._position)
+        return response.body
 
-    def _require_true(self) -> None:
-        wanted = self._descriptor
-        found = f"sha256:{self._hash.hexdigest()}"
-        if self._position != wanted.size or found != wanted.digest:
-            name = f"{wanted.digest} of {self._session.reference.name}"
+    def _require_intact(self) -> None:
+        expected = self._descriptor
+        digest = f"sha256:{self._sha256.hexdigest()}"
+        if self._position != expected.size or digest != expected.digest:
             raise UnreadableInput(
-                f"{name} is not what it should be: at least {self._position} bytes, which hash to {found}, "
-                f"and {wanted.size} were wanted",
-                hint="pull again; if it stays, the registry's copy is damaged: push the image again",
+                f"{expected.digest} of {self._session.reference.name} has the wrong content: "
+                f"{self._position} bytes with the digest {digest} instead of {expected.size} bytes",
+                hint="pull again; if it fails again, the registry's copy is damaged: push the image again",
             )
 
 
-def _media_type(data: bytes, header: str, name: str) -> str:
-    """What a manifest is: as it says, as the registry says, or by its shape."""
+def _manifest_media_type(data: bytes, header: str, name: str) -> str:
+    """Return the media type from the manifest itself, from the header Content-Type, or by its structure."""
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise misshapen(name, "it is not JSON") from error
+        raise invalid_manifest(name, "it is not JSON") from error
     if not isinstance(document, dict) or document.get("schemaVersion") == 1:
-        raise misshapen(name, "it is of the first, long retired kind (schema 1), or of none")
-    said = document.get("mediaType") or header.partition(";")[0].strip()
-    known = Descriptor(str(said), "", 0)
-    if known.is_index or known.is_manifest:
-        return known.media_type
-    return _INDEX if isinstance(document.get("manifests"), list) else _MANIFEST
+        raise invalid_manifest(name, "it has the obsolete format schema 1, or none")
+    stated = Descriptor(str(document.get("mediaType") or header.partition(";")[0].strip()), "", 0)
+    if stated.is_index or stated.is_manifest:
+        return stated.media_type
+    return INDEX_MEDIA_TYPE if isinstance(document.get("manifests"), list) else MANIFEST_MEDIA_TYPE
 
 
 def _skip(body: BinaryIO, count: int) -> None:
     while count > 0:
-        passed = len(body.read(min(count, 1 << 20)))
-        if not passed:
-            raise Unreachable("the registry gives a shorter blob the second time")
-        count -= passed
+        skipped = len(body.read(min(count, 1 << 20)))
+        if not skipped:
+            raise Unreachable("the registry returns a shorter blob than before")
+        count -= skipped

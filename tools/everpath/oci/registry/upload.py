@@ -1,8 +1,8 @@
-"""One blob on its way up: whole if it is small, else in chunks that go on where a connection broke off."""
+"""Upload of one blob: in one request if it is small, else in chunks that can be resumed."""
 
 from __future__ import annotations
 
-__all__ = ["Upload"]
+__all__ = ["BlobUpload"]
 
 import hashlib
 import re
@@ -10,202 +10,212 @@ from collections.abc import Callable
 from typing import BinaryIO, Final
 
 from everpath.errors import Unreachable, UnreadableInput
-from everpath.oci.descriptors import Content, Descriptor
+from everpath.oci.descriptors import BlobSource, Descriptor
 from everpath.oci.registry.auth import Scope
-from everpath.oci.registry.errors import refused
-from everpath.oci.registry.presence import Presence, presence
-from everpath.oci.registry.retries import asked_to_wait, is_passing
+from everpath.oci.registry.errors import NOT_A_REGISTRY_HINT, response_error
+from everpath.oci.registry.http_client import ConnectionFailed, Response, is_retryable, retry_after
+from everpath.oci.registry.presence import Presence, check_presence
 from everpath.oci.registry.session import Session
-from everpath.oci.registry.transport import Answer, Broken
 
 _RANGE: Final = re.compile(r"(?:bytes=)?0-([0-9]{1,18})")
-# How registries say that they take no chunks, or none so large; and that they know no such upload (any more).
-_NO_CHUNKS: Final = frozenset({400, 404, 405, 411, 413, 415, 416, 501})
-_GONE: Final = frozenset({404, 410})
+# Responses of registries that do not support chunks, or only smaller ones.
+_CHUNKS_NOT_SUPPORTED: Final = frozenset({400, 404, 405, 411, 413, 415, 416, 501})
+_UPLOAD_UNKNOWN: Final = frozenset({404, 410})
+_WRONG_OFFSET: Final = 416
 _STORED: Final = frozenset({201, 204})
-# What a registry may ask to be held in memory; for more the blob is sent as one stream.
-_LARGEST_CHUNK: Final = 64 << 20
-_BYTES: Final = {"Content-Type": "application/octet-stream"}
+# A registry may require larger chunks. Above this size the blob is sent as one stream.
+_MAX_CHUNK_SIZE: Final = 64 << 20
+_CONTENT_TYPE: Final = {"Content-Type": "application/octet-stream"}
 
 
-class Upload:
-    """Sends one blob. `told` hears how many bytes the registry has."""
+class BlobUpload:
+    """Sends one blob."""
 
     def __init__(
-        self, session: Session, content: Content, blob: Descriptor, scopes: tuple[Scope, ...]
+        self, session: Session, blobs: BlobSource, blob: Descriptor, scopes: tuple[Scope, ...]
     ) -> None:
         self._session = session
         self._blob = blob
         self._scopes = scopes
-        self._source = _Source(content, blob)
-        self._chunk = session.options.chunk
-        self._is_whole = blob.size <= self._chunk
+        self._reader = _BlobReader(blobs, blob)
+        self._chunk_size = session.options.chunk_size
+        self._is_monolithic = blob.size <= self._chunk_size
         self._location: str | None = None
         self._offset = 0
-        self._best = 0
+        self._furthest_offset = 0
         self._has_failed = False
-        self._pauses = session.options.patience.pauses()
+        self._delays = session.options.retry.delays()
 
-    def send(self, started: Answer | None, told: Callable[[int], None]) -> None:
-        """Until the registry has it, from an upload that was started already or from a new one.
+    def send(self, started: Response | None, report: Callable[[int], None]) -> None:
+        """Send the blob, and report how many bytes the registry has.
 
-        Raises Unreachable, and UnreadableInput when the blob is not what its digest says.
+        `started` is the response to the request that started the upload; without it one is started. Raises
+        Unreachable, and UnreadableInput if the blob is damaged.
         """
-        with self._source:
+        with self._reader:
             if started is not None:
-                self._moved(started)
-            while not self._stepped():
-                told(self._offset)
+                self._follow_location(started)
+            while not self._send_next():
+                report(self._offset)
 
-    def _stepped(self) -> bool:
-        """One request further; True after the last."""
+    def _send_next(self) -> bool:
+        """Send the next request. Returns True if the registry has stored the blob."""
         if self._location is None:
-            # What failed may have arrived all the same: only its answer was lost.
-            if self._has_failed and self._is_there():
+            # After a failure the blob may be stored: perhaps only the response was lost.
+            if self._has_failed and self._is_stored():
                 return True
             self._start()
         try:
-            answer = self._put() if self._is_last else self._patch()
-        except Broken as error:
-            self._recover(self._session.unreached(error), may_pass=self._session.may_pass(error))
+            response = self._put() if self._is_last_request else self._patch()
+        except ConnectionFailed as error:
+            self._recover(self._session.connection_error(error), can_retry=self._session.is_retryable(error))
             return False
-        if answer.status in _STORED and self._is_last:
-            answer.body.close()
+        if response.status in _STORED and self._is_last_request:
+            response.body.close()
             return True
-        self._went_on(answer)
+        self._handle_response(response)
         return False
 
     @property
-    def _is_last(self) -> bool:
-        return self._is_whole or self._offset == self._blob.size
+    def _is_last_request(self) -> bool:
+        return self._is_monolithic or self._offset == self._blob.size
 
-    def _is_there(self) -> bool:
-        found = presence(self._session, self._blob, self._blob.digest, self._scopes)
-        return found is Presence.THERE
+    def _is_stored(self) -> bool:
+        found = check_presence(self._session, self._blob, self._blob.digest, self._scopes)
+        return found is Presence.PRESENT
 
     def _start(self) -> None:
-        url = self._session.path("blobs", "uploads/")
-        self._moved(
-            self._session.ask(
-                "POST", url, "take a blob for", hopes=frozenset({202}), body=b"", scopes=self._scopes
-            )
+        response = self._session.request(
+            "POST",
+            self._session.url("blobs", "uploads/"),
+            "accept a blob for",
+            expected=frozenset({202}),
+            body=b"",
+            scopes=self._scopes,
         )
+        self._follow_location(response)
         self._offset = 0
 
-    def _moved(self, answer: Answer) -> None:
-        """Take over the address that a registry gives for the next step."""
-        answer.body.close()
-        where = answer.headers.get("location")
-        if not where:
+    def _follow_location(self, response: Response) -> None:
+        """Take the URL of the next request, and the minimal size of chunks, from a response."""
+        response.body.close()
+        location = response.headers.get("location")
+        if not location:
             raise Unreachable(
-                f"{self._session.host} starts an upload and does not say where to",
-                hint="is it a registry that speaks the OCI distribution API (/v2/)?",
+                f"{self._session.host} starts an upload without a Location header", hint=NOT_A_REGISTRY_HINT
             )
-        self._location = self._session.joined(self._location or self._session.base, where)
-        least = answer.headers.get("oci-chunk-min-length", "")
-        if least.isascii() and least.isdigit():
-            self._chunk = max(self._chunk, int(least[:18]))
-            self._is_whole = self._is_whole or self._chunk > _LARGEST_CHUNK
+        self._location = self._session.resolve_location(self._location or self._session.base_url, location)
+        min_length = response.headers.get("oci-chunk-min-length", "")
+        if min_length.isascii() and min_length.isdigit():
+            self._chunk_size = max(self._chunk_size, int(min_length[:18]))
+            self._is_monolithic = self._is_monolithic or self._chunk_size > _MAX_CHUNK_SIZE
 
-    def _put(self) -> Answer:
-        """The end of an upload, with all of the blob if it goes whole."""
-        if not self._is_whole:
-            self._source.read(self._offset, 0)
-            return self._ended(b"", 0)
-        if self._blob.size <= self._session.options.chunk:
-            return self._ended(self._source.read(0, self._blob.size), self._blob.size)
-        with self._source.whole() as stream:
-            return self._ended(stream, self._blob.size)
+    def _put(self) -> Response:
+        """Send the last request, which contains the whole blob if it was not sent in chunks."""
+        if not self._is_monolithic:
+            # Checks the digest of all chunks that were sent.
+            self._reader.read(self._offset, 0)
+            return self._put_body(b"", 0)
+        if self._blob.size <= self._session.options.chunk_size:
+            return self._put_body(self._reader.read(0, self._blob.size), self._blob.size)
+        with self._reader.open_verified() as stream:
+            return self._put_body(stream, self._blob.size)
 
-    def _ended(self, body: bytes | BinaryIO, size: int) -> Answer:
+    def _put_body(self, body: bytes | BinaryIO, size: int) -> Response:
         location = self._location or ""
         url = f"{location}{'&' if '?' in location else '?'}digest={self._blob.digest}"
-        headers = {**_BYTES, "Content-Length": str(size)}
-        return self._session.ask_once("PUT", url, headers, body, self._scopes)
+        headers = {**_CONTENT_TYPE, "Content-Length": str(size)}
+        return self._session.request_once("PUT", url, headers, body, self._scopes)
 
-    def _patch(self) -> Answer:
-        chunk = self._source.read(self._offset, min(self._chunk, self._blob.size - self._offset))
-        place = {
+    def _patch(self) -> Response:
+        chunk = self._reader.read(self._offset, min(self._chunk_size, self._blob.size - self._offset))
+        headers = {
+            **_CONTENT_TYPE,
             "Content-Length": str(len(chunk)),
             "Content-Range": f"{self._offset}-{self._offset + len(chunk) - 1}",
         }
-        return self._session.ask_once("PATCH", self._location or "", {**_BYTES, **place}, chunk, self._scopes)
+        return self._session.request_once("PATCH", self._location or "", headers, chunk, self._scopes)
 
-    def _went_on(self, answer: Answer) -> None:
-        """After a chunk, or after a refusal that can be lived with. Raises Unreachable for any other."""
-        if answer.status == 202 and not self._is_last:
-            before, sent = self._offset, self._source.position
-            self._moved(answer)
-            self._offset = self._held(answer, sent)
-            if self._offset > self._best:
-                # Whoever gets further may fail again: only failing at the same place is given up.
-                self._best = self._offset
-                self._pauses = self._session.options.patience.pauses()
-            elif self._offset <= before:
-                self._recover(self._forgetful(), may_pass=True)
+    def _handle_response(self, response: Response) -> None:
+        """Continue after a chunk, or recover from an error. Raises Unreachable if that is impossible."""
+        if response.status == 202 and not self._is_last_request:
+            self._continue_after_chunk(response)
             return
-        if not self._is_whole and self._offset == 0 and answer.status in _NO_CHUNKS:
-            answer.body.close()
-            self._is_whole, self._location = True, None
+        if not self._is_monolithic and self._offset == 0 and response.status in _CHUNKS_NOT_SUPPORTED:
+            response.body.close()
+            self._is_monolithic, self._location = True, None
             return
-        may_pass = is_passing(answer.status) or answer.status in _GONE or answer.status == 416
-        asked = asked_to_wait(answer.headers, self._session.options.patience.now())
-        name = self._session.reference.repository
-        error = refused(answer, self._session.host, name, "take a blob for", authenticated=True)
-        self._recover(error, may_pass=may_pass, asked=asked)
-
-    def _forgetful(self) -> Unreachable:
-        return Unreachable(
-            f"{self._session.host} takes chunks of {self._blob.digest} and does not keep them",
-            hint="this is the registry's own trouble: its log says more; try again later",
+        can_retry = (
+            is_retryable(response.status)
+            or response.status in _UPLOAD_UNKNOWN
+            or response.status == _WRONG_OFFSET
         )
+        requested = retry_after(response.headers, self._session.options.retry.now())
+        name = self._session.reference.repository
+        error = response_error(response, self._session.host, name, "accept a blob for", authenticated=True)
+        self._recover(error, can_retry=can_retry, requested_delay=requested)
 
-    def _recover(self, error: Unreachable, *, may_pass: bool, asked: float | None = None) -> None:
-        """Wait, then ask how far the registry got, and go on from there or from the start."""
+    def _continue_after_chunk(self, response: Response) -> None:
+        before, sent = self._offset, self._reader.position
+        self._follow_location(response)
+        self._offset = self._stored_size(response, default=sent)
+        if self._offset > self._furthest_offset:
+            # Progress resets the number of attempts: only failures at one place end the upload.
+            self._furthest_offset = self._offset
+            self._delays = self._session.options.retry.delays()
+        elif self._offset <= before:
+            error = Unreachable(
+                f"{self._session.host} accepts chunks of {self._blob.digest} but does not store them",
+                hint="the registry failed: see its log, or try again later",
+            )
+            self._recover(error, can_retry=True)
+
+    def _recover(self, error: Unreachable, *, can_retry: bool, requested_delay: float | None = None) -> None:
+        """Wait, then continue where the registry is, or from the start. Raises `error` if it must give up."""
         self._has_failed = True
-        patience = self._session.options.patience
-        pause = next(self._pauses, None) if may_pass else None
-        if pause is None or (asked is not None and asked > patience.longest):
+        retry = self._session.options.retry
+        delay = next(self._delays, None) if can_retry else None
+        if delay is None or (requested_delay is not None and requested_delay > retry.max_delay):
             raise error
-        patience.sleep(pause if asked is None else asked)
-        if self._is_whole or self._location is None:
+        retry.sleep(delay if requested_delay is None else requested_delay)
+        if self._is_monolithic or self._location is None:
             self._location = None
             return
-        answer = self._session.ask(
+        response = self._session.request(
             "GET",
             self._location,
-            "say how far it is with",
-            hopes=frozenset(range(200, 500)),
+            "return the state of an upload for",
+            expected=frozenset(range(200, 500)),
             scopes=self._scopes,
         )
-        if answer.status in (202, 204) and "location" in answer.headers:
-            self._moved(answer)
-            self._offset = self._held(answer, 0)
+        if response.status in (202, 204) and "location" in response.headers:
+            self._follow_location(response)
+            self._offset = self._stored_size(response, default=0)
         else:
-            answer.body.close()
+            response.body.close()
             self._location = None
 
-    def _held(self, answer: Answer, otherwise: int) -> int:
-        """How many bytes the registry has, as its Range header says."""
-        match = _RANGE.fullmatch(answer.headers.get("range", ""))
+    def _stored_size(self, response: Response, *, default: int) -> int:
+        """Return the number of bytes in the header Range."""
+        match = _RANGE.fullmatch(response.headers.get("range", ""))
         if match is None:
-            return otherwise
-        # An empty upload is told as 0-0, as one of a single byte is: sent once more, that byte hurts nobody.
-        held = int(match.group(1)) + 1
-        return 0 if held == 1 else min(held, self._blob.size)
+            return default
+        # 0-0 means an empty upload or a single byte. To send that byte again does no harm.
+        size = int(match.group(1)) + 1
+        return 0 if size == 1 else min(size, self._blob.size)
 
 
-class _Source:
-    """The blob's bytes from any offset on, hashed on the way whatever the offsets are."""
+class _BlobReader:
+    """Reads a blob from any offset, and checks its digest when the end is reached."""
 
-    def __init__(self, content: Content, blob: Descriptor) -> None:
-        self._content = content
+    def __init__(self, blobs: BlobSource, blob: Descriptor) -> None:
+        self._blobs = blobs
         self._blob = blob
         self._stream: BinaryIO | None = None
-        self._hash = hashlib.sha256()
+        self._sha256 = hashlib.sha256()
         self.position = 0
 
-    def __enter__(self) -> _Source:
+    def __enter__(self) -> _BlobReader:
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -213,41 +223,36 @@ class _Source:
             self._stream.close()
 
     def read(self, offset: int, count: int) -> bytes:
-        """Raises UnreadableInput where the blob is shorter, or other, than it should be."""
+        """Read exactly `count` bytes. Raises UnreadableInput if the blob is shorter or has another digest."""
         if self._stream is None or offset < self.position:
             self.__exit__()
-            self._stream, self.position, self._hash = self._content.open(self._blob), 0, hashlib.sha256()
+            self._stream, self.position, self._sha256 = self._blobs.open(self._blob), 0, hashlib.sha256()
         while self.position < offset:
-            self._taken(min(1 << 20, offset - self.position))
-        data = self._taken(count)
-        if self.position == self._blob.size:
-            self._require_true()
+            self._read_next(min(1 << 20, offset - self.position))
+        data = self._read_next(count)
+        if self.position == self._blob.size and f"sha256:{self._sha256.hexdigest()}" != self._blob.digest:
+            raise self._damaged()
         return data
 
-    def whole(self) -> BinaryIO:
-        """A stream of everything, after a first look at whether it is as it should be."""
+    def open_verified(self) -> BinaryIO:
+        """Check the whole blob, then open it."""
         while self.position < self._blob.size:
             self.read(self.position, min(1 << 20, self._blob.size - self.position))
-        return self._content.open(self._blob)
+        return self._blobs.open(self._blob)
 
-    def _taken(self, count: int) -> bytes:
+    def _read_next(self, count: int) -> bytes:
+        assert self._stream is not None
         data = b""
-        while (
-            self._stream is not None and len(data) < count and (more := self._stream.read(count - len(data)))
-        ):
+        while len(data) < count and (more := self._stream.read(count - len(data))):
             data += more
         self.position += len(data)
-        self._hash.update(data)
+        self._sha256.update(data)
         if len(data) < count:
             raise self._damaged()
         return data
 
-    def _require_true(self) -> None:
-        if f"sha256:{self._hash.hexdigest()}" != self._blob.digest:
-            raise self._damaged()
-
     def _damaged(self) -> UnreadableInput:
         return UnreadableInput(
-            f"{self._blob.digest} is damaged: its bytes are not the {self._blob.size} that hash to this",
+            f"{self._blob.digest} is damaged: its {self._blob.size} bytes do not have this digest",
             hint="build or pull the image again",
         )
