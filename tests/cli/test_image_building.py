@@ -20,7 +20,7 @@ from everpath.oci.oci_archives import open_oci_archive
 from everpath.oci.platforms import select_manifest
 from everpath.oci.tar_writer import TarMember
 from everpath.oci.unpack import unpack_image
-from images_made import ANNOTATIONS, BUNDLE, CATALOG, files_in
+from image_samples import ANNOTATIONS, BUNDLE, CATALOG, files_in
 
 CONFIGS = "operators.operatorframework.io.index.configs.v1"
 DATABASE = "operators.operatorframework.io.index.database.v1"

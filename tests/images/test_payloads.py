@@ -1,4 +1,4 @@
-"""What an image is to OLM, and what is kept of it."""
+"""Payloads of images, and the cache of extracted payloads."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ def catalog(where: str = "/configs", text: str = "a.yaml") -> Image:
     return image({CONFIGS: where}, f"{where.strip('/')}/p/{text}", "etc/passwd")
 
 
-def test_a_catalog_is_where_its_label_says() -> None:
+def test_catalog_payload_comes_from_label() -> None:
     assert find_payload(catalog("/srv/fbc/"), "x") == Payload("catalog", "srv/fbc", ("srv/fbc",))
 
 
-def test_a_bundle_is_where_its_labels_say() -> None:
+def test_bundle_payload_comes_from_labels() -> None:
     labels = {f"{BUNDLE}.manifests.v1": "manifests/", f"{BUNDLE}.metadata.v1": "metadata/"}
     assert find_payload(image(labels, "manifests/a"), "x") == Payload("bundle", "", ("manifests", "metadata"))
 
 
-def test_a_database_is_told() -> None:
+def test_sqlite_catalog_is_rejected() -> None:
     labels = {"operators.operatorframework.io.index.database.v1": "/database/index.db"}
     with pytest.raises(UnreadableInput, match="in the deprecated SQLite format"):
         find_payload(image(labels, "database/index.db"), "x")
 
 
 @pytest.mark.parametrize("where", ["../etc", "/configs/../../etc", "/", ""])
-def test_a_label_that_leaves_the_image_is_refused(where: str) -> None:
+def test_label_that_leaves_image_is_rejected(where: str) -> None:
     with pytest.raises(UnreadableInput, match="a label points to"):
         find_payload(image({CONFIGS: where}, "configs/a"), "x")
 
 
-def test_only_the_payload_is_extracted(tmp_path: Path) -> None:
+def test_only_payload_is_extracted(tmp_path: Path) -> None:
     made = catalog()
     extract_payload(made, find_payload(made, "x"), str(tmp_path / "out"), "x")
     assert [str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*")] == [
@@ -59,7 +59,7 @@ def test_only_the_payload_is_extracted(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
-def test_a_label_that_points_to_nothing_is_told(tmp_path: Path) -> None:
+def test_label_that_points_to_nothing_is_rejected(tmp_path: Path) -> None:
     made = image({CONFIGS: "/none"}, "configs/a.yaml")
     with pytest.raises(UnreadableInput, match="x has no files in /none"):
         extract_payload(made, find_payload(made, "x"), str(tmp_path / "out"), "x")
@@ -67,7 +67,7 @@ def test_a_label_that_points_to_nothing_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["/configs", "/srv/fbc.d/100%"])
-def test_what_is_kept_is_found_by_its_digest(tmp_path: Path, where: str) -> None:
+def test_cached_payload_is_found_by_digest(tmp_path: Path, where: str) -> None:
     made, store = catalog(where), ImageCache(tmp_path / "images")
     assert store.find(made.root.digest) is None
     kept = store.find_or_extract(made, "x")
@@ -76,7 +76,7 @@ def test_what_is_kept_is_found_by_its_digest(tmp_path: Path, where: str) -> None
     assert store.find(made.root.digest) == store.find_or_extract(made, "x") == kept
 
 
-def test_what_is_kept_is_not_read_again(tmp_path: Path) -> None:
+def test_cached_payload_is_not_extracted_again(tmp_path: Path) -> None:
     made, store = catalog(), ImageCache(tmp_path / "images")
     kept = store.find_or_extract(made, "x")
     assert store.find_or_extract(Image(made.root, _Nothing()), "x") == kept
@@ -87,16 +87,14 @@ class _Nothing:
         raise AssertionError(f"{descriptor} was opened")
 
 
-def test_what_somebody_else_put_there_is_not_believed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cache_entry_of_other_user_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made, store = catalog(), ImageCache(tmp_path / "images")
     store.find_or_extract(made, "x")
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
     assert store.find(made.root.digest) is None
 
 
-def test_a_link_in_the_store_is_not_believed(tmp_path: Path) -> None:
+def test_symbolic_link_in_cache_is_ignored(tmp_path: Path) -> None:
     made, store = catalog(), ImageCache(tmp_path / "images")
 
     (tmp_path / "images").mkdir()
@@ -106,7 +104,7 @@ def test_a_link_in_the_store_is_not_believed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", ["edit", "remove", "add", "link"])
-def test_what_was_changed_in_the_store_is_fetched_anew(tmp_path: Path, change: str) -> None:
+def test_modified_cache_entry_is_extracted_again(tmp_path: Path, change: str) -> None:
     made, store = catalog(), ImageCache(tmp_path / "images")
     kept = store.find_or_extract(made, "x")
     file = Path(kept.folder, "p/a.yaml")
@@ -124,20 +122,20 @@ def test_what_was_changed_in_the_store_is_fetched_anew(tmp_path: Path, change: s
     assert file.read_bytes() == b"configs/p/a.yaml"
 
 
-def test_a_label_too_long_for_any_file_is_refused(tmp_path: Path) -> None:
+def test_label_too_long_for_file_name_is_rejected(tmp_path: Path) -> None:
     made = catalog("/" + "/".join("configs" * 10))
     with pytest.raises(UnreadableInput, match="a label points to"):
         ImageCache(tmp_path / "images").find_or_extract(made, "x")
 
 
-def test_a_file_where_the_label_names_a_folder_is_told(tmp_path: Path) -> None:
+def test_label_that_points_to_file_is_rejected(tmp_path: Path) -> None:
     made = image({CONFIGS: "/configs"}, "configs")
     with pytest.raises(UnreadableInput, match="a file in place of the folder /configs"):
         extract_payload(made, find_payload(made, "x"), str(tmp_path / "out"), "x")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_comes_second_takes_what_the_first_has_put_there(
+def test_concurrent_extraction_uses_entry_of_other_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, store = catalog(), ImageCache(tmp_path / "images")
@@ -151,7 +149,7 @@ def test_who_comes_second_takes_what_the_first_has_put_there(
     assert isinstance(store.find_or_extract(made, "x"), CachedPayload)
 
 
-def test_the_oldest_go_but_not_those_of_this_hour(tmp_path: Path) -> None:
+def test_eviction_deletes_oldest_entries_unless_used_within_the_hour(tmp_path: Path) -> None:
     folder = tmp_path / "images"
     for number in range(30):
         (folder / f"{number:064x}.bundle").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""How people name images."""
+"""References and locations of images."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DIGEST = "sha256:" + "0f" * 32
         ("index.docker.io/me/x", Reference("docker.io", "me/x")),
     ],
 )
-def test_references_are_read(text: str, reference: Reference) -> None:
+def test_parse_reference(text: str, reference: Reference) -> None:
     assert parse_reference(text) == reference
     assert parse_reference(str(reference)) == reference
 
@@ -49,7 +49,7 @@ def test_references_are_read(text: str, reference: Reference) -> None:
         ("quay.io/../x:v1", "is not a repository"),
     ],
 )
-def test_what_is_no_reference_is_told(text: str, reason: str) -> None:
+def test_invalid_reference_is_rejected(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         parse_reference(text)
 
@@ -65,12 +65,12 @@ def test_what_is_no_reference_is_told(text: str, reason: str) -> None:
         ("quay.io/a:v1", ImageLocation("docker", Reference("quay.io", "a", "v1"))),
     ],
 )
-def test_places_of_images_are_read(text: str, located: ImageLocation) -> None:
+def test_parse_location(text: str, located: ImageLocation) -> None:
     assert parse_location(text) == located
     assert str(located) == text
 
 
-def test_a_place_without_a_path_is_told() -> None:
+def test_location_without_path_is_rejected() -> None:
     with pytest.raises(UsageError, match="the path is missing"):
         parse_location("oci:")
 
@@ -97,5 +97,5 @@ def test_a_place_without_a_path_is_told() -> None:
         ("-", False),
     ],
 )
-def test_a_path_is_a_path_unless_it_looks_like_an_image(text: str, is_one: bool) -> None:
+def test_looks_like_image(text: str, is_one: bool) -> None:
     assert looks_like_image(text) is is_one

@@ -18,7 +18,7 @@ from everpath.oci.layers import Compression, build_layer
 from everpath.oci.oci_archives import open_oci_archive, write_oci_archive
 from everpath.oci.tar_writer import TarMember
 from everpath.oci.unpack import unpack_image
-from images_made import files_in, hostile, layered
+from image_samples import files_in, image_with_layers, tar_with_members
 
 _NAMES = st.text(
     st.characters(codec="utf-8", exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=40
@@ -83,7 +83,7 @@ def _members(draw: st.DrawFn) -> tuple[tarfile.TarInfo, bytes]:
 def test_whatever_layers_say_nothing_leaves_the_folder(
     layers: list[list[tuple[tarfile.TarInfo, bytes]]],
 ) -> None:
-    image = layered(*(hostile(members) for members in layers))
+    image = image_with_layers(*(tar_with_members(members) for members in layers))
     with TemporaryDirectory() as folder:
         sandbox = Path(folder, "a", "b")
         sandbox.mkdir(parents=True)
@@ -116,7 +116,7 @@ def test_a_broken_archive_is_unpacked_or_refused(changes: list[tuple[int, int]],
         path = Path(folder, "a.tar")
         path.write_bytes(bytes(data[:end]))
         try:
-            unpack_image(layered(bytes(data[:end])), f"{folder}/out")
+            unpack_image(image_with_layers(bytes(data[:end])), f"{folder}/out")
         except EverpathError:
             assert not Path(folder, "out").exists()
         for opened in (open_oci_archive, open_docker_archive):

@@ -19,17 +19,21 @@ from everpath.oci.references import Reference, parse_reference
 from everpath.oci.registry import ClientOptions, push_image, resolve_image
 from everpath.oci.registry.http_client import ConnectionFailed, Request, Response
 from everpath.oci.registry.options import RetryPolicy
-from registry_server import Asked, Registry, Reply
-from small_images import index, single
+from registry_server import FakeRegistry, ReceivedRequest, Reply
+from small_images import small_image, small_index
 
 REFERENCE = Reference("registry.example", "team/catalog", "v1")
-IMAGES = (single(b"layer"), single(bytes(range(256)) * 10, b"second"), index("amd64", "arm64"))
+IMAGES = (
+    small_image(b"layer"),
+    small_image(bytes(range(256)) * 10, b"second"),
+    small_index("amd64", "arm64"),
+)
 
 
 class Faulty:
     """A wire straight to a registry. A fault a request: it is lost, its answer is, or it is refused."""
 
-    def __init__(self, registry: Registry, faults: Sequence[str | int]) -> None:
+    def __init__(self, registry: FakeRegistry, faults: Sequence[str | int]) -> None:
         self._registry = registry
         self._faults = list(faults)
 
@@ -37,7 +41,7 @@ class Faulty:
         fault = self._faults.pop() if self._faults else "none"
         if fault == "lost":
             raise ConnectionFailed("lost")
-        reply = Reply(fault, b"") if isinstance(fault, int) else self._registry.answer(_asked(request))
+        reply = Reply(fault, b"") if isinstance(fault, int) else self._registry.respond(_asked(request))
         if fault == "unheard":
             raise ConnectionFailed("unheard")
         headers = {name.lower(): value for name, value in reply.headers.items()}
@@ -56,14 +60,14 @@ class _Cut(io.BytesIO):
         return data
 
 
-def _asked(request: Request) -> Asked:
+def _asked(request: Request) -> ReceivedRequest:
     url = urlsplit(request.url)
     body = request.body if isinstance(request.body, bytes) else request.body.read() if request.body else b""
     headers = {name.lower(): value for name, value in request.headers.items()}
-    return Asked(request.method, url.path, dict(parse_qsl(url.query)), headers, body)
+    return ReceivedRequest(request.method, url.path, dict(parse_qsl(url.query)), headers, body)
 
 
-def options(registry: Registry, faults: Sequence[str | int]) -> ClientOptions:
+def options(registry: FakeRegistry, faults: Sequence[str | int]) -> ClientOptions:
     return ClientOptions(
         http_client=Faulty(registry, faults),
         environment={},
@@ -72,7 +76,7 @@ def options(registry: Registry, faults: Sequence[str | int]) -> ClientOptions:
     )
 
 
-def is_whole(registry: Registry, image: Image) -> bool:
+def is_whole(registry: FakeRegistry, image: Image) -> bool:
     there = {*registry.blobs.get("team/catalog", {}), *registry.manifests.get("team/catalog", {})}
     return all(each.digest in there for each in push_order(image))
 
@@ -85,8 +89,8 @@ anything = st.one_of(refusing, st.sampled_from([301, 200, 202, 204]))
 @given(image=st.sampled_from(IMAGES), faults=st.lists(refusing, max_size=40))
 def test_a_tag_never_points_at_what_is_not_there(image: Image, faults: list[str | int]) -> None:
     """Even where the registry does not look."""
-    registry = Registry()
-    registry.checks = False
+    registry = FakeRegistry()
+    registry.checks_references = False
     with suppress(EverpathError):
         push_image(image, REFERENCE, options(registry, faults))
     assert registry.tag("team/catalog", "v1") is None or is_whole(registry, image)
@@ -94,7 +98,7 @@ def test_a_tag_never_points_at_what_is_not_there(image: Image, faults: list[str 
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(anything, max_size=40))
 def test_the_next_push_mends_whatever_the_last_one_left(image: Image, faults: list[str | int]) -> None:
-    registry = Registry()
+    registry = FakeRegistry()
     with suppress(EverpathError):
         push_image(image, REFERENCE, options(registry, faults))
     push_image(image, REFERENCE, options(registry, []))
@@ -104,14 +108,14 @@ def test_the_next_push_mends_whatever_the_last_one_left(image: Image, faults: li
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(passing, max_size=4))
 def test_a_few_faults_that_pass_hinder_nobody(image: Image, faults: list[str | int]) -> None:
-    registry = Registry()
+    registry = FakeRegistry()
     push_image(image, REFERENCE, options(registry, faults))
     assert is_whole(registry, image)
 
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(anything, max_size=20))
 def test_what_is_read_is_what_was_pushed_or_an_error(image: Image, faults: list[str | int]) -> None:
-    registry = Registry()
+    registry = FakeRegistry()
     push_image(image, REFERENCE, options(registry, []))
     try:
         got = resolve_image(REFERENCE, options(registry, faults))
@@ -154,4 +158,4 @@ def test_any_text_is_a_reference_or_a_wrong_one(text: str) -> None:
 
 def test_the_wire_can_fail() -> None:
     with pytest.raises(ConnectionFailed):
-        Faulty(Registry(), ["lost"]).send(Request("GET", "https://registry.example/v2/"))
+        Faulty(FakeRegistry(), ["lost"]).send(Request("GET", "https://registry.example/v2/"))

@@ -31,7 +31,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         raise UsageError(f"{path} exists and is not a file", hint="choose a file, new or existing")
     temporary = _temporary_path(path)
     try:
-        with temporary.open("xb") as stream, _locked(temporary):
+        with temporary.open("xb") as stream, _shared_lock(temporary):
             yield stream
         temporary.replace(path)
     except BaseException as error:
@@ -51,7 +51,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     temporary = _temporary_path(path)
     try:
         temporary.mkdir()
-        with _locked(temporary):
+        with _shared_lock(temporary):
             yield temporary
         temporary.replace(path)
     except BaseException as error:
@@ -67,7 +67,7 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
     folder = _temporary_path(beside)
     folder.mkdir()
     try:
-        with _locked(folder):
+        with _shared_lock(folder):
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -120,7 +120,7 @@ def _is_running(pid: int) -> bool:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _shared_lock(path: Path) -> Iterator[None]:
     """Hold a lock that the kernel releases when the process ends. Some file systems support none."""
     handle = os.open(path, os.O_RDONLY)
     try:

@@ -26,7 +26,7 @@ from everpath.oci.layouts import open_layout, write_layout
 from everpath.oci.oci_archives import open_oci_archive
 from everpath.oci.tar_writer import TarMember
 from everpath.oci.unpack import unpack_image
-from images_made import ANNOTATIONS, BUNDLE, CATALOG, files_in
+from image_samples import ANNOTATIONS, BUNDLE, CATALOG, files_in
 
 pytestmark = pytest.mark.e2e
 

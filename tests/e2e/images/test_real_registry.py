@@ -20,8 +20,8 @@ from everpath.errors import Unreachable
 from everpath.oci.references import Reference
 from everpath.oci.registry import ClientOptions, TransferProgress, push_image
 from everpath.oci.registry.options import RetryPolicy
-from registry_server import registry as fake_registry
-from small_images import layer_of, single
+from registry_server import run_registry as fake_registry
+from small_images import last_layer, small_image
 
 pytestmark = [
     pytest.mark.e2e,
@@ -194,7 +194,7 @@ def push_options(attempts: int = 240) -> ClientOptions:
 
 
 def test_push_continues_after_a_restart_of_the_registry(registry: DockerRegistry) -> None:
-    image, reference = single(DATA), Reference(registry.host, "me/large", "v1")
+    image, reference = small_image(DATA), Reference(registry.host, "me/large", "v1")
     was_killed = threading.Event()
     done: list[object] = []
 
@@ -217,14 +217,14 @@ def test_push_continues_after_a_restart_of_the_registry(registry: DockerRegistry
     registry.start()
     thread.join(180)
     assert done == [image.root]
-    assert registry.blob(layer_of(image).digest).read_bytes() == DATA
+    assert registry.blob(last_layer(image).digest).read_bytes() == DATA
     patches = [path for method, path in registry.requests() if method == "PATCH"]
     # Sixteen chunks, none of them twice: the upload continued where it was interrupted.
     assert len(patches) == 16
 
 
 def test_failed_push_leaves_no_tag_and_the_next_push_continues(registry: DockerRegistry) -> None:
-    image, reference = single(b"small", DATA), Reference(registry.host, "me/large", "v1")
+    image, reference = small_image(b"small", DATA), Reference(registry.host, "me/large", "v1")
 
     def kill_registry(step: TransferProgress) -> None:
         if step.state == "sending" and step.transferred >= len(DATA) // 2:

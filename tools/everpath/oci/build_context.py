@@ -75,7 +75,7 @@ def bundle_members(path: str) -> BundleMembers:
         raise UnreadableInput(f"{path} is not a bundle: it has no manifests folder", hint=hint, file=path)
     layout = layouts[0]
     files = [*_manifest_files(layout), *_metadata_files(visit, layout), *_test_files(visit, layout)]
-    return BundleMembers(tuple(_members_inside(path, files)), tuple(_left_out(visit, layout)))
+    return BundleMembers(tuple(_members_inside(path, files)), tuple(_files_ignored_by_olm(visit, layout)))
 
 
 # The functions below yield pairs: the name of a file in the image, and its path in the folder of the bundle.
@@ -120,7 +120,7 @@ def _test_files(visit: Visit, layout: Layout) -> Iterator[tuple[str, str]]:
             yield file.replace(os.sep, "/"), join(root, file)
 
 
-def _left_out(visit: Visit, layout: Layout) -> Iterator[str]:
+def _files_ignored_by_olm(visit: Visit, layout: Layout) -> Iterator[str]:
     """Yield the subfolders and hidden files of manifests and metadata, which OLM does not read."""
     for folder in filter(None, dict.fromkeys((layout.manifests, layout.metadata))):
         listing = visit.listing(folder, hidden=True)

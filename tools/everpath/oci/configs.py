@@ -98,7 +98,7 @@ def encode_updated_config(base: Mapping[str, Any], change: ConfigChange) -> byte
     timestamp = datetime.fromtimestamp(change.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     rootfs = _mapping(base, "rootfs")
     document = dict(base)
-    document["config"] = _updated_process(_mapping(base, "config"), change)
+    document["config"] = _apply_change(_mapping(base, "config"), change)
     document["rootfs"] = rootfs | {"diff_ids": [*_items(rootfs, "diff_ids"), change.diff_id]}
     document["created"] = timestamp
     document["history"] = [
@@ -108,7 +108,7 @@ def encode_updated_config(base: Mapping[str, Any], change: ConfigChange) -> byte
     return canonical_json(document)
 
 
-def _updated_process(base: Mapping[str, Any], change: ConfigChange) -> dict[str, Any]:
+def _apply_change(base: Mapping[str, Any], change: ConfigChange) -> dict[str, Any]:
     process = dict(base)
     labels = {**_mapping(base, "Labels"), **change.labels}
     if remaining := {key: value for key, value in labels.items() if value is not None}:

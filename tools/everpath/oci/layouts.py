@@ -129,7 +129,7 @@ def _create_layout(image: Image, folder: Path, tag: str | None) -> None:
 
 def _add_to_layout(image: Image, folder: Path, tag: str | None) -> None:
     """Write the missing blobs, then index.json. A failure removes the new blobs."""
-    index = _updated_index(_read_index(folder), str(folder / "index.json"), image.root, tag)
+    index = _add_to_index(_read_index(folder), str(folder / "index.json"), image.root, tag)
     written: list[Path] = []
     try:
         (folder / "blobs" / "sha256").mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def _add_to_layout(image: Image, folder: Path, tag: str | None) -> None:
         raise
 
 
-def _updated_index(data: bytes, name: str, root: Descriptor, tag: str | None) -> bytes:
+def _add_to_index(data: bytes, name: str, root: Descriptor, tag: str | None) -> bytes:
     """Add an image to an index.json in place of the one with the same tag. All other fields are preserved."""
     images = parse_manifest(data, name, is_index=True)
     document = json.loads(data)

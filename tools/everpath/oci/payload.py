@@ -39,10 +39,10 @@ def find_payload(image: Image, name: str, platform: Platform | None = None) -> P
     """
     labels = load_labels(image, select_manifest(image, platform))
     if CONFIGS_LABEL in labels:
-        root = _normalized_path(labels[CONFIGS_LABEL], name)
+        root = _normalize_path(labels[CONFIGS_LABEL], name)
         return Payload("catalog", root, (root,))
     bundle_labels = (BUNDLE_MANIFESTS_LABEL, BUNDLE_METADATA_LABEL, BUNDLE_TESTS_LABEL)
-    folders = tuple(_normalized_path(labels[key], name) for key in bundle_labels if labels.get(key))
+    folders = tuple(_normalize_path(labels[key], name) for key in bundle_labels if labels.get(key))
     if BUNDLE_MANIFESTS_LABEL in labels:
         return Payload("bundle", "", folders)
     if DATABASE_LABEL in labels:
@@ -78,7 +78,7 @@ def extract_payload(
             each.rename(new / each.name)
 
 
-def _normalized_path(path: str, name: str) -> str:
+def _normalize_path(path: str, name: str) -> str:
     """Return the path in a label, relative to the image. Raises UnreadableInput if it leaves the image."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if not parts or ".." in parts:

@@ -10,7 +10,7 @@ from typing import Final
 
 from everpath.errors import UsageError
 
-#: The prefix that tells a reference from a path.
+#: The prefix that marks a reference, which otherwise may look like a path.
 REGISTRY_PREFIX: Final = "docker://"
 
 _DOCKER_HUB: Final = "docker.io"

@@ -164,7 +164,7 @@ class _FileTree:
     count: _MemberCount = field(default_factory=_MemberCount)
 
     def apply_layer(self, layer: Descriptor, chunks: Iterator[bytes]) -> None:
-        """Merge a layer. Its whiteouts hide files of lower layers only, wherever they are in the archive."""
+        """Merge a layer. Its whiteouts hide only files of lower layers, in any order."""
         source = ChunkSource(chunks)
         archive = TarReader(source)
         changes = _LayerChanges(self.count)

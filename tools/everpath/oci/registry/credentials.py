@@ -124,7 +124,7 @@ def _find_in_file(
     server = _DOCKER_HUB_KEYS[0] if registry == _DOCKER_HUB else registry
     if host_helper := next((helpers[key] for key in _candidate_keys(registry) if key in helpers), None):
         return helper(str(host_helper), server)
-    entries = {_normalized_key(key): entry for key, entry in auths.items()}
+    entries = {_normalize_key(key): entry for key, entry in auths.items()}
     for key in _candidate_keys(name):
         if key in entries and (found := _parse_entry(file, key, entries[key])) is not None:
             return found
@@ -138,10 +138,10 @@ def _candidate_keys(name: str) -> Iterator[str]:
     for length in range(len(parts), 0, -1):
         yield "/".join(parts[:length])
     if parts[0] == _DOCKER_HUB:
-        yield from map(_normalized_key, _DOCKER_HUB_KEYS)
+        yield from map(_normalize_key, _DOCKER_HUB_KEYS)
 
 
-def _normalized_key(key: str) -> str:
+def _normalize_key(key: str) -> str:
     """Remove the scheme and the API version, which docker login writes for some hosts."""
     bare = key.removeprefix("https://").removeprefix("http://").rstrip("/")
     return bare.removesuffix("/v1").removesuffix("/v2")

@@ -158,7 +158,7 @@ class BlobUpload:
     def _continue_after_chunk(self, response: Response) -> None:
         before, sent = self._offset, self._reader.position
         self._follow_location(response)
-        self._offset = self._stored_size(response, default=sent)
+        self._offset = self._parse_range(response, default=sent)
         if self._offset > self._furthest_offset:
             # Progress resets the number of attempts: only failures at one place end the upload.
             self._furthest_offset = self._offset
@@ -190,12 +190,12 @@ class BlobUpload:
         )
         if response.status in (202, 204) and "location" in response.headers:
             self._follow_location(response)
-            self._offset = self._stored_size(response, default=0)
+            self._offset = self._parse_range(response, default=0)
         else:
             response.body.close()
             self._location = None
 
-    def _stored_size(self, response: Response, *, default: int) -> int:
+    def _parse_range(self, response: Response, *, default: int) -> int:
         """Return the number of bytes in the header Range."""
         match = _RANGE.fullmatch(response.headers.get("range", ""))
         if match is None:

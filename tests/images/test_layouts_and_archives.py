@@ -1,4 +1,4 @@
-"""Layout folders and archives: what is written comes back, and what cannot be written leaves nothing."""
+"""Layouts and archives: images round-trip, and a failed write changes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from everpath.oci.oci_archives import open_oci_archive, write_oci_archive
 from everpath.oci.platforms import select_manifest
 from everpath.oci.tar_writer import TarMember
 from everpath.oci.unpack import unpack_image
-from images_made import files_in
+from image_samples import files_in
 
 Write = Callable[..., None]
 Open = Callable[..., Image]
@@ -44,7 +44,7 @@ def image_of(text: str, *platforms: Platform) -> Image:
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-def test_every_blob_comes_back(kind: str, tmp_path: Path) -> None:
+def test_written_blobs_can_be_read(kind: str, tmp_path: Path) -> None:
     write, opened = KINDS[kind]
     image = image_of("a")
     write(image, str(tmp_path / "x"), "v1")
@@ -58,7 +58,7 @@ def test_every_blob_comes_back(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_files_come_back(kind: str, tmp_path: Path) -> None:
+def test_written_files_can_be_unpacked(kind: str, tmp_path: Path) -> None:
     write, opened = KINDS[kind]
     write(image_of("a"), str(tmp_path / "x"), None)
     again = opened(str(tmp_path / "x"))
@@ -68,14 +68,14 @@ def test_the_files_come_back(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["oci-archive", "docker-archive"])
-def test_an_archive_is_the_same_bytes_each_time(kind: str, tmp_path: Path) -> None:
+def test_archive_bytes_are_reproducible(kind: str, tmp_path: Path) -> None:
     write, _ = KINDS[kind]
     for name in ("x", "y"):
         write(image_of("a"), str(tmp_path / name), "op:v1")
     assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
 
 
-def test_a_layout_holds_images_by_their_tags(tmp_path: Path) -> None:
+def test_layout_holds_several_images_by_tag(tmp_path: Path) -> None:
     old, new, other = image_of("old"), image_of("new"), image_of("other")
     for image, tag in ((old, "v1"), (other, "v2"), (new, "v1")):
         write_layout(image, str(tmp_path / "x"), tag)
@@ -88,13 +88,13 @@ def test_a_layout_holds_images_by_their_tags(tmp_path: Path) -> None:
         open_layout(str(tmp_path / "x"), "v3")
 
 
-def test_an_image_without_a_tag_takes_the_place_of_one_without(tmp_path: Path) -> None:
+def test_untagged_image_replaces_untagged_image(tmp_path: Path) -> None:
     write_layout(image_of("old"), str(tmp_path / "x"))
     write_layout(new := image_of("new"), str(tmp_path / "x"))
     assert open_layout(str(tmp_path / "x")).root.digest == new.root.digest
 
 
-def test_a_blob_that_was_cut_short_is_put_right(tmp_path: Path) -> None:
+def test_truncated_blob_in_layout_is_rewritten(tmp_path: Path) -> None:
     image = image_of("a")
     write_layout(image, str(tmp_path / "x"))
     broken = tmp_path / "x" / "blobs" / "sha256" / image.root.digest.removeprefix("sha256:")
@@ -103,7 +103,7 @@ def test_a_blob_that_was_cut_short_is_put_right(tmp_path: Path) -> None:
     assert len(broken.read_bytes()) == image.root.size
 
 
-def test_a_blob_that_was_changed_is_put_right(tmp_path: Path) -> None:
+def test_modified_blob_in_layout_is_rewritten(tmp_path: Path) -> None:
     image = image_of("a")
     write_layout(image, str(tmp_path / "x"), "v1")
     blob = max((tmp_path / "x/blobs/sha256").iterdir(), key=lambda path: path.name)
@@ -113,7 +113,7 @@ def test_a_blob_that_was_changed_is_put_right(tmp_path: Path) -> None:
     assert all(read_blob(again.blobs, each) for each in push_order(again))
 
 
-def test_builds_at_once_into_one_layout_lose_nobodys_tag(tmp_path: Path) -> None:
+def test_concurrent_writes_to_layout_preserve_all_tags(tmp_path: Path) -> None:
     tags = [f"v{number}" for number in range(12)]
     threads = [
         threading.Thread(target=write_layout, args=(image_of(tag), str(tmp_path / "x"), tag)) for tag in tags
@@ -127,7 +127,7 @@ def test_builds_at_once_into_one_layout_lose_nobodys_tag(tmp_path: Path) -> None
         assert load_labels(image, select_manifest(image)) == {"label": tag}
 
 
-def test_a_layout_that_another_build_makes_meanwhile_is_added_to(tmp_path: Path) -> None:
+def test_layout_created_concurrently_gets_image_added(tmp_path: Path) -> None:
     late = image_of("late")
 
     class Overtaken:
@@ -145,7 +145,7 @@ def test_a_layout_that_another_build_makes_meanwhile_is_added_to(tmp_path: Path)
         assert load_labels(image, select_manifest(image)) == {"label": tag}
 
 
-def test_what_is_no_layout_is_left_alone(tmp_path: Path) -> None:
+def test_write_layout_rejects_other_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "mine").write_text("1")
     (tmp_path / "file").write_text("1")
@@ -156,7 +156,7 @@ def test_what_is_no_layout_is_left_alone(tmp_path: Path) -> None:
     assert files_in(tmp_path) == {"x/mine": b"1", "file": b"1"}
 
 
-def test_an_empty_folder_becomes_a_layout(tmp_path: Path) -> None:
+def test_write_layout_uses_empty_folder(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     write_layout(image_of("a"), str(tmp_path / "x"))
     assert open_layout(str(tmp_path / "x")).root.digest == image_of("a").root.digest
@@ -185,7 +185,7 @@ class _Failing:
         (KeyboardInterrupt(), KeyboardInterrupt),
     ],
 )
-def test_what_breaks_off_leaves_nothing(
+def test_failed_write_leaves_no_files(
     kind: str, after: int, error: Exception, told: type[BaseException], tmp_path: Path
 ) -> None:
     write, _ = KINDS[kind]
@@ -197,7 +197,7 @@ def test_what_breaks_off_leaves_nothing(
 
 
 @pytest.mark.parametrize("after", range(6))
-def test_a_layout_that_cannot_be_added_to_stays_as_it_was(after: int, tmp_path: Path) -> None:
+def test_failed_write_leaves_existing_layout_unchanged(after: int, tmp_path: Path) -> None:
     write_layout(image_of("old"), str(tmp_path / "x"), "v1")
     before = files_in(tmp_path)
     image = image_of("new")
@@ -208,13 +208,13 @@ def test_a_layout_that_cannot_be_added_to_stays_as_it_was(after: int, tmp_path: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_place_that_cannot_be_written_is_told(kind: str, tmp_path: Path) -> None:
+def test_unwritable_target_is_reported(kind: str, tmp_path: Path) -> None:
     write, _ = KINDS[kind]
     with pytest.raises(UsageError, match=r"cannot write .*: No such file or directory"):
         write(image_of("a"), str(tmp_path / "no" / "where"), None)
 
 
-def test_a_docker_archive_is_what_docker_load_reads(tmp_path: Path) -> None:
+def test_docker_archive_has_format_of_docker_load(tmp_path: Path) -> None:
     image = image_of("a")
     write_docker_archive(image, str(tmp_path / "x"), "op:v1", Platform("linux", "arm64"))
     with tarfile.open(tmp_path / "x") as archive:
@@ -228,7 +228,7 @@ def test_a_docker_archive_is_what_docker_load_reads(tmp_path: Path) -> None:
     assert names == [listed["Config"], *listed["Layers"], "manifest.json"]
 
 
-def test_of_several_images_in_a_docker_archive_the_name_picks_one(tmp_path: Path) -> None:
+def test_docker_archive_with_several_images_selects_by_name(tmp_path: Path) -> None:
     write_docker_archive(image_of("a"), str(tmp_path / "x"), "op:v1")
     # As podman and skopeo write the same name.
     for name in ("op:v1", "docker.io/library/op:v1"):
@@ -237,7 +237,7 @@ def test_of_several_images_in_a_docker_archive_the_name_picks_one(tmp_path: Path
         open_docker_archive(str(tmp_path / "x"), "op:v2")
 
 
-def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path: Path) -> None:
+def test_archive_replaces_target_of_symbolic_link(tmp_path: Path) -> None:
     (tmp_path / "target").write_text("old")
     (tmp_path / "link").symlink_to("target")
     write_oci_archive(image_of("a"), str(tmp_path / "link"))
@@ -245,7 +245,7 @@ def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path: Path) -> No
     assert open_oci_archive(str(tmp_path / "target")).root.digest == image_of("a").root.digest
 
 
-def test_what_else_a_layout_says_stays(tmp_path: Path) -> None:
+def test_unknown_fields_of_layout_index_are_preserved(tmp_path: Path) -> None:
     write_layout(other := image_of("other"), str(tmp_path / "x"), "v2")
     index = tmp_path / "x" / "index.json"
     document = json.loads(index.read_bytes())

@@ -1,4 +1,4 @@
-"""Images and archives for tests, among them those that nobody should trust."""
+"""Sample images and layers for tests, including malicious ones."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = [
     "CATALOG",
     "OCI_LAYER",
     "files_in",
-    "hostile",
-    "layered",
-    "special",
-    "tar_of",
+    "image_with_layers",
+    "special_member",
+    "tar_with_files",
+    "tar_with_members",
 ]
 
 import gzip
@@ -26,7 +26,7 @@ from everpath.oci.configs import CONFIG_MEDIA_TYPE
 from everpath.oci.descriptors import MANIFEST_MEDIA_TYPE, Image
 from everpath.oci.manifests import canonical_json, encode_manifest
 
-#: A catalog that opm accepts, and a bundle that OLM can use.
+#: A valid catalog.
 CATALOG: Final = {
     "acme/catalog.yaml": """\
 ---
@@ -76,16 +76,16 @@ spec:
 OCI_LAYER: Final = "application/vnd.oci.image.layer.v1.tar"
 
 
-def layered(
+def image_with_layers(
     *layers: bytes,
     compress: bool = False,
     diff_ids: Sequence[object] = (),
     labels: Mapping[str, str] | None = None,
 ) -> Image:
-    """An image of tar archives, and of what its config says that they are."""
+    """Return an image of tar archives, with these diff ids and labels in its config."""
     blobs = MemoryBlobs()
     packed = [gzip.compress(layer, mtime=0) if compress else layer for layer in layers]
-    kept = [blobs.add(OCI_LAYER + ("+gzip" if compress else ""), layer) for layer in packed]
+    descriptors = [blobs.add(OCI_LAYER + ("+gzip" if compress else ""), layer) for layer in packed]
     document = {
         "os": "linux",
         "architecture": "amd64",
@@ -93,17 +93,17 @@ def layered(
         "rootfs": {"type": "layers", "diff_ids": [*diff_ids]},
     }
     config = blobs.add(CONFIG_MEDIA_TYPE, canonical_json(document))
-    return Image(blobs.add(MANIFEST_MEDIA_TYPE, encode_manifest(config, kept)), blobs)
+    return Image(blobs.add(MANIFEST_MEDIA_TYPE, encode_manifest(config, descriptors)), blobs)
 
 
-def tar_of(files: Mapping[str, bytes | None]) -> bytes:
-    """A layer of files; a folder is None."""
+def tar_with_files(files: Mapping[str, bytes | None]) -> bytes:
+    """Return a tar archive of files; the content of a folder is None."""
     members = [_member(name, content) for name, content in files.items()]
-    return hostile(members)
+    return tar_with_members(members)
 
 
-def hostile(members: Sequence[tuple[tarfile.TarInfo, bytes]]) -> bytes:
-    """A layer of any members whatever."""
+def tar_with_members(members: Sequence[tuple[tarfile.TarInfo, bytes]]) -> bytes:
+    """Return a tar archive of arbitrary members."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as archive:
         for info, content in members:
@@ -121,8 +121,8 @@ def _member(name: str, content: bytes | None) -> tuple[tarfile.TarInfo, bytes]:
     return info, content or b""
 
 
-def special(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, bytes]:
-    """A link, a device or a pipe."""
+def special_member(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, bytes]:
+    """Return a member without content: a link, a device or a pipe."""
     info = tarfile.TarInfo(name)
     info.type = kind
     info.linkname = target
@@ -130,5 +130,5 @@ def special(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, 
 
 
 def files_in(folder: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> dict[str, bytes]:
-    """All files below a folder by name."""
+    """Return the contents of all files below a folder by name."""
     return {str(path.relative_to(folder)): read(path) for path in sorted(folder.rglob("*")) if path.is_file()}

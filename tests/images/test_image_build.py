@@ -1,4 +1,4 @@
-"""Building: from scratch and on a base."""
+"""Image builds from scratch and on a base."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ def document(image: Image) -> Any:
     return json.loads(read_blob(image.blobs, image.root))
 
 
-def test_data_is_for_the_usual_platforms_and_its_layer_is_kept_once() -> None:
+def test_image_has_default_platforms_and_one_shared_layer() -> None:
     image = build_image(ImageSpec(FILES))
     assert tuple(platform for platform, _ in platform_manifests(image)) == DEFAULT_PLATFORMS
     layers = {children(image.blobs, manifest)[1].digest for _, manifest in platform_manifests(image)}
     assert len(layers) == 1
 
 
-def test_an_image_for_one_platform_is_a_manifest() -> None:
+def test_image_for_one_platform_is_a_manifest() -> None:
     image = build_image(ImageSpec(FILES, platforms=[ARM64, ARM64], annotations={"a": "b"}))
     assert image.root.media_type == MANIFEST_MEDIA_TYPE
     assert document(image)["annotations"] == {"a": "b"}
     assert load_config(image, image.root)["architecture"] == "arm64"
 
 
-def test_annotations_are_on_the_index_and_on_every_manifest() -> None:
+def test_annotations_are_on_index_and_every_manifest() -> None:
     image = build_image(ImageSpec(FILES, annotations={"a": "b"}))
     found = [document(image), *(document(Image(m, image.blobs)) for _, m in platform_manifests(image))]
     assert [each["annotations"] for each in found] == [{"a": "b"}] * 5
 
 
-def test_the_time_is_the_one_that_was_given() -> None:
+def test_config_contains_creation_time() -> None:
     image = build_image(ImageSpec(FILES, platforms=[AMD64], created=1700000000))
     config = load_config(image, image.root)
     assert config["created"] == config["history"][0]["created"] == "2023-11-14T22:13:20Z"
 
 
-def test_a_layer_goes_on_top_of_a_base() -> None:
+def test_build_on_base_adds_layer_and_updates_config() -> None:
     below = base(AMD64)
     labels = {"added": "3", "dropped": None}
     image = build_image(ImageSpec(FILES, labels, base=below, entrypoint=["/bin/opm"], cmd=["serve"]))
@@ -71,12 +71,12 @@ def test_a_layer_goes_on_top_of_a_base() -> None:
     assert children(image.blobs, image.root)[1] == children(below.blobs, below.root)[1]
 
 
-def test_without_platforms_those_of_the_base_are_built_for() -> None:
+def test_build_on_base_defaults_to_platforms_of_base() -> None:
     image = build_image(ImageSpec(FILES, base=base(ARM64, AMD64)))
     assert [platform for platform, _ in platform_manifests(image)] == [ARM64, AMD64]
 
 
-def test_a_platform_may_be_asked_for_that_the_base_has() -> None:
+def test_build_on_base_selects_requested_platforms() -> None:
     image = build_image(ImageSpec(FILES, base=base(AMD64, Platform("linux", "arm", "v7")), platforms=[AMD64]))
     assert load_labels(image, image.root) == {"kept": "1", "dropped": "2"}
     variant = build_image(
@@ -90,7 +90,7 @@ def test_a_platform_may_be_asked_for_that_the_base_has() -> None:
     assert refused.value.hint == "it is for linux/amd64, linux/arm64"
 
 
-def test_attestations_of_a_base_are_not_built_on() -> None:
+def test_build_on_base_ignores_attestations() -> None:
     below = base(AMD64, ARM64)
     raw = document(below)
     raw["manifests"].append(raw["manifests"][0] | {"platform": {"os": "unknown", "architecture": "unknown"}})
@@ -101,13 +101,13 @@ def test_attestations_of_a_base_are_not_built_on() -> None:
     assert [platform for platform, _ in platform_manifests(image)] == [AMD64, ARM64]
 
 
-def test_a_base_without_an_image_is_refused() -> None:
+def test_base_without_manifest_is_rejected() -> None:
     blobs = MemoryBlobs()
     with pytest.raises(UnreadableInput, match="no manifest for any platform"):
         build_image(ImageSpec(FILES, base=Image(blobs.add(INDEX_MEDIA_TYPE, encode_index([])), blobs)))
 
 
-def test_layers_of_docker_get_the_names_of_oci() -> None:
+def test_docker_layers_of_base_get_oci_media_types() -> None:
     below = base(AMD64)
     raw = document(below)
     raw["layers"][0]["mediaType"] = "application/vnd.docker.image.rootfs.diff.tar.gzip"
@@ -118,35 +118,37 @@ def test_layers_of_docker_get_the_names_of_oci() -> None:
     assert kinds == {"application/vnd.oci.image.layer.v1.tar+gzip"}
 
 
-def saying(**said: Any) -> Image:
-    """A base whose config says something else."""
+def base_with_config(**fields: Any) -> Image:
+    """Return a base with other fields in its config."""
     below = base(AMD64)
     config, *_ = children(below.blobs, below.root)
     blobs = MemoryBlobs(below.blobs)
-    changed = blobs.add(config.media_type, json.dumps(load_config(below, below.root) | said).encode())
+    changed = blobs.add(config.media_type, json.dumps(load_config(below, below.root) | fields).encode())
     raw = document(below)
     raw["config"] |= {"digest": changed.digest, "size": changed.size}
     return Image(blobs.add(MANIFEST_MEDIA_TYPE, json.dumps(raw).encode()), blobs)
 
 
 @pytest.mark.parametrize("key", ["config", "rootfs", "history"])
-def test_a_misshapen_config_of_a_base_is_refused(key: str) -> None:
+def test_invalid_config_of_base_is_rejected(key: str) -> None:
     with pytest.raises(UnreadableInput, match=f"{key!r} is not a"):
-        build_image(ImageSpec(FILES, base=saying(**{key: "x"})))
+        build_image(ImageSpec(FILES, base=base_with_config(**{key: "x"})))
 
 
-def test_a_config_with_text_that_is_none_is_refused() -> None:
+def test_config_with_invalid_unicode_is_rejected() -> None:
     with pytest.raises(UnreadableInput, match="not valid Unicode"):
-        build_image(ImageSpec(FILES, base=saying(author="\ud800")))
+        build_image(ImageSpec(FILES, base=base_with_config(author="\ud800")))
 
 
-def test_what_a_base_says_and_nobody_knows_is_kept() -> None:
-    image = build_image(ImageSpec(FILES, base=saying(author="me", config={"User": "1001", "Env": ["A=b"]})))
+def test_unknown_fields_of_base_config_are_preserved() -> None:
+    image = build_image(
+        ImageSpec(FILES, base=base_with_config(author="me", config={"User": "1001", "Env": ["A=b"]}))
+    )
     config = load_config(image, image.root)
     assert (config["author"], config["config"]) == ("me", {"User": "1001", "Env": ["A=b"]})
 
 
 @pytest.mark.parametrize("text", ["linux", "linux/", "a/b/c/d", "Linux/amd64", "linux amd64"])
-def test_a_platform_is_a_system_and_an_architecture(text: str) -> None:
+def test_invalid_platform_is_rejected(text: str) -> None:
     with pytest.raises(UsageError, match="is not a platform"):
         parse_platform(text)

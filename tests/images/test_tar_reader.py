@@ -1,4 +1,4 @@
-"""Archives of strangers: read as the standard library reads them, and refused where it would not end."""
+"""The tar reader agrees with the standard library, and rejects malicious archives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from everpath.errors import UnreadableInput
 from everpath.oci.tar_reader import ChunkSource, InvalidTar, TarFile, TarReader
 from everpath.oci.unpack import unpack_image
-from small_images import single
+from small_images import small_image
 
 FORMATS = (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)
 KINDS = {
@@ -69,7 +69,7 @@ def read(data: bytes, piece: int = 700) -> list[tuple[str, str, str, bytes]]:
 
 
 @given(st.lists(members, min_size=1, max_size=5), st.sampled_from(FORMATS), st.integers(1, 3000))
-def test_what_the_standard_library_writes_is_read(
+def test_archives_of_tarfile_are_read(
     listed: list[tuple[str, bytes, str, bytes]], form: int, piece: int
 ) -> None:
     try:
@@ -88,7 +88,7 @@ def test_what_the_standard_library_writes_is_read(
 
 
 @given(st.data())
-def test_no_bytes_are_more_than_refused(data: st.DataObject) -> None:
+def test_arbitrary_bytes_raise_only_invalid_tar(data: st.DataObject) -> None:
     whole = bytearray(pax(b"path", b"configs/a") + file("a", b"y" * 600) + file("b"))
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
@@ -114,12 +114,12 @@ def test_no_bytes_are_more_than_refused(data: st.DataObject) -> None:
         (b"no archive" * 100, "a header"),
     ],
 )
-def test_archives_without_sense_or_end_are_refused(archive: bytes, words: str) -> None:
+def test_malicious_archives_are_rejected(archive: bytes, words: str) -> None:
     with pytest.raises(InvalidTar, match=words):
         read(archive)
 
 
-def test_the_map_of_a_sparse_file_is_passed_over_and_not_laid_out() -> None:
+def test_map_of_gnu_sparse_file_is_skipped() -> None:
     sparse = bytearray(header("holes", 512, b"S"))
     sparse[482] = 1
     sparse[148:156] = b" " * 8
@@ -130,12 +130,12 @@ def test_the_map_of_a_sparse_file_is_passed_over_and_not_laid_out() -> None:
     assert [(name, kind) for name, kind, *_ in read(archive)] == [("holes", "other"), ("configs/a", "file")]
 
 
-def test_a_sparse_file_of_pax_is_known_by_its_real_name() -> None:
+def test_pax_sparse_file_has_its_real_name() -> None:
     archive = pax(b"GNU.sparse.name", b"configs/holes") + file("GNUSparseFile.0/holes") + END
     assert [(name, kind) for name, kind, *_ in read(archive)] == [("configs/holes", "other")]
 
 
-def test_what_is_said_of_all_members_is_ignored_as_runtimes_do() -> None:
+def test_global_pax_header_is_ignored() -> None:
     record = b"19 path=../../evil\n"
     said = header("g", len(record), tarfile.XGLTYPE) + padded(record)
     assert [name for name, *_ in read(said + file("configs/a") + END)] == ["configs/a"]
@@ -149,29 +149,27 @@ def test_what_is_said_of_all_members_is_ignored_as_runtimes_do() -> None:
         (b"configs/" + b"a" * 300, "name is too long"),
     ],
 )
-def test_paths_that_no_disk_has_are_refused(tmp_path: Path, path: bytes, words: str) -> None:
+def test_too_long_paths_are_rejected(tmp_path: Path, path: bytes, words: str) -> None:
     with pytest.raises(UnreadableInput, match=words):
-        unpack_image(single(pax(b"path", path) + file("x") + END), str(tmp_path / "out"))
+        unpack_image(small_image(pax(b"path", path) + file("x") + END), str(tmp_path / "out"))
     assert not list(tmp_path.iterdir())
 
 
-def test_names_may_take_so_much_memory_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_total_length_of_names_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("everpath.oci.unpack._MAX_TOTAL_NAME_LENGTH", 100)
     layer = b"".join(file(f"configs/folder{number}/file") for number in range(9)) + END
     with pytest.raises(UnreadableInput, match="names of the image's files"):
-        unpack_image(single(layer), str(tmp_path / "out"))
+        unpack_image(small_image(layer), str(tmp_path / "out"))
 
 
-def test_folders_that_are_only_implied_count_as_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_implied_folders_count_as_members(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("everpath.oci.unpack._MAX_MEMBERS", 10)
     with pytest.raises(UnreadableInput, match="more than 10 files"):
-        unpack_image(single(file("/".join("abcdefghijkl")) + END), str(tmp_path / "out"))
+        unpack_image(small_image(file("/".join("abcdefghijkl")) + END), str(tmp_path / "out"))
 
 
 @pytest.mark.parametrize("cut", [lambda whole: whole[:-600], lambda whole: whole[:100]])
-def test_an_archive_on_disk_that_is_cut_off_is_refused(tmp_path: Path, cut: Callable[[bytes], bytes]) -> None:
+def test_truncated_tar_file_is_rejected(tmp_path: Path, cut: Callable[[bytes], bytes]) -> None:
     (tmp_path / "a.tar").write_bytes(cut(file("a") + file("b", b"y" * 700) + file("c", b"y" * 700)))
     with pytest.raises(UnreadableInput, match="is not a tar archive"):
         TarFile(str(tmp_path / "a.tar"))

@@ -1,4 +1,4 @@
-"""Manifests, indexes and archives of strangers: read, or refused in a sentence."""
+"""Invalid manifests, indexes, layouts and archives are rejected with UnreadableInput."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from everpath.oci.layouts import open_layout
 from everpath.oci.manifests import children, encode_index, push_order
 from everpath.oci.oci_archives import open_oci_archive, write_oci_archive
 from everpath.oci.platforms import select_manifest
-from images_made import layered
-from small_images import index
+from image_samples import image_with_layers
+from small_images import small_index
 
 _DIGEST = f"sha256:{'0' * 64}"
 _GOOD = {"mediaType": MANIFEST_MEDIA_TYPE, "digest": _DIGEST, "size": 1}
 
 
-def _named(document: Any, media_type: str = INDEX_MEDIA_TYPE) -> tuple[Descriptor, ...]:
+def _parse(document: Any, media_type: str = INDEX_MEDIA_TYPE) -> tuple[Descriptor, ...]:
     blobs = MemoryBlobs()
     return children(blobs, blobs.add(media_type, json.dumps(document).encode()))
 
@@ -54,23 +54,23 @@ def _named(document: Any, media_type: str = INDEX_MEDIA_TYPE) -> tuple[Descripto
         ({"manifests": [_GOOD] * 5000}, "lists 5,000 blobs"),
     ],
 )
-def test_an_index_that_is_none_is_refused(document: Any, words: str) -> None:
+def test_invalid_index_is_rejected(document: Any, words: str) -> None:
     with pytest.raises(UnreadableInput, match=words):
-        _named(document)
+        _parse(document)
 
 
 @pytest.mark.parametrize(
     ("document", "words"),
     [({"layers": []}, "a descriptor is not a mapping"), ({"config": _GOOD}, "'layers' is not a list")],
 )
-def test_a_manifest_that_is_none_is_refused(document: Any, words: str) -> None:
+def test_invalid_manifest_is_rejected(document: Any, words: str) -> None:
     with pytest.raises(UnreadableInput, match=words):
-        _named(document, MANIFEST_MEDIA_TYPE)
+        _parse(document, MANIFEST_MEDIA_TYPE)
 
 
 @pytest.mark.parametrize("platform", [None, 1, {}, {"os": 1, "architecture": "amd64"}])
-def test_a_platform_that_is_none_is_passed_over(platform: Any) -> None:
-    [found] = _named({"manifests": [_GOOD | {"platform": platform, "annotations": {"a": 1, "b": "c"}}]})
+def test_invalid_platform_of_descriptor_is_ignored(platform: Any) -> None:
+    [found] = _parse({"manifests": [_GOOD | {"platform": platform, "annotations": {"a": 1, "b": "c"}}]})
     assert (found.platform, found.annotations) == (None, {"b": "c"})
 
 
@@ -85,21 +85,21 @@ _JSON = st.recursive(
 
 
 @given(_JSON, st.sampled_from([INDEX_MEDIA_TYPE, MANIFEST_MEDIA_TYPE]))
-def test_no_document_is_more_than_refused(document: Any, media_type: str) -> None:
+def test_arbitrary_json_raises_only_unreadable_input(document: Any, media_type: str) -> None:
     try:
-        _named(document, media_type)
+        _parse(document, media_type)
     except UnreadableInput:
         return
 
 
-def test_text_that_is_no_json_or_nests_without_end_is_refused() -> None:
+def test_index_that_is_not_json_is_rejected() -> None:
     for data in (b"{", b"\xff", b"[" * 100_000):
         blobs = MemoryBlobs()
         with pytest.raises(UnreadableInput, match="not JSON"):
             children(blobs, blobs.add(INDEX_MEDIA_TYPE, data))
 
 
-def test_indexes_that_nest_beyond_sense_are_refused() -> None:
+def test_deeply_nested_indexes_are_rejected() -> None:
     blobs = MemoryBlobs()
     root = blobs.add(INDEX_MEDIA_TYPE, encode_index([]))
     for _ in range(12):
@@ -108,14 +108,14 @@ def test_indexes_that_nest_beyond_sense_are_refused() -> None:
         list(push_order(Image(root, blobs)))
 
 
-def test_an_image_of_more_blobs_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_image_with_too_many_blobs_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("everpath.oci.manifests._MAX_BLOBS", 5)
     with pytest.raises(UnreadableInput, match="more than 5 blobs"):
-        list(push_order(index("amd64", "arm64", "s390x")))
+        list(push_order(small_index("amd64", "arm64", "s390x")))
 
 
-def test_a_config_that_is_none_is_refused() -> None:
-    image = layered()
+def test_invalid_config_is_rejected() -> None:
+    image = image_with_layers()
     for data in (b"{", b"[]"):
         blobs = MemoryBlobs()
         config = blobs.add("application/vnd.oci.image.config.v1+json", data)
@@ -126,7 +126,7 @@ def test_a_config_that_is_none_is_refused() -> None:
     assert load_labels(image, image.root) == {}
 
 
-def test_an_index_without_an_image_has_no_manifest() -> None:
+def test_empty_index_is_rejected() -> None:
     blobs = MemoryBlobs()
     with pytest.raises(UnreadableInput, match="has no manifest"):
         select_manifest(Image(blobs.add(INDEX_MEDIA_TYPE, encode_index([])), blobs))
@@ -142,13 +142,13 @@ def test_an_index_without_an_image_has_no_manifest() -> None:
         ({"oci-layout": "{}", "index.json": json.dumps({"manifests": [_GOOD, _GOOD]})}, "holds 2 images"),
     ],
 )
-def test_a_layout_that_is_none_is_refused(tmp_path: Path, files: dict[str, str], words: str) -> None:
+def test_invalid_layout_is_rejected(tmp_path: Path, files: dict[str, str], words: str) -> None:
     folder = write(tmp_path / "layout", {"README": "", **files})
     with pytest.raises(UnreadableInput, match=words):
         open_layout(str(folder))
 
 
-def test_a_layout_that_lacks_a_blob_is_told(tmp_path: Path) -> None:
+def test_layout_with_missing_blob_is_rejected(tmp_path: Path) -> None:
     files = {"oci-layout": "{}", "index.json": json.dumps({"manifests": [_GOOD]})}
     image = open_layout(str(write(tmp_path, files)))
     with pytest.raises(UnreadableInput, match="lacks the blob"):
@@ -173,7 +173,7 @@ def _tar(path: Path, files: dict[str, str]) -> str:
         ({"oci-layout": "{}", "index.json": "["}, "not JSON"),
     ],
 )
-def test_an_archive_that_is_none_is_refused(tmp_path: Path, files: dict[str, str], words: str) -> None:
+def test_invalid_oci_archive_is_rejected(tmp_path: Path, files: dict[str, str], words: str) -> None:
     with pytest.raises(UnreadableInput, match=words):
         open_oci_archive(_tar(tmp_path / "a.tar", files))
 
@@ -192,13 +192,13 @@ def test_an_archive_that_is_none_is_refused(tmp_path: Path, files: dict[str, str
         ('[{"Config": "c", "Layers": []}, {"Config": "c", "RepoTags": ["a:b"]}]', "holds 2 images"),
     ],
 )
-def test_a_docker_archive_that_is_none_is_refused(tmp_path: Path, manifest: str, words: str) -> None:
+def test_invalid_docker_archive_is_rejected(tmp_path: Path, manifest: str, words: str) -> None:
     with pytest.raises(UnreadableInput, match=words):
         open_docker_archive(_tar(tmp_path / "a.tar", {"manifest.json": manifest, "c": "{}"}))
 
 
 @pytest.mark.parametrize("content", [b"", b"no tar", b"\x1f\x8b" + bytes(600)])
-def test_a_file_that_is_no_tar_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_file_that_is_not_tar_is_rejected(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(content)
     for opened in (open_oci_archive, open_docker_archive):
@@ -208,9 +208,7 @@ def test_a_file_that_is_no_tar_archive_is_refused(tmp_path: Path, content: bytes
         open_oci_archive(str(tmp_path / "nowhere"))
 
 
-def test_what_is_longer_than_any_of_its_kind_is_not_even_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_oversized_documents_are_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blobs = MemoryBlobs()
     with pytest.raises(UnreadableInput, match="too long for a manifest"):
         children(blobs, Descriptor(INDEX_MEDIA_TYPE, _DIGEST, 5 << 20))
@@ -227,7 +225,7 @@ def test_what_is_longer_than_any_of_its_kind_is_not_even_read(
         open_oci_archive(archive)
 
 
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_named_pipe_is_rejected(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "index.json")
     (tmp_path / "oci-layout").write_text("{}")
     with pytest.raises(UnreadableInput, match="is a pipe, not a file"):
@@ -236,9 +234,9 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         open_layout(str(tmp_path))
 
 
-def test_an_archive_of_the_other_kind_is_told(tmp_path: Path) -> None:
-    write_oci_archive(index("amd64"), str(tmp_path / "oci.tar"))
-    write_docker_archive(index("amd64"), str(tmp_path / "docker.tar"))
+def test_archive_of_other_format_is_rejected_with_hint(tmp_path: Path) -> None:
+    write_oci_archive(small_index("amd64"), str(tmp_path / "oci.tar"))
+    write_docker_archive(small_index("amd64"), str(tmp_path / "docker.tar"))
     with pytest.raises(UnreadableInput, match="is an OCI archive, not a docker-archive"):
         open_docker_archive(str(tmp_path / "oci.tar"))
     with pytest.raises(UnreadableInput, match="is a docker-archive, not an OCI archive"):
