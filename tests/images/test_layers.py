@@ -18,12 +18,12 @@ from everpath.oci.layers import Layer, build_layer
 from everpath.oci.tar_writer import TarMember, file_chunks
 
 
-def unpacked(layer: Layer) -> bytes:
+def tar_bytes(layer: Layer) -> bytes:
     return gzip.decompress(layer.data) if layer.media_type.endswith("gzip") else layer.data
 
 
 def members(layer: Layer) -> dict[str, tarfile.TarInfo]:
-    with tarfile.open(fileobj=io.BytesIO(unpacked(layer))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(tar_bytes(layer))) as archive:
         return {member.name: member for member in archive}
 
 
@@ -79,11 +79,11 @@ def test_files_of_any_size_round_trip(tmp_path: Path) -> None:
     files = {f"f{length}": os.urandom(length) for length in lengths}
     write(tmp_path, files)
     layer = build_layer([TarMember(name, str(tmp_path / name)) for name in files])
-    with tarfile.open(fileobj=io.BytesIO(unpacked(layer))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(tar_bytes(layer))) as archive:
         for name, content in files.items():
-            kept = archive.extractfile(name)
-            assert kept is not None
-            assert kept.read() == content
+            stream = archive.extractfile(name)
+            assert stream is not None
+            assert stream.read() == content
 
 
 def test_file_that_changes_size_while_read_is_rejected(
@@ -91,14 +91,14 @@ def test_file_that_changes_size_while_read_is_rejected(
 ) -> None:
     file = write(tmp_path, {"a": b"12345"}) / "a"
     actual = os.fstat
-    for lie in (4, 6):
+    for size in (4, 6):
 
-        def told(descriptor: int, lie: int = lie) -> os.stat_result:
+        def fstat_with_wrong_size(descriptor: int, size: int = size) -> os.stat_result:
             fields = list(actual(descriptor))
-            fields[stat.ST_SIZE] = lie
+            fields[stat.ST_SIZE] = size
             return os.stat_result(fields)
 
-        monkeypatch.setattr(os, "fstat", told)
+        monkeypatch.setattr(os, "fstat", fstat_with_wrong_size)
         with pytest.raises(UnreadableInput, match="changed while it was read"):
             build_layer([TarMember("a", str(file))])
 

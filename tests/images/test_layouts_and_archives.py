@@ -130,7 +130,7 @@ def test_concurrent_writes_to_layout_preserve_all_tags(tmp_path: Path) -> None:
 def test_layout_created_concurrently_gets_image_added(tmp_path: Path) -> None:
     late = image_of("late")
 
-    class Overtaken:
+    class SlowBlobs:
         is_first = True
 
         def open(self, descriptor: Descriptor) -> BinaryIO:
@@ -139,7 +139,7 @@ def test_layout_created_concurrently_gets_image_added(tmp_path: Path) -> None:
                 write_layout(image_of("early"), str(tmp_path / "x"), "early")
             return late.blobs.open(descriptor)
 
-    write_layout(Image(late.root, Overtaken()), str(tmp_path / "x"), "late")
+    write_layout(Image(late.root, SlowBlobs()), str(tmp_path / "x"), "late")
     for tag in ("early", "late"):
         image = open_layout(str(tmp_path / "x"), tag)
         assert load_labels(image, select_manifest(image)) == {"label": tag}
@@ -162,8 +162,8 @@ def test_write_layout_uses_empty_folder(tmp_path: Path) -> None:
     assert open_layout(str(tmp_path / "x")).root.digest == image_of("a").root.digest
 
 
-class _Failing:
-    """Content that breaks off at the blob of a number."""
+class _FailingBlobs:
+    """Blobs of an image that fail after a number of them."""
 
     def __init__(self, image: Image, after: int, error: Exception) -> None:
         self.image, self.left, self.error = image, after, error
@@ -178,7 +178,7 @@ class _Failing:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("after", range(3))
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), UsageError),
         (UnreadableInput("gone"), UnreadableInput),
@@ -186,12 +186,12 @@ class _Failing:
     ],
 )
 def test_failed_write_leaves_no_files(
-    kind: str, after: int, error: Exception, told: type[BaseException], tmp_path: Path
+    kind: str, after: int, error: Exception, expected: type[BaseException], tmp_path: Path
 ) -> None:
     write, _ = KINDS[kind]
     image = image_of("a", Platform("linux", "amd64"))
-    failing = Image(image.root, _Failing(image, after, error))
-    with pytest.raises(told):
+    failing = Image(image.root, _FailingBlobs(image, after, error))
+    with pytest.raises(expected):
         write(failing, str(tmp_path / "x"), "op:v1")
     assert list(tmp_path.iterdir()) == []
 
@@ -201,7 +201,7 @@ def test_failed_write_leaves_existing_layout_unchanged(after: int, tmp_path: Pat
     write_layout(image_of("old"), str(tmp_path / "x"), "v1")
     before = files_in(tmp_path)
     image = image_of("new")
-    failing = Image(image.root, _Failing(image, after, OSError(errno.ENOSPC, "No space left on device")))
+    failing = Image(image.root, _FailingBlobs(image, after, OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(UsageError, match="No space left on device"):
         write_layout(failing, str(tmp_path / "x"), "v1")
     assert files_in(tmp_path) == before
@@ -230,7 +230,7 @@ def test_docker_archive_has_format_of_docker_load(tmp_path: Path) -> None:
 
 def test_docker_archive_with_several_images_selects_by_name(tmp_path: Path) -> None:
     write_docker_archive(image_of("a"), str(tmp_path / "x"), "op:v1")
-    # As podman and skopeo write the same name.
+    # Podman and skopeo write the same name with its registry.
     for name in ("op:v1", "docker.io/library/op:v1"):
         assert open_docker_archive(str(tmp_path / "x"), name).root
     with pytest.raises(UnreadableInput, match="holds 0 images named 'op:v2'"):

@@ -31,7 +31,7 @@ IMAGES = (
 
 
 class Faulty:
-    """A wire straight to a registry. A fault a request: it is lost, its answer is, or it is refused."""
+    """An HTTP client of a fake registry with a fault for each request: lost, response lost, or refused."""
 
     def __init__(self, registry: FakeRegistry, faults: Sequence[str | int]) -> None:
         self._registry = registry
@@ -41,9 +41,9 @@ class Faulty:
         fault = self._faults.pop() if self._faults else "none"
         if fault == "lost":
             raise ConnectionFailed("lost")
-        reply = Reply(fault, b"") if isinstance(fault, int) else self._registry.respond(_asked(request))
-        if fault == "unheard":
-            raise ConnectionFailed("unheard")
+        reply = Reply(fault, b"") if isinstance(fault, int) else self._registry.respond(_received(request))
+        if fault == "response lost":
+            raise ConnectionFailed("response lost")
         headers = {name.lower(): value for name, value in reply.headers.items()}
         cut = fault == "short" and request.method == "GET"
         body = _Cut(reply.body[: len(reply.body) // 2]) if cut else io.BytesIO(reply.body)
@@ -51,7 +51,7 @@ class Faulty:
 
 
 class _Cut(io.BytesIO):
-    """Bytes that end too early."""
+    """A truncated body."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         data = super().read(size)
@@ -60,7 +60,7 @@ class _Cut(io.BytesIO):
         return data
 
 
-def _asked(request: Request) -> ReceivedRequest:
+def _received(request: Request) -> ReceivedRequest:
     url = urlsplit(request.url)
     body = request.body if isinstance(request.body, bytes) else request.body.read() if request.body else b""
     headers = {name.lower(): value for name, value in request.headers.items()}
@@ -81,7 +81,7 @@ def is_whole(registry: FakeRegistry, image: Image) -> bool:
     return all(each.digest in there for each in push_order(image))
 
 
-passing = st.sampled_from(["none", "none", "none", "lost", "unheard", "short", 500, 503, 429])
+passing = st.sampled_from(["none", "none", "none", "lost", "response lost", "short", 500, 503, 429])
 refusing = st.one_of(passing, st.sampled_from([400, 401, 403, 404, 405, 416]))
 anything = st.one_of(refusing, st.sampled_from([301, 200, 202, 204]))
 

@@ -16,8 +16,8 @@ from registry_server import FakeRegistry, run_registry
 
 @pytest.fixture
 def server() -> Iterator[FakeRegistry]:
-    with run_registry() as made:
-        yield made
+    with run_registry() as server:
+        yield server
 
 
 @pytest.fixture
@@ -30,16 +30,16 @@ def sleeps() -> list[float]:
 def options(sleeps: list[float]) -> Callable[..., ClientOptions]:
     """Return a factory of options: plain HTTP, no credentials, a fixed clock, and recorded delays."""
 
-    def made(**chosen: Any) -> ClientOptions:
-        given: dict[str, Any] = {
+    def create_options(**overrides: Any) -> ClientOptions:
+        defaults: dict[str, Any] = {
             "insecure": True,
             "environment": {},
             "timeout": 60.0,
             "retry": RetryPolicy(sleep=sleeps.append, now=lambda: 1_000_000.0),
         }
-        return ClientOptions(**{**given, **chosen})
+        return ClientOptions(**{**defaults, **overrides})
 
-    return made
+    return create_options
 
 
 @pytest.fixture

@@ -25,8 +25,8 @@ ANN = Credential("ann", "secret")
 
 @pytest.fixture
 def elsewhere() -> Iterator[FakeRegistry]:
-    with run_registry() as made:
-        yield made
+    with run_registry() as server:
+        yield server
 
 
 def authorizations(server: FakeRegistry) -> list[str]:
@@ -113,12 +113,12 @@ def test_token_that_expires_during_push_is_renewed(
 ) -> None:
     server.scheme = "bearer"
 
-    def ending(request: ReceivedRequest) -> Reply | None:
+    def expire_token(request: ReceivedRequest) -> Reply | None:
         if request.method == "PUT" and "/manifests/" in request.path and len(server.tokens) == 1:
             server.tokens["token0"] = []
         return None
 
-    server.faults.append(ending)
+    server.faults.append(expire_token)
     push_image(small_image(), reference, options())
     assert len(server.tokens) == 2
     assert server.tag("team/catalog", "v1")
@@ -224,7 +224,7 @@ def test_upload_to_other_host_gets_no_credentials(
 def test_default_port_is_same_origin(options: OptionsFactory, port: str) -> None:
     sent: list[str] = []
 
-    class Wire:
+    class RedirectingClient:
         def send(self, request: Request) -> Response:
             sent.append(request.headers.get("Authorization", ""))
             body = io.BytesIO()
@@ -237,7 +237,7 @@ def test_default_port_is_same_origin(options: OptionsFactory, port: str) -> None
     with pytest.raises(Unreachable, match="404"):
         resolve_image(
             Reference(f"r.example{port}", "a", "v1"),
-            options(insecure=False, credential=ANN, http_client=Wire()),
+            options(insecure=False, credential=ANN, http_client=RedirectingClient()),
         )
     assert sent[1] == sent[2] != ""
 

@@ -47,13 +47,13 @@ def test_small_blob_is_sent_in_one_request(
 def test_minimum_chunk_length_is_respected(
     server: FakeRegistry, options: OptionsFactory, reference: Reference
 ) -> None:
-    def demanding(request: ReceivedRequest) -> Reply | None:
+    def require_large_chunks(request: ReceivedRequest) -> Reply | None:
         if request.method != "POST":
             return None
         started = server._post_uploads(request, "team/catalog", "")
         return Reply(202, b"", {**started.headers, "OCI-Chunk-Min-Length": "2000"})
 
-    server.faults.append(demanding)
+    server.faults.append(require_large_chunks)
     push_image(small_image(DATA), reference, options(chunk_size=1000))
     assert patch_ranges(server) == ["0-1999", "2000-3499"]
 
@@ -73,14 +73,14 @@ def test_chunk_with_lost_response_is_not_sent_again(
 ) -> None:
     lost = [True]
 
-    def losing(request: ReceivedRequest) -> Reply | None:
+    def lose_response(request: ReceivedRequest) -> Reply | None:
         if request.method == "PATCH" and request.headers["content-range"].startswith("1000-") and lost.pop():
             lost.append(False)
             server._patch_uploads(request, "team/catalog", request.path.rpartition("/")[2])
             return BROKEN
         return None
 
-    server.faults.append(losing)
+    server.faults.append(lose_response)
     push_image(small_image(DATA), reference, options(chunk_size=1000))
     assert patch_ranges(server) == ["0-999", "1000-1999", "2000-2999", "3000-3499"]
     assert stored_layer(server) == DATA
@@ -89,13 +89,13 @@ def test_chunk_with_lost_response_is_not_sent_again(
 def test_unknown_upload_is_restarted(
     server: FakeRegistry, options: OptionsFactory, reference: Reference
 ) -> None:
-    def forgetting(request: ReceivedRequest) -> Reply | None:
+    def forget_upload(request: ReceivedRequest) -> Reply | None:
         if request.method == "PATCH" and request.headers["content-range"].startswith("2000-"):
             server.faults.clear()
             server.uploads.clear()
         return None
 
-    server.faults.append(forgetting)
+    server.faults.append(forget_upload)
     push_image(small_image(DATA), reference, options(chunk_size=1000))
     assert patch_ranges(server)[2:5] == ["2000-2999", "0-999", "1000-1999"]
     assert stored_layer(server) == DATA
@@ -133,12 +133,12 @@ def test_repeated_failure_at_one_offset_ends_upload(
 def test_repeated_restarts_end_upload(
     server: FakeRegistry, options: OptionsFactory, reference: Reference
 ) -> None:
-    def forgetful(request: ReceivedRequest) -> Reply | None:
+    def forget_upload(request: ReceivedRequest) -> Reply | None:
         if request.method == "PATCH" and request.headers["content-range"].startswith("1000-"):
             server.uploads.clear()
         return None
 
-    server.faults.append(forgetful)
+    server.faults.append(forget_upload)
     with pytest.raises(Unreachable, match="404"):
         push_image(small_image(DATA), reference, options(chunk_size=1000))
     assert len(patch_ranges(server)) == 2 * 5
@@ -163,7 +163,7 @@ def test_lost_last_request_is_sent_again(
 def test_stored_blob_with_lost_response_is_not_sent_again(
     server: FakeRegistry, options: OptionsFactory, reference: Reference
 ) -> None:
-    def losing(request: ReceivedRequest) -> Reply | None:
+    def lose_response(request: ReceivedRequest) -> Reply | None:
         if (
             request.method == "PUT"
             and "/uploads/" in request.path
@@ -175,7 +175,7 @@ def test_stored_blob_with_lost_response_is_not_sent_again(
         return None
 
     image = small_image(DATA)
-    server.faults.append(losing)
+    server.faults.append(lose_response)
     push_image(image, reference, options(chunk_size=1000))
     assert len(patch_ranges(server)) == 4
 
@@ -201,13 +201,13 @@ def test_upload_respects_retry_after(
 def test_blob_is_streamed_if_minimum_chunk_is_too_large(
     server: FakeRegistry, options: OptionsFactory, reference: Reference
 ) -> None:
-    def demanding(request: ReceivedRequest) -> Reply | None:
+    def require_large_chunks(request: ReceivedRequest) -> Reply | None:
         if request.method != "POST":
             return None
         started = server._post_uploads(request, "team/catalog", "")
         return Reply(202, b"", {**started.headers, "OCI-Chunk-Min-Length": str(1 << 30)})
 
-    server.faults.append(demanding)
+    server.faults.append(require_large_chunks)
     push_image(small_image(DATA), reference, options(chunk_size=1000))
     assert patch_ranges(server) == []
     assert stored_layer(server) == DATA

@@ -19,8 +19,8 @@ OptionsFactory = Callable[..., ClientOptions]
 
 @pytest.fixture
 def elsewhere() -> Iterator[FakeRegistry]:
-    with run_registry() as made:
-        yield made
+    with run_registry() as server:
+        yield server
 
 
 @pytest.mark.parametrize("where", ["http://[bad/", "http://a..b/", "http://127.0.0.1:x/", "javascript:1"])
@@ -110,13 +110,13 @@ def test_redirect_to_other_host_gets_no_identity_token(
 def test_registry_that_loses_chunks_is_given_up(
     server: FakeRegistry, options: OptionsFactory, reference: Reference, ends: tuple[int, int]
 ) -> None:
-    def forgetful(request: ReceivedRequest) -> Reply | None:
+    def lose_chunks(request: ReceivedRequest) -> Reply | None:
         if request.method not in ("PATCH", "GET") or "uploads" not in request.path:
             return None
         end = ends[len(server.requests) % 2]
         return Reply(202, b"", {"Location": request.path, "Range": f"0-{end}"})
 
-    server.faults.append(forgetful)
+    server.faults.append(lose_chunks)
     with pytest.raises(Unreachable, match="does not store them"):
         push_image(small_image(b"x" * 100_000), reference, options(chunk_size=1000))
     assert len(server.paths("PATCH")) < 20

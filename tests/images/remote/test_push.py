@@ -219,12 +219,12 @@ def test_truncated_manifest_is_sent_again(
 def test_server_that_accepts_everything_is_reported(
     server: FakeRegistry, options: OptionsFactory, reference: Reference, body: bytes
 ) -> None:
-    def yes(request: ReceivedRequest) -> Reply:
+    def accept_everything(request: ReceivedRequest) -> Reply:
         if request.method == "POST":
             return Reply(202, b"", {"Location": "/somewhere"})
         return Reply(201 if request.path == "/somewhere" else 200, body)
 
-    server.faults.append(yes)
+    server.faults.append(accept_everything)
     with pytest.raises(Unreachable):
         push_image(small_image(b"layer"), reference, options())
 

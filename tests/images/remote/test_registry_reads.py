@@ -30,9 +30,9 @@ def read(image: Image) -> dict[str, bytes]:
 def test_pushed_image_is_read_back(options: OptionsFactory, reference: Reference) -> None:
     image = small_index("amd64", "arm64")
     push_image(image, reference, options())
-    got = resolve_image(reference, options())
-    assert got.root == image.root
-    assert read(got) == read(image)
+    resolved = resolve_image(reference, options())
+    assert resolved.root == image.root
+    assert read(resolved) == read(image)
 
 
 def test_image_is_resolved_by_digest(options: OptionsFactory, reference: Reference) -> None:
@@ -55,9 +55,9 @@ def test_manifest_is_requested_once(
 ) -> None:
     push_image(small_image(), reference, options())
     server.requests.clear()
-    got = resolve_image(reference, options())
-    read(got)
-    read(got)
+    resolved = resolve_image(reference, options())
+    read(resolved)
+    read(resolved)
     assert len([path for path in server.paths("GET") if "/manifests/" in path]) == 1
 
 
@@ -90,9 +90,9 @@ def test_blob_with_wrong_digest_is_rejected(
     image = small_image(b"layer")
     push_image(image, reference, options())
     server.blobs["team/catalog"][last_layer(image).digest] = b"LAYER"
-    got = resolve_image(reference, options())
+    resolved = resolve_image(reference, options())
     with (
-        got.blobs.open(last_layer(image)) as stream,
+        resolved.blobs.open(last_layer(image)) as stream,
         pytest.raises(UnreadableInput, match="wrong content"),
     ):
         stream.read()
@@ -105,9 +105,9 @@ def test_blob_with_wrong_size_is_rejected(
     image = small_image(b"layer")
     push_image(image, reference, options())
     server.blobs["team/catalog"][last_layer(image).digest] = data
-    got = resolve_image(reference, options())
+    resolved = resolve_image(reference, options())
     with (
-        got.blobs.open(last_layer(image)) as stream,
+        resolved.blobs.open(last_layer(image)) as stream,
         pytest.raises(UnreadableInput, match="instead of 5 bytes"),
     ):
         stream.read()
@@ -134,14 +134,14 @@ def test_download_resumes_after_dropped_connection(
     push_image(image, reference, options())
     cuts = [100_000, 90_000]
 
-    def cutting(request: ReceivedRequest) -> Reply | None:
+    def cut_connection(request: ReceivedRequest) -> Reply | None:
         if "/blobs/" not in request.path or not cuts:
             return None
         whole = server._get_blobs(request, "team/catalog", last_layer(image).digest)
         return Reply(whole.status, whole.body, cut=cuts.pop(0))
 
     server.requests.clear()
-    server.faults.append(cutting)
+    server.faults.append(cut_connection)
     with resolve_image(reference, options()).blobs.open(last_layer(image)) as stream:
         assert stream.read() == data
     ranges = [request.headers.get("range") for request in server.requests if "/blobs/" in request.path]
@@ -167,8 +167,8 @@ def test_download_ends_after_repeated_failures(
     image = small_image(b"layer")
     push_image(image, reference, options())
     server.faults.append(lambda request: Reply(200, b"layer", cut=0) if "/blobs/" in request.path else None)
-    got = resolve_image(reference, options())
-    with got.blobs.open(last_layer(image)) as stream, pytest.raises(Unreachable, match="5 bytes early"):
+    resolved = resolve_image(reference, options())
+    with resolved.blobs.open(last_layer(image)) as stream, pytest.raises(Unreachable, match="5 bytes early"):
         stream.read()
 
 

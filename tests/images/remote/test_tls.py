@@ -24,8 +24,8 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 @pytest.fixture
 def server(certificate: tuple[str, str]) -> Iterator[FakeRegistry]:
-    with run_registry(certificate) as made:
-        yield made
+    with run_registry(certificate) as server:
+        yield server
 
 
 @pytest.fixture
