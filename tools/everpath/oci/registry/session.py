@@ -130,7 +130,7 @@ class Session:
         request = Request(method, url, {**_default_headers(), **headers}, body)
         return self._send_authorized(request, scopes)
 
-    def is_retryable(self, error: ConnectionFailed) -> bool:
+    def can_retry(self, error: ConnectionFailed) -> bool:
         """True if another attempt may succeed."""
         if isinstance(error, HostUnavailable):
             return self._has_responded
@@ -203,7 +203,7 @@ class Session:
                 else:
                     response = self._send_authorized(request, scopes)
             except ConnectionFailed as error:
-                if delay is None or not self.is_retryable(error):
+                if delay is None or not self.can_retry(error):
                     raise self.connection_error(error, urlsplit(request.url).netloc) from error
             else:
                 if delay is None or not is_retryable(response.status):

@@ -68,7 +68,7 @@ class BlobUpload:
         try:
             response = self._put() if self._is_last_request else self._patch()
         except ConnectionFailed as error:
-            self._recover(self._session.connection_error(error), can_retry=self._session.is_retryable(error))
+            self._recover(self._session.connection_error(error), can_retry=self._session.can_retry(error))
             return False
         if response.status in _STORED and self._is_last_request:
             response.body.close()
