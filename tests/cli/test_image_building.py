@@ -10,15 +10,17 @@ import pytest
 
 from bundles import write
 from commandline import Everpath
-from everpath.oci.archives import open_archive
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Image, Platform, children
+from everpath.oci.build import ImageSpec, build_image
+from everpath.oci.configs import load_config, load_labels
+from everpath.oci.descriptors import Image, Platform
 from everpath.oci.docker_archives import open_docker_archive
-from everpath.oci.layers import Member
 from everpath.oci.layouts import open_layout, write_layout
-from everpath.oci.platforms import config_of, labels_of, manifest_for
-from everpath.oci.unpacking import unpack
-from images_made import ANNOTATIONS, BUNDLE, CATALOG, files_in
+from everpath.oci.manifests import children
+from everpath.oci.oci_archives import open_oci_archive
+from everpath.oci.platforms import select_manifest
+from everpath.oci.tar_writer import TarMember
+from everpath.oci.unpack import unpack_image
+from image_samples import ANNOTATIONS, BUNDLE, CATALOG, files_in
 
 CONFIGS = "operators.operatorframework.io.index.configs.v1"
 DATABASE = "operators.operatorframework.io.index.database.v1"
@@ -35,7 +37,7 @@ def bundle(here: Path) -> Path:
 
 
 def inside(image: Image, folder: Path) -> dict[str, bytes]:
-    unpack(image, str(folder))
+    unpack_image(image, str(folder))
     return files_in(folder)
 
 
@@ -48,12 +50,12 @@ def test_a_bundle_becomes_an_image_with_its_annotations_as_labels(
 ) -> None:
     answer = everpath("bundle", "build", "bundle")
     assert (answer.code, answer.err) == (0, "")
-    image = open_archive("acme.v1.0.0.oci.tar")
+    image = open_oci_archive("acme.v1.0.0.oci.tar")
     assert answer.out == (
         "3 files for linux/amd64, linux/arm64, linux/ppc64le, linux/s390x "
         f"written to oci-archive:acme.v1.0.0.oci.tar\n{image.root.digest}\n"
     )
-    assert labels_of(image, manifest_for(image)) == ANNOTATIONS
+    assert load_labels(image, select_manifest(image)) == ANNOTATIONS
     assert inside(image, here / "out") == encoded(BUNDLE)
 
 
@@ -69,22 +71,22 @@ def test_a_name_in_the_bundle_leads_nowhere_else(
 
 def test_a_catalog_becomes_an_image_of_data(everpath: Everpath, catalog: Path, here: Path) -> None:
     assert everpath("catalog", "build", "catalog/").code == 0
-    image = open_archive("catalog.oci.tar")
-    assert labels_of(image, manifest_for(image)) == {CONFIGS: "/configs"}
-    assert "Entrypoint" not in config_of(image, manifest_for(image))["config"]
+    image = open_oci_archive("catalog.oci.tar")
+    assert load_labels(image, select_manifest(image)) == {CONFIGS: "/configs"}
+    assert "Entrypoint" not in load_config(image, select_manifest(image))["config"]
     assert inside(image, here / "out") == encoded(CATALOG, "configs/")
 
 
 def test_a_single_file_is_a_catalog_too(everpath: Everpath, catalog: Path, here: Path) -> None:
     assert everpath("catalog", "build", "catalog/acme/catalog.yaml").code == 0
-    files = inside(open_archive("catalog.oci.tar"), here / "out")
+    files = inside(open_oci_archive("catalog.oci.tar"), here / "out")
     assert files == {"configs/catalog.yaml": CATALOG["acme/catalog.yaml"].encode()}
 
 
 def test_what_indexignore_names_stays_out(everpath: Everpath, catalog: Path, here: Path) -> None:
     write(catalog, {"README.md": "# no catalog", ".indexignore": "README.md\n"})
     assert everpath("catalog", "build", "catalog").code == 0
-    assert inside(open_archive("catalog.oci.tar"), here / "out") == encoded(CATALOG, "configs/")
+    assert inside(open_oci_archive("catalog.oci.tar"), here / "out") == encoded(CATALOG, "configs/")
 
 
 def test_an_image_goes_where_it_is_wanted_and_is_called_as_wanted(everpath: Everpath, catalog: Path) -> None:
@@ -93,9 +95,9 @@ def test_an_image_goes_where_it_is_wanted_and_is_called_as_wanted(everpath: Ever
         for where in ("oci:layout", "oci-archive:a.tar", "docker-archive:d.tar")
     ]
     assert [answer.code for answer in made] == [0, 0, 0]
-    assert open_layout("layout", "op:v1").root.digest == open_archive("a.tar", "op:v1").root.digest
+    assert open_layout("layout", "op:v1").root.digest == open_oci_archive("a.tar", "op:v1").root.digest
     docker = open_docker_archive("d.tar", "op:v1")
-    assert made[2].out.splitlines()[1] in {child.digest for child in children(docker.content, docker.root)}
+    assert made[2].out.splitlines()[1] in {child.digest for child in children(docker.blobs, docker.root)}
     assert everpath("catalog", "build", "catalog", "-o", "oci:layout:v2").code == 0
     assert open_layout("layout", "v2")
 
@@ -105,14 +107,14 @@ def test_labels_annotations_and_platforms_may_be_added(everpath: Everpath, bundl
     assert everpath("bundle", "build", "bundle", "-o", "oci:x", *options).code == 0
     image = open_layout("x")
     assert image.root.is_manifest
-    assert labels_of(image, image.root) == {**ANNOTATIONS, "a": "b=c"}
+    assert load_labels(image, image.root) == {**ANNOTATIONS, "a": "b=c"}
 
 
 def test_print_digest_prints_nothing_else_and_dry_run_writes_nothing(
     everpath: Everpath, catalog: Path, here: Path
 ) -> None:
     built = everpath("catalog", "build", "catalog", "--print-digest")
-    assert built.out == f"{open_archive('catalog.oci.tar').root.digest}\n"
+    assert built.out == f"{open_oci_archive('catalog.oci.tar').root.digest}\n"
     (here / "catalog.oci.tar").unlink()
     answer = everpath("catalog", "build", "catalog", "--dry-run")
     assert answer.out.splitlines()[0] == "add     /configs/acme/catalog.yaml"
@@ -122,8 +124,10 @@ def test_print_digest_prints_nothing_else_and_dry_run_writes_nothing(
 
 
 def opm_image(here: Path) -> None:
-    members = [Member("bin/opm", b"#!"), Member("configs/old.yaml", b"x"), Member("etc/os", b"y")]
-    image = build(Recipe(members, {DATABASE: "/db", "kept": "1"}, platforms=[Platform("linux", "amd64")]))
+    members = [TarMember("bin/opm", b"#!"), TarMember("configs/old.yaml", b"x"), TarMember("etc/os", b"y")]
+    image = build_image(
+        ImageSpec(members, {DATABASE: "/db", "kept": "1"}, platforms=[Platform("linux", "amd64")])
+    )
     write_layout(image, str(here / "opm"))
 
 
@@ -131,7 +135,7 @@ def test_on_a_base_with_opm_it_serves_itself(everpath: Everpath, catalog: Path, 
     opm_image(here)
     assert everpath("catalog", "build", "catalog", "--base", "oci:opm", "-o", "oci:x").code == 0
     image = open_layout("x")
-    config = config_of(image, image.root)["config"]
+    config = load_config(image, image.root)["config"]
     assert (config["Entrypoint"], config["Cmd"]) == (["/bin/opm"], ["serve", "/configs"])
     assert config["Labels"] == {CONFIGS: "/configs", "kept": "1"}
     # The catalog of the base is gone.
@@ -147,14 +151,14 @@ def test_a_base_may_be_in_an_archive(everpath: Everpath, catalog: Path, here: Pa
             everpath("catalog", "build", "catalog", "--base", f"{kind}:{kind}", "-o", f"oci:{kind}.d").code
             == 0
         )
-        assert len(config_of(made := open_layout(f"{kind}.d"), made.root)["rootfs"]["diff_ids"]) == 3
+        assert len(load_config(made := open_layout(f"{kind}.d"), made.root)["rootfs"]["diff_ids"]) == 3
 
 
 def test_a_base_that_is_not_there_is_told(everpath: Everpath, catalog: Path, here: Path) -> None:
     answer = everpath("catalog", "build", "catalog", "--base", "oci:nowhere")
     assert (answer.code, answer.err) == (
         3,
-        "error: nowhere is not there\nhint: give the folder that holds index.json\n",
+        "error: nowhere does not exist\nhint: give the folder that holds index.json\n",
     )
     assert everpath("catalog", "build", "catalog", "--base", "").code == 2
     assert [path.name for path in here.iterdir()] == ["catalog"]
@@ -233,14 +237,14 @@ def test_what_olm_does_not_read_is_left_out_and_said_to_be(
     left_out = [line for line in answer.err.splitlines() if "is left out" in line]
     names = ("manifests/more/", "manifests/.swp", "metadata/.DS_Store")
     assert left_out == [f"warning: {name} is left out: OLM does not read it" for name in names]
-    assert inside(open_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
+    assert inside(open_oci_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
 
 
 def test_hidden_metadata_is_read_by_opm_and_goes_in(everpath: Everpath, bundle: Path, here: Path) -> None:
     (bundle / "metadata" / "annotations.yaml").rename(bundle / "metadata" / ".annotations.yaml")
     answer = everpath("bundle", "build", "bundle")
     assert (answer.code, answer.err) == (0, "")
-    assert "metadata/.annotations.yaml" in inside(open_archive("acme.v1.0.0.oci.tar"), here / "out")
+    assert "metadata/.annotations.yaml" in inside(open_oci_archive("acme.v1.0.0.oci.tar"), here / "out")
 
 
 @pytest.mark.parametrize("options", [(), ("--no-check",)], ids=" ".join)
@@ -260,7 +264,7 @@ def test_other_layouts_of_a_bundle_become_the_usual_one(everpath: Everpath, here
     files = {name.removeprefix("" if prefix else "manifests/"): text for name, text in BUNDLE.items()}
     write(here / "v1", {f"{prefix}{name}": text for name, text in files.items()})
     assert everpath("bundle", "build", "v1").code == 0
-    assert inside(open_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
+    assert inside(open_oci_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
 
 
 def test_a_link_inside_is_followed_and_one_out_of_the_folder_refused(
@@ -270,7 +274,7 @@ def test_a_link_inside_is_followed_and_one_out_of_the_folder_refused(
     write(catalog, {"acme/notes.txt": "schema: acme.notes\npackage: acme\n"})
     (catalog / "acme" / "link.yaml").symlink_to("notes.txt")
     assert everpath("catalog", "build", "catalog").code == 0
-    files = inside(open_archive("catalog.oci.tar"), here / "out")
+    files = inside(open_oci_archive("catalog.oci.tar"), here / "out")
     assert files["configs/acme/link.yaml"] == files["configs/acme/notes.txt"]
     (catalog / "acme" / "link.yaml").unlink()
     (catalog / "acme" / "link.yaml").symlink_to(here / "secret")
@@ -305,7 +309,7 @@ def test_folders_that_are_links_inside_are_a_bundles(everpath: Everpath, bundle:
     (bundle / "manifests").rename(bundle / "v1")
     (bundle / "manifests").symlink_to("v1")
     assert everpath("bundle", "build", "bundle").code == 0
-    assert inside(open_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
+    assert inside(open_oci_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
     (bundle / "manifests").unlink()
     (bundle / "v1").rename(here / "v1")
     (bundle / "manifests").symlink_to(here / "v1")
@@ -325,14 +329,14 @@ def test_a_pipe_in_the_folder_is_refused(everpath: Everpath, here: Path, kind: s
     ("options", "words"),
     [
         (("-o", "quay.io/me/op:v1"), "build writes files"),
-        (("-o", ""), "is no repository"),
-        (("-o", "oci:"), "there is no path"),
+        (("-o", ""), "is not a repository"),
+        (("-o", "oci:"), "the path is missing"),
         (("-o", "oci:x:v1", "--tag", "v2"), "name two tags"),
         (("--tag", "a b"), "is no tag"),
         (("-o", "docker-archive:x", "--tag", "v1"), "names no image to docker load"),
         (("-o", "docker-archive:x", "--platform", "linux/amd64,linux/arm64"), "holds one platform"),
         (("-o", "oci-archive:catalog/x.tar"), "would be part of the next image"),
-        (("--platform", "amd64"), "is no platform"),
+        (("--platform", "amd64"), "is not a platform"),
         (("--label", "a"), "says nothing"),
         (("--label", "=a"), "says nothing"),
         (("--label", "a=\udcff"), "says nothing"),
@@ -341,7 +345,7 @@ def test_a_pipe_in_the_folder_is_refused(everpath: Everpath, here: Path, kind: s
         (("--annotation", "a"), "says nothing"),
         (("--compression", "zstd"), "is not one of"),
         (("-o", "oci-archive:no/where/x.tar"), "cannot write no/where/x.tar"),
-        (("-o", "oci-archive:/dev/null"), "is there, and no file"),
+        (("-o", "oci-archive:/dev/null"), "exists and is not a file"),
     ],
 )  # fmt: skip
 def test_a_wrong_command_line_is_told(
@@ -393,7 +397,7 @@ def _with_a_full_disk(everpath: Everpath, monkeypatch: pytest.MonkeyPatch, where
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        for name in ("layouts.copy_blob", "archives.checked_pieces", "docker_archives.checked_pieces"):
+        for name in ("layouts.copy_blob", "oci_archives.verified_chunks", "docker_archives.verified_chunks"):
             patched.setattr(f"everpath.oci.{name}", full)
         answer = everpath("catalog", "build", "catalog", "-o", where)
     return answer.code, answer.err.partition("hint")[0]

@@ -15,26 +15,26 @@ from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
 from commandline import Everpath
 from everpath.cli import completers
-from everpath.oci import kept
+from everpath.oci import cache
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, push
-from registry_server import Registry, registry
-from small_images import single
+from everpath.oci.registry import ClientOptions, push_image
+from registry_server import FakeRegistry, run_registry
+from small_images import small_image
 
 FORKED = "c: a\nb: a\na"
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeRegistry]:
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
-    with registry() as made:
+    with run_registry() as made:
         monkeypatch.setenv("EVERPATH_INSECURE", made.address.removeprefix("http://"))
         yield made
 
 
 @pytest.fixture
-def image(server: Registry, everpath: Everpath, here: Path) -> str:
+def image(server: FakeRegistry, everpath: Everpath, here: Path) -> str:
     """The image of a catalog."""
     write_fbc(here, FORKED)
     name = f"{server.address.removeprefix('http://')}/me/catalog:v1"
@@ -43,7 +43,7 @@ def image(server: Registry, everpath: Everpath, here: Path) -> str:
 
 
 @pytest.fixture
-def bundle_image(server: Registry, everpath: Everpath, here: Path) -> str:
+def bundle_image(server: FakeRegistry, everpath: Everpath, here: Path) -> str:
     lay_out(good_bundle(), here / "bundle")
     name = f"{server.address.removeprefix('http://')}/me/op:v1"
     assert everpath("bundle", "push", "bundle", name).code == 0
@@ -119,25 +119,25 @@ def test_a_mistyped_path_is_not_taken_for_an_image(everpath: Everpath, name: str
 
 
 def test_a_tag_is_asked_for_each_time_and_its_blobs_once(
-    everpath: Everpath, server: Registry, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
+    everpath: Everpath, server: FakeRegistry, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
     everpath("list", "packages", image)
-    server.asked.clear()
+    server.requests.clear()
     assert everpath("list", "packages", image).code == 0
-    assert server.said("GET") == ["/v2/me/catalog/manifests/v1"]
+    assert server.paths("GET") == ["/v2/me/catalog/manifests/v1"]
 
 
 def test_a_digest_that_is_kept_is_not_asked_for(
-    everpath: Everpath, server: Registry, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
+    everpath: Everpath, server: FakeRegistry, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
     digest = everpath("catalog", "push", "catalog", image, "--no-check", "--print-digest").out.strip()
     pinned = f"{image.removesuffix(':v1')}@{digest}"
     everpath("list", "packages", pinned)
-    server.asked.clear()
+    server.requests.clear()
     assert everpath("list", "packages", pinned).code == 0
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_a_tag_that_moved_is_noticed(
@@ -154,8 +154,8 @@ def test_a_finding_is_known_again_wherever_the_image_is_kept(
     everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reports = []
-    for cache in (str(here / "one"), str(here / "two"), "off"):
-        monkeypatch.setenv("EVERPATH_CACHE", cache)
+    for folder in (str(here / "one"), str(here / "two"), "off"):
+        monkeypatch.setenv("EVERPATH_CACHE", folder)
         reports.append(everpath("validate-graph", image, "-o", "sarif").out)
     assert "partialFingerprints" in reports[0]
     assert len(set(reports)) == 1
@@ -177,14 +177,14 @@ def test_a_cache_that_cannot_be_written_is_done_without(
     everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
-    monkeypatch.setattr(kept, "_sum_of", _failing_once())
+    monkeypatch.setattr(cache, "_checksum", _failing_once())
     assert everpath("validate-graph", image).code == 1
     assert list((here / "cache" / "images").iterdir()) == []
 
 
 def _failing_once() -> Callable[[Path], str]:
     """A disk that is full where the cache is, and not where temporary files are."""
-    real, left = kept._sum_of, [OSError(errno.ENOSPC, "No space left on device")]
+    real, left = cache._checksum, [OSError(errno.ENOSPC, "No space left on device")]
 
     def sum_of(folder: Path) -> str:
         if left:
@@ -240,9 +240,9 @@ def test_a_template_pulls_what_it_names_if_it_may(everpath: Everpath, bundle_ima
     assert answer.out == everpath("catalog", "render", bundle_image).out
 
 
-def test_an_image_of_neither_kind_is_told(everpath: Everpath, server: Registry) -> None:
+def test_an_image_of_neither_kind_is_told(everpath: Everpath, server: FakeRegistry) -> None:
     host = server.address.removeprefix("http://")
-    push(single(b"no layer"), Reference(host, "me/other", "v1"), Options())
+    push_image(small_image(b"no layer"), Reference(host, "me/other", "v1"), ClientOptions())
     answer = everpath("validate-graph", f"{host}/me/other:v1")
     assert answer.code == 3
     assert f"{host}/me/other:v1 is neither a catalog nor a bundle" in answer.err
@@ -251,22 +251,22 @@ def test_an_image_of_neither_kind_is_told(everpath: Everpath, server: Registry) 
 def test_a_layout_that_is_not_there_is_told(everpath: Everpath, here: Path) -> None:
     answer = everpath("validate-graph", "oci:nowhere")
     assert answer.code == 3
-    assert "nowhere is not there" in answer.err
+    assert "nowhere does not exist" in answer.err
 
 
 def test_a_mistyped_path_that_looks_like_an_image_is_told_as_both(
-    everpath: Everpath, server: Registry, here: Path
+    everpath: Everpath, server: FakeRegistry, here: Path
 ) -> None:
     host = server.address.removeprefix("http://")
     answer = everpath("validate-graph", f"{host}/none:v1")
     assert answer.code == 4
-    assert f"{host} cannot give v1 of none: there is no such thing (404)" in answer.err
+    assert f"{host} cannot return v1 of none: not found (404)" in answer.err
     assert f"there is no file or folder {host}/none:v1 either" in answer.err
 
 
-def test_completion_asks_no_registry(everpath: Everpath, server: Registry, image: str) -> None:
-    server.asked.clear()
+def test_completion_asks_no_registry(everpath: Everpath, server: FakeRegistry, image: str) -> None:
+    server.requests.clear()
     context = click.Context(click.Command("x"))
     context.params = {"paths": [image], "no_config": True}
     assert completers.packages(context, click.Option(["-p"]), "") == []
-    assert server.asked == []
+    assert server.requests == []

@@ -16,8 +16,8 @@ import pytest
 from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
 from commandline import Everpath
-from everpath.oci.registry.retries import Patience
-from registry_server import Asked, Registry, Reply, registry
+from everpath.oci.registry.options import RetryPolicy
+from registry_server import FakeRegistry, ReceivedRequest, Reply, run_registry
 
 _REGISTRY_VARIABLES = ("REGISTRY_AUTH_FILE", "DOCKER_CONFIG", "XDG_RUNTIME_DIR", "EVERPATH_INSECURE")
 
@@ -28,24 +28,24 @@ def _nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in (*_REGISTRY_VARIABLES, *(n for n in os.environ if n.lower().endswith("_proxy"))):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(Patience, "__init__", _impatient(Patience.__init__))
+    monkeypatch.setattr(RetryPolicy, "__init__", _impatient(RetryPolicy.__init__))
 
 
 def _impatient(init: Any) -> Any:
-    def made(self: Patience, **chosen: Any) -> None:
+    def made(self: RetryPolicy, **chosen: Any) -> None:
         init(self, **{**chosen, "sleep": lambda _: None})
 
     return made
 
 
 @pytest.fixture
-def server() -> Iterator[Registry]:
-    with registry() as made:
+def server() -> Iterator[FakeRegistry]:
+    with run_registry() as made:
         yield made
 
 
 @pytest.fixture
-def host(server: Registry) -> str:
+def host(server: FakeRegistry) -> str:
     return server.address.removeprefix("http://")
 
 
@@ -60,7 +60,7 @@ def bundle(here: Path) -> Path:
 
 
 def test_a_catalog_goes_there_and_comes_back(
-    everpath: Everpath, server: Registry, host: str, catalog: Path, here: Path
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path, here: Path
 ) -> None:
     sent = everpath("catalog", "push", "catalog", f"{host}/me/catalog:v1", "--insecure")
     assert sent.code == 0
@@ -91,7 +91,7 @@ def test_the_digest_is_the_one_that_build_prints(everpath: Everpath, host: str, 
 
 def test_an_image_goes_from_registry_to_registry(everpath: Everpath, host: str, catalog: Path) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
-    with registry() as other:
+    with run_registry() as other:
         target = other.address.removeprefix("http://")
         assert everpath("catalog", "push", f"{host}/a:v1", f"{target}/b:v2", "--insecure").code == 0
         assert other.tag("b", "v2")
@@ -107,7 +107,7 @@ def test_an_image_can_be_pulled_as_it_is(everpath: Everpath, host: str, catalog:
 
 
 def test_within_a_registry_blobs_are_mounted(
-    everpath: Everpath, server: Registry, host: str, catalog: Path
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
     answer = everpath("catalog", "push", f"{host}/a:v1", f"{host}/b:v1", "--insecure")
@@ -115,7 +115,7 @@ def test_within_a_registry_blobs_are_mounted(
 
 
 def test_a_mount_is_asked_for_with_or_without_the_host(
-    everpath: Everpath, server: Registry, host: str, catalog: Path
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
     for number, name in enumerate(("a", f"{host}/a")):
@@ -127,16 +127,18 @@ def test_a_mount_is_asked_for_with_or_without_the_host(
     assert "without a tag" in answer.err
 
 
-def test_what_opm_refuses_is_not_pushed(everpath: Everpath, server: Registry, host: str, here: Path) -> None:
+def test_what_opm_refuses_is_not_pushed(
+    everpath: Everpath, server: FakeRegistry, host: str, here: Path
+) -> None:
     write_fbc(here, "b: a\na: b")
     answer = everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
     assert answer.code == 1
-    assert server.asked == []
+    assert server.requests == []
     assert everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure", "--no-check").code == 0
 
 
 def test_a_password_comes_by_standard_input(
-    everpath: Everpath, server: Registry, host: str, catalog: Path
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     server.scheme, server.users = "basic", {"ann": "secret"}
     arguments = ("catalog", "push", "catalog", f"{host}/a:v1", "--insecure", "--username", "ann")
@@ -147,22 +149,22 @@ def test_a_password_comes_by_standard_input(
 
 
 def test_the_password_for_the_target_does_not_go_to_the_registry_of_the_source(
-    everpath: Everpath, server: Registry, host: str, catalog: Path
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
-    with registry() as other:
+    with run_registry() as other:
         there = other.address.removeprefix("http://")
         everpath("catalog", "push", "catalog", f"{there}/me/catalog:v1", "--insecure")
         other.scheme, server.scheme, server.users = "basic", "basic", {"me": "secret"}
         given = ("--insecure", "--username", "me", "--password-stdin")
         args = ("catalog", "push", f"{there}/me/catalog:v1", f"{host}/me/c:v1", *given)
         assert everpath(*args, stdin="secret").code == 4
-        assert all("authorization" not in asked.headers for asked in other.asked)
+        assert all("authorization" not in asked.headers for asked in other.requests)
         other.scheme = None
         assert everpath(*args, stdin="secret").code == 0
 
 
 def test_an_auth_file_is_named(
-    everpath: Everpath, server: Registry, host: str, catalog: Path, here: Path
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path, here: Path
 ) -> None:
     server.scheme, server.users = "basic", {"ann": "secret"}
     auth = {"auths": {host: {"auth": b64encode(b"ann:secret").decode()}}}
@@ -174,7 +176,7 @@ def test_an_auth_file_is_named(
     assert everpath(*arguments, "--authfile", "auth.json").code == 0
 
 
-def test_plain_http_needs_a_word(everpath: Everpath, server: Registry, host: str, catalog: Path) -> None:
+def test_plain_http_needs_a_word(everpath: Everpath, server: FakeRegistry, host: str, catalog: Path) -> None:
     answer = everpath("catalog", "push", "catalog", f"{host}/a:v1")
     assert answer.code == 4
     assert "it does not speak TLS" in answer.err
@@ -193,7 +195,7 @@ def test_one_kind_is_not_taken_for_the_other(
 
 
 def test_a_folder_with_something_in_it_is_not_written_to(
-    everpath: Everpath, server: Registry, host: str, catalog: Path
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "catalog", "--insecure")
@@ -203,23 +205,23 @@ def test_a_folder_with_something_in_it_is_not_written_to(
 
 @pytest.mark.parametrize("out", ["back", "oci:back", "oci-archive:back.tar"])
 def test_a_pull_that_fails_leaves_nothing(
-    everpath: Everpath, server: Registry, host: str, catalog: Path, here: Path, out: str
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path, here: Path, out: str
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
     layer = next(digest for digest, data in server.blobs["a"].items() if data.startswith(b"\x1f\x8b"))
     server.blobs["a"][layer] = server.blobs["a"][layer][:-1] + b"?"
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", out, "--insecure")
     assert answer.code == 3
-    assert "not what it should be" in answer.err
+    assert "has the wrong content" in answer.err
     assert [path.name for path in here.iterdir()] == ["catalog"]
 
 
 def test_a_pull_that_is_told_to_end_leaves_nothing(
-    everpath: Everpath, server: Registry, host: str, catalog: Path, here: Path
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path, here: Path
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/me/catalog:v1", "--insecure")
 
-    def ending(asked: Asked) -> Reply | None:
+    def ending(asked: ReceivedRequest) -> Reply | None:
         if asked.method == "GET" and "/blobs/" in asked.path and not list(here.glob(".everpath.*")):
             return None
         if asked.method == "GET" and "/blobs/" in asked.path:
@@ -256,7 +258,7 @@ def test_what_cannot_be_written_is_called_as_the_user_called_it(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("everpath.oci.unpacking._place", full)
+    monkeypatch.setattr("everpath.oci.unpack._place_file", full)
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "back", "--insecure")
     assert answer.code == 2
     assert "cannot write back: No space left on device" in answer.err
@@ -264,7 +266,7 @@ def test_what_cannot_be_written_is_called_as_the_user_called_it(
 
 
 def test_a_push_that_breaks_off_says_so_and_is_finished_by_another(
-    everpath: Everpath, server: Registry, host: str, catalog: Path
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     server.faults.append(
         lambda asked: Reply(500) if "manifests/v1" in asked.path and asked.method == "PUT" else None
@@ -274,7 +276,7 @@ def test_a_push_that_breaks_off_says_so_and_is_finished_by_another(
     assert server.tag("a", "v1") is None
     server.faults.clear()
     again = everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
-    assert again.err.count("there already") == 9
+    assert again.err.count("already exists") == 9
     assert server.tag("a", "v1")
 
 

@@ -1,4 +1,4 @@
-"""What an image is to OLM, and what is kept of it."""
+"""Payloads of images, and the cache of extracted payloads."""
 
 from __future__ import annotations
 
@@ -9,49 +9,51 @@ from typing import Any, BinaryIO
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Descriptor, Image, Platform
-from everpath.oci.kept import Kept, Store
-from everpath.oci.layers import Member
-from everpath.oci.operators import Payload, extract, payload_of
+from everpath.oci.build import ImageSpec, build_image
+from everpath.oci.cache import CachedPayload, ImageCache
+from everpath.oci.descriptors import Descriptor, Image, Platform
+from everpath.oci.payload import Payload, extract_payload, find_payload
+from everpath.oci.tar_writer import TarMember
 
 CONFIGS = "operators.operatorframework.io.index.configs.v1"
 BUNDLE = "operators.operatorframework.io.bundle"
 
 
-def image(labels: dict[str, str], *files: str) -> Image:
-    members = [Member(name, name.encode()) for name in files]
-    return build(Recipe(members, labels, platforms=(Platform("linux", "amd64"),)))
+def create_image(labels: dict[str, str], *files: str) -> Image:
+    members = [TarMember(name, name.encode()) for name in files]
+    return build_image(ImageSpec(members, labels, platforms=(Platform("linux", "amd64"),)))
 
 
-def catalog(where: str = "/configs", text: str = "a.yaml") -> Image:
-    return image({CONFIGS: where}, f"{where.strip('/')}/p/{text}", "etc/passwd")
+def create_catalog(where: str = "/configs", text: str = "a.yaml") -> Image:
+    return create_image({CONFIGS: where}, f"{where.strip('/')}/p/{text}", "etc/passwd")
 
 
-def test_a_catalog_is_where_its_label_says() -> None:
-    assert payload_of(catalog("/srv/fbc/"), "x") == Payload("catalog", "srv/fbc", ("srv/fbc",))
+def test_catalog_payload_comes_from_label() -> None:
+    assert find_payload(create_catalog("/srv/fbc/"), "x") == Payload("catalog", "srv/fbc", ("srv/fbc",))
 
 
-def test_a_bundle_is_where_its_labels_say() -> None:
+def test_bundle_payload_comes_from_labels() -> None:
     labels = {f"{BUNDLE}.manifests.v1": "manifests/", f"{BUNDLE}.metadata.v1": "metadata/"}
-    assert payload_of(image(labels, "manifests/a"), "x") == Payload("bundle", "", ("manifests", "metadata"))
+    assert find_payload(create_image(labels, "manifests/a"), "x") == Payload(
+        "bundle", "", ("manifests", "metadata")
+    )
 
 
-def test_a_database_is_told() -> None:
+def test_sqlite_catalog_is_rejected() -> None:
     labels = {"operators.operatorframework.io.index.database.v1": "/database/index.db"}
-    with pytest.raises(UnreadableInput, match="of the retired kind: a database"):
-        payload_of(image(labels, "database/index.db"), "x")
+    with pytest.raises(UnreadableInput, match="in the deprecated SQLite format"):
+        find_payload(create_image(labels, "database/index.db"), "x")
 
 
 @pytest.mark.parametrize("where", ["../etc", "/configs/../../etc", "/", ""])
-def test_a_label_that_leaves_the_image_is_refused(where: str) -> None:
+def test_label_that_leaves_image_is_rejected(where: str) -> None:
     with pytest.raises(UnreadableInput, match="a label points to"):
-        payload_of(image({CONFIGS: where}, "configs/a"), "x")
+        find_payload(create_image({CONFIGS: where}, "configs/a"), "x")
 
 
-def test_only_the_payload_is_extracted(tmp_path: Path) -> None:
-    made = catalog()
-    extract(made, payload_of(made, "x"), str(tmp_path / "out"), "x")
+def test_only_payload_is_extracted(tmp_path: Path) -> None:
+    image = create_catalog()
+    extract_payload(image, find_payload(image, "x"), str(tmp_path / "out"), "x")
     assert [str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*")] == [
         "p",
         "p/a.yaml",
@@ -59,106 +61,104 @@ def test_only_the_payload_is_extracted(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
 
 
-def test_a_label_that_points_to_nothing_is_told(tmp_path: Path) -> None:
-    made = image({CONFIGS: "/none"}, "configs/a.yaml")
-    with pytest.raises(UnreadableInput, match="x holds nothing in /none"):
-        extract(made, payload_of(made, "x"), str(tmp_path / "out"), "x")
+def test_label_that_points_to_nothing_is_rejected(tmp_path: Path) -> None:
+    image = create_image({CONFIGS: "/none"}, "configs/a.yaml")
+    with pytest.raises(UnreadableInput, match="x has no files in /none"):
+        extract_payload(image, find_payload(image, "x"), str(tmp_path / "out"), "x")
     assert sorted(path.name for path in tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("where", ["/configs", "/srv/fbc.d/100%"])
-def test_what_is_kept_is_found_by_its_digest(tmp_path: Path, where: str) -> None:
-    made, store = catalog(where), Store(tmp_path / "images")
-    assert store.find(made.root.digest) is None
-    kept = store.keep(made, "x")
-    assert kept.root == where
-    assert (Path(kept.folder) / "p/a.yaml").is_file()
-    assert store.find(made.root.digest) == store.keep(made, "x") == kept
+def test_cached_payload_is_found_by_digest(tmp_path: Path, where: str) -> None:
+    image, cache = create_catalog(where), ImageCache(tmp_path / "images")
+    assert cache.find(image.root.digest) is None
+    cached = cache.find_or_extract(image, "x")
+    assert cached.root == where
+    assert (Path(cached.folder) / "p/a.yaml").is_file()
+    assert cache.find(image.root.digest) == cache.find_or_extract(image, "x") == cached
 
 
-def test_what_is_kept_is_not_read_again(tmp_path: Path) -> None:
-    made, store = catalog(), Store(tmp_path / "images")
-    kept = store.keep(made, "x")
-    assert store.keep(Image(made.root, _Nothing()), "x") == kept
+def test_cached_payload_is_not_extracted_again(tmp_path: Path) -> None:
+    image, cache = create_catalog(), ImageCache(tmp_path / "images")
+    cached = cache.find_or_extract(image, "x")
+    assert cache.find_or_extract(Image(image.root, _UnusedBlobs()), "x") == cached
 
 
-class _Nothing:
+class _UnusedBlobs:
     def open(self, descriptor: Descriptor) -> BinaryIO:
         raise AssertionError(f"{descriptor} was opened")
 
 
-def test_what_somebody_else_put_there_is_not_believed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made, store = catalog(), Store(tmp_path / "images")
-    store.keep(made, "x")
+def test_cache_entry_of_other_user_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image, cache = create_catalog(), ImageCache(tmp_path / "images")
+    cache.find_or_extract(image, "x")
     monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    assert store.find(made.root.digest) is None
+    assert cache.find(image.root.digest) is None
 
 
-def test_a_link_in_the_store_is_not_believed(tmp_path: Path) -> None:
-    made, store = catalog(), Store(tmp_path / "images")
+def test_symbolic_link_in_cache_is_ignored(tmp_path: Path) -> None:
+    image, cache = create_catalog(), ImageCache(tmp_path / "images")
 
     (tmp_path / "images").mkdir()
-    kept = Path(Store(tmp_path / "other").keep(made, "x").folder)
-    (tmp_path / "images" / kept.name).symlink_to(kept)
-    assert store.find(made.root.digest) is None
+    cached = Path(ImageCache(tmp_path / "other").find_or_extract(image, "x").folder)
+    (tmp_path / "images" / cached.name).symlink_to(cached)
+    assert cache.find(image.root.digest) is None
 
 
 @pytest.mark.parametrize("change", ["edit", "remove", "add", "link"])
-def test_what_was_changed_in_the_store_is_fetched_anew(tmp_path: Path, change: str) -> None:
-    made, store = catalog(), Store(tmp_path / "images")
-    kept = store.keep(made, "x")
-    file = Path(kept.folder, "p/a.yaml")
+def test_modified_cache_entry_is_extracted_again(tmp_path: Path, change: str) -> None:
+    image, cache = create_catalog(), ImageCache(tmp_path / "images")
+    cached = cache.find_or_extract(image, "x")
+    file = Path(cached.folder, "p/a.yaml")
     if change == "edit":
         file.write_bytes(file.read_bytes().upper())
     elif change == "add":
-        Path(kept.folder, "more.yaml").write_text("schema: olm.package")
+        Path(cached.folder, "more.yaml").write_text("schema: olm.package")
     else:
         file.unlink()
     if change == "link":
         file.symlink_to("/etc/passwd")
-    assert store.find(made.root.digest) is None
-    assert store.keep(made, "x") == kept
-    assert [path.name for path in Path(kept.folder).rglob("*")] == ["p", "a.yaml"]
+    assert cache.find(image.root.digest) is None
+    assert cache.find_or_extract(image, "x") == cached
+    assert [path.name for path in Path(cached.folder).rglob("*")] == ["p", "a.yaml"]
     assert file.read_bytes() == b"configs/p/a.yaml"
 
 
-def test_a_label_too_long_for_any_file_is_refused(tmp_path: Path) -> None:
-    made = catalog("/" + "/".join("configs" * 10))
+def test_label_too_long_for_file_name_is_rejected(tmp_path: Path) -> None:
+    image = create_catalog("/" + "/".join("configs" * 10))
     with pytest.raises(UnreadableInput, match="a label points to"):
-        Store(tmp_path / "images").keep(made, "x")
+        ImageCache(tmp_path / "images").find_or_extract(image, "x")
 
 
-def test_a_file_where_the_label_names_a_folder_is_told(tmp_path: Path) -> None:
-    made = image({CONFIGS: "/configs"}, "configs")
-    with pytest.raises(UnreadableInput, match="a file in the place of the folder /configs"):
-        extract(made, payload_of(made, "x"), str(tmp_path / "out"), "x")
+def test_label_that_points_to_file_is_rejected(tmp_path: Path) -> None:
+    image = create_image({CONFIGS: "/configs"}, "configs")
+    with pytest.raises(UnreadableInput, match="a file in place of the folder /configs"):
+        extract_payload(image, find_payload(image, "x"), str(tmp_path / "out"), "x")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_comes_second_takes_what_the_first_has_put_there(
+def test_concurrent_extraction_uses_entry_of_other_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, store = catalog(), Store(tmp_path / "images")
+    image, cache = create_catalog(), ImageCache(tmp_path / "images")
 
-    def overtaken(*given: Any) -> None:
+    def extract_concurrently(*given: Any) -> None:
         monkeypatch.undo()
-        store.keep(made, "x")
-        extract(*given)
+        cache.find_or_extract(image, "x")
+        extract_payload(*given)
 
-    monkeypatch.setattr("everpath.oci.kept.extract", overtaken)
-    assert isinstance(store.keep(made, "x"), Kept)
+    monkeypatch.setattr("everpath.oci.cache.extract_payload", extract_concurrently)
+    assert isinstance(cache.find_or_extract(image, "x"), CachedPayload)
 
 
-def test_the_oldest_go_but_not_those_of_this_hour(tmp_path: Path) -> None:
+def test_eviction_deletes_oldest_entries_unless_used_within_the_hour(tmp_path: Path) -> None:
     folder = tmp_path / "images"
     for number in range(30):
         (folder / f"{number:064x}.bundle").mkdir(parents=True)
         os.utime(folder / f"{number:064x}.bundle", (number, 1000 * number))
-    Store(folder, now=lambda: 3_000.0).keep(catalog(), "x")
+    ImageCache(folder, now=lambda: 3_000.0).find_or_extract(create_catalog(), "x")
     assert len(list(folder.iterdir())) == 31
-    Store(folder, now=lambda: 1_000_000.0).keep(catalog(text="b.yaml"), "x")
+    ImageCache(folder, now=lambda: 1_000_000.0).find_or_extract(create_catalog(text="b.yaml"), "x")
     left = sorted(path.name for path in folder.iterdir())
     assert len(left) == 20
     assert f"{29:064x}.bundle" in left

@@ -1,11 +1,12 @@
-"""How people name images."""
+"""References and locations of images."""
 
 from __future__ import annotations
 
 import pytest
 
 from everpath.errors import UsageError
-from everpath.oci.references import Located, Reference, looks_like_image, parse_located, parse_reference
+from everpath.oci.references import Reference, parse_reference
+from everpath.oci.transports import ImageLocation, looks_like_image, parse_location
 
 DIGEST = "sha256:" + "0f" * 32
 
@@ -27,7 +28,7 @@ DIGEST = "sha256:" + "0f" * 32
         ("index.docker.io/me/x", Reference("docker.io", "me/x")),
     ],
 )
-def test_references_are_read(text: str, reference: Reference) -> None:
+def test_parse_reference(text: str, reference: Reference) -> None:
     assert parse_reference(text) == reference
     assert parse_reference(str(reference)) == reference
 
@@ -35,20 +36,20 @@ def test_references_are_read(text: str, reference: Reference) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("quay.io/Me/catalog", "'Me/catalog' is no repository"),
-        ("quay.io/me//catalog", "is no repository"),
-        ("quay.io/", "'' is no repository"),
-        ("quay.io/me/x:", "is no repository|is no tag"),
-        ("quay.io/me/x:-v1", "'-v1' is no tag"),
-        ("quay.io/me/x@sha256:12", "is no digest"),
-        ("quay.io/me/x@md5:0123", "is no digest"),
-        ("quay_io.x/me", "is no host"),
-        ("", "is no repository"),
-        ("quay.io/" + "a" * 256, "is no repository"),
-        ("quay.io/../x:v1", "is no repository"),
+        ("quay.io/Me/catalog", "'Me/catalog' is not a repository"),
+        ("quay.io/me//catalog", "is not a repository"),
+        ("quay.io/", "'' is not a repository"),
+        ("quay.io/me/x:", "is not a repository|is not a tag"),
+        ("quay.io/me/x:-v1", "'-v1' is not a tag"),
+        ("quay.io/me/x@sha256:12", "is not a digest"),
+        ("quay.io/me/x@md5:0123", "is not a digest"),
+        ("quay_io.x/me", "is not a host"),
+        ("", "is not a repository"),
+        ("quay.io/" + "a" * 256, "is not a repository"),
+        ("quay.io/../x:v1", "is not a repository"),
     ],
 )
-def test_what_is_no_reference_is_told(text: str, reason: str) -> None:
+def test_invalid_reference_is_rejected(text: str, reason: str) -> None:
     with pytest.raises(UsageError, match=reason):
         parse_reference(text)
 
@@ -56,22 +57,22 @@ def test_what_is_no_reference_is_told(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("text", "located"),
     [
-        ("oci:out", Located("oci", None, "out")),
-        ("oci:/a/out:v1", Located("oci", None, "/a/out", "v1")),
-        ("oci-archive:a.tar", Located("oci-archive", None, "a.tar")),
-        ("oci-archive:a.tar:v1", Located("oci-archive", None, "a.tar", "v1")),
-        ("docker-archive:a.tar:op:v1", Located("docker-archive", None, "a.tar", "op:v1")),
-        ("quay.io/a:v1", Located("docker", Reference("quay.io", "a", "v1"))),
+        ("oci:out", ImageLocation("oci", None, "out")),
+        ("oci:/a/out:v1", ImageLocation("oci", None, "/a/out", "v1")),
+        ("oci-archive:a.tar", ImageLocation("oci-archive", None, "a.tar")),
+        ("oci-archive:a.tar:v1", ImageLocation("oci-archive", None, "a.tar", "v1")),
+        ("docker-archive:a.tar:op:v1", ImageLocation("docker-archive", None, "a.tar", "op:v1")),
+        ("quay.io/a:v1", ImageLocation("docker", Reference("quay.io", "a", "v1"))),
     ],
 )
-def test_places_of_images_are_read(text: str, located: Located) -> None:
-    assert parse_located(text) == located
+def test_parse_location(text: str, located: ImageLocation) -> None:
+    assert parse_location(text) == located
     assert str(located) == text
 
 
-def test_a_place_without_a_path_is_told() -> None:
-    with pytest.raises(UsageError, match="there is no path"):
-        parse_located("oci:")
+def test_location_without_path_is_rejected() -> None:
+    with pytest.raises(UsageError, match="the path is missing"):
+        parse_location("oci:")
 
 
 @pytest.mark.parametrize(
@@ -96,5 +97,5 @@ def test_a_place_without_a_path_is_told() -> None:
         ("-", False),
     ],
 )
-def test_a_path_is_a_path_unless_it_looks_like_an_image(text: str, is_one: bool) -> None:
+def test_looks_like_image(text: str, is_one: bool) -> None:
     assert looks_like_image(text) is is_one

@@ -1,4 +1,4 @@
-"""The same files make the same image, whatever machine, folder, clock or Python builds it."""
+"""Reproducible builds: the same files give the same digest on any machine."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ import pytest
 from bundles import write
 from commandline import ROOT
 from everpath.cli.app import run
-from everpath.oci.folders import catalog_members
-from everpath.oci.layers import Member, layer_of
-from images_made import BUNDLE, CATALOG
+from everpath.oci.build_context import catalog_members
+from everpath.oci.layers import build_layer
+from everpath.oci.tar_writer import TarMember
+from image_samples import BUNDLE, CATALOG
 
 README = {"README.md": "no part of it\n", ".indexignore": "README.md\n"}
 
-# What these files have made since the first release. Whoever has to change one of them changes the digest of
-# every image that everybody has built: say so in CHANGELOG.md.
+# The digests of these files since the first release. A change of one changes the digest of every image that
+# users have built, and belongs into CHANGELOG.md.
 CATALOG_DIGEST = "sha256:99892627e866b856bbd4ea3fb7f2fbed8177869546c3c596b6ee8148d5f0171d"
 CATALOG_DIFF_ID = "sha256:851d67c7fbca7ce26b10ce521fd3e4128eb10f16c91bce25cceefcbdefc96bb6"
 BUNDLE_DIGEST = "sha256:a3994ab070cc8f6ae5259aaf4bbc8b21ac2e83da6d9ea7640b1df08404e915b1"
@@ -34,7 +35,7 @@ Digest = Callable[..., str]
 
 @pytest.fixture
 def digest(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Digest:
-    """What `everpath … --dry-run --print-digest` prints."""
+    """Return a function that runs a command with `--dry-run --print-digest` and returns the digest."""
     monkeypatch.setenv("EVERPATH_CACHE", "off")
 
     def printed(*arguments: str, epoch: str = "") -> str:
@@ -48,8 +49,8 @@ def digest(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     return printed
 
 
-def elsewhere(*arguments: str, **environment: str) -> str:
-    """The same in a process of its own."""
+def digest_in_subprocess(*arguments: str, **environment: str) -> str:
+    """Run a command in another process and return the digest that it prints."""
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "tools"), "EVERPATH_CACHE": "off"}
     done = subprocess.run(
         [sys.executable, "-m", "everpath", *arguments, "--dry-run", "--print-digest"],
@@ -73,20 +74,20 @@ def bundle(tmp_path: Path) -> Path:
     return write(tmp_path / "bundle", BUNDLE)
 
 
-def test_the_digest_of_a_catalog_is_what_it_has_always_been(digest: Digest, catalog: Path) -> None:
+def test_catalog_digest_is_unchanged_since_first_release(digest: Digest, catalog: Path) -> None:
     assert digest("catalog", "build", str(catalog), "--compression", "none") == CATALOG_DIGEST
 
 
-def test_the_digest_of_a_bundle_is_what_it_has_always_been(digest: Digest, bundle: Path) -> None:
+def test_bundle_digest_is_unchanged_since_first_release(digest: Digest, bundle: Path) -> None:
     assert digest("bundle", "build", str(bundle), "--compression", "none") == BUNDLE_DIGEST
 
 
-def test_compressed_by_any_zlib_it_is_the_same_archive(catalog: Path) -> None:
-    """Another zlib may compress to other bytes, but never changes what is in them."""
-    assert layer_of(catalog_members(str(catalog)), compression="gzip").diff_id == CATALOG_DIFF_ID
+def test_diff_id_is_independent_of_zlib(catalog: Path) -> None:
+    """Another zlib may compress to other bytes, but the archive inside is the same."""
+    assert build_layer(catalog_members(str(catalog)), compression="gzip").diff_id == CATALOG_DIFF_ID
 
 
-def test_the_folder_and_the_way_to_it_do_not_matter(
+def test_digest_is_independent_of_folder_and_path(
     digest: Digest, catalog: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = shutil.copytree(catalog, tmp_path / "some" / "other place")
@@ -98,7 +99,7 @@ def test_the_folder_and_the_way_to_it_do_not_matter(
     assert len(made) == 1
 
 
-def test_modes_and_umasks_do_not_matter(digest: Digest, catalog: Path, bundle: Path) -> None:
+def test_digest_is_independent_of_modes_and_umask(digest: Digest, catalog: Path, bundle: Path) -> None:
     for kind, folder in (("catalog", catalog), ("bundle", bundle)):
         first = digest(kind, "build", str(folder))
         for path in folder.rglob("*"):
@@ -110,7 +111,7 @@ def test_modes_and_umasks_do_not_matter(digest: Digest, catalog: Path, bundle: P
             os.umask(before)
 
 
-def test_the_order_of_files_in_their_folder_does_not_matter(
+def test_digest_is_independent_of_directory_order(
     digest: Digest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = {f"{name}/c.yaml": CATALOG["acme/catalog.yaml"].replace("acme", name) for name in ("b", "a", "c")}
@@ -119,26 +120,26 @@ def test_the_order_of_files_in_their_folder_does_not_matter(
     two = write(tmp_path / "two", dict(reversed(files.items())))
     assert digest("catalog", "build", str(two)) == first
     listed = os.scandir
-    monkeypatch.setattr(os, "scandir", lambda path: _Backwards(listed(path)))
+    monkeypatch.setattr(os, "scandir", lambda path: _ReversedListing(listed(path)))
     assert digest("catalog", "build", str(one)) == first
 
 
-def test_the_locale_does_not_matter(digest: Digest, tmp_path: Path) -> None:
+def test_digest_is_independent_of_locale(digest: Digest, tmp_path: Path) -> None:
     catalog = write(tmp_path / "catalog", {"grün/größe.yaml": CATALOG["acme/catalog.yaml"]})
     ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
-    assert elsewhere("catalog", "build", str(catalog), **ascii_only) == digest(
+    assert digest_in_subprocess("catalog", "build", str(catalog), **ascii_only) == digest(
         "catalog", "build", str(catalog)
     )
 
 
-def test_a_locale_of_another_alphabet_names_files_by_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = layer_of([Member("größe.yaml", b"")]).diff_id
+def test_diff_id_is_independent_of_file_name_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = build_layer([TarMember("größe.yaml", b"")]).diff_id
     monkeypatch.setattr(os, "fsencode", lambda name: name.encode("latin-1"))
-    assert layer_of([Member("größe.yaml".encode().decode("latin-1"), b"")]).diff_id == first
+    assert build_layer([TarMember("größe.yaml".encode().decode("latin-1"), b"")]).diff_id == first
 
 
-class _Backwards:
-    """A folder listed the other way round."""
+class _ReversedListing:
+    """A directory listing in reverse order."""
 
     def __init__(self, entries: Any) -> None:
         self._entries = entries
@@ -150,7 +151,7 @@ class _Backwards:
         self._entries.close()
 
 
-def test_times_do_not_matter_unless_one_is_asked_for(digest: Digest, catalog: Path) -> None:
+def test_digest_depends_on_source_date_epoch_only(digest: Digest, catalog: Path) -> None:
     first = digest("catalog", "build", str(catalog))
     stamped = digest("catalog", "build", str(catalog), epoch="1700000000")
     for path in catalog.rglob("*"):
@@ -161,22 +162,26 @@ def test_times_do_not_matter_unless_one_is_asked_for(digest: Digest, catalog: Pa
     assert digest("catalog", "build", str(catalog), epoch="0") == first
 
 
-def test_locales_time_zones_and_hash_seeds_do_not_matter(digest: Digest, bundle: Path) -> None:
+def test_digest_is_independent_of_time_zone_and_hash_seed(digest: Digest, bundle: Path) -> None:
     made = {
         digest("bundle", "build", str(bundle)),
-        elsewhere("bundle", "build", str(bundle), LC_ALL="C", PYTHONHASHSEED="1", TZ="Pacific/Auckland"),
-        elsewhere("bundle", "build", str(bundle), LC_ALL="POSIX", PYTHONUTF8="1", HOME="/nonexistent"),
+        digest_in_subprocess(
+            "bundle", "build", str(bundle), LC_ALL="C", PYTHONHASHSEED="1", TZ="Pacific/Auckland"
+        ),
+        digest_in_subprocess(
+            "bundle", "build", str(bundle), LC_ALL="POSIX", PYTHONUTF8="1", HOME="/nonexistent"
+        ),
     }
     assert len(made) == 1
 
 
-def test_what_indexignore_leaves_out_does_not_matter(digest: Digest, catalog: Path) -> None:
+def test_digest_is_independent_of_ignored_files(digest: Digest, catalog: Path) -> None:
     first = digest("catalog", "build", str(catalog))
     write(catalog, README)
     assert digest("catalog", "build", str(catalog)) == first
 
 
-def test_a_file_a_name_or_an_option_matters(digest: Digest, catalog: Path) -> None:
+def test_digest_depends_on_files_names_and_options(digest: Digest, catalog: Path) -> None:
     made = [
         digest("catalog", "build", str(catalog)),
         digest("catalog", "build", str(catalog), "--compression", "none"),
@@ -191,20 +196,21 @@ def test_a_file_a_name_or_an_option_matters(digest: Digest, catalog: Path) -> No
     assert len(set(made)) == len(made)
 
 
-# Needs nothing but the standard library, so that any Python can run it.
-_ELSEWHERE = """
+# Imports only the standard library, so that any Python can run it.
+_SCRIPT = """
 import sys
-from everpath.oci.building import Recipe, build
-from everpath.oci.layers import Member
+from everpath.oci.build import ImageSpec, build_image
+from everpath.oci.tar_writer import TarMember
 name = "configs/acme/catalog.yaml"
-members = [Member(name, sys.argv[1]), Member("configs/" + "é" * 80 + "/a", b"a" * 100000)]
+members = [TarMember(name, sys.argv[1]), TarMember("configs/" + "é" * 80 + "/a", b"a" * 100000)]
 for compression in ("none", "gzip"):
-    print(build(Recipe(members, {"a": "é"}, {"b": "c"}, compression=compression, created=17)).root.digest)
+    spec = ImageSpec(members, {"a": "é"}, {"b": "c"}, compression=compression, created=17)
+    print(build_image(spec).root.digest)
 """
 
 
 def _pythons() -> list[str]:
-    """Other Pythons on this machine that are new enough: those that pyenv or the system has."""
+    """Return the supported Python interpreters of pyenv and the system."""
     homes = Path("~/.pyenv/versions").expanduser()
     found = [shutil.which(f"python3.{minor}", path="/usr/bin:/usr/local/bin") for minor in range(11, 20)]
     managed = [
@@ -213,8 +219,8 @@ def _pythons() -> list[str]:
     return [*filter(None, found), *managed]
 
 
-def test_the_version_of_python_does_not_matter(catalog: Path) -> None:
-    script = f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n{_ELSEWHERE}"
+def test_digest_is_independent_of_python_version(catalog: Path) -> None:
+    script = f"import sys; sys.path.insert(0, {str(ROOT / 'tools')!r})\n{_SCRIPT}"
     file = str(catalog / "acme" / "catalog.yaml")
     made = {
         subprocess.run(

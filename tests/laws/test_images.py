@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everpath.errors import EverpathError
-from everpath.oci.archives import open_archive, write_archive
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Platform
+from everpath.oci.build import ImageSpec, build_image
+from everpath.oci.descriptors import Platform
 from everpath.oci.docker_archives import open_docker_archive, write_docker_archive
-from everpath.oci.layers import Compression, Member, layer_of
-from everpath.oci.unpacking import unpack
-from images_made import files_in, hostile, layered
+from everpath.oci.layers import Compression, build_layer
+from everpath.oci.oci_archives import open_oci_archive, write_oci_archive
+from everpath.oci.tar_writer import TarMember
+from everpath.oci.unpack import unpack_image
+from image_samples import files_in, image_with_layers, tar_with_members
 
 _NAMES = st.text(
     st.characters(codec="utf-8", exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=40
@@ -37,21 +38,21 @@ def _is_a_tree(files: dict[str, bytes]) -> bool:
 def test_what_is_packed_is_unpacked(
     files: dict[str, bytes], compression: Compression, is_docker: bool
 ) -> None:
-    members = [Member(name, content) for name, content in files.items()]
-    image = build(Recipe(members, platforms=[Platform("linux", "amd64")], compression=compression))
+    members = [TarMember(name, content) for name, content in files.items()]
+    image = build_image(ImageSpec(members, platforms=[Platform("linux", "amd64")], compression=compression))
     with TemporaryDirectory() as folder:
         archive, out = f"{folder}/a.tar", Path(folder, "out")
-        (write_docker_archive if is_docker else write_archive)(image, archive, None)
-        names = unpack((open_docker_archive if is_docker else open_archive)(archive), str(out))
+        (write_docker_archive if is_docker else write_oci_archive)(image, archive, None)
+        names = unpack_image((open_docker_archive if is_docker else open_oci_archive)(archive), str(out))
         assert names == tuple(sorted(files))
         assert files_in(out) == files
 
 
 @given(_FILES.filter(_is_a_tree), st.randoms())
 def test_the_order_of_members_does_not_matter(files: dict[str, bytes], random: object) -> None:
-    members = [Member(name, content) for name, content in files.items()]
+    members = [TarMember(name, content) for name, content in files.items()]
     shuffled = sorted(members, key=lambda _: random.random())  # type: ignore[attr-defined]
-    assert layer_of(members) == layer_of(shuffled)
+    assert build_layer(members) == build_layer(shuffled)
 
 
 _KINDS = [
@@ -82,12 +83,12 @@ def _members(draw: st.DrawFn) -> tuple[tarfile.TarInfo, bytes]:
 def test_whatever_layers_say_nothing_leaves_the_folder(
     layers: list[list[tuple[tarfile.TarInfo, bytes]]],
 ) -> None:
-    image = layered(*(hostile(members) for members in layers))
+    image = image_with_layers(*(tar_with_members(members) for members in layers))
     with TemporaryDirectory() as folder:
         sandbox = Path(folder, "a", "b")
         sandbox.mkdir(parents=True)
         try:
-            unpack(image, str(sandbox / "out"))
+            unpack_image(image, str(sandbox / "out"))
         except EverpathError:
             assert list(sandbox.iterdir()) == []
         else:
@@ -97,8 +98,8 @@ def test_whatever_layers_say_nothing_leaves_the_folder(
         assert [path.name for path in Path(folder, "a").iterdir()] == ["b"]
 
 
-_WHOLE = layer_of(
-    [Member(f"d/{name}", name.encode() * 300) for name in ("x", "y" * 120, "é")], compression="none"
+_WHOLE = build_layer(
+    [TarMember(f"d/{name}", name.encode() * 300) for name in ("x", "y" * 120, "é")], compression="none"
 )
 
 
@@ -115,10 +116,10 @@ def test_a_broken_archive_is_unpacked_or_refused(changes: list[tuple[int, int]],
         path = Path(folder, "a.tar")
         path.write_bytes(bytes(data[:end]))
         try:
-            unpack(layered(bytes(data[:end])), f"{folder}/out")
+            unpack_image(image_with_layers(bytes(data[:end])), f"{folder}/out")
         except EverpathError:
             assert not Path(folder, "out").exists()
-        for opened in (open_archive, open_docker_archive):
+        for opened in (open_oci_archive, open_docker_archive):
             try:
                 opened(str(path))
             except EverpathError:

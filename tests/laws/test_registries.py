@@ -13,67 +13,75 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.errors import EverpathError, UsageError
-from everpath.oci.content import Image, in_push_order
+from everpath.oci.descriptors import Image
+from everpath.oci.manifests import push_order
 from everpath.oci.references import Reference, parse_reference
-from everpath.oci.registry import Options, push, resolve
-from everpath.oci.registry.retries import Patience
-from everpath.oci.registry.transport import Answer, Broken, Request
-from registry_server import Asked, Registry, Reply
-from small_images import index, single
+from everpath.oci.registry import ClientOptions, push_image, resolve_image
+from everpath.oci.registry.http_client import ConnectionFailed, Request, Response
+from everpath.oci.registry.options import RetryPolicy
+from registry_server import FakeRegistry, ReceivedRequest, Reply
+from small_images import small_image, small_index
 
 REFERENCE = Reference("registry.example", "team/catalog", "v1")
-IMAGES = (single(b"layer"), single(bytes(range(256)) * 10, b"second"), index("amd64", "arm64"))
+IMAGES = (
+    small_image(b"layer"),
+    small_image(bytes(range(256)) * 10, b"second"),
+    small_index("amd64", "arm64"),
+)
 
 
 class Faulty:
-    """A wire straight to a registry. A fault a request: it is lost, its answer is, or it is refused."""
+    """An HTTP client of a fake registry with a fault for each request: lost, response lost, or refused."""
 
-    def __init__(self, registry: Registry, faults: Sequence[str | int]) -> None:
+    def __init__(self, registry: FakeRegistry, faults: Sequence[str | int]) -> None:
         self._registry = registry
         self._faults = list(faults)
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Response:
         fault = self._faults.pop() if self._faults else "none"
         if fault == "lost":
-            raise Broken("lost")
-        reply = Reply(fault, b"") if isinstance(fault, int) else self._registry.answer(_asked(request))
-        if fault == "unheard":
-            raise Broken("unheard")
+            raise ConnectionFailed("lost")
+        reply = Reply(fault, b"") if isinstance(fault, int) else self._registry.respond(_received(request))
+        if fault == "response lost":
+            raise ConnectionFailed("response lost")
         headers = {name.lower(): value for name, value in reply.headers.items()}
         cut = fault == "short" and request.method == "GET"
         body = _Cut(reply.body[: len(reply.body) // 2]) if cut else io.BytesIO(reply.body)
-        return Answer(reply.status, headers, io.BytesIO() if request.method == "HEAD" else body)
+        return Response(reply.status, headers, io.BytesIO() if request.method == "HEAD" else body)
 
 
 class _Cut(io.BytesIO):
-    """Bytes that end too early."""
+    """A truncated body."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         data = super().read(size)
         if not data:
-            raise Broken("cut")
+            raise ConnectionFailed("cut")
         return data
 
 
-def _asked(request: Request) -> Asked:
+def _received(request: Request) -> ReceivedRequest:
     url = urlsplit(request.url)
     body = request.body if isinstance(request.body, bytes) else request.body.read() if request.body else b""
     headers = {name.lower(): value for name, value in request.headers.items()}
-    return Asked(request.method, url.path, dict(parse_qsl(url.query)), headers, body)
+    return ReceivedRequest(request.method, url.path, dict(parse_qsl(url.query)), headers, body)
 
 
-def options(registry: Registry, faults: Sequence[str | int]) -> Options:
-    return Options(
-        wire=Faulty(registry, faults), environment={}, chunk=700, patience=Patience(sleep=lambda _: None)
+def options(registry: FakeRegistry, faults: Sequence[str | int]) -> ClientOptions:
+    return ClientOptions(
+        http_client=Faulty(registry, faults),
+        environment={},
+        chunk_size=700,
+        retry=RetryPolicy(sleep=lambda _: None),
     )
 
 
-def is_whole(registry: Registry, image: Image) -> bool:
+def is_whole(registry: FakeRegistry, image: Image) -> bool:
     there = {*registry.blobs.get("team/catalog", {}), *registry.manifests.get("team/catalog", {})}
-    return all(each.digest in there for each in in_push_order(image))
+    return all(each.digest in there for each in push_order(image))
 
 
-passing = st.sampled_from(["none", "none", "none", "lost", "unheard", "short", 500, 503, 429])
+passing = st.sampled_from(["none", "none", "none", "lost", "response lost", "short", 500, 503, 429])
 refusing = st.one_of(passing, st.sampled_from([400, 401, 403, 404, 405, 416]))
 anything = st.one_of(refusing, st.sampled_from([301, 200, 202, 204]))
 
@@ -81,45 +89,45 @@ anything = st.one_of(refusing, st.sampled_from([301, 200, 202, 204]))
 @given(image=st.sampled_from(IMAGES), faults=st.lists(refusing, max_size=40))
 def test_a_tag_never_points_at_what_is_not_there(image: Image, faults: list[str | int]) -> None:
     """Even where the registry does not look."""
-    registry = Registry()
-    registry.checks = False
+    registry = FakeRegistry()
+    registry.checks_references = False
     with suppress(EverpathError):
-        push(image, REFERENCE, options(registry, faults))
+        push_image(image, REFERENCE, options(registry, faults))
     assert registry.tag("team/catalog", "v1") is None or is_whole(registry, image)
 
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(anything, max_size=40))
 def test_the_next_push_mends_whatever_the_last_one_left(image: Image, faults: list[str | int]) -> None:
-    registry = Registry()
+    registry = FakeRegistry()
     with suppress(EverpathError):
-        push(image, REFERENCE, options(registry, faults))
-    push(image, REFERENCE, options(registry, []))
+        push_image(image, REFERENCE, options(registry, faults))
+    push_image(image, REFERENCE, options(registry, []))
     assert is_whole(registry, image)
     assert json.loads(registry.tag("team/catalog", "v1") or b"null") is not None
 
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(passing, max_size=4))
 def test_a_few_faults_that_pass_hinder_nobody(image: Image, faults: list[str | int]) -> None:
-    registry = Registry()
-    push(image, REFERENCE, options(registry, faults))
+    registry = FakeRegistry()
+    push_image(image, REFERENCE, options(registry, faults))
     assert is_whole(registry, image)
 
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(anything, max_size=20))
 def test_what_is_read_is_what_was_pushed_or_an_error(image: Image, faults: list[str | int]) -> None:
-    registry = Registry()
-    push(image, REFERENCE, options(registry, []))
+    registry = FakeRegistry()
+    push_image(image, REFERENCE, options(registry, []))
     try:
-        got = resolve(REFERENCE, options(registry, faults))
+        got = resolve_image(REFERENCE, options(registry, faults))
         found = {}
-        for descriptor in in_push_order(got):
-            with got.content.open(descriptor) as stream:
+        for descriptor in push_order(got):
+            with got.blobs.open(descriptor) as stream:
                 found[descriptor.digest] = stream.read()
     except EverpathError:
         return
     with_content = {}
-    for descriptor in in_push_order(image):
-        with image.content.open(descriptor) as stream:
+    for descriptor in push_order(image):
+        with image.blobs.open(descriptor) as stream:
             with_content[descriptor.digest] = stream.read()
     assert found == with_content
 
@@ -149,5 +157,5 @@ def test_any_text_is_a_reference_or_a_wrong_one(text: str) -> None:
 
 
 def test_the_wire_can_fail() -> None:
-    with pytest.raises(Broken):
-        Faulty(Registry(), ["lost"]).send(Request("GET", "https://registry.example/v2/"))
+    with pytest.raises(ConnectionFailed):
+        Faulty(FakeRegistry(), ["lost"]).send(Request("GET", "https://registry.example/v2/"))

@@ -13,11 +13,11 @@ from catalogs import write_fbc
 from e2e.images.commands import everpath
 from e2e.images.docker_registry import DockerRegistry, blob_storage, docker_registry
 from everpath.errors import Unreachable
-from everpath.oci.content import Image
+from everpath.oci.descriptors import Image
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, push
-from images_made import hostile, layered, special, tar_of
-from small_images import layer_of, single
+from everpath.oci.registry import ClientOptions, push_image
+from image_samples import image_with_layers, special_member, tar_with_files, tar_with_members
+from small_images import last_layer, small_image
 
 pytestmark = [
     pytest.mark.e2e,
@@ -35,9 +35,11 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerRegistr
         yield started
 
 
-def push_image(image: Image, registry: DockerRegistry) -> str:
+def push_to(image: Image, registry: DockerRegistry) -> str:
     """Push an image, and return its reference."""
-    push(image, Reference(registry.host, "me/catalog", "v1"), Options(insecure=True, environment={}))
+    push_image(
+        image, Reference(registry.host, "me/catalog", "v1"), ClientOptions(insecure=True, environment={})
+    )
     return f"{registry.host}/me/catalog:v1"
 
 
@@ -64,22 +66,26 @@ def test_credentials_do_not_follow_a_redirect(
 
 
 HOSTILE: dict[str, Callable[[Path], Members]] = {
-    "a path that leaves the folder": lambda _: [special("configs/../../evil", tarfile.REGTYPE)],
-    "a path that starts outside the folder": lambda _: [special("../evil", tarfile.REGTYPE)],
-    "an absolute path": lambda out: [special(f"{out}/evil", tarfile.REGTYPE)],
-    "a symbolic link out of the folder": lambda _: [special("configs/a", tarfile.SYMTYPE, "../../evil")],
+    "a path that leaves the folder": lambda _: [special_member("configs/../../evil", tarfile.REGTYPE)],
+    "a path that starts outside the folder": lambda _: [special_member("../evil", tarfile.REGTYPE)],
+    "an absolute path": lambda out: [special_member(f"{out}/evil", tarfile.REGTYPE)],
+    "a symbolic link out of the folder": lambda _: [
+        special_member("configs/a", tarfile.SYMTYPE, "../../evil")
+    ],
     "a symbolic link to a file of the machine": lambda _: [
-        special("configs/a", tarfile.SYMTYPE, "/etc/passwd")
+        special_member("configs/a", tarfile.SYMTYPE, "/etc/passwd")
     ],
     "a path through a symbolic link": lambda out: [
-        special("configs/a", tarfile.SYMTYPE, str(out)),
-        special("configs/a/evil", tarfile.REGTYPE),
+        special_member("configs/a", tarfile.SYMTYPE, str(out)),
+        special_member("configs/a/evil", tarfile.REGTYPE),
     ],
-    "a hard link out of the folder": lambda _: [special("configs/a", tarfile.LNKTYPE, "../../evil")],
-    "a hard link to a file of the machine": lambda _: [special("configs/a", tarfile.LNKTYPE, "/etc/passwd")],
-    "a character device": lambda _: [special("configs/a", tarfile.CHRTYPE)],
-    "a block device": lambda _: [special("configs/a", tarfile.BLKTYPE)],
-    "a named pipe": lambda _: [special("configs/a", tarfile.FIFOTYPE)],
+    "a hard link out of the folder": lambda _: [special_member("configs/a", tarfile.LNKTYPE, "../../evil")],
+    "a hard link to a file of the machine": lambda _: [
+        special_member("configs/a", tarfile.LNKTYPE, "/etc/passwd")
+    ],
+    "a character device": lambda _: [special_member("configs/a", tarfile.CHRTYPE)],
+    "a block device": lambda _: [special_member("configs/a", tarfile.BLKTYPE)],
+    "a named pipe": lambda _: [special_member("configs/a", tarfile.FIFOTYPE)],
 }
 
 
@@ -90,9 +96,12 @@ def test_hostile_image_is_rejected_and_nothing_is_written(
     sandbox = tmp_path / "sandbox"
     sandbox.mkdir()
     (tmp_path / "evil").write_bytes(b"mine")
-    layers = tar_of({"configs/p.yaml": b"schema: olm.package\n"}), hostile(HOSTILE[content](sandbox))
+    layers = (
+        tar_with_files({"configs/p.yaml": b"schema: olm.package\n"}),
+        tar_with_members(HOSTILE[content](sandbox)),
+    )
     labels = {"operators.operatorframework.io.index.configs.v1": "/configs"}
-    target = push_image(layered(*layers, compress=True, labels=labels), registry)
+    target = push_to(image_with_layers(*layers, compress=True, labels=labels), registry)
     done = everpath("catalog", "pull", target, "-o", "sandbox/back", "--insecure", cwd=tmp_path, check=False)
     assert done.returncode == 3, done.stderr
     assert "the image holds" in done.stderr
@@ -104,13 +113,16 @@ def test_truncated_blob_in_the_registry_is_an_error(
     registry: DockerRegistry,
 ) -> None:
     """docker-registry keeps its file of a digest and ignores uploads: an administrator must delete it."""
-    image = single(b"a whole layer")
-    reference, options = Reference(registry.host, "me/large", "v1"), Options(insecure=True, environment={})
-    push(image, reference, options)
-    blob = registry.blob(layer_of(image).digest)
+    image = small_image(b"a whole layer")
+    reference, options = (
+        Reference(registry.host, "me/large", "v1"),
+        ClientOptions(insecure=True, environment={}),
+    )
+    push_image(image, reference, options)
+    blob = registry.blob(last_layer(image).digest)
     blob.write_bytes(b"a whole")
     with pytest.raises(Unreachable, match="has a damaged copy"):
-        push(image, reference, options)
+        push_image(image, reference, options)
     blob.unlink()
-    push(image, reference, options)
+    push_image(image, reference, options)
     assert blob.read_bytes() == b"a whole layer"

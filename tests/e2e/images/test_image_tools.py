@@ -19,14 +19,14 @@ from e2e.servers.grpc_catalogs import is_listening
 from e2e.servers.loopback import free_ports
 from e2e.servers.polling import wait_until
 from everpath.cli.app import run
-from everpath.oci.archives import open_archive
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Platform
+from everpath.oci.build import ImageSpec, build_image
+from everpath.oci.descriptors import Platform
 from everpath.oci.docker_archives import open_docker_archive
-from everpath.oci.layers import Member
 from everpath.oci.layouts import open_layout, write_layout
-from everpath.oci.unpacking import unpack
-from images_made import ANNOTATIONS, BUNDLE, CATALOG, files_in
+from everpath.oci.oci_archives import open_oci_archive
+from everpath.oci.tar_writer import TarMember
+from everpath.oci.unpack import unpack_image
+from image_samples import ANNOTATIONS, BUNDLE, CATALOG, files_in
 
 pytestmark = pytest.mark.e2e
 
@@ -42,7 +42,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def build_image(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+def run_build(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """Run a build command, and return the digest."""
     capsys.readouterr()
     assert run((*arguments, "--print-digest")) == 0
@@ -51,7 +51,7 @@ def build_image(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 @pytest.mark.parametrize("target", ["oci:x", "oci-archive:x"])
 def test_skopeo_reads_the_printed_digest(target: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    digest = build_image(capsys, "bundle", "build", "bundle", "-o", target, "--tag", "v1")
+    digest = run_build(capsys, "bundle", "build", "bundle", "-o", target, "--tag", "v1")
     for image in (target, f"{target}:v1"):
         assert f"sha256:{hashlib.sha256(_raw_manifest(image)).hexdigest()}" == digest
         image_info = inspect_image(image)
@@ -65,7 +65,7 @@ def _raw_manifest(image: str) -> bytes:
 
 
 def test_skopeo_finds_every_platform(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    build_image(capsys, "catalog", "build", "catalog", "-o", "oci:x")
+    run_build(capsys, "catalog", "build", "catalog", "-o", "oci:x")
     for architecture in ("amd64", "arm64", "ppc64le", "s390x"):
         done = run_tool("skopeo", "--override-arch", architecture, "inspect", "--config", "oci:x")
         config = json.loads(done)
@@ -73,26 +73,26 @@ def test_skopeo_finds_every_platform(here: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_skopeo_copies_an_image_unchanged(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    digest = build_image(capsys, "catalog", "build", "catalog", "-o", "oci:x:v1")
+    digest = run_build(capsys, "catalog", "build", "catalog", "-o", "oci:x:v1")
     run_tool("skopeo", "copy", "--all", "oci:x:v1", "oci-archive:copy.tar:v1")
-    assert open_archive("copy.tar", "v1").root.digest == digest
+    assert open_oci_archive("copy.tar", "v1").root.digest == digest
     run_tool("skopeo", "copy", "--all", "oci-archive:copy.tar:v1", "oci:copy:v1")
     assert open_layout("copy", "v1").root.digest == digest
-    unpack(open_layout("copy", "v1"), "out")
+    unpack_image(open_layout("copy", "v1"), "out")
     assert files_in(here / "out") == {f"configs/{name}": text.encode() for name, text in CATALOG.items()}
 
 
 def test_docker_archives_of_everpath_and_skopeo_are_compatible(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    digest = build_image(
+    digest = run_build(
         capsys, "catalog", "build", "catalog", "-o", "docker-archive:x", "--tag", "acme/catalog:v1"
     )
     assert inspect_image("docker-archive:x:acme/catalog:v1")["Labels"] == CONFIGS
     config = run_tool("skopeo", "inspect", "--raw", "--config", "docker-archive:x")
     assert f"sha256:{hashlib.sha256(config.encode()).hexdigest()}" == digest
     run_tool("skopeo", "copy", "docker-archive:x", "docker-archive:copy:acme/catalog:v1")
-    unpack(open_docker_archive("copy", "acme/catalog:v1"), "out")
+    unpack_image(open_docker_archive("copy", "acme/catalog:v1"), "out")
     assert list(files_in(here / "out")) == ["configs/acme/catalog.yaml"]
 
 
@@ -101,7 +101,7 @@ def test_umoci_unpacks_the_files_of_the_bundle(
     compression: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ("--platform", "linux/amd64", "--compression", compression)
-    build_image(capsys, "bundle", "build", "bundle", "-o", "oci:x:v1", *options)
+    run_build(capsys, "bundle", "build", "bundle", "-o", "oci:x:v1", *options)
     run_tool("umoci", "unpack", "--rootless", "--image", "x:v1", "out")
     assert files_in(here / "out" / "rootfs") == {name: text.encode() for name, text in BUNDLE.items()}
     for path in (here / "out" / "rootfs").rglob("*"):
@@ -126,7 +126,7 @@ def test_everpath_unpacks_layers_like_umoci(here: Path) -> None:
     (root / "link").symlink_to("/a/3")
     run_tool("umoci", "repack", "--image", "x:v2", "v1")
     expected = _unpack("x:v2", "v2")
-    unpack(open_layout("x", "v2"), "unpacked")
+    unpack_image(open_layout("x", "v2"), "unpacked")
     # The absolute link is broken on this machine. In the image it leads to a file, which everpath copies.
     assert str((expected / "link").readlink()) == "/a/3"
     assert files_in(here / "unpacked") == {**files_in(expected), "link": b"7"}
@@ -143,9 +143,9 @@ def opm_based_catalog(binaries: Binaries, tmp_path_factory: pytest.TempPathFacto
     """A folder with the layout `x`, unpacked to `out`: a catalog based on an image with opm and a catalog."""
     folder = tmp_path_factory.mktemp("on-opm")
     stale = {"configs/stale.yaml": b"stale", "tmp/cache/pogreb.v1/digest": b"stale"}
-    members = [Member("bin/opm", str(binaries.opm.resolve()), 0o755)]
-    members += [Member(name, content) for name, content in stale.items()]
-    base = build(Recipe(members, platforms=[Platform("linux", "amd64")], compression="none"))
+    members = [TarMember("bin/opm", str(binaries.opm.resolve()), 0o755)]
+    members += [TarMember(name, content) for name, content in stale.items()]
+    base = build_image(ImageSpec(members, platforms=[Platform("linux", "amd64")], compression="none"))
     write_layout(base, str(folder / "opm"))
     catalog = str(write(folder / "catalog", CATALOG))
     assert run(("catalog", "build", catalog, "--base", f"oci:{folder}/opm", "-o", f"oci:{folder}/x:v1")) == 0
@@ -202,8 +202,8 @@ def test_base_image_can_be_in_a_registry(
 ) -> None:
     """skopeo pushes a Docker image for two platforms; the build pulls its blobs."""
     platforms = [Platform("linux", each) for each in ("amd64", "arm64")]
-    members = [Member("bin/opm", b"#!", 0o755), Member("configs/stale.yaml", b"stale")]
-    write_layout(build(Recipe(members, platforms=platforms)), "opm", "v1")
+    members = [TarMember("bin/opm", b"#!", 0o755), TarMember("configs/stale.yaml", b"stale")]
+    write_layout(build_image(ImageSpec(members, platforms=platforms)), "opm", "v1")
     registry_folder = tmp_path / "registry"
     registry_folder.mkdir()
     with docker_registry(registry_folder) as registry:
@@ -217,7 +217,7 @@ def test_base_image_can_be_in_a_registry(
             f"docker://{reference}",
         )
         run_tool("skopeo", "copy", *copy_options)
-        digest = build_image(
+        digest = run_build(
             capsys, "catalog", "build", "catalog", "--base", reference, "--insecure", "-o", "oci:x"
         )
     assert open_layout("x").root.digest == digest
@@ -226,7 +226,7 @@ def test_base_image_can_be_in_a_registry(
             run_tool("skopeo", "--override-arch", architecture, "inspect", "--config", "oci:x")
         )
         assert (config["architecture"], len(config["rootfs"]["diff_ids"])) == (architecture, 2)
-    unpack(open_layout("x"), "out", platform=platforms[1])
+    unpack_image(open_layout("x"), "out", platform=platforms[1])
     assert sorted(files_in(here / "out")) == ["bin/opm", "configs/acme/catalog.yaml"]
 
 
@@ -241,8 +241,8 @@ def _allow_all_users(folder: Path) -> None:
 def test_catalog_and_bundles_of_searchkeeper_are_built(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    build_image(capsys, "catalog", "build", str(ROOT / "catalog"), "-o", "oci:x:catalog")
+    run_build(capsys, "catalog", "build", str(ROOT / "catalog"), "-o", "oci:x:catalog")
     for folder in sorted((ROOT / "bundles" / "searchkeeper").glob("[0-9]*")):
-        build_image(capsys, "bundle", "build", str(folder), "-o", f"oci:x:{folder.name}")
+        run_build(capsys, "bundle", "build", str(folder), "-o", f"oci:x:{folder.name}")
         assert inspect_image(f"oci:x:{folder.name}")["Os"] == "linux"
     assert inspect_image("oci:x:catalog")["Labels"] == CONFIGS

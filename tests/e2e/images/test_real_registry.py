@@ -18,10 +18,10 @@ from e2e.images.commands import everpath, run_command, skopeo
 from e2e.images.docker_registry import DockerRegistry, docker_registry
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, Step, push
-from everpath.oci.registry.retries import Patience
-from registry_server import registry as fake_registry
-from small_images import layer_of, single
+from everpath.oci.registry import ClientOptions, TransferProgress, push_image
+from everpath.oci.registry.options import RetryPolicy
+from registry_server import run_registry as fake_registry
+from small_images import last_layer, small_image
 
 pytestmark = [
     pytest.mark.e2e,
@@ -187,25 +187,25 @@ def test_damaged_blob_is_rejected(registry: DockerRegistry, tmp_path: Path, chan
 DATA = os.urandom(4 << 20)
 
 
-def push_options(attempts: int = 240) -> Options:
+def push_options(attempts: int = 240) -> ClientOptions:
     """Retry for two minutes: on a busy machine the registry may need that long to restart."""
-    patience = Patience(attempts=attempts, first=0.1, longest=0.5)
-    return Options(insecure=True, chunk=256 << 10, patience=patience, environment={})
+    patience = RetryPolicy(attempts=attempts, first_delay=0.1, max_delay=0.5)
+    return ClientOptions(insecure=True, chunk_size=256 << 10, retry=patience, environment={})
 
 
 def test_push_continues_after_a_restart_of_the_registry(registry: DockerRegistry) -> None:
-    image, reference = single(DATA), Reference(registry.host, "me/large", "v1")
+    image, reference = small_image(DATA), Reference(registry.host, "me/large", "v1")
     was_killed = threading.Event()
     done: list[object] = []
 
-    def kill_registry(step: Step) -> None:
-        if step.outcome == "sending" and step.done >= len(DATA) // 2 and not was_killed.is_set():
+    def kill_registry(step: TransferProgress) -> None:
+        if step.state == "sending" and step.transferred >= len(DATA) // 2 and not was_killed.is_set():
             registry.kill()
             was_killed.set()
 
     def push_in_thread() -> None:
         try:
-            done.append(push(image, reference, push_options(), kill_registry))
+            done.append(push_image(image, reference, push_options(), kill_registry))
         except Unreachable as error:
             done.append(error)
 
@@ -217,24 +217,24 @@ def test_push_continues_after_a_restart_of_the_registry(registry: DockerRegistry
     registry.start()
     thread.join(180)
     assert done == [image.root]
-    assert registry.blob(layer_of(image).digest).read_bytes() == DATA
+    assert registry.blob(last_layer(image).digest).read_bytes() == DATA
     patches = [path for method, path in registry.requests() if method == "PATCH"]
     # Sixteen chunks, none of them twice: the upload continued where it was interrupted.
     assert len(patches) == 16
 
 
 def test_failed_push_leaves_no_tag_and_the_next_push_continues(registry: DockerRegistry) -> None:
-    image, reference = single(b"small", DATA), Reference(registry.host, "me/large", "v1")
+    image, reference = small_image(b"small", DATA), Reference(registry.host, "me/large", "v1")
 
-    def kill_registry(step: Step) -> None:
-        if step.outcome == "sending" and step.done >= len(DATA) // 2:
+    def kill_registry(step: TransferProgress) -> None:
+        if step.state == "sending" and step.transferred >= len(DATA) // 2:
             registry.kill()
 
     with pytest.raises(Unreachable, match="connection refused"):
-        push(image, reference, push_options(3), kill_registry)
+        push_image(image, reference, push_options(3), kill_registry)
     registry.start()
     tags = [path for method, path in registry.requests() if method == "PUT" and "/manifests/" in path]
     assert tags == []
-    steps: list[Step] = []
-    push(image, reference, push_options(), steps.append)
-    assert [step.outcome for step in steps if step.outcome != "sending"] == ["there", "there", "sent", "sent"]
+    steps: list[TransferProgress] = []
+    push_image(image, reference, push_options(), steps.append)
+    assert [step.state for step in steps if step.state != "sending"] == ["there", "there", "sent", "sent"]

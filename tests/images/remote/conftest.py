@@ -1,4 +1,4 @@
-"""A registry for each test, and how to talk to it without waiting."""
+"""A fake registry for each test, and client options without delays."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from typing import Any
 import pytest
 
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options
-from everpath.oci.registry.retries import Patience
-from registry_server import Registry, registry
+from everpath.oci.registry import ClientOptions
+from everpath.oci.registry.options import RetryPolicy
+from registry_server import FakeRegistry, run_registry
 
 
 @pytest.fixture
-def server() -> Iterator[Registry]:
-    with registry() as made:
-        yield made
+def server() -> Iterator[FakeRegistry]:
+    with run_registry() as server:
+        yield server
 
 
 @pytest.fixture
-def slept() -> list[float]:
-    """The pauses that were made."""
+def sleeps() -> list[float]:
+    """Return the list of delays that the client has slept."""
     return []
 
 
 @pytest.fixture
-def options(slept: list[float]) -> Callable[..., Options]:
-    """Plain HTTP, nobody's credentials, and a clock that stands."""
+def options(sleeps: list[float]) -> Callable[..., ClientOptions]:
+    """Return a factory of options: plain HTTP, no credentials, a fixed clock, and recorded delays."""
 
-    def made(**chosen: Any) -> Options:
-        given: dict[str, Any] = {
+    def create_options(**overrides: Any) -> ClientOptions:
+        defaults: dict[str, Any] = {
             "insecure": True,
             "environment": {},
             "timeout": 60.0,
-            "patience": Patience(sleep=slept.append, now=lambda: 1_000_000.0),
+            "retry": RetryPolicy(sleep=sleeps.append, now=lambda: 1_000_000.0),
         }
-        return Options(**{**given, **chosen})
+        return ClientOptions(**{**defaults, **overrides})
 
-    return made
+    return create_options
 
 
 @pytest.fixture
-def reference(server: Registry) -> Reference:
+def reference(server: FakeRegistry) -> Reference:
     return Reference(server.address.removeprefix("http://"), "team/catalog", "v1")
 
 

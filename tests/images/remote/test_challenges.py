@@ -1,10 +1,10 @@
-"""The WWW-Authenticate header as registries write it."""
+"""Parsing of the header WWW-Authenticate."""
 
 from __future__ import annotations
 
 import pytest
 
-from everpath.oci.registry.challenges import Challenge, parse_challenges
+from everpath.oci.registry.auth import Challenge, parse_challenges
 
 
 @pytest.mark.parametrize(
@@ -34,5 +34,5 @@ from everpath.oci.registry.challenges import Challenge, parse_challenges
         ('Bearer realm="a', [Challenge("bearer")]),
     ],
 )
-def test_challenges_are_read(header: str, challenges: list[Challenge]) -> None:
+def test_parse_challenges(header: str, challenges: list[Challenge]) -> None:
     assert list(parse_challenges(header))[: len(challenges) or 1] == challenges

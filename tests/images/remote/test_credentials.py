@@ -1,4 +1,4 @@
-"""Auth files and helpers: whose credential is found, and what is told of those that are none."""
+"""Auth files and credential helpers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def no_helper(helper: str, server: str) -> Credential | None:
     raise AssertionError(f"{helper} was asked for {server}")
 
 
-def found(settings: Any, name: str, tmp_path: Path) -> str | None:
+def find_user(settings: Any, name: str, tmp_path: Path) -> str | None:
     (tmp_path / "auth.json").write_text(json.dumps(settings))
-    credential = find_credential(name, {}, no_helper, chosen=str(tmp_path / "auth.json"))
+    credential = find_credential(name, {}, no_helper, authfile=str(tmp_path / "auth.json"))
     return credential.username if credential else None
 
 
@@ -38,41 +38,41 @@ def found(settings: Any, name: str, tmp_path: Path) -> str | None:
         ("other.example/x", None),
     ],
 )
-def test_the_longest_key_that_leads_to_the_repository_wins(
-    name: str, user: str | None, tmp_path: Path
-) -> None:
+def test_longest_matching_key_wins(name: str, user: str | None, tmp_path: Path) -> None:
     auths = {
         "r.example": entry("host"),
         "r.example/team/catalog": entry("catalog"),
         "r.example/team": entry("team"),
     }
-    assert found({"auths": auths}, name, tmp_path) == user
+    assert find_user({"auths": auths}, name, tmp_path) == user
 
 
 @pytest.mark.parametrize("key", ["https://index.docker.io/v1/", "docker.io", "index.docker.io"])
-def test_docker_hub_has_old_names(key: str, tmp_path: Path) -> None:
-    assert found({"auths": {key: entry("hub")}}, "docker.io/library/x", tmp_path) == "hub"
+def test_docker_hub_has_several_keys(key: str, tmp_path: Path) -> None:
+    assert find_user({"auths": {key: entry("hub")}}, "docker.io/library/x", tmp_path) == "hub"
 
 
 @pytest.mark.parametrize("key", ["https://r.example", "http://r.example/v2/", "https://r.example/v1/"])
-def test_keys_may_have_a_scheme_and_a_version(key: str, tmp_path: Path) -> None:
-    assert found({"auths": {key: entry("ann")}}, "r.example/x", tmp_path) == "ann"
+def test_keys_may_have_scheme_and_api_version(key: str, tmp_path: Path) -> None:
+    assert find_user({"auths": {key: entry("ann")}}, "r.example/x", tmp_path) == "ann"
 
 
-def test_a_password_may_hold_a_colon(tmp_path: Path) -> None:
+def test_password_may_contain_colon(tmp_path: Path) -> None:
     (tmp_path / "a").write_text(json.dumps({"auths": {"r.example": entry("ann", "a:b")}}))
-    assert find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "a")) == Credential("ann", "a:b")
+    assert find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "a")) == Credential(
+        "ann", "a:b"
+    )
 
 
 @pytest.mark.parametrize("raw", [{"identitytoken": "deep"}, entry("<token>", "deep")])
-def test_an_identity_token_is_no_password(raw: dict[str, str], tmp_path: Path) -> None:
+def test_identity_token_is_recognized(raw: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "a").write_text(json.dumps({"auths": {"r.example": raw}}))
-    assert find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "a")) == Credential(
+    assert find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "a")) == Credential(
         "", identity_token="deep"
     )
 
 
-def test_a_helper_of_the_host_comes_first_and_that_of_all_last(tmp_path: Path) -> None:
+def test_host_helper_precedes_auths_and_default_helper_follows(tmp_path: Path) -> None:
     asked: list[tuple[str, str]] = []
 
     def helper(name: str, server: str) -> Credential | None:
@@ -86,7 +86,7 @@ def test_a_helper_of_the_host_comes_first_and_that_of_all_last(tmp_path: Path) -
     }
     (tmp_path / "a").write_text(json.dumps(settings))
     for name in ("r.example/x", "in.example/x", "empty.example/x", "docker.io/library/x"):
-        find_credential(name, {}, helper, chosen=str(tmp_path / "a"))
+        find_credential(name, {}, helper, authfile=str(tmp_path / "a"))
     assert asked == [
         ("one", "r.example"),
         ("store", "empty.example"),
@@ -94,7 +94,7 @@ def test_a_helper_of_the_host_comes_first_and_that_of_all_last(tmp_path: Path) -
     ]
 
 
-def test_files_are_looked_at_in_the_order_of_podman_then_docker() -> None:
+def test_auth_files_are_podman_then_docker() -> None:
     environment = {"XDG_RUNTIME_DIR": "/run/u", "HOME": "/home/u"}
     assert list(map(str, auth_files(environment))) == [
         "/run/u/containers/auth.json",
@@ -108,7 +108,7 @@ def test_files_are_looked_at_in_the_order_of_podman_then_docker() -> None:
     assert list(auth_files({})) == []
 
 
-def test_the_next_file_is_asked_where_the_first_does_not_know(tmp_path: Path) -> None:
+def test_next_auth_file_is_searched(tmp_path: Path) -> None:
     for name, auths in (("containers/auth.json", {}), ("config.json", {"r.example": entry("docker")})):
         file = tmp_path / name
         file.parent.mkdir(exist_ok=True)
@@ -117,30 +117,30 @@ def test_the_next_file_is_asked_where_the_first_does_not_know(tmp_path: Path) ->
     assert find_credential("r.example/x", environment, no_helper) == Credential("docker", "secret")
 
 
-def test_a_file_that_was_chosen_has_to_be_there(tmp_path: Path) -> None:
+def test_missing_authfile_option_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No such file"):
-        find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "none"))
+        find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "none"))
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{", "it is no JSON"),
-        ("[]", "no JSON object"),
+        ("{", "it is not JSON"),
+        ("[]", "not a JSON object"),
         ('{"auths": []}', None),
-        ('{"auths": [1]}', "are objects"),
-        ('{"auths": {"r.example": 1}}', "auths.r.example is no object"),
+        ('{"auths": [1]}', "must be objects"),
+        ('{"auths": {"r.example": 1}}', "auths.r.example is not an object"),
         ('{"auths": {"r.example": {"auth": "%"}}}', "is not base64"),
-        ('{"auths": {"r.example": {"auth": "YQ=="}}}', "holds no user:password"),
+        ('{"auths": {"r.example": {"auth": "YQ=="}}}', "is not user:password"),
     ],
 )
-def test_what_is_no_auth_file_is_told(text: str, reason: str | None, tmp_path: Path) -> None:
+def test_invalid_auth_file_is_rejected(text: str, reason: str | None, tmp_path: Path) -> None:
     (tmp_path / "a").write_text(text)
     if reason is None:
-        assert find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "a")) is None
+        assert find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "a")) is None
         return
     with pytest.raises(UsageError, match=reason):
-        find_credential("r.example", {}, no_helper, chosen=str(tmp_path / "a"))
+        find_credential("r.example", {}, no_helper, authfile=str(tmp_path / "a"))
 
 
 def helper_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -150,7 +150,7 @@ def helper_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
 
 
-def test_a_helper_is_asked_on_its_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_helper_gets_server_on_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = 'test "$1" = get && printf \'{"Username": "ann", "Secret": "%s"}\' "$(cat)"'
     helper_program(tmp_path, monkeypatch, script)
     assert run_helper("test", "r.example") == Credential("ann", "r.example")
@@ -158,9 +158,9 @@ def test_a_helper_is_asked_on_its_standard_input(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize(
     ("script", "reason"),
-    [("exit 3", "exit code 3"), ("echo locked; exit 1", "locked"), ("echo {}", "answers no credential")],
+    [("exit 3", "exit code 3"), ("echo locked; exit 1", "locked"), ("echo {}", "returns no credential")],
 )
-def test_a_helper_that_fails_is_told(
+def test_failing_helper_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, reason: str
 ) -> None:
     helper_program(tmp_path, monkeypatch, f"cat >/dev/null; {script}")
@@ -168,16 +168,16 @@ def test_a_helper_that_fails_is_told(
         run_helper("test", "r.example")
 
 
-def test_a_helper_that_knows_nobody_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_helper_without_credential_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     helper_program(tmp_path, monkeypatch, "echo credentials not found in native keychain; exit 1")
     assert run_helper("test", "r.example") is None
 
 
-def test_a_helper_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_helper_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UsageError, match="cannot run docker-credential-none"):
         run_helper("none", "r.example")
 
 
-def test_a_secret_is_not_shown() -> None:
+def test_repr_hides_secrets() -> None:
     assert "secret" not in repr(Credential("ann", "secret", "secret"))

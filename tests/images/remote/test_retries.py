@@ -1,4 +1,4 @@
-"""Patience: what passes is tried again, a bounded number of times, as slowly as the registry asks."""
+"""Retries: which failures are retried, how often, and with which delays."""
 
 from __future__ import annotations
 
@@ -11,134 +11,135 @@ import pytest
 
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, push, resolve
-from everpath.oci.registry.connections import Connections
-from everpath.oci.registry.retries import Patience, asked_to_wait
-from everpath.oci.registry.transport import Answer, Broken, Request
-from registry_server import Registry, Reply
-from small_images import single
+from everpath.oci.registry import ClientOptions, push_image, resolve_image
+from everpath.oci.registry.http_client import ConnectionFailed, ConnectionPool, Request, Response, retry_after
+from everpath.oci.registry.options import RetryPolicy
+from registry_server import FakeRegistry, Reply
+from small_images import small_image
 
-Made = Callable[..., Options]
+OptionsFactory = Callable[..., ClientOptions]
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
-def test_what_passes_is_tried_again(
-    server: Registry, options: Made, reference: Reference, slept: list[float], status: int
+def test_retryable_status_is_retried(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, sleeps: list[float], status: int
 ) -> None:
-    push(single(), reference, options())
-    server.fail("GET", "manifests", Reply(status), Reply(status))
-    assert resolve(reference, options()).root == single().root
-    assert slept == [1, 2]
+    push_image(small_image(), reference, options())
+    server.fail_next("GET", "manifests", Reply(status), Reply(status))
+    assert resolve_image(reference, options()).root == small_image().root
+    assert sleeps == [1, 2]
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 405])
-def test_what_lasts_is_not(
-    server: Registry, options: Made, reference: Reference, slept: list[float], status: int
+def test_permanent_status_is_not_retried(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, sleeps: list[float], status: int
 ) -> None:
-    server.fail("GET", "manifests", Reply(status))
+    server.fail_next("GET", "manifests", Reply(status))
     with pytest.raises(Unreachable):
-        resolve(reference, options())
-    assert slept == []
+        resolve_image(reference, options())
+    assert sleeps == []
 
 
-def test_patience_ends(server: Registry, options: Made, reference: Reference, slept: list[float]) -> None:
-    server.faults.append(lambda asked: Reply(503) if "manifests" in asked.path else None)
+def test_retries_are_limited(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, sleeps: list[float]
+) -> None:
+    server.faults.append(lambda request: Reply(503) if "manifests" in request.path else None)
     with pytest.raises(Unreachable, match="503"):
-        resolve(reference, options())
-    assert slept == [1, 2, 4, 8]
-    assert len(server.said("GET")) == 5
+        resolve_image(reference, options())
+    assert sleeps == [1, 2, 4, 8]
+    assert len(server.paths("GET")) == 5
 
 
-def test_a_registry_says_how_long_to_wait(
-    server: Registry, options: Made, reference: Reference, slept: list[float]
+def test_retry_after_is_respected(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, sleeps: list[float]
 ) -> None:
-    push(single(), reference, options())
-    server.fail("GET", "manifests", Reply(429, b"", {"Retry-After": "7"}))
-    resolve(reference, options())
-    assert slept == [7]
+    push_image(small_image(), reference, options())
+    server.fail_next("GET", "manifests", Reply(429, b"", {"Retry-After": "7"}))
+    resolve_image(reference, options())
+    assert sleeps == [7]
 
 
-def test_nobody_waits_for_an_hour(
-    server: Registry, options: Made, reference: Reference, slept: list[float]
+def test_too_long_retry_after_is_reported(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, sleeps: list[float]
 ) -> None:
-    server.fail("GET", "manifests", Reply(429, b"", {"Retry-After": "3600"}))
+    server.fail_next("GET", "manifests", Reply(429, b"", {"Retry-After": "3600"}))
     with pytest.raises(Unreachable) as caught:
-        resolve(reference, options())
-    assert slept == []
+        resolve_image(reference, options())
+    assert sleeps == []
     assert "3600 seconds" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(
     ("stated", "words"),
     [
-        ("Fri, 13 Nov 2099 10:00:00 GMT", "wait (until Fri, 13 Nov 2099 10:00:00 GMT, it says), or"),
+        ("Fri, 13 Nov 2099 10:00:00 GMT", "wait until Fri, 13 Nov 2099 10:00:00 GMT, or"),
         ("when pigs fly", "wait, or log in"),
     ],
 )
-def test_a_date_to_wait_for_is_told_as_one(
-    server: Registry, options: Made, reference: Reference, stated: str, words: str
+def test_retry_after_date_is_in_hint(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, stated: str, words: str
 ) -> None:
     server.faults.append(lambda _: Reply(429, b"", {"Retry-After": stated}))
     with pytest.raises(Unreachable) as caught:
-        resolve(reference, options())
+        resolve_image(reference, options())
     assert words in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("drops", [1, 2, 3, 4, 5])
-def test_connections_dropped_at_first_contact_do_not_decide_for_tls(
-    server: Registry, options: Made, reference: Reference, slept: list[float], drops: int
+def test_dropped_connections_do_not_select_scheme(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, sleeps: list[float], drops: int
 ) -> None:
-    push(single(), reference, options())
+    push_image(small_image(), reference, options())
     wire = _Dropping(drops)
-    assert resolve(reference, options(wire=wire)).root == single().root
-    # Each look is at both: an even number of drops is one look in vain for every two.
-    assert slept == [1, 2, 4][: drops // 2]
+    assert resolve_image(reference, options(http_client=wire)).root == small_image().root
+    # Each attempt probes HTTPS and HTTP: two drops are one failed attempt.
+    assert sleeps == [1, 2, 4][: drops // 2]
 
 
-def test_who_never_answers_is_given_up_without_advice_that_was_followed(
-    options: Made, reference: Reference, slept: list[float]
+def test_silent_host_is_reported_without_insecure_hint(
+    options: OptionsFactory, reference: Reference, sleeps: list[float]
 ) -> None:
-    with pytest.raises(Unreachable, match="hung up") as caught:
-        resolve(reference, options(wire=_Dropping(1000)))
-    assert slept == [1, 2, 4, 8]
+    with pytest.raises(Unreachable, match="connection closed") as caught:
+        resolve_image(reference, options(http_client=_Dropping(1000)))
+    assert sleeps == [1, 2, 4, 8]
     assert "--insecure" not in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("number", [errno.EBADF, errno.ENOTCONN])
-def test_a_handshake_that_was_hung_up_on_is_told_as_that(
-    options: Made, reference: Reference, monkeypatch: pytest.MonkeyPatch, number: int
+def test_closed_handshake_is_reported(
+    options: OptionsFactory, reference: Reference, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    def hung_up(*_: object) -> None:
+    def close_connection(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(http.client.HTTPSConnection, "connect", hung_up)
-    with pytest.raises(Unreachable, match="closed the connection without an answer"):
-        resolve(reference, options(insecure=False))
+    monkeypatch.setattr(http.client.HTTPSConnection, "connect", close_connection)
+    with pytest.raises(Unreachable, match="closed the connection without a response"):
+        resolve_image(reference, options(insecure=False))
 
 
 class _Dropping:
-    """The real thing, but for the first connections, which are dropped."""
+    """A connection pool that drops the first connections."""
 
     def __init__(self, drops: int) -> None:
         self._left = drops
-        self._behind = Connections(verify=False, cacert=None, timeout=60.0)
+        self._pool = ConnectionPool(verify=False, cacert=None, timeout=60.0)
 
-    def send(self, request: Request) -> Answer:
+    def send(self, request: Request) -> Response:
         self._left -= 1
         if self._left >= 0:
-            raise Broken("it hung up")
-        return self._behind.send(request)
+            raise ConnectionFailed("connection closed")
+        return self._pool.send(request)
 
 
-def test_a_dropped_connection_is_made_again(
-    server: Registry, options: Made, reference: Reference, slept: list[float]
+def test_dropped_connection_is_retried(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, sleeps: list[float]
 ) -> None:
-    image = single()
-    server.fail("POST", "uploads", Reply(0))
-    server.fail("PUT", "manifests", Reply(0))
-    push(image, reference, options())
+    image = small_image()
+    server.fail_next("POST", "uploads", Reply(0))
+    server.fail_next("PUT", "manifests", Reply(0))
+    push_image(image, reference, options())
     assert server.tag("team/catalog", "v1") is not None
-    assert slept == [1, 1]
+    assert sleeps == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -154,9 +155,9 @@ def test_a_dropped_connection_is_made_again(
         ("", None),
     ],
 )
-def test_retry_after_is_a_number_or_a_date(text: str, seconds: float | None) -> None:
-    assert asked_to_wait({"retry-after": text}, 1_000_000 - 400) == seconds
+def test_retry_after_is_number_or_date(text: str, seconds: float | None) -> None:
+    assert retry_after({"retry-after": text}, 1_000_000 - 400) == seconds
 
 
-def test_pauses_double_and_are_bounded() -> None:
-    assert list(Patience(attempts=8).pauses()) == [1, 2, 4, 8, 16, 30, 30]
+def test_delays_double_up_to_maximum() -> None:
+    assert list(RetryPolicy(attempts=8).delays()) == [1, 2, 4, 8, 16, 30, 30]

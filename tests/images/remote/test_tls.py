@@ -1,4 +1,4 @@
-"""TLS: who is trusted, and what is not given up."""
+"""TLS: trusted certificates, and no downgrade to plain HTTP."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from certificates import self_signed
 from everpath.errors import Unreachable, UsageError
 from everpath.oci.references import Reference
-from everpath.oci.registry import Options, push, resolve
-from registry_server import Registry, Reply, registry
-from small_images import single
+from everpath.oci.registry import ClientOptions, push_image, resolve_image
+from registry_server import FakeRegistry, Reply, run_registry
+from small_images import small_image
 
-Made = Callable[..., Options]
+OptionsFactory = Callable[..., ClientOptions]
 
 
 @pytest.fixture(scope="module")
@@ -23,61 +23,63 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 
 @pytest.fixture
-def server(certificate: tuple[str, str]) -> Iterator[Registry]:
-    with registry(certificate) as made:
-        yield made
+def server(certificate: tuple[str, str]) -> Iterator[FakeRegistry]:
+    with run_registry(certificate) as server:
+        yield server
 
 
 @pytest.fixture
-def reference(server: Registry) -> Reference:
+def reference(server: FakeRegistry) -> Reference:
     return Reference(server.address.removeprefix("https://"), "team/catalog", "v1")
 
 
-def test_a_certificate_of_nobody_is_refused(
-    server: Registry, options: Made, reference: Reference, slept: list[float]
+def test_self_signed_certificate_is_rejected(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, sleeps: list[float]
 ) -> None:
     with pytest.raises(Unreachable, match=r"its certificate is not trusted: self.signed") as caught:
-        resolve(reference, options(insecure=False))
+        resolve_image(reference, options(insecure=False))
     assert "--cacert FILE" in (caught.value.hint or "")
-    assert slept == []
-    assert server.asked == []
+    assert sleeps == []
+    assert server.requests == []
 
 
-def test_cacert_trusts_its_authority(
-    server: Registry, options: Made, reference: Reference, certificate: tuple[str, str]
+def test_cacert_trusts_its_ca(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, certificate: tuple[str, str]
 ) -> None:
-    push(single(), reference, options(insecure=False, cacert=certificate[0]))
-    assert resolve(reference, options(insecure=False, cacert=certificate[0])).root == single().root
+    push_image(small_image(), reference, options(insecure=False, cacert=certificate[0]))
+    assert resolve_image(reference, options(insecure=False, cacert=certificate[0])).root == small_image().root
 
 
-def test_cacert_trusts_no_other_name(
-    server: Registry, options: Made, reference: Reference, certificate: tuple[str, str]
+def test_cacert_checks_host_name(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, certificate: tuple[str, str]
 ) -> None:
     other = Reference(reference.registry.replace("127.0.0.1", "localhost"), "team/catalog", "v1")
     with pytest.raises(Unreachable, match=r"not trusted: .*mismatch"):
-        resolve(other, options(insecure=False, cacert=certificate[0]))
+        resolve_image(other, options(insecure=False, cacert=certificate[0]))
 
 
-def test_insecure_still_speaks_tls_where_it_can(
-    server: Registry, options: Made, reference: Reference
-) -> None:
-    push(single(), reference, options(insecure=True))
+def test_insecure_prefers_tls(server: FakeRegistry, options: OptionsFactory, reference: Reference) -> None:
+    push_image(small_image(), reference, options(insecure=True))
     assert server.tag("team/catalog", "v1")
 
 
 @pytest.mark.parametrize("content", [None, "no certificate"])
-def test_a_ca_that_cannot_be_read_is_told(
-    options: Made, reference: Reference, tmp_path: Path, content: str | None
+def test_unreadable_ca_is_rejected(
+    options: OptionsFactory, reference: Reference, tmp_path: Path, content: str | None
 ) -> None:
     if content is not None:
         (tmp_path / "ca.pem").write_text(content)
     with pytest.raises(UsageError, match="cannot read the CA"):
-        resolve(reference, options(insecure=False, cacert=str(tmp_path / "ca.pem")))
+        resolve_image(reference, options(insecure=False, cacert=str(tmp_path / "ca.pem")))
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_tls_is_not_given_up_on_the_way(
-    server: Registry, options: Made, reference: Reference, certificate: tuple[str, str], method: str
+def test_redirect_from_https_to_http_is_rejected(
+    server: FakeRegistry,
+    options: OptionsFactory,
+    reference: Reference,
+    certificate: tuple[str, str],
+    method: str,
 ) -> None:
     moved = {"Location": "http://127.0.0.1:1/v2/team/catalog/blobs/uploads/x"}
     server.faults.append(
@@ -85,16 +87,16 @@ def test_tls_is_not_given_up_on_the_way(
     )
     safely = options(insecure=False, cacert=certificate[0])
     moves: dict[str, Callable[[], object]] = {
-        "GET": lambda: resolve(reference, safely),
-        "POST": lambda: push(single(), reference, safely),
+        "GET": lambda: resolve_image(reference, safely),
+        "POST": lambda: push_image(small_image(), reference, safely),
     }
-    with pytest.raises(Unreachable, match=r"sends us on to http://127\.0\.0\.1:1, which is not encrypted"):
+    with pytest.raises(Unreachable, match=r"redirects to http://127\.0\.0\.1:1, which is not encrypted"):
         moves[method]()
 
 
-def test_a_password_for_a_token_does_not_go_unencrypted(
-    server: Registry, options: Made, reference: Reference, certificate: tuple[str, str]
+def test_password_is_not_sent_to_unencrypted_token_server(
+    server: FakeRegistry, options: OptionsFactory, reference: Reference, certificate: tuple[str, str]
 ) -> None:
     server.scheme, server.realm = "bearer", "http://127.0.0.1:1/token"
-    with pytest.raises(Unreachable, match="secrets do not go there"):
-        resolve(reference, options(insecure=False, cacert=certificate[0]))
+    with pytest.raises(Unreachable, match="no credentials are sent to"):
+        resolve_image(reference, options(insecure=False, cacert=certificate[0]))

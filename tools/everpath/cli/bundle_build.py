@@ -27,9 +27,9 @@ from everpath.loaders.bundle.contents import read_contents
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.model.bundle_contents import Contents
-from everpath.oci.building import Recipe
-from everpath.oci.content import Platform
-from everpath.oci.folders import BundleFiles, bundle_files
+from everpath.oci.build import ImageSpec
+from everpath.oci.build_context import BundleMembers, bundle_members
+from everpath.oci.descriptors import Platform
 from everpath.opm_render.bundles import render_bundle
 from everpath.opm_render.refusals import Refusal
 from everpath.rules.check import FOLDERS, Selection, judge_folders
@@ -68,13 +68,13 @@ def _build(folder: str, request: Request) -> int:
     contents = read_contents(folder)
     where = place(request, folder, contents.csv.name if contents.csv else "")
     recipe = _recipe(folder, contents, request, platforms(request, where))
-    if not isinstance(recipe, Recipe):
+    if not isinstance(recipe, ImageSpec):
         return recipe
     write(request, recipe, where)
     return ExitCode.CLEAN
 
 
-def recipe_of(folder: str, request: Request) -> Recipe | ExitCode:
+def recipe_of(folder: str, request: Request) -> ImageSpec | ExitCode:
     """What the image of a bundle is made of; an exit code where OLM would refuse it, which has been told.
 
     Raises UsageError and UnreadableInput.
@@ -84,7 +84,7 @@ def recipe_of(folder: str, request: Request) -> Recipe | ExitCode:
 
 def _recipe(
     folder: str, contents: Contents, request: Request, wanted: Sequence[Platform]
-) -> Recipe | ExitCode:
+) -> ImageSpec | ExitCode:
     epoch = created(os.environ)
     sources = Sources()
     refusals = [] if request.no_check else list(_refusals(folder, contents))
@@ -92,11 +92,11 @@ def _recipe(
         is_broken = any(problem.kind == _UNREADABLE for problem in contents.problems)
         return ExitCode.UNREADABLE if is_broken else ExitCode.FINDINGS
     labels = _labels(contents, folder)
-    files = bundle_files(folder)
+    files = bundle_members(folder)
     _require_inside(contents, files)
     for stray in files.left_out:
         warn(f"{stray} is left out: OLM does not read it", Place(""), None, sources)
-    return Recipe(
+    return ImageSpec(
         files.members,
         {**labels, **pairs("--label", request.labels, labels)},
         pairs("--annotation", request.annotations),
@@ -124,7 +124,7 @@ def _refusals(folder: str, contents: Contents) -> Iterator[Refusal]:
         yield Refusal(finding.message, finding.place, finding.fix)
 
 
-def _require_inside(contents: Contents, files: BundleFiles) -> None:
+def _require_inside(contents: Contents, files: BundleMembers) -> None:
     """Whatever the bundle was judged by, and labelled with, must go in: without it, it is another bundle.
 
     opm's reader tries every file of metadata/, also a hidden draft or a backup that is none of it.

@@ -23,17 +23,18 @@ from everpath.cli.image_building import (
     write,
 )
 from everpath.cli.inputs import unreadable_parts
-from everpath.cli.registries import Wishes, registry_options
+from everpath.cli.registries import RegistryOptions, registry_options
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.shape import is_bundle_folder, is_package_manifest, is_repository
 from everpath.loaders.bundle.visits import folder_name
 from everpath.loaders.reading import Reading, read
 from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Catalog
-from everpath.oci.building import Recipe
-from everpath.oci.content import Image, Platform
-from everpath.oci.folders import CONFIGS, CONFIGS_LABEL, catalog_members, on_base
-from everpath.oci.references import parse_located
+from everpath.oci.build import ImageSpec
+from everpath.oci.build_context import CONFIGS_FOLDER, catalog_members, members_on_base
+from everpath.oci.descriptors import Image, Platform
+from everpath.oci.labels import CONFIGS_LABEL
+from everpath.oci.transports import parse_location
 from everpath.opm_render.refusals import Refusal
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Severity
@@ -47,7 +48,7 @@ _DATABASE_LABEL: Final = "operators.operatorframework.io.index.database.v1"
 # What OLM itself starts where it extracts a catalog. With --cache-dir opm refuses to start unless the folder
 # holds a cache of the very same files that this user may write to (docs/decisions.md).
 _ENTRYPOINT: Final = ("/bin/opm",)
-_CMD: Final = ("serve", f"/{CONFIGS}")
+_CMD: Final = ("serve", f"/{CONFIGS_FOLDER}")
 
 
 @click.command("build", short_help="The image of a catalog, without a container engine.")
@@ -77,23 +78,23 @@ def build(path: str, base: str | None, **options: Any) -> int:
       1  what opm would refuse   3  input, or part of it, that cannot be read
                                  4  a registry that does not answer
     """
-    wishes = Wishes.of(options)
+    registry = RegistryOptions.from_parameters(options)
     request = Request(**{name: options[name] for name in Request._fields})
     return _build(
-        path.rstrip(os.sep) or path, request, lambda: _opened(base, wishes) if base is not None else None
+        path.rstrip(os.sep) or path, request, lambda: _opened(base, registry) if base is not None else None
     )
 
 
-def _opened(base: str, wishes: Wishes) -> Image:
-    from everpath.oci.opening import open_image  # noqa: PLC0415 - few build on a base
+def _opened(base: str, registry: RegistryOptions) -> Image:
+    from everpath.oci.transports import open_image  # noqa: PLC0415 - few build on a base
 
-    return open_image(parse_located(base), wishes.options())
+    return open_image(parse_location(base), registry.client_options())
 
 
 def _build(path: str, request: Request, base: Callable[[], Image | None]) -> int:
     where = place(request, path, "catalog" if Path(path).is_file() else folder_name(path))
     recipe = recipe_of(path, request, platforms(request, where))
-    if not isinstance(recipe, Recipe):
+    if not isinstance(recipe, ImageSpec):
         return recipe
     if (below := base()) is not None:
         recipe = _on(recipe, below)
@@ -101,20 +102,20 @@ def _build(path: str, request: Request, base: Callable[[], Image | None]) -> int
     return ExitCode.CLEAN
 
 
-def recipe_of(path: str, request: Request, wanted: Sequence[Platform] = ()) -> Recipe | ExitCode:
+def recipe_of(path: str, request: Request, wanted: Sequence[Platform] = ()) -> ImageSpec | ExitCode:
     """What the image of a catalog is made of; an exit code where opm would refuse it, which has been told.
 
     Raises UsageError and UnreadableInput.
     """
     epoch = created(os.environ)
     _require_catalog(path)
-    fixed = {CONFIGS_LABEL: f"/{CONFIGS}"}
+    fixed = {CONFIGS_LABEL: f"/{CONFIGS_FOLDER}"}
     labels = {**fixed, **pairs("--label", request.labels, fixed)}
     if not request.no_check:
         reading = read(path)
         if tell_refusals(list(_refusals(reading)), reading.sources, "opm would refuse the catalog"):
             return ExitCode.UNREADABLE if unreadable_parts(reading.catalog) else ExitCode.FINDINGS
-    return Recipe(
+    return ImageSpec(
         catalog_members(path),
         labels,
         pairs("--annotation", request.annotations),
@@ -125,10 +126,10 @@ def recipe_of(path: str, request: Request, wanted: Sequence[Platform] = ()) -> R
     )
 
 
-def _on(recipe: Recipe, base: Image) -> Recipe:
+def _on(recipe: ImageSpec, base: Image) -> ImageSpec:
     """The same on top of an image with opm, which then serves it."""
     labels = {_DATABASE_LABEL: None, **recipe.labels}
-    members = on_base(recipe.members)
+    members = members_on_base(recipe.members)
     return replace(recipe, members=members, labels=labels, base=base, entrypoint=_ENTRYPOINT, cmd=_CMD)
 
 

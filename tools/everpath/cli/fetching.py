@@ -15,10 +15,9 @@ from everpath.cli.ending import at_the_end
 from everpath.cli.image_inputs import forget
 from everpath.errors import Unreachable, UsageError
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.oci.kept import Kept, Store
-from everpath.oci.opening import open_image
-from everpath.oci.references import Located, parse_located
-from everpath.oci.registry import Options, Step, heard
+from everpath.oci.cache import CachedPayload, ImageCache
+from everpath.oci.registry import ClientOptions, TransferProgress, with_progress
+from everpath.oci.transports import ImageLocation, open_image, parse_location
 
 Progress = Callable[[int, int, str], None]
 
@@ -30,25 +29,27 @@ def fetch(text: str, progress: Progress | None) -> tuple[str, str]:
     UsageError.
     """
     at_the_end(forget)
-    located = parse_located(text)
+    located = parse_location(text)
     store = _store()
     digest = located.reference.digest if located.reference else None
     kept = (store.find(digest) if digest else None) or _fetched(text, located, store, progress)
     return kept.folder, f"{located}:{kept.root}"
 
 
-def _fetched(text: str, located: Located, store: Store, progress: Progress | None) -> Kept:
-    def hear(step: Step) -> None:
+def _fetched(
+    text: str, located: ImageLocation, store: ImageCache, progress: Progress | None
+) -> CachedPayload:
+    def hear(step: TransferProgress) -> None:
         if progress is not None:
-            progress(step.done, step.size, f"bytes of {step.digest[:19]} fetched")
+            progress(step.transferred, step.size, f"bytes of {step.digest[:19]} fetched")
 
     try:
-        image = heard(open_image(located, Options()), hear)
+        image = with_progress(open_image(located, ClientOptions()), hear)
         try:
-            return store.keep(image, str(located))
+            return store.find_or_extract(image, str(located))
         except UsageError:
             # A cache that is full, or may not be written, is no reason to give no answer.
-            return _aside().keep(image, str(located))
+            return _aside().find_or_extract(image, str(located))
     except Unreachable as error:
         if "://" in text:
             raise
@@ -57,7 +58,7 @@ def _fetched(text: str, located: Located, store: Store, progress: Progress | Non
         raise Unreachable(error.message, hint=hint) from error
 
 
-def _store() -> Store:
+def _store() -> ImageCache:
     """Beside the index of repositories, by the same rules; `off` is a folder that goes with the run."""
     cache = IndexCache.of(os.environ)
     # A user without a home, or with a full or foreign one, still wants an answer.
@@ -67,11 +68,11 @@ def _store() -> Store:
             kept.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Whose folder it is can give what is in it other names.
             if kept.stat().st_uid == os.geteuid():
-                return Store(kept)
+                return ImageCache(kept)
     return _aside()
 
 
-def _aside() -> Store:
+def _aside() -> ImageCache:
     folder = tempfile.mkdtemp(prefix="everpath-")
     at_the_end(lambda: shutil.rmtree(folder, ignore_errors=True))
-    return Store(Path(folder))
+    return ImageCache(Path(folder))

@@ -25,11 +25,12 @@ from everpath.cli.telling import tell
 from everpath.cli.writing import write as write_text
 from everpath.errors import UsageError
 from everpath.loaders.sources import Sources
-from everpath.oci.building import Recipe, build
-from everpath.oci.content import Image, Platform
-from everpath.oci.layers import COMPRESSIONS, LATEST, Compression
-from everpath.oci.platforms import parse_platform, platforms_of
-from everpath.oci.references import Located, parse_located
+from everpath.oci.build import ImageSpec, build_image
+from everpath.oci.descriptors import Image, Platform
+from everpath.oci.layers import COMPRESSIONS, Compression
+from everpath.oci.platforms import parse_platform, platform_manifests
+from everpath.oci.tar_writer import MAX_MTIME
+from everpath.oci.transports import ImageLocation, parse_location
 from everpath.opm_render.refusals import Refusal
 from everpath.reporters.plain import count, printable
 
@@ -129,15 +130,15 @@ def created(environment: Mapping[str, str]) -> int:
     stated = environment.get(_EPOCH, "")
     if not stated:
         return 0
-    if not (stated.isascii() and stated.isdigit() and len(stated) < 20 and int(stated) <= LATEST):
+    if not (stated.isascii() and stated.isdigit() and len(stated) < 20 and int(stated) <= MAX_MTIME):
         raise UsageError(
             f"{_EPOCH} is {printable(stated)!r}, which is no time",
-            hint=f"set it to seconds since 1970, up to {LATEST}, as `git log -1 --format=%ct` prints them",
+            hint=f"set it to seconds since 1970, up to {MAX_MTIME}, as `git log -1 --format=%ct` prints them",
         )
     return int(stated)
 
 
-def platforms(request: Request, where: Located) -> tuple[Platform, ...]:
+def platforms(request: Request, where: ImageLocation) -> tuple[Platform, ...]:
     """Those that were asked for; a docker-archive has room for one."""
     found = tuple(dict.fromkeys(map(parse_platform, request.platforms)))
     if where.transport != "docker-archive":
@@ -149,14 +150,14 @@ def platforms(request: Request, where: Located) -> tuple[Platform, ...]:
     return found or (Platform("linux", "amd64"),)
 
 
-def place(request: Request, source: str, name: str) -> Located:
+def place(request: Request, source: str, name: str) -> ImageLocation:
     """Where the image of a folder goes, and under which tag; by default here, called after the folder.
 
     Raises UsageError. What a folder says must not lead to another one, nor be taken for a tag.
     """
     file = name if _FILE_NAME.fullmatch(name) else "image"
     output = request.output if request.output is not None else f"oci-archive:{file}.oci.tar"
-    where = parse_located(output)
+    where = parse_location(output)
     if where.transport == "docker":
         raise UsageError(
             f"{request.output} is in a registry, and build writes files",
@@ -174,7 +175,7 @@ def place(request: Request, source: str, name: str) -> Located:
         )
     if tag is not None and where.transport == "docker-archive" and not _NAMED_TAG.fullmatch(tag):
         raise UsageError(f"{tag!r} names no image to docker load", hint=f"write --tag NAME:{tag}")
-    return Located(where.transport, None, where.path, tag)
+    return ImageLocation(where.transport, None, where.path, tag)
 
 
 def _require_outside(output: str, source: str) -> None:
@@ -187,26 +188,26 @@ def _require_outside(output: str, source: str) -> None:
         )
 
 
-def write(request: Request, recipe: Recipe, where: Located) -> None:
+def write(request: Request, recipe: ImageSpec, where: ImageLocation) -> None:
     """Build, write and tell."""
-    image = build(recipe)
+    image = build_image(recipe)
     digest = _digest(image, where)
     if not request.dry_run:
         _write(image, where)
     if request.print_digest:
         write_text([f"{digest}\n"], None, machine=True)
         return
-    files = [member.name for member in recipe.members if not member.is_mark]
+    files = [member.name for member in recipe.members if member.is_file]
     for name in files if request.dry_run else ():
         click.echo(f"{'add':<7} /{printable(name)}")
     done = f"would be written to {where}" if request.dry_run else f"written to {where}"
-    names = ", ".join(str(platform) for platform, _ in platforms_of(image))
+    names = ", ".join(str(platform) for platform, _ in platform_manifests(image))
     write_text(
         [f"{count(len(files), 'file')} for {names} {printable(done)}\n{digest}\n"], None, machine=False
     )
 
 
-def _digest(image: Image, where: Located) -> str:
+def _digest(image: Image, where: ImageLocation) -> str:
     """What pins the image; a docker-archive has no manifest, and its image goes by its ID."""
     if where.transport != "docker-archive":
         return image.root.digest
@@ -215,15 +216,15 @@ def _digest(image: Image, where: Located) -> str:
     return image_id(image)
 
 
-def _write(image: Image, where: Located) -> None:
+def _write(image: Image, where: ImageLocation) -> None:
     if where.transport == "oci":
         from everpath.oci.layouts import write_layout  # noqa: PLC0415
 
         write_layout(image, where.path, where.tag)
     elif where.transport == "oci-archive":
-        from everpath.oci.archives import write_archive  # noqa: PLC0415
+        from everpath.oci.oci_archives import write_oci_archive  # noqa: PLC0415
 
-        write_archive(image, where.path, where.tag)
+        write_oci_archive(image, where.path, where.tag)
     else:
         from everpath.oci.docker_archives import write_docker_archive  # noqa: PLC0415
 

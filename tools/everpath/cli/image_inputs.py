@@ -19,7 +19,7 @@ def is_image(path: str) -> bool:
     """Whether a path stands for an image. What is there under that name is what is meant."""
     if ":" not in path or os.path.lexists(path):
         return False
-    from everpath.oci.references import looks_like_image  # noqa: PLC0415 - only who has a colon pays for it
+    from everpath.oci.transports import looks_like_image  # noqa: PLC0415 - only who has a colon pays for it
 
     return looks_like_image(path)
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from everpath.cli.registries import Transfer, Wishes, registry_options, told_options
+from everpath.cli.registries import RegistryOptions, Transfer, registry_options, told_options
 from everpath.cli.writing import write
 from everpath.errors import UsageError
-from everpath.oci.references import Located, parse_located
+from everpath.oci.transports import ImageLocation, parse_location
 
 if TYPE_CHECKING:
-    from everpath.oci.content import Image
+    from everpath.oci.descriptors import Image
 
 _output_option = click.option(
     "-o",
@@ -73,48 +73,48 @@ def pull_bundle(image: str, **options: Any) -> None:
 
 
 def _pull(kind: str, text: str, options: dict[str, Any]) -> None:
-    from everpath.oci.opening import open_image  # noqa: PLC0415 - brings HTTP and TLS along
-    from everpath.oci.registry import heard  # noqa: PLC0415
+    from everpath.oci.registry import with_progress  # noqa: PLC0415
+    from everpath.oci.transports import open_image  # noqa: PLC0415 - brings HTTP and TLS along
 
-    located = parse_located(text)
+    located = parse_location(text)
     out = options["output"] or _usual(located)
     target = _target(out)
     with Transfer(quiet=options["quiet"]) as told:
-        image = open_image(located, Wishes.of(options).options())
+        image = open_image(located, RegistryOptions.from_parameters(options).client_options())
         if target is None:
-            _extract(kind, heard(image, told), out, str(located))
+            _extract(kind, with_progress(image, told), out, str(located))
         else:
-            _copy(heard(image, told), target, located)
+            _copy(with_progress(image, told), target, located)
     digest = image.root.digest
     said = digest if options["print_digest"] else f"{located} ({digest}) is in {out}."
     write([f"{said}\n"], None, machine=False)
 
 
-def _usual(located: Located) -> str:
+def _usual(located: ImageLocation) -> str:
     if located.reference is None:
         raise UsageError("there is no name for what is pulled", hint="-o OUT says where it goes")
     return located.reference.repository.rpartition("/")[2]
 
 
-def _target(out: str) -> Located | None:
+def _target(out: str) -> ImageLocation | None:
     """Where a copy of the image goes; None for a folder of files."""
     if not out.startswith(("oci:", "oci-archive:", "docker-archive:")):
         if out.startswith("docker://"):
             raise UsageError(f"{out} is in a registry", hint="everpath catalog push copies an image there")
         return None
-    return parse_located(out)
+    return parse_location(out)
 
 
 def _extract(kind: str, image: Image, folder: str, name: str) -> None:
-    from everpath.oci.operators import extract, payload_of  # noqa: PLC0415
+    from everpath.oci.payload import extract_payload, find_payload  # noqa: PLC0415
 
     _require_free(folder)
-    payload = payload_of(image, name)
+    payload = find_payload(image, name)
     if payload.kind != kind:
         raise UsageError(f"{name} is a {payload.kind}, not a {kind}", hint=f"everpath {payload.kind} pull")
     # Its parents may stay if it fails, empty as they are.
     Path(folder).parent.mkdir(parents=True, exist_ok=True)
-    extract(image, payload, folder, name)
+    extract_payload(image, payload, folder, name)
 
 
 def _require_free(folder: str) -> None:
@@ -123,16 +123,16 @@ def _require_free(folder: str) -> None:
         raise UsageError(f"{folder} is there, and not empty", hint="name another folder with -o")
 
 
-def _copy(image: Image, target: Located, source: Located) -> None:
+def _copy(image: Image, target: ImageLocation, source: ImageLocation) -> None:
     tag = target.tag or (source.reference.tag if source.reference else source.tag)
     if target.transport == "oci":
         from everpath.oci.layouts import write_layout  # noqa: PLC0415
 
         write_layout(image, target.path, tag)
     elif target.transport == "oci-archive":
-        from everpath.oci.archives import write_archive  # noqa: PLC0415
+        from everpath.oci.oci_archives import write_oci_archive  # noqa: PLC0415
 
-        write_archive(image, target.path, tag)
+        write_oci_archive(image, target.path, tag)
     else:
         from everpath.oci.docker_archives import write_docker_archive  # noqa: PLC0415
 

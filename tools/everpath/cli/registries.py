@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Transfer", "Wishes", "registry_options", "told_options"]
+__all__ = ["RegistryOptions", "Transfer", "registry_options", "told_options"]
 
 import sys
 from collections.abc import Callable, Mapping
@@ -16,15 +16,15 @@ from everpath.errors import UsageError
 from everpath.reporters.plain import printable
 
 if TYPE_CHECKING:
-    from everpath.oci.registry import Options, Step
+    from everpath.oci.registry import ClientOptions, TransferProgress
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SHOWN: Final = len("sha256:") + 12
 
 
-class Wishes(NamedTuple):
-    """How the command line wants registries to be talked to."""
+class RegistryOptions(NamedTuple):
+    """The options of `registry_options`."""
 
     insecure: bool
     cacert: str | None
@@ -33,19 +33,19 @@ class Wishes(NamedTuple):
     password_stdin: bool
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> Wishes:
+    def from_parameters(cls, options: Mapping[str, Any]) -> RegistryOptions:
         return cls(*(options[name] for name in cls._fields))
 
-    def options(self, *, mount_from: tuple[str, ...] = ()) -> Options:
-        """As the client takes them. Raises UsageError for a password without a name or the reverse."""
-        from everpath.oci.registry import Options  # noqa: PLC0415 - brings HTTP and TLS along
+    def client_options(self, *, mount_from: tuple[str, ...] = ()) -> ClientOptions:
+        """Return the client options. Raises UsageError for a password without a user name or vice versa."""
+        from everpath.oci.registry import ClientOptions  # noqa: PLC0415 - brings HTTP and TLS along
         from everpath.oci.registry.credentials import Credential  # noqa: PLC0415
 
         if (self.username is None) == self.password_stdin:
             hint = 'echo "$PASSWORD" | everpath … --username NAME --password-stdin'
             raise UsageError("--username and --password-stdin go together", hint=hint)
         credential = Credential(self.username, _password()) if self.username is not None else None
-        return Options(
+        return ClientOptions(
             insecure=self.insecure,
             cacert=self.cacert,
             authfile=self.authfile,
@@ -84,11 +84,11 @@ class Transfer:
         self._line = ProgressLine(sys.stderr, wanted=not quiet)
         self._lines = not quiet and not (sys.stderr is not None and sys.stderr.isatty())
 
-    def __call__(self, step: Step) -> None:
-        self._line(step.done, step.size, f"bytes of {step.digest[:_SHOWN]} {step.outcome}")
-        if self._lines and step.outcome not in ("sending", "receiving"):
-            said = {"there": "there already"}.get(step.outcome, step.outcome)
-            text = f"{step.what:<8} {step.digest[:_SHOWN]} {said} ({step.size:,} bytes)"
+    def __call__(self, step: TransferProgress) -> None:
+        self._line(step.transferred, step.size, f"bytes of {step.digest[:_SHOWN]} {step.state}")
+        if self._lines and step.state not in ("sending", "receiving"):
+            said = {"exists": "already exists"}.get(step.state, step.state)
+            text = f"{step.kind:<8} {step.digest[:_SHOWN]} {said} ({step.size:,} bytes)"
             click.echo(printable(text), err=True)
 
     def __enter__(self) -> Self:

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from everpath.cli.image_inputs import is_image
-from everpath.cli.registries import Transfer, Wishes, registry_options, told_options
+from everpath.cli.registries import RegistryOptions, Transfer, registry_options, told_options
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.oci.references import Reference, parse_located, parse_reference
+from everpath.oci.references import Reference, parse_reference
+from everpath.oci.transports import parse_location
 
 if TYPE_CHECKING:
-    from everpath.oci.content import Image
-    from everpath.oci.registry import Options
+    from everpath.oci.descriptors import Image
+    from everpath.oci.registry import ClientOptions
 
 _mount_option: Final = click.option(
     "--mount-from",
@@ -89,16 +90,16 @@ def push_bundle(source: str, target: str, **options: Any) -> int:
 
 
 def _push(kind: str, source: str, target: str, options: dict[str, Any]) -> int:
-    from everpath.oci.registry import push  # noqa: PLC0415 - brings HTTP and TLS along
+    from everpath.oci.registry import push_image  # noqa: PLC0415 - brings HTTP and TLS along
 
     reference = _target(target)
     mounts = [*(_repository(name, reference) for name in options["mount_from"]), *_home(source, reference)]
-    chosen = Wishes.of(options).options(mount_from=tuple(mounts))
+    chosen = RegistryOptions.from_parameters(options).client_options(mount_from=tuple(mounts))
     image = _image(kind, source, _for_source(source, reference, chosen), no_check=options["no_check"])
     if isinstance(image, ExitCode):
         return image
     with Transfer(quiet=options["quiet"]) as told:
-        root = push(image, reference, chosen, told)
+        root = push_image(image, reference, chosen, told)
     named = str(reference) if reference.tag or reference.digest else f"{reference}:latest"
     said = root.digest if options["print_digest"] else f"{named} is {reference.name}@{root.digest}"
     write([f"{said}\n"], None, machine=False)
@@ -107,7 +108,7 @@ def _push(kind: str, source: str, target: str, options: dict[str, Any]) -> int:
 
 def _home(source: str, target: Reference) -> Iterator[str]:
     """The repository that an image of the same registry comes from: it has all the blobs."""
-    located = parse_located(source) if is_image(source) else None
+    located = parse_location(source) if is_image(source) else None
     if located is not None and located.reference is not None and _are_neighbours(located.reference, target):
         yield located.reference.repository
 
@@ -116,9 +117,9 @@ def _are_neighbours(one: Reference, other: Reference) -> bool:
     return one.registry == other.registry
 
 
-def _for_source(source: str, target: Reference, options: Options) -> Options:
+def _for_source(source: str, target: Reference, options: ClientOptions) -> ClientOptions:
     """The name and password of the command line are for the target: another registry does not get them."""
-    located = parse_located(source) if is_image(source) else None
+    located = parse_location(source) if is_image(source) else None
     if located is None or located.reference is None or _are_neighbours(located.reference, target):
         return options
     return replace(options, credential=None)
@@ -126,7 +127,7 @@ def _for_source(source: str, target: Reference, options: Options) -> Options:
 
 def _target(text: str) -> Reference:
     """Where the image goes. Raises UsageError for a place on disk."""
-    located = parse_located(text)
+    located = parse_location(text)
     if located.reference is None:
         hint = "everpath catalog build and bundle build write it there with --output"
         raise UsageError(f"{text} is not in a registry", hint=hint)
@@ -143,16 +144,16 @@ def _repository(name: str, reference: Reference) -> str:
     return whole.repository
 
 
-def _image(kind: str, source: str, options: Options, *, no_check: bool) -> Image | ExitCode:
+def _image(kind: str, source: str, options: ClientOptions, *, no_check: bool) -> Image | ExitCode:
     """What is to be sent; an exit code for a folder that is not worth it, which has been told."""
     if not is_image(source):
         return _built(kind, source.rstrip(os.sep) or source, no_check=no_check)
-    from everpath.oci.opening import open_image  # noqa: PLC0415
-    from everpath.oci.operators import payload_of  # noqa: PLC0415
+    from everpath.oci.payload import find_payload  # noqa: PLC0415
+    from everpath.oci.transports import open_image  # noqa: PLC0415
 
-    located = parse_located(source)
+    located = parse_location(source)
     image = open_image(located, options)
-    found = payload_of(image, str(located)).kind
+    found = find_payload(image, str(located)).kind
     if found != kind:
         raise UsageError(f"{located} is a {found}, not a {kind}", hint=f"everpath {found} push")
     return image
@@ -162,8 +163,8 @@ def _built(kind: str, folder: str, *, no_check: bool) -> Image | ExitCode:
     """The image of a folder, in memory, as the command for that builds it without options."""
     from everpath.cli import bundle_build, catalog_build  # noqa: PLC0415 - they bring all readers along
     from everpath.cli.image_building import Request  # noqa: PLC0415
-    from everpath.oci.building import Recipe, build  # noqa: PLC0415
+    from everpath.oci.build import ImageSpec, build_image  # noqa: PLC0415
 
     request = Request(no_check=no_check)
     recipe = (bundle_build if kind == "bundle" else catalog_build).recipe_of(folder, request)
-    return build(recipe) if isinstance(recipe, Recipe) else recipe
+    return build_image(recipe) if isinstance(recipe, ImageSpec) else recipe

@@ -1,1 +1,1 @@
-"""Container images as data: made, kept, sent and unpacked without a container engine."""
+"""Container images without a container engine: build, read, write, push, pull and unpack."""

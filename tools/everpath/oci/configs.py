@@ -1,24 +1,35 @@
-"""Image configs: what runs, what it is labelled, and which archives its layers are."""
+"""Image configs: platform, labels, entrypoint and the diff ids of the layers."""
 
 from __future__ import annotations
 
-__all__ = ["CONFIG", "Change", "changed", "config_bytes", "platform_of", "stamp"]
+__all__ = [
+    "CONFIG_MEDIA_TYPE",
+    "ConfigChange",
+    "config_platform",
+    "encode_new_config",
+    "encode_updated_config",
+    "load_config",
+    "load_diff_ids",
+    "load_labels",
+]
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.oci.content import Platform
-from everpath.oci.manifests import json_bytes
+from everpath.oci.blobs import read_blob
+from everpath.oci.descriptors import Descriptor, Image, Platform
+from everpath.oci.manifests import canonical_json, config_and_layers, invalid_manifest
 
-CONFIG: Final = "application/vnd.oci.image.config.v1+json"
+CONFIG_MEDIA_TYPE: Final = "application/vnd.oci.image.config.v1+json"
 
 
-class Change(NamedTuple):
-    """What a build adds to an image: a layer, labels, and what to start, None for what the base starts.
+class ConfigChange(NamedTuple):
+    """What a build changes in a config: it adds a layer, sets labels, and may set what is started.
 
-    Labels without a value are taken away.
+    A label with the value None is removed. `entrypoint` and `cmd` are left alone when they are None.
     """
 
     diff_id: str
@@ -29,34 +40,36 @@ class Change(NamedTuple):
     cmd: Sequence[str] | None = None
 
 
-def stamp(seconds: int) -> str:
-    """A time as images write it."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def load_config(image: Image, manifest: Descriptor) -> dict[str, Any]:
+    """Read the config of a manifest. Raises UnreadableInput if it is not a JSON object."""
+    descriptor, _ = config_and_layers(image, manifest)
+    try:
+        document = json.loads(read_blob(image.blobs, descriptor))
+    except (ValueError, RecursionError) as error:
+        raise invalid_manifest(descriptor.digest, "the config is not JSON") from error
+    if not isinstance(document, dict):
+        raise invalid_manifest(descriptor.digest, "the config is not a mapping")
+    return document
 
 
-def config_bytes(platform: Platform, change: Change) -> bytes:
-    """The config of an image that has one layer and no base."""
-    empty = {"rootfs": {"type": "layers", "diff_ids": []}}
-    return changed(empty | _written(platform), change)
+def load_labels(image: Image, manifest: Descriptor) -> dict[str, str]:
+    """Read the labels of an image; those that are not strings are dropped."""
+    process = load_config(image, manifest).get("config")
+    labels = process.get("Labels") if isinstance(process, dict) else None
+    return {k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, dict) else {}
 
 
-def changed(base: Mapping[str, Any], change: Change) -> bytes:
-    """The config of a base with a layer more. Raises UnreadableInput where the base's is misshapen.
-
-    What is not changed is kept, also what is unknown here: a runtime may know it.
-    """
-    document = dict(base)
-    document["config"] = _process(_mapping(base, "config"), change)
-    rootfs = _mapping(base, "rootfs")
-    document["rootfs"] = rootfs | {"diff_ids": [*_items(rootfs, "diff_ids"), change.diff_id]}
-    document["created"] = stamp(change.created)
-    entry = {"created": stamp(change.created), "created_by": change.created_by}
-    document["history"] = [*_items(base, "history"), entry]
-    return json_bytes(document)
+def load_diff_ids(image: Image, manifest: Descriptor, count: int) -> list[str | None]:
+    """Read the digests of the uncompressed layers, None for each that the config does not state properly."""
+    rootfs = load_config(image, manifest).get("rootfs")
+    diff_ids = rootfs.get("diff_ids") if isinstance(rootfs, dict) else None
+    if not isinstance(diff_ids, list) or len(diff_ids) != count:
+        return [None] * count
+    return [each if isinstance(each, str) and each.startswith("sha256:") else None for each in diff_ids]
 
 
-def platform_of(config: Mapping[str, Any]) -> Platform:
-    """What an image runs on, as its config says; an empty word where it does not."""
+def config_platform(config: Mapping[str, Any]) -> Platform:
+    """Return the platform of a config, with empty strings for what is missing."""
     os, architecture, variant = (config.get(key) for key in ("os", "architecture", "variant"))
     return Platform(
         os if isinstance(os, str) else "",
@@ -65,35 +78,59 @@ def platform_of(config: Mapping[str, Any]) -> Platform:
     )
 
 
-def _written(platform: Platform) -> dict[str, str]:
+def encode_new_config(platform: Platform, change: ConfigChange) -> bytes:
+    """Encode the config of an image with one layer and no base."""
     variant = {"variant": platform.variant} if platform.variant else {}
-    return {"os": platform.os, "architecture": platform.architecture, **variant}
+    empty = {
+        "rootfs": {"type": "layers", "diff_ids": []},
+        "os": platform.os,
+        "architecture": platform.architecture,
+        **variant,
+    }
+    return encode_updated_config(empty, change)
 
 
-def _process(process: Mapping[str, Any], change: Change) -> dict[str, Any]:
-    found = dict(process)
-    labels = {**_mapping(process, "Labels"), **change.labels}
-    if kept := {key: value for key, value in labels.items() if value is not None}:
-        found["Labels"] = kept
+def encode_updated_config(base: Mapping[str, Any], change: ConfigChange) -> bytes:
+    """Encode the config of a base image with a change. Fields that are unknown here are preserved.
+
+    Raises UnreadableInput if the base's config is invalid.
+    """
+    timestamp = datetime.fromtimestamp(change.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    rootfs = _mapping(base, "rootfs")
+    document = dict(base)
+    document["config"] = _apply_change(_mapping(base, "config"), change)
+    document["rootfs"] = rootfs | {"diff_ids": [*_items(rootfs, "diff_ids"), change.diff_id]}
+    document["created"] = timestamp
+    document["history"] = [
+        *_items(base, "history"),
+        {"created": timestamp, "created_by": change.created_by},
+    ]
+    return canonical_json(document)
+
+
+def _apply_change(base: Mapping[str, Any], change: ConfigChange) -> dict[str, Any]:
+    process = dict(base)
+    labels = {**_mapping(base, "Labels"), **change.labels}
+    if remaining := {key: value for key, value in labels.items() if value is not None}:
+        process["Labels"] = remaining
     else:
-        found.pop("Labels", None)
+        process.pop("Labels", None)
     if change.entrypoint is not None:
-        found["Entrypoint"] = list(change.entrypoint)
+        process["Entrypoint"] = list(change.entrypoint)
     if change.cmd is not None:
-        found["Cmd"] = list(change.cmd)
-    return found
+        process["Cmd"] = list(change.cmd)
+    return process
 
 
 def _mapping(document: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """A mapping below a key, where nothing is an empty one."""
-    found = document.get(key) or {}
-    if not isinstance(found, dict):
-        raise UnreadableInput(f"the config of the base image is misshapen: {key!r} is not a mapping")
-    return found
+    value = document.get(key) or {}
+    if not isinstance(value, dict):
+        raise UnreadableInput(f"the config of the base image is invalid: {key!r} is not a mapping")
+    return value
 
 
 def _items(document: Mapping[str, Any], key: str) -> list[Any]:
-    found = document.get(key) or []
-    if not isinstance(found, list):
-        raise UnreadableInput(f"the config of the base image is misshapen: {key!r} is not a list")
-    return found
+    value = document.get(key) or []
+    if not isinstance(value, list):
+        raise UnreadableInput(f"the config of the base image is invalid: {key!r} is not a list")
+    return value

@@ -1,6 +1,6 @@
-"""Docker archives: what `docker save` writes and `docker load` reads. One platform, layers uncompressed.
+"""Docker archives, as `docker save` writes and `docker load` reads them: one platform, uncompressed layers.
 
-Such an archive has no manifest with a digest: the image is known by its ID, the digest of its config.
+Such an archive has no manifest with a digest. The image is identified by its ID, the digest of its config.
 """
 
 from __future__ import annotations
@@ -14,153 +14,143 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO, Final
 
+from everpath.atomic_files import atomic_file
 from everpath.errors import UnreadableInput, UsageError
-from everpath.oci.archives import TarMembers
-from everpath.oci.blobs import Blobs
-from everpath.oci.checked import checked_pieces
-from everpath.oci.configs import CONFIG
-from everpath.oci.content import Content, Descriptor, Image, Platform
-from everpath.oci.drafts import draft_file
-from everpath.oci.inflating import Allowance, layer_pieces
-from everpath.oci.layers import file_pieces, tar_end
-from everpath.oci.manifests import MANIFEST, manifest_bytes
-from everpath.oci.platforms import manifest_for, parts_of
+from everpath.oci.blobs import MemoryBlobs, verified_chunks
+from everpath.oci.configs import CONFIG_MEDIA_TYPE
+from everpath.oci.descriptors import MANIFEST_MEDIA_TYPE, BlobSource, Descriptor, Image, Platform
+from everpath.oci.layers import LAYER_GZIP_MEDIA_TYPE, LAYER_MEDIA_TYPE, SizeBudget, layer_tar_chunks
+from everpath.oci.manifests import config_and_layers, encode_manifest
+from everpath.oci.platforms import select_manifest
 from everpath.oci.references import parse_reference
+from everpath.oci.tar_reader import TarFile
+from everpath.oci.tar_writer import END_OF_ARCHIVE, file_chunks
 
-_LAYER: Final = "application/vnd.oci.image.layer.v1.tar"
-_LAYER_GZIP: Final = "application/vnd.oci.image.layer.v1.tar+gzip"
-_LONGEST: Final = 4 * 1024 * 1024
-_LARGEST_LAYER: Final = 1 << 34
-_PIECE: Final = 1 << 20
+_MAX_MANIFEST_SIZE: Final = 4 << 20
+_MAX_UNPACKED_SIZE: Final = 1 << 34
+_CHUNK_SIZE: Final = 1 << 20
 
 
 def image_id(image: Image, platform: Platform | None = None) -> str:
-    """What Docker calls an image: the digest of its config."""
-    config, _ = parts_of(image, manifest_for(image, platform))
+    """Return Docker's ID of an image: the digest of its config."""
+    config, _ = config_and_layers(image, select_manifest(image, platform))
     return config.digest
 
 
 def write_docker_archive(
     image: Image, path: str, tag: str | None = None, platform: Platform | None = None
 ) -> None:
-    """Write one platform of an image to a file, whole or not at all. The tag is a name: `op:v1`.
+    """Write one platform of an image to a file. The tag is a whole name, such as `op:v1`.
 
-    Raises UsageError where it cannot be written.
+    Raises UsageError if the file cannot be written, and changes nothing then.
     """
-    allowance = Allowance(_LARGEST_LAYER)
-    with draft_file(Path(path)) as stream:
-        config, layers = parts_of(image, manifest_for(image, platform))
-        name = f"{config.digest.removeprefix('sha256:')}.json"
-        stream.writelines(file_pieces(name, config.size, checked_pieces(image.content, config)))
-        names = [_write_layer(image.content, layer, stream, allowance) for layer in layers]
-        listed = [{"Config": name, "RepoTags": [tag] if tag else None, "Layers": names}]
-        document = json.dumps(listed, sort_keys=True, separators=(",", ":")).encode()
-        stream.writelines(file_pieces("manifest.json", len(document), [document]))
-        stream.write(tar_end())
+    budget = SizeBudget(_MAX_UNPACKED_SIZE)
+    with atomic_file(Path(path)) as stream:
+        config, layers = config_and_layers(image, select_manifest(image, platform))
+        config_name = f"{config.digest.removeprefix('sha256:')}.json"
+        stream.writelines(file_chunks(config_name, config.size, verified_chunks(image.blobs, config)))
+        layer_names = [_write_layer(image.blobs, layer, stream, budget) for layer in layers]
+        document = [{"Config": config_name, "RepoTags": [tag] if tag else None, "Layers": layer_names}]
+        manifest = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+        stream.writelines(file_chunks("manifest.json", len(manifest), [manifest]))
+        stream.write(END_OF_ARCHIVE)
 
 
-def _write_layer(content: Content, layer: Descriptor, stream: BinaryIO, allowance: Allowance) -> str:
-    """A layer as the archive inside it, whose length is known only when it has been read."""
-    with TemporaryFile() as aside:
-        hashed = hashlib.sha256()
-        for piece in layer_pieces(content, layer, allowance):
-            hashed.update(piece)
-            aside.write(piece)
-        size = aside.tell()
-        aside.seek(0)
-        name = f"{hashed.hexdigest()}.tar"
-        stream.writelines(file_pieces(name, size, iter(lambda: aside.read(_PIECE), b"")))
+def _write_layer(blobs: BlobSource, layer: Descriptor, stream: BinaryIO, budget: SizeBudget) -> str:
+    """Write an uncompressed layer and return its name. Its size is not known before it is decompressed."""
+    with TemporaryFile() as uncompressed:
+        sha256 = hashlib.sha256()
+        for chunk in layer_tar_chunks(blobs, layer, budget):
+            sha256.update(chunk)
+            uncompressed.write(chunk)
+        size = uncompressed.tell()
+        uncompressed.seek(0)
+        name = f"{sha256.hexdigest()}.tar"
+        stream.writelines(file_chunks(name, size, iter(lambda: uncompressed.read(_CHUNK_SIZE), b"")))
     return name
 
 
 def open_docker_archive(path: str, tag: str | None = None) -> Image:
-    """The image of an archive, that of a tag (`op:v1`) where there are several. Raises UnreadableInput.
+    """Open the image with a tag (`op:v1`), or the only image, of an archive. Raises UnreadableInput.
 
-    Cost: every layer is hashed once, for the manifest that the archive does not have.
+    Every layer is hashed, for the manifest that the archive does not contain.
     """
-    members = TarMembers(path)
-    if "manifest.json" not in members and "oci-layout" in members:
+    archive = TarFile(path)
+    if "manifest.json" not in archive and "oci-layout" in archive:
         hint = f"try oci-archive:{path}"
         raise UnreadableInput(f"{path} is an OCI archive, not a docker-archive", hint=hint, file=path)
-    listed = _picked(_json(members, "manifest.json"), tag, path)
-    content = _Members(members)
-    config = content.add(CONFIG, _text(listed.get("Config"), path))
-    layers = [content.add(None, _text(name, path)) for name in _texts(listed.get("Layers"), path)]
-    blobs = Blobs(content)
-    return Image(blobs.put(MANIFEST, manifest_bytes(config, layers)), blobs)
+    try:
+        document = json.loads(archive.read("manifest.json", _MAX_MANIFEST_SIZE))
+    except (ValueError, RecursionError) as error:
+        raise _invalid(path, "manifest.json is not JSON") from error
+    entry = _select_image(document, tag, path)
+    config_name, layer_names = entry.get("Config"), entry.get("Layers")
+    if not isinstance(layer_names, list):
+        raise _invalid(path, "manifest.json lists no layers")
+    if not isinstance(config_name, str) or not all(isinstance(name, str) for name in layer_names):
+        raise _invalid(path, "manifest.json contains a file name that is not a string")
+    files = _ArchiveFiles(archive)
+    config = files.add(config_name, CONFIG_MEDIA_TYPE)
+    blobs = MemoryBlobs(files)
+    manifest = encode_manifest(config, [files.add(name) for name in layer_names])
+    return Image(blobs.add(MANIFEST_MEDIA_TYPE, manifest), blobs)
 
 
-class _Members:
-    """Blobs that are members of an archive."""
+class _ArchiveFiles:
+    """Files of an archive as blobs."""
 
-    def __init__(self, members: TarMembers) -> None:
-        self._members = members
+    def __init__(self, archive: TarFile) -> None:
+        self._archive = archive
         self._names: dict[str, str] = {}
 
-    def add(self, media_type: str | None, name: str) -> Descriptor:
-        """A member as a blob, by its hash; without a media type it is a layer, and its first bytes tell."""
-        hashed = hashlib.sha256()
-        with self._members.open(name) as stream:
-            kind = media_type or (_LAYER_GZIP if stream.read(2) == b"\x1f\x8b" else _LAYER)
-        with self._members.open(name) as stream:
-            while piece := stream.read(_PIECE):
-                hashed.update(piece)
-        digest = f"sha256:{hashed.hexdigest()}"
+    def add(self, name: str, media_type: str | None = None) -> Descriptor:
+        """Hash a file and return its descriptor. Without a media type it is a layer, compressed or not."""
+        sha256 = hashlib.sha256()
+        if media_type is None:
+            with self._archive.open(name) as stream:
+                media_type = LAYER_GZIP_MEDIA_TYPE if stream.read(2) == b"\x1f\x8b" else LAYER_MEDIA_TYPE
+        with self._archive.open(name) as stream:
+            while chunk := stream.read(_CHUNK_SIZE):
+                sha256.update(chunk)
+        digest = f"sha256:{sha256.hexdigest()}"
         self._names[digest] = name
-        return Descriptor(kind, digest, self._members.size(name))
+        return Descriptor(media_type, digest, self._archive.size(name))
 
     def open(self, descriptor: Descriptor) -> BinaryIO:
         if descriptor.digest not in self._names:
-            raise UnreadableInput(f"{self._members.path} has no {descriptor.digest}", file=self._members.path)
-        return self._members.open(self._names[descriptor.digest])
+            raise UnreadableInput(f"{self._archive.path} has no {descriptor.digest}", file=self._archive.path)
+        return self._archive.open(self._names[descriptor.digest])
 
 
-def _json(members: TarMembers, name: str) -> Any:
-    data = members.read(name, _LONGEST)
-    try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise _wrong(members.path, f"{name} is not JSON") from error
-
-
-def _picked(document: Any, tag: str | None, path: str) -> Mapping[str, Any]:
+def _select_image(document: Any, tag: str | None, path: str) -> Mapping[str, Any]:
     if not isinstance(document, list) or not all(isinstance(each, dict) for each in document):
-        raise _wrong(path, "manifest.json is not a list of images")
+        raise _invalid(path, "manifest.json is not a list of images")
     images: list[dict[str, Any]] = document
-    fitting = [each for each in images if tag is None or _whole(tag) in map(_whole, _named(each))]
-    if len(fitting) == 1:
-        return fitting[0]
-    tags = sorted(name for each in images for name in _named(each))
-    hint = f"it has {', '.join(tags)}" if tags else "none of its images has a name"
-    asked = f" named {tag!r}" if tag is not None else ""
-    raise UnreadableInput(f"{path} holds {len(fitting)} images{asked}", hint=hint, file=path)
+    found = [each for each in images if tag is None or _full_name(tag) in map(_full_name, _repo_tags(each))]
+    if len(found) == 1:
+        return found[0]
+    tags = sorted(name for each in images for name in _repo_tags(each))
+    raise UnreadableInput(
+        f"{path} holds {len(found)} images" + (f" named {tag!r}" if tag is not None else ""),
+        hint=f"it has {', '.join(tags)}" if tags else "none of its images has a name",
+        file=path,
+    )
 
 
-def _named(listed: Mapping[str, Any]) -> list[str]:
-    """What an image is called; nothing where it is called nothing that is a name."""
-    names = listed.get("RepoTags")
+def _repo_tags(entry: Mapping[str, Any]) -> list[str]:
+    names = entry.get("RepoTags")
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def _whole(name: str) -> str:
-    """A name with the registry that it leaves out: whoever saves an image may write it either way."""
+def _full_name(name: str) -> str:
+    """Add the default registry to a name: tools write it with or without."""
     try:
         return str(parse_reference(name))
     except UsageError:
         return name
 
 
-def _text(value: object, path: str) -> str:
-    if not isinstance(value, str):
-        raise _wrong(path, "manifest.json names something that is no file")
-    return value
-
-
-def _texts(value: object, path: str) -> list[str]:
-    if not isinstance(value, list):
-        raise _wrong(path, "manifest.json lists no layers")
-    return [_text(each, path) for each in value]
-
-
-def _wrong(path: str, reason: str) -> UnreadableInput:
-    return UnreadableInput(f"{path} is no docker-archive: {reason}", hint="save the image again", file=path)
+def _invalid(path: str, reason: str) -> UnreadableInput:
+    return UnreadableInput(
+        f"{path} is not a docker-archive: {reason}", hint="save the image again", file=path
+    )

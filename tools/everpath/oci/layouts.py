@@ -1,19 +1,19 @@
-"""OCI layout folders: `oci-layout`, `index.json`, and blobs by their digests.
+"""OCI layout folders: `oci-layout`, `index.json`, and blobs by digest.
 
-A layout may hold several images, told apart by tags. Blobs are put in first and index.json last, so that a
-layout that others read is never half an image.
+A layout may hold several images with different tags. Blobs are written first and index.json last, so that
+readers never see an incomplete image.
 """
 
 from __future__ import annotations
 
 __all__ = [
-    "LAYOUT",
-    "REF_NAME",
+    "LAYOUT_FILE",
+    "MAX_INDEX_SIZE",
+    "REF_NAME_ANNOTATION",
     "blob_path",
-    "layout_index",
+    "encode_layout_index",
     "open_layout",
-    "pick",
-    "require_no_pipe",
+    "select_by_tag",
     "write_layout",
 ]
 
@@ -26,201 +26,200 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from everpath.atomic_files import atomic_file, atomic_folder, write_error
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.sources import unreadable
-from everpath.oci.checked import checked_pieces, copy_blob
-from everpath.oci.content import Descriptor, Image, in_push_order, named_by
-from everpath.oci.drafts import draft_file, draft_folder, refused
-from everpath.oci.manifests import descriptor_json, index_bytes, json_bytes
+from everpath.oci.blobs import copy_blob, verified_chunks
+from everpath.oci.descriptors import Descriptor, Image
+from everpath.oci.manifests import (
+    canonical_json,
+    descriptor_document,
+    encode_index,
+    parse_manifest,
+    push_order,
+)
+from everpath.oci.tar_reader import reject_pipe
 
-#: What the file `oci-layout` says.
-LAYOUT: Final = b'{"imageLayoutVersion":"1.0.0"}'
+#: The content of the file `oci-layout`.
+LAYOUT_FILE: Final = b'{"imageLayoutVersion":"1.0.0"}'
 
-#: The annotation of an image in index.json that is its tag.
-REF_NAME: Final = "org.opencontainers.image.ref.name"
+#: The annotation of a descriptor in index.json that contains its tag.
+REF_NAME_ANNOTATION: Final = "org.opencontainers.image.ref.name"
 
-_LONGEST_INDEX: Final = 4 * 1024 * 1024
+MAX_INDEX_SIZE: Final = 4 << 20
 
 
 def open_layout(path: str, tag: str | None = None) -> Image:
-    """An image of a layout folder: that of a tag, else the only one there is. Raises UnreadableInput."""
+    """Open the image with a tag, or the only image, of a layout folder. Raises UnreadableInput."""
     folder = Path(path)
-    if not (folder / "oci-layout").is_file():
-        what = "is not there" if not folder.exists() else "is no OCI layout: it has no file oci-layout"
-        raise UnreadableInput(f"{path} {what}", hint="give the folder that holds index.json", file=path)
-    images = named_by(_index(folder), str(folder / "index.json"), is_index=True)
-    return Image(pick(images, tag, path), _Folder(folder))
+    if not _is_layout(folder):
+        problem = (
+            "does not exist" if not folder.exists() else "is not an OCI layout: it has no file oci-layout"
+        )
+        raise UnreadableInput(f"{path} {problem}", hint="give the folder that holds index.json", file=path)
+    images = parse_manifest(_read_index(folder), str(folder / "index.json"), is_index=True)
+    return Image(select_by_tag(images, tag, path), _LayoutBlobs(folder))
 
 
-def pick(images: Sequence[Descriptor], tag: str | None, where: str) -> Descriptor:
-    """The image of a tag, or the only one. Raises UnreadableInput that names those there are."""
+def select_by_tag(images: Sequence[Descriptor], tag: str | None, source: str) -> Descriptor:
+    """Return the image with a tag, or the only one. The hint of UnreadableInput lists the tags."""
     if tag is None and len(images) == 1:
         return images[0]
-    found = [image for image in images if image.annotations.get(REF_NAME) == tag]
+    found = [image for image in images if image.annotations.get(REF_NAME_ANNOTATION) == tag]
     if len(found) == 1 and tag is not None:
         return found[0]
-    tags = sorted({image.annotations[REF_NAME] for image in images if REF_NAME in image.annotations})
-    known = f"it has {', '.join(tags)}" if tags else "none of its images has a tag"
+    tags = sorted(
+        {text for image in images if (text := image.annotations.get(REF_NAME_ANNOTATION)) is not None}
+    )
+    available = f"it has {', '.join(tags)}" if tags else "none of its images has a tag"
     if tag is None:
-        raise UnreadableInput(f"{where} holds {len(images)} images", hint=f"name a tag; {known}", file=where)
+        raise UnreadableInput(
+            f"{source} holds {len(images)} images", hint=f"name a tag; {available}", file=source
+        )
     if not found:
-        raise UnreadableInput(f"{where} has no image with the tag {tag!r}", hint=known, file=where)
-    raise UnreadableInput(f"{where} has {len(found)} images with the tag {tag!r}", file=where)
+        raise UnreadableInput(f"{source} has no image with the tag {tag!r}", hint=available, file=source)
+    raise UnreadableInput(f"{source} has {len(found)} images with the tag {tag!r}", file=source)
 
 
 def write_layout(image: Image, path: str, tag: str | None = None) -> None:
-    """Put an image into a layout folder, which is made if it is not there. The image of the same tag goes.
+    """Write an image into a layout folder, which may exist. An image with the same tag is replaced.
 
-    Raises UsageError where the folder is something else or cannot be written: it is then as it was.
+    Raises UsageError if the folder is something else or cannot be written, and leaves it unchanged then.
     """
     folder = Path(path)
     if not _is_layout(folder):
         try:
-            _require_free(folder)
-            _make(image, folder, tag)
+            _create_layout(image, folder, tag)
         except UsageError:
-            # Another build may have made one meanwhile.
+            # Another process may have created the layout in the meantime.
             if not _is_layout(folder):
                 raise
         else:
             return
-    with _alone_in(folder):
-        _add(image, folder, tag)
+    with _exclusive_lock(folder):
+        _add_to_layout(image, folder, tag)
+
+
+def encode_layout_index(root: Descriptor, tag: str | None) -> bytes:
+    """Encode the index.json of a layout with one image."""
+    return encode_index([_with_tag(root, tag)])
+
+
+def blob_path(folder: Path, descriptor: Descriptor) -> Path:
+    return folder / "blobs" / "sha256" / descriptor.digest.removeprefix("sha256:")
 
 
 def _is_layout(folder: Path) -> bool:
     return (folder / "oci-layout").is_file()
 
 
-def _require_free(folder: Path) -> None:
+def _create_layout(image: Image, folder: Path, tag: str | None) -> None:
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise UsageError(
-            f"{folder} is there, and no OCI layout", hint="name another folder, or take that one away"
+            f"{folder} exists and is not an OCI layout", hint="choose another folder, or delete that one"
         )
+    with atomic_folder(folder) as new:
+        (new / "blobs" / "sha256").mkdir(parents=True)
+        for descriptor in push_order(image):
+            with blob_path(new, descriptor).open("xb") as stream:
+                copy_blob(image.blobs, descriptor, stream)
+        (new / "oci-layout").write_bytes(LAYOUT_FILE)
+        (new / "index.json").write_bytes(encode_layout_index(image.root, tag))
 
 
-def _make(image: Image, folder: Path, tag: str | None) -> None:
-    with draft_folder(folder) as draft:
-        (draft / "blobs" / "sha256").mkdir(parents=True)
-        for descriptor in in_push_order(image):
-            with blob_path(draft, descriptor).open("xb") as stream:
-                copy_blob(image.content, descriptor, stream)
-        (draft / "oci-layout").write_bytes(LAYOUT)
-        (draft / "index.json").write_bytes(layout_index(image.root, tag))
+def _add_to_layout(image: Image, folder: Path, tag: str | None) -> None:
+    """Write the missing blobs, then index.json. A failure removes the new blobs."""
+    index = _add_to_index(_read_index(folder), str(folder / "index.json"), image.root, tag)
+    written: list[Path] = []
+    try:
+        (folder / "blobs" / "sha256").mkdir(parents=True, exist_ok=True)
+        for descriptor in push_order(image):
+            if _has_intact_blob(folder, descriptor):
+                continue
+            target = blob_path(folder, descriptor)
+            with atomic_file(target) as stream:
+                copy_blob(image.blobs, descriptor, stream)
+            written.append(target)
+        with atomic_file(folder / "index.json") as stream:
+            stream.write(index)
+    except BaseException as error:
+        for target in written:
+            with suppress(OSError):
+                target.unlink()
+        if isinstance(error, OSError):
+            raise write_error(folder, error) from error
+        raise
 
 
-def layout_index(root: Descriptor, tag: str | None) -> bytes:
-    """The index.json of a layout with one image."""
-    return index_bytes([_tagged(root, tag)])
-
-
-def _tagged(root: Descriptor, tag: str | None) -> Descriptor:
-    return replace(root, annotations={**root.annotations, **({REF_NAME: tag} if tag else {})})
-
-
-def _with(data: bytes, name: str, root: Descriptor, tag: str | None) -> bytes:
-    """An index.json with one image more, in the place of that of the same tag. All else in it stays."""
-    images = named_by(data, name, is_index=True)
+def _add_to_index(data: bytes, name: str, root: Descriptor, tag: str | None) -> bytes:
+    """Add an image to an index.json in place of the one with the same tag. All other fields are preserved."""
+    images = parse_manifest(data, name, is_index=True)
     document = json.loads(data)
     others = [
         raw
         for raw, image in zip(document["manifests"], images, strict=True)
-        if image.annotations.get(REF_NAME) != tag
+        if image.annotations.get(REF_NAME_ANNOTATION) != tag
     ]
-    return json_bytes(document | {"manifests": [*others, descriptor_json(_tagged(root, tag))]})
+    return canonical_json(document | {"manifests": [*others, descriptor_document(_with_tag(root, tag))]})
 
 
-def blob_path(folder: Path, descriptor: Descriptor) -> Path:
-    """Where a layout keeps a blob."""
-    return folder / "blobs" / "sha256" / descriptor.digest.removeprefix("sha256:")
+def _with_tag(root: Descriptor, tag: str | None) -> Descriptor:
+    return replace(root, annotations={**root.annotations, **({REF_NAME_ANNOTATION: tag} if tag else {})})
 
 
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """While nobody else adds to a layout: of two who do, the last would write an index without the other's.
-
-    File systems that know no locks hold nobody off.
-    """
+def _has_intact_blob(folder: Path, descriptor: Descriptor) -> bool:
+    """False for a damaged blob too: to build an image again repairs it."""
     try:
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise refused(folder, error) from error
-    try:
-        with suppress(OSError):
-            fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(held)
-
-
-def _add(image: Image, folder: Path, tag: str | None) -> None:
-    """Blobs that are missing first, then the index, in one step. What fails leaves no blob behind."""
-    index = _with(_index(folder), str(folder / "index.json"), image.root, tag)
-    made: list[Path] = []
-    try:
-        (folder / "blobs" / "sha256").mkdir(parents=True, exist_ok=True)
-        for descriptor in in_push_order(image):
-            target = blob_path(folder, descriptor)
-            if not _is_there(folder, descriptor):
-                with draft_file(target) as stream:
-                    copy_blob(image.content, descriptor, stream)
-                made.append(target)
-        with draft_file(folder / "index.json") as stream:
-            stream.write(index)
-    except BaseException as error:
-        for target in made:
-            with suppress(OSError):
-                target.unlink()
-        if isinstance(error, OSError):
-            raise refused(folder, error) from error
-        raise
-
-
-def _is_there(folder: Path, descriptor: Descriptor) -> bool:
-    """Whether a blob is there and whole: who was told to build a damaged image again is helped by it."""
-    try:
-        for _ in checked_pieces(_Folder(folder), descriptor):
+        for _ in verified_chunks(_LayoutBlobs(folder), descriptor):
             pass
     except UnreadableInput:
         return False
     return True
 
 
-def require_no_pipe(path: Path) -> None:
-    """Raises UnreadableInput for what would be waited for without end."""
-    if path.is_fifo():
-        raise UnreadableInput(f"{path} is a pipe, not a file", hint="write it to a file", file=str(path))
+@contextmanager
+def _exclusive_lock(folder: Path) -> Iterator[None]:
+    """Keep other processes from replacing index.json. File systems without locks give no protection."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise write_error(folder, error) from error
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
-def _index(folder: Path) -> bytes:
-    """The bytes of index.json."""
+def _read_index(folder: Path) -> bytes:
     file = folder / "index.json"
-    require_no_pipe(file)
+    reject_pipe(file)
     try:
         with file.open("rb") as stream:
-            data = stream.read(_LONGEST_INDEX + 1)
+            data = stream.read(MAX_INDEX_SIZE + 1)
     except OSError as error:
         raise unreadable(str(file), error) from error
-    if len(data) > _LONGEST_INDEX:
-        raise UnreadableInput(f"{file} is longer than any index of images", file=str(file))
+    if len(data) > MAX_INDEX_SIZE:
+        raise UnreadableInput(f"{file} has more than {MAX_INDEX_SIZE:,} bytes", file=str(file))
     return data
 
 
-class _Folder:
-    """The blobs of a layout."""
+class _LayoutBlobs:
+    """The blobs of a layout folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def open(self, descriptor: Descriptor) -> BinaryIO:
         path = blob_path(self._folder, descriptor)
-        require_no_pipe(path)
+        reject_pipe(path)
         try:
             return path.open("rb")
         except FileNotFoundError as error:
             raise UnreadableInput(
                 f"{self._folder} lacks the blob {descriptor.digest}",
-                hint="the layout is not whole: build or copy the image again",
+                hint="the layout is incomplete: build or copy the image again",
                 file=str(self._folder),
             ) from error
         except OSError as error:

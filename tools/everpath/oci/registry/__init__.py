@@ -1,11 +1,19 @@
-"""Images in registries: asked for, sent and fetched over the OCI distribution API."""
+"""Client of the OCI distribution API: resolve, read and push images in registries."""
 
 from __future__ import annotations
 
-__all__ = ["Hear", "Options", "RemoteContent", "Step", "heard", "pull", "push", "resolve"]
+__all__ = [
+    "ClientOptions",
+    "ProgressCallback",
+    "RegistryBlobs",
+    "RetryPolicy",
+    "TransferProgress",
+    "push_image",
+    "resolve_image",
+    "with_progress",
+]
 
-from everpath.oci.registry.options import Options
-from everpath.oci.registry.progress import Hear, Step
-from everpath.oci.registry.pulling import heard, pull
-from everpath.oci.registry.pushing import push
-from everpath.oci.registry.registry import RemoteContent, resolve
+from everpath.oci.registry.options import ClientOptions, RetryPolicy
+from everpath.oci.registry.progress import ProgressCallback, TransferProgress, with_progress
+from everpath.oci.registry.pull import RegistryBlobs, resolve_image
+from everpath.oci.registry.push import push_image

@@ -1,22 +1,39 @@
-"""What a user may choose about talking to registries."""
+"""Options of the registry client."""
 
 from __future__ import annotations
 
-__all__ = ["Options"]
+__all__ = ["ClientOptions", "RetryPolicy"]
 
 import os
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from everpath.oci.registry.credentials import Credential, Helper, run_helper
-from everpath.oci.registry.retries import Patience
-from everpath.oci.registry.transport import Wire
+from everpath.oci.registry.credentials import Credential, CredentialHelper, run_helper
+from everpath.oci.registry.http_client import HttpClient
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """`insecure` allows plain HTTP and certificates of anybody, for every host; EVERPATH_INSECURE for those
-    it lists. A credential given here is used for every registry that asks.
+class RetryPolicy:
+    """Number of attempts, and the delays between them in seconds, which double up to a maximum."""
+
+    attempts: int = 5
+    first_delay: float = 1.0
+    max_delay: float = 30.0
+    sleep: Callable[[float], None] = time.sleep
+    now: Callable[[], float] = time.time
+
+    def delays(self) -> Iterator[float]:
+        """Yield the delay before each retry."""
+        return (min(self.first_delay * 2**number, self.max_delay) for number in range(self.attempts - 1))
+
+
+@dataclass(frozen=True, slots=True)
+class ClientOptions:
+    """How to connect to registries, and with which credentials.
+
+    `insecure` allows plain HTTP and untrusted certificates for every host; the variable EVERPATH_INSECURE
+    allows them for the hosts that it lists. `credential` is used for every registry.
     """
 
     insecure: bool = False
@@ -25,15 +42,15 @@ class Options:
     credential: Credential | None = field(default=None, repr=False)
     mount_from: tuple[str, ...] = ()
     timeout: float = 60.0
-    #: The longest body of one request: larger blobs go in several. ghcr.io takes no longer ones.
-    chunk: int = 4 << 20
-    patience: Patience = field(default_factory=Patience)
+    #: The largest body of a request in bytes, which is the limit of ghcr.io. Larger blobs are sent in chunks.
+    chunk_size: int = 4 << 20
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
-    helper: Helper = run_helper
-    #: Instead of connections of the standard library.
-    wire: Wire | None = None
+    credential_helper: CredentialHelper = run_helper
+    #: Replaces the connection pool.
+    http_client: HttpClient | None = None
 
-    def trusts(self, host: str) -> bool:
-        """Whether a host may be talked to in the open."""
-        listed = self.environment.get("EVERPATH_INSECURE", "").split(",")
-        return self.insecure or host in (entry.strip() for entry in listed)
+    def allows_insecure(self, host: str) -> bool:
+        """True if plain HTTP and untrusted certificates are allowed for a host."""
+        hosts = self.environment.get("EVERPATH_INSECURE", "").split(",")
+        return self.insecure or host in (entry.strip() for entry in hosts)

@@ -1,87 +1,82 @@
-"""What a registry has of an image: its word counts only where it agrees with what is known of the thing."""
+"""Checks whether a registry has a blob or a manifest, and whether it stored a manifest that was pushed."""
 
 from __future__ import annotations
 
-__all__ = ["Presence", "presence", "require_stored"]
+__all__ = ["Presence", "check_presence", "verify_stored_manifest"]
 
-from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
 from everpath.errors import Unreachable
-from everpath.oci.content import Descriptor
-from everpath.oci.registry.authority import Scope
-from everpath.oci.registry.refusals import is_html, misdirected
+from everpath.oci.descriptors import Descriptor
+from everpath.oci.registry.auth import Scope
+from everpath.oci.registry.errors import NOT_A_REGISTRY_HINT, html_error, is_html
+from everpath.oci.registry.http_client import ConnectionFailed, Response
 from everpath.oci.registry.session import Session
-from everpath.oci.registry.transport import Answer, Broken
 
-_LOOKED: Final = frozenset({200, 404})
+_EXPECTED: Final = frozenset({200, 404})
 
 
 class Presence(Enum):
-    """OTHER is a copy that cannot be ours: cut off by a full disk, or something else by that name."""
+    """DIFFERENT is a copy with another size or digest: truncated, or another image with the same tag."""
 
     ABSENT = "absent"
-    OTHER = "other"
-    THERE = "there"
+    DIFFERENT = "different"
+    PRESENT = "present"
 
 
-def presence(session: Session, wanted: Descriptor, name: str, scopes: tuple[Scope, ...]) -> Presence:
-    """Whether a blob is there, or a manifest by its tag or digest. Raises Unreachable.
+def check_presence(
+    session: Session, descriptor: Descriptor, name: str, scopes: tuple[Scope, ...]
+) -> Presence:
+    """Send a HEAD request for a blob, or for a manifest by tag or digest. Raises Unreachable.
 
-    A manifest must be vouched for by its digest, which is all that tells a tag's new image from its old one.
+    A manifest is present only if the response contains its digest: a tag may point to another image.
     """
-    is_blob = not (wanted.is_manifest or wanted.is_index)
-    answer = session.ask(
+    is_blob = not (descriptor.is_manifest or descriptor.is_index)
+    response = session.request(
         "HEAD",
-        session.path("blobs" if is_blob else "manifests", name),
-        "be pushed to for",
-        hopes=_LOOKED,
-        headers={} if is_blob else {"Accept": wanted.media_type},
+        session.url("blobs" if is_blob else "manifests", name),
+        "accept a push to",
+        expected=_EXPECTED,
+        headers={} if is_blob else {"Accept": descriptor.media_type},
         scopes=scopes,
     )
-    answer.body.close()
-    if answer.status == 404:
+    response.body.close()
+    if response.status == 404:
         return Presence.ABSENT
-    if is_html(answer.headers, b""):
-        raise misdirected(session.host, 200)
-    return Presence.THERE if _agrees(answer.headers, wanted, unnamed=is_blob) else Presence.OTHER
+    if is_html(response.headers, b""):
+        raise html_error(session.host, 200)
+    size, digest = response.headers.get("content-length"), response.headers.get("docker-content-digest")
+    has_same_size = size in (None, str(descriptor.size))
+    has_same_digest = digest == descriptor.digest or (is_blob and digest is None)
+    return Presence.PRESENT if has_same_size and has_same_digest else Presence.DIFFERENT
 
 
-def _agrees(headers: Mapping[str, str], wanted: Descriptor, *, unnamed: bool) -> bool:
-    length, digest = headers.get("content-length"), headers.get("docker-content-digest")
-    if digest is None and not unnamed:
-        return False
-    return length in (None, str(wanted.size)) and digest in (None, wanted.digest)
+def verify_stored_manifest(
+    session: Session, response: Response, data: bytes, manifest: Descriptor, name: str
+) -> None:
+    """Check the response to the PUT of a manifest. Raises Unreachable if the registry did not store it.
 
-
-def require_stored(session: Session, answer: Answer, sent: bytes, manifest: Descriptor, name: str) -> None:
-    """That a manifest is in the registry after the answer to its PUT. Raises Unreachable.
-
-    A server that is no registry may say 200 to everything: without a 201 and without a digest the manifest is
-    asked for.
+    A server that is not a registry may respond to every request with 200. Without 201 and without a digest
+    the manifest is requested again.
     """
-    digest = answer.headers.get("docker-content-digest")
-    if digest is None and answer.status != 201:
-        _require_given_back(session, sent, manifest, name)
-    elif digest not in (None, manifest.digest):
+    digest = response.headers.get("docker-content-digest")
+    if digest not in (None, manifest.digest):
         raise Unreachable(
-            f"{session.host} stored {digest} where {manifest.digest} was sent",
-            hint="is there something between that changes what passes?",
+            f"{session.host} stored {digest} instead of {manifest.digest}",
+            hint="check for a proxy that changes what passes through it",
         )
-
-
-def _require_given_back(session: Session, sent: bytes, manifest: Descriptor, name: str) -> None:
-    url, accept = session.path("manifests", name), {"Accept": manifest.media_type}
-    answer = session.ask("GET", url, f"give back {name} of", hopes=frozenset({200}), headers=accept)
+    if digest is not None or response.status == 201:
+        return
+    url, accept = session.url("manifests", name), {"Accept": manifest.media_type}
+    returned = session.request("GET", url, f"return {name} of", expected=frozenset({200}), headers=accept)
     try:
-        given = answer.text(len(sent) + 1)
-    except Broken as error:
-        raise session.unreached(error) from error
-    if is_html(answer.headers, given):
-        raise misdirected(session.host, answer.status)
-    if given != sent:
+        stored = returned.read_body(len(data) + 1)
+    except ConnectionFailed as error:
+        raise session.connection_error(error) from error
+    if is_html(returned.headers, stored):
+        raise html_error(session.host, returned.status)
+    if stored != data:
         raise Unreachable(
-            f"{session.host} took {name}, and gives something else when it is asked for it",
-            hint="is it a registry that speaks the OCI distribution API (/v2/)?",
+            f"{session.host} accepted {name}, but returns something else", hint=NOT_A_REGISTRY_HINT
         )
