@@ -26,7 +26,7 @@ from everpath.model import Place
 from everpath.opm_render import Blob, Refusal, Rendered, render_bundle
 from everpath.opm_render.blobs import Document, blob_of, package_of
 from everpath.opm_render.bundles import embedded_csv, image_named, tidied
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render.csv_metadata import migrated
 from everpath.opm_render.templates import render_template
 from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS
 

@@ -20,8 +20,8 @@ from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Place
 from everpath.opm_render import Blob, Refusal, render_bundle
 from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render.csv_metadata import migrated
 from everpath.opm_render.go_json import json_text
-from everpath.opm_render.metadata import migrated
 from everpath.parsing import yaml11
 from everpath.parsing.go_yaml import yaml_text
 from rendered import bundle_files

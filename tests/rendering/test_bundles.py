@@ -13,7 +13,7 @@ from bundles import write
 from everpath.loaders.bundle.contents import read_contents
 from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.bundles import image_named, tidied
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render.csv_metadata import migrated
 from rendered import bundle_files
 
 _ANNOTATED = "olm.properties"

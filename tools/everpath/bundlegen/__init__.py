@@ -21,5 +21,5 @@ __all__ = [
 from everpath.bundlegen.base import starting_csv
 from everpath.bundlegen.bundle import bundle_files, origins
 from everpath.bundlegen.images import image_names
-from everpath.bundlegen.operator import SCORECARD, Icon, Operator, sorted_out
-from everpath.bundlegen.release_facts import ReleaseFacts
+from everpath.bundlegen.operator_manifests import SCORECARD, Icon, Operator, sorted_out
+from everpath.bundlegen.release_metadata import ReleaseFacts

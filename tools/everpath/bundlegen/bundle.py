@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from everpath.bundlegen.csv import cluster_service_version
-from everpath.bundlegen.operator import Operator
+from everpath.bundlegen.operator_manifests import Operator
 from everpath.bundlegen.permissions import Grants, grants
-from everpath.bundlegen.release_facts import ReleaseFacts
+from everpath.bundlegen.release_metadata import ReleaseFacts
 from everpath.bundlegen.webhooks import webhook_services
 from everpath.manifest_access import mapping
 from everpath.model.bundle_contents import Manifest

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from everpath.bundlegen.descriptors import owned
 from everpath.bundlegen.images import final_image, missing_digests, own_image, placed, related_images
-from everpath.bundlegen.operator import Operator
+from everpath.bundlegen.operator_manifests import Operator
 from everpath.bundlegen.permissions import Grants
-from everpath.bundlegen.release_facts import ReleaseFacts
+from everpath.bundlegen.release_metadata import ReleaseFacts
 from everpath.bundlegen.webhooks import webhook_definitions
 from everpath.errors import UsageError
 from everpath.manifest_access import mapping, mappings, text

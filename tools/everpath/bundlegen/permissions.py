@@ -12,7 +12,7 @@ __all__ = ["Grants", "account_of", "grants"]
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from everpath.bundlegen.operator import Operator
+from everpath.bundlegen.operator_manifests import Operator
 from everpath.manifest_access import mapping, mappings, text
 from everpath.model.bundle_contents import Manifest
 

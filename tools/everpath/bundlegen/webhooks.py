@@ -12,7 +12,7 @@ __all__ = ["webhook_definitions", "webhook_services"]
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from everpath.bundlegen.operator import Operator
+from everpath.bundlegen.operator_manifests import Operator
 from everpath.errors import UnreadableInput
 from everpath.manifest_access import mapping, mappings, text
 from everpath.model.bundle_contents import Manifest

@@ -20,7 +20,7 @@ from everpath.loaders.sources import Sources
 from everpath.model import Package, Place
 from everpath.model.bundle_contents import CSV, Manifest
 from everpath.opm_render import Blob, Refusal, render_bundle
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render.csv_metadata import migrated
 from everpath.parsing.first_document import first_document
 from everpath.parsing.go_yaml import yaml_text
 from everpath.releases.bundle_edges import stated_edges

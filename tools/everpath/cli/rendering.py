@@ -33,7 +33,7 @@ from everpath.opm_render.bundles import (
     render_bundle,
     tidied,
 )
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render.csv_metadata import migrated
 from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates import is_template, render_template
 from everpath.reporters.plain import count

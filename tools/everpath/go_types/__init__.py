@@ -4,4 +4,4 @@ from __future__ import annotations
 
 __all__ = ["Misfit", "misfits", "structs"]
 
-from everpath.go_types.fitting import Misfit, misfits, structs
+from everpath.go_types.decoding import Misfit, misfits, structs

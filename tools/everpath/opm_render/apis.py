@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from everpath.model.bundle_contents import Contents, Manifest
-from everpath.opm_render.decoding import crd_version
+from everpath.opm_render.manifest_checks import crd_version
 from everpath.opm_render.refusals import Refusal
 from everpath.rules._shapes import Shape, field, misfits, text_field
 

@@ -28,10 +28,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from everpath.model import Place, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
 from everpath.opm_render.apis import Api, Gvk, check_owned, provided_apis, required_apis
-from everpath.opm_render.decoding import check_manifests, csv_release, csv_version
 from everpath.opm_render.go_json import json_text, sorted_keys
-from everpath.opm_render.images import related_images
+from everpath.opm_render.manifest_checks import check_manifests, csv_release, csv_version
 from everpath.opm_render.refusals import Refusal, check_depth
+from everpath.opm_render.related_images import related_images
 from everpath.rules._shapes import SHAPES, field, misfits, text_field
 
 #: One document of a file-based catalog, its keys in the order opm writes them.

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from everpath.opm_render.bundles import METADATA, OBJECT, Blob
+from everpath.opm_render.csv_metadata import csv_of_metadata
 from everpath.opm_render.go_json import json_text, sorted_keys
-from everpath.opm_render.metadata import csv_of_metadata
 from everpath.parsing.first_document import first_document
 from everpath.rules._shapes import text_field
 

@@ -28,7 +28,7 @@ from everpath.model.bundle_contents import Contents, Manifest
 from everpath.opm_render import Blob, Refusal, render_bundle
 from everpath.opm_render.bundles import image_named
 from everpath.opm_render.channels import channel_blob
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render.csv_metadata import migrated
 from everpath.parsing.go_yaml import yaml_text
 from everpath.rules.bundle.subject import dig, text
 

@@ -8,7 +8,7 @@ from everpath.opm_render.blobs import Document
 from everpath.opm_render.bundles import Blob
 from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates.basic import render_basic
-from everpath.opm_render.templates.reading import Renderer, Validator, template_schema
+from everpath.opm_render.templates.common import Renderer, Validator, template_schema
 from everpath.opm_render.templates.semver import render_semver
 from everpath.opm_render.templates.substitutes import render_substitutes
 

@@ -7,7 +7,7 @@ __all__ = ["render_basic"]
 from everpath.opm_render.blobs import Document, blob_of
 from everpath.opm_render.bundles import BUNDLE, Blob
 from everpath.opm_render.refusals import Refusal
-from everpath.opm_render.templates.reading import Renderer, bundle_in, items
+from everpath.opm_render.templates.common import Renderer, bundle_in, items
 
 
 def render_basic(document: Document, render: Renderer) -> list[Blob]:

@@ -20,7 +20,7 @@ from everpath.opm_render.blobs import Document, blob_of
 from everpath.opm_render.bundles import Blob, Rendered, embedded_csv
 from everpath.opm_render.go_json import scalar_text
 from everpath.opm_render.refusals import Refusal
-from everpath.opm_render.templates.reading import Renderer, bundle_in, package_property
+from everpath.opm_render.templates.common import Renderer, bundle_in, package_property
 from everpath.rules._shapes import Shape, field, misfits
 from everpath.versions import Version, VersionError, parse
 

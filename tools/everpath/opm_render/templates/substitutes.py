@@ -12,7 +12,7 @@ from everpath.model import Place
 from everpath.opm_render.blobs import Document, blob_of
 from everpath.opm_render.bundles import BUNDLE, METADATA, Blob, Rendered, embedded_csv
 from everpath.opm_render.refusals import Refusal
-from everpath.opm_render.templates.reading import Renderer, Validator, bundle_in, items, package_property
+from everpath.opm_render.templates.common import Renderer, Validator, bundle_in, items, package_property
 from everpath.rules._shapes import field
 from everpath.versions import Key, VersionError, parse
 

@@ -1,7 +1,7 @@
 """The fields of every struct that Kubernetes' and OLM's code decodes a bundle's manifests into.
 
 Each struct is a line of its own, its fields are indented below it, each with its type: a word of Go, `[]T`,
-`map T`, `any`, the name of a struct, or `!T` where T decodes itself (`everpath.go_types.fitting`). Taken by
+`map T`, `any`, the name of a struct, or `!T` where T decodes itself (`everpath.go_types.decoding`). Taken by
 reflection from the types themselves (`tests/oracle/types.go`), with which a conformance test compares it.
 """
 

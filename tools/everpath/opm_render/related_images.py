@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from everpath.model.bundle_contents import Manifest
-from everpath.opm_render.decoding import fitted
+from everpath.opm_render.manifest_checks import fitted
 from everpath.opm_render.refusals import Refusal
 from everpath.rules._shapes import Shape, field, misfits, text_field
 

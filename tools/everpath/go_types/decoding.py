@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from everpath.go_types.table import TABLE
+from everpath.go_types.structs import TABLE
 from everpath.versions import VersionError, parse_tolerant
 
 _WORDS: Final = {

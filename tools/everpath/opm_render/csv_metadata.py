@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from everpath.model.bundle_contents import Manifest
 from everpath.opm_render.bundles import METADATA, OBJECT, Rendered
-from everpath.opm_render.decoding import fitted
 from everpath.opm_render.go_json import escaped, sorted_keys
+from everpath.opm_render.manifest_checks import fitted
 from everpath.rules._shapes import field
 
 
