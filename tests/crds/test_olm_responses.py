@@ -151,7 +151,7 @@ def test_a_change_that_breaks_objects_is_reported_once(old: dict[str, Any], new:
     assert "change-refused" not in {change.kind for change in reported}
 
 
-@pytest.mark.parametrize("gone", [NESTED, LIST, MAP])
+@pytest.mark.parametrize("removed", [NESTED, LIST, MAP])
 def test_a_removed_field_is_reported_once_with_everything_below_it(removed: dict[str, Any]) -> None:
     new = crd_with({})
     del new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["a"]
