@@ -22,8 +22,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from everpath.model import Place
-from everpath.opm_render import Blob, Refusal, Rendered
-from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render import Blob, Refusal, RenderedBundle
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import embedded_csv
 
 _PREFIX: Final = "operators.operatorframework.io.bundle."
@@ -89,22 +89,22 @@ def blob(version: str, *, package: str = "op", name: str | None = None, **more: 
     }
 
 
-def rendering(*blobs: Mapping[str, Any]) -> Callable[[str], Rendered]:
+def rendering(*blobs: Mapping[str, Any]) -> Callable[[str], RenderedBundle]:
     """What gives these bundles by their images, and no other."""
     by_image = {b["image"]: b for b in blobs}
 
-    def render(image: str) -> Rendered:
+    def render(image: str) -> RenderedBundle:
         if image not in by_image:
             raise Refusal(f"no image {image}")
-        made = blob_of(Document(Place("bundle.yaml"), by_image[image]))
-        return Rendered(made, embedded_csv(made))
+        made = decode_blob(CatalogDocument(Place("bundle.yaml"), by_image[image]))
+        return RenderedBundle(made, embedded_csv(made))
 
     return render
 
 
-def template(body: Mapping[str, Any]) -> Document:
+def template(body: Mapping[str, Any]) -> CatalogDocument:
     """A template that stands in a file."""
-    return Document(Place("template.yaml"), body)
+    return CatalogDocument(Place("template.yaml"), body)
 
 
 def semver(*, stable: Sequence[str] = (), **more: Any) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import pytest
 from bundles import write
 from everpath.loaders.bundle.contents import read_contents
 from everpath.opm_render import Blob, render_bundle
-from everpath.opm_render.bundles import image_named, tidied
-from everpath.opm_render.csv_metadata import migrated
+from everpath.opm_render.bundles import expand_image_template, normalize_bundle
+from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from rendered import bundle_files
 
 _ANNOTATED = "olm.properties"
@@ -112,7 +112,7 @@ def test_containers_of_another_strategy_are_not_looked_at(tmp_path: Path) -> Non
 
 def test_a_bundle_with_an_image_may_have_metadata_instead_of_manifests(tmp_path: Path) -> None:
     folder = write(tmp_path / "b", bundle_files(displayName="Op", provider={"name": "us"}, icon=[]))
-    made = migrated(render_bundle(read_contents(str(folder)), "op:1")).blob
+    made = migrate_to_csv_metadata(render_bundle(read_contents(str(folder)), "op:1")).blob
     assert values(made, "olm.bundle.object") == []
     assert values(made, "olm.csv.metadata") == [
         {"apiServiceDefinitions": {}, "crdDescriptions": {}, "displayName": "Op", "provider": {"name": "us"}}
@@ -123,19 +123,21 @@ def test_a_bundle_with_an_image_may_have_metadata_instead_of_manifests(tmp_path:
 def test_a_bundle_without_an_image_keeps_its_manifests(tmp_path: Path) -> None:
     folder = write(tmp_path / "b", bundle_files())
     made = render_bundle(read_contents(str(folder)))
-    assert migrated(made) == made
+    assert migrate_to_csv_metadata(made) == made
 
 
 def test_a_bundle_that_has_metadata_is_left_alone(tmp_path: Path) -> None:
     has = {"properties": [{"type": "olm.csv.metadata", "value": {"displayName": "x"}}]}
     folder = write(tmp_path / "b", bundle_files(metadata=has))
     made = render_bundle(read_contents(str(folder)), "op:1")
-    assert migrated(made) == made
+    assert migrate_to_csv_metadata(made) == made
 
 
 def test_an_image_is_named_after_its_bundle(tmp_path: Path) -> None:
     contents = read_contents(str(write(tmp_path / "b", bundle_files())))
-    assert image_named(contents, "r/{{.Package}}:{{ .Name }}-{{.Version}}") == "r/op:op.v1.0.0-1.0.0"
+    assert (
+        expand_image_template(contents, "r/{{.Package}}:{{ .Name }}-{{.Version}}") == "r/op:op.v1.0.0-1.0.0"
+    )
 
 
 def test_a_bundle_rendered_again_has_its_manifests_last_and_its_images_sorted() -> None:
@@ -145,6 +147,6 @@ def test_a_bundle_rendered_again_has_its_manifests_last_and_its_images_sorted() 
         "properties": [{"type": kind, "value": 1} for kind in kinds],
         "relatedImages": [{"name": "x", "image": "b"}, {"name": "y", "image": "a"}],
     }
-    tidy = tidied(blob)
+    tidy = normalize_bundle(blob)
     assert [p["type"] for p in tidy["properties"]] == ["a", "b", "olm.bundle.object", "olm.csv.metadata"]
     assert [i["image"] for i in tidy["relatedImages"]] == ["a", "b"]

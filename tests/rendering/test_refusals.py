@@ -14,7 +14,7 @@ from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
 from everpath.model import Place
 from everpath.opm_render import Refusal, render_bundle
-from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.templates import render_template
 from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS, bundle_files, rendering, template
 
@@ -60,15 +60,15 @@ def test_a_document_may_nest_deeper_than_anybody_means_it_and_no_deeper(tmp_path
     for depth in (380, 490):
         files = bundle_files(csv=None, crd={"kind": "Thing", "spec": nested(depth)})
         contents = read_contents(str(write(tmp_path / str(depth), files)))
-        catalog = Document(Place("c.yaml"), {"schema": "custom.thing", "value": nested(depth)})
+        catalog = CatalogDocument(Place("c.yaml"), {"schema": "custom.thing", "value": nested(depth)})
         if depth < 400:
-            blobs = [render_bundle(contents).blob, blob_of(catalog)]
+            blobs = [render_bundle(contents).blob, decode_blob(catalog)]
             assert all("".join(catalog_text(blobs, output)) for output in OUTPUTS)
             continue
         with pytest.raises(Refusal, match="nested deeper than 400"):
             render_bundle(contents)
         with pytest.raises(Refusal, match="nested deeper than 400"):
-            blob_of(catalog)
+            decode_blob(catalog)
 
 
 def test_an_annotation_of_properties_that_nests_too_deep_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.opm_render import Blob, Refusal
-from everpath.opm_render.blobs import Document
+from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.templates import is_template, render_template
 from rendered import blob, rendering, semver, template
 
@@ -103,7 +103,7 @@ def test_a_package_shows_what_the_newest_csv_of_the_default_channel_shows() -> N
 
 
 def test_a_key_that_stands_twice_in_a_semver_template_is_refused() -> None:
-    document = Document(template({}).place, semver(stable=["1.0.0"]), repeated=(("stable",),))
+    document = CatalogDocument(template({}).place, semver(stable=["1.0.0"]), repeated=(("stable",),))
     with pytest.raises(Refusal, match="stable stands here twice"):
         render_template(document, rendering(blob("1.0.0")), why_refused)
 

@@ -9,8 +9,8 @@ import pytest
 from everpath.loaders.fbc.writing import catalog_text
 from everpath.model import Place
 from everpath.opm_render import Blob
-from everpath.opm_render.blobs import Document, blob_of, in_order
-from everpath.opm_render.go_json import escaped, go_float, json_text, sorted_keys
+from everpath.opm_render.blobs import CatalogDocument, decode_blob, sort_blobs
+from everpath.opm_render.go_json import format_float, json_text, keep_html_escapes, sort_keys
 from everpath.parsing.go_yaml import yaml_text
 
 
@@ -45,19 +45,19 @@ def test_what_a_float_cannot_hold_is_rounded_where_all_numbers_are_floats() -> N
     [(1e6, "1e+06"), (100000.0, "100000"), (0.0001, "0.0001"), (1.5e-5, "1.5e-05"), (1e300, "1e+300")],
 )
 def test_a_float_by_itself_has_an_exponent_early(number: float, text: str) -> None:
-    assert go_float(number) == text
+    assert format_float(number) == text
 
 
 def test_a_float_of_single_precision_has_fewer_digits() -> None:
-    assert go_float(4.1, single=True) == "4.1"
-    assert go_float(1.23456789012, single=True) == "1.2345679"
-    assert go_float(-1e300, single=True) == "-Inf"
+    assert format_float(4.1, single=True) == "4.1"
+    assert format_float(1.23456789012, single=True) == "1.2345679"
+    assert format_float(-1e300, single=True) == "-Inf"
 
 
 def test_text_is_escaped_as_go_escapes_it() -> None:
     assert json_text('<a&b>\u2028\n\x01é"') == '"<a&b>\\u2028\\n\\u0001é\\""'
     assert json_text("<a&b>", html=True) == '"\\u003ca\\u0026b\\u003e"'
-    assert json_text(escaped({"<": "&"})) == '{"\\u003c":"\\u0026"}'
+    assert json_text(keep_html_escapes({"<": "&"})) == '{"\\u003c":"\\u0026"}'
 
 
 def test_empty_containers_stay_on_their_line() -> None:
@@ -68,7 +68,7 @@ def test_empty_containers_stay_on_their_line() -> None:
 
 
 def test_keys_are_sorted_at_every_depth() -> None:
-    assert json_text(sorted_keys({"b": [{"d": 1, "c": 2}], "a": 3})) == '{"a":3,"b":[{"c":2,"d":1}]}'
+    assert json_text(sort_keys({"b": [{"d": 1, "c": 2}], "a": 3})) == '{"a":3,"b":[{"c":2,"d":1}]}'
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_key_that_is_too_long_stands_by_itself() -> None:
 
 
 def blob(**fields: Any) -> dict[str, Any]:
-    return blob_of(Document(Place("c.yaml"), fields))
+    return decode_blob(CatalogDocument(Place("c.yaml"), fields))
 
 
 def test_empty_fields_go_and_unknown_ones_stay_behind_the_known() -> None:
@@ -155,7 +155,7 @@ def test_documents_come_in_opms_order() -> None:
         {"schema": "olm.package", "name": "a", "defaultChannel": ""},
     ]
     order = [8, 6, 5, 4, 3, 2, 1, 7, 0]
-    assert in_order(blobs) == [blobs[i] for i in order]
+    assert sort_blobs(blobs) == [blobs[i] for i in order]
 
 
 def test_a_catalog_is_written_document_by_document() -> None:

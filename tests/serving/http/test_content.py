@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.model import Place
-from everpath.opm_render.blobs import Document
+from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.refusals import Refusal
 from everpath.server.http_content import Content, Meta, meta_of
 
 
 def of(body: Any) -> Meta:
-    return meta_of(Document(Place("catalog.yaml"), body))
+    return meta_of(CatalogDocument(Place("catalog.yaml"), body))
 
 
 def content(*bodies: dict[str, Any]) -> Content:

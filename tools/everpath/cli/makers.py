@@ -20,7 +20,7 @@ from everpath.loaders.sources import Sources
 from everpath.model import Package, Place
 from everpath.model.bundle_contents import CSV, Manifest
 from everpath.opm_render import Blob, Refusal, render_bundle
-from everpath.opm_render.csv_metadata import migrated
+from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.first_document import first_document
 from everpath.parsing.go_yaml import yaml_text
 from everpath.releases.bundle_edges import stated_edges
@@ -99,7 +99,9 @@ def rendered(folder: str, files: Files, image: str, *, is_out: bool = False) -> 
             path.write_bytes(content)
         try:
             # With an image to pull, the catalog need not carry the manifests: a tenth of the size.
-            return migrated(render_bundle(read_contents(aside), image, is_out=is_out)).blob
+            return migrate_to_csv_metadata(
+                render_bundle(read_contents(aside), image, is_published=is_out)
+            ).blob
         except Refusal as refusal:
             where, file = (
                 str(Path(folder, found.removeprefix(aside).lstrip("/")))

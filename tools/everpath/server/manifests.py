@@ -9,9 +9,9 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from everpath.opm_render.bundles import METADATA, OBJECT, Blob
-from everpath.opm_render.csv_metadata import csv_of_metadata
-from everpath.opm_render.go_json import json_text, sorted_keys
+from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA, Blob
+from everpath.opm_render.csv_metadata import csv_from_metadata
+from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.parsing.first_document import first_document
 from everpath.rules._shapes import text_field
 
@@ -33,7 +33,7 @@ def manifests_of(bundle: Blob, package: Blob) -> Manifests:
     properties = bundle.get("properties") or ()
     objects = tuple(_objects(properties))
     csv = next((text for text in objects if _is_csv(text)), "")
-    described = [item["value"] for item in properties if item["type"] == METADATA]
+    described = [item["value"] for item in properties if item["type"] == CSV_METADATA]
     if not csv and len(described) == 1:
         csv = _made(bundle, package, described[0])
         objects = objects or (csv,)
@@ -43,7 +43,7 @@ def manifests_of(bundle: Blob, package: Blob) -> Manifests:
 def _objects(properties: Any) -> Iterator[str]:
     data = b""
     for item in properties:
-        if item["type"] == OBJECT:
+        if item["type"] == BUNDLE_OBJECT:
             # opm decodes all of them into one struct: who has no data has that of the one before.
             data = _data(item["value"], data)
             yield _as_json(data)
@@ -60,7 +60,7 @@ def _data(value: Any, before: bytes) -> bytes:
 def _as_json(data: bytes) -> str:
     if data.lstrip().startswith(b"{"):
         return data.decode("utf-8")
-    return json_text(sorted_keys(first_document(data).value), html=True)
+    return json_text(sort_keys(first_document(data).value), html=True)
 
 
 def _is_csv(text: str) -> bool:
@@ -74,7 +74,7 @@ def _is_csv(text: str) -> bool:
 def _made(bundle: Blob, package: Blob, metadata: Any) -> str:
     icon: Mapping[str, Any] | None = package.get("icon")
     identity = next(item["value"] for item in bundle["properties"] if item["type"] == "olm.package")
-    csv = csv_of_metadata(
+    csv = csv_from_metadata(
         bundle["name"],
         metadata,
         text_field(identity, "version"),

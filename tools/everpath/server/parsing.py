@@ -10,7 +10,7 @@ from typing import Any
 from everpath.loaders.fbc.documents import Document as Piece
 from everpath.loaders.fbc.documents import yaml_documents
 from everpath.model import Place
-from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import Blob
 from everpath.opm_render.refusals import Refusal
 from everpath.parsing import json_text, yaml11
@@ -20,7 +20,7 @@ from everpath.parsing.parsed import TextProblem
 def parsed(text: bytes, place: Place, *, is_json: bool) -> Blob:
     """The first document of a text. Raises ValueError where opm would have refused it."""
     try:
-        return blob_of(Document(place, _value(text, is_json=is_json)))
+        return decode_blob(CatalogDocument(place, _value(text, is_json=is_json)))
     except (TextProblem, Refusal) as problem:
         raise ValueError(f"{place.file}: {problem}") from problem
 
