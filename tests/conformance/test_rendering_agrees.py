@@ -230,7 +230,7 @@ def _sorted(text: str) -> list[str]:
 def test_opm_refuses_the_bundles_that_are_refused_here(oracle: Oracle, tmp_path: Path, name: str) -> None:
     case = BUNDLE_REFUSALS[name]
     answer = oracle.ask(_question(_laid_out(case.files, tmp_path / "b"), "json", ""))
-    assert case.opm in answer["error"]
+    assert case.opm_message in answer["error"]
 
 
 @pytest.mark.parametrize("name", TEMPLATE_REFUSALS)
@@ -238,4 +238,4 @@ def test_opm_refuses_the_templates_that_are_refused_here(oracle: Oracle, name: s
     case = TEMPLATE_REFUSALS[name]
     bundles = {blob["image"]: json.dumps(blob) for blob in case.bundles}
     question = {"ask": "template", "type": case.kind, "text": json.dumps(case.body), "bundles": bundles}
-    assert case.opm in oracle.ask(question)["error"]
+    assert case.opm_message in oracle.ask(question)["error"]

@@ -51,7 +51,7 @@ nothing: list[Any] = []
     ("body", "words"),
     [
         (["a"], "a document of a catalog is a mapping"),
-        ({"name": "a", "Name": "b"}, "Name and name are one key to opm"),
+        ({"name": "a", "Name": "b"}, "opm does not distinguish the keys Name and name"),
         ({"schema": 1}, "schema is not a string"),
         ({"schema": "s", "name": None}, "name is not a string"),
         (
