@@ -169,12 +169,11 @@ GROUPS: Final = (
     ),
     Group(
         (
-            "bundlegen.base",
             "bundlegen.bundle",
             "bundlegen.csv",
             "bundlegen.descriptors",
             "bundlegen.images",
-            "bundlegen.operator",
+            "bundlegen.operator_manifests",
             "bundlegen.permissions",
             "bundlegen.webhooks",
         ),

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from render import bundle_files
 
 from bundles import write
 from everpath.loaders.bundle.contents import read_contents
 from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.bundles import expand_image_template, normalize_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
+from rendered import bundle_files
 
 _PROPERTIES_ANNOTATION = "olm.properties"
 

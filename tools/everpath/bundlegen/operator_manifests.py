@@ -1,8 +1,8 @@
-"""The operator as its authors keep it: its manifests, sorted by what a bundle does with each kind."""
+"""The manifests of an operator, classified by their use in a bundle."""
 
 from __future__ import annotations
 
-__all__ = ["SCORECARD", "Icon", "Operator", "group_of", "sorted_out"]
+__all__ = ["SCORECARD_GROUP", "Icon", "OperatorManifests", "classify_manifests"]
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
@@ -11,13 +11,13 @@ from typing import Final, NamedTuple, NoReturn
 
 from everpath.errors import UnreadableInput
 from everpath.manifest_access import text
-from everpath.model.bundle_contents import Manifest
+from everpath.model.bundle_contents import CRD, CSV, Manifest
 
-#: What belongs to a cluster or to the tool that assembled the manifests, never to a bundle.
-_LEFT_OUT: Final = frozenset({"Namespace", "Kustomization", "Component", "ServiceAccount"})
-_PARTS: Final[Mapping[str, str]] = {
-    "ClusterServiceVersion": "csvs",
-    "CustomResourceDefinition": "crds",
+#: Kinds that OLM creates itself, or that only kustomize reads.
+_IGNORED_KINDS: Final = frozenset({"Namespace", "Kustomization", "Component", "ServiceAccount"})
+#: The field of `OperatorManifests` for each kind.
+_FIELDS: Final[Mapping[str, str]] = {
+    CRD: "crds",
     "Deployment": "deployments",
     "Role": "roles",
     "ClusterRole": "cluster_roles",
@@ -26,25 +26,26 @@ _PARTS: Final[Mapping[str, str]] = {
     "MutatingWebhookConfiguration": "webhooks",
     "ValidatingWebhookConfiguration": "webhooks",
 }
-#: The group of the tests that operator-sdk runs against a bundle.
-SCORECARD: Final = "scorecard.operatorframework.io"
+#: The API group of the tests that operator-sdk runs against a bundle.
+SCORECARD_GROUP: Final = "scorecard.operatorframework.io"
 
 
 class Icon(NamedTuple):
-    """A picture, and how OLM's consoles are told what it is."""
+    """The icon of an operator."""
 
     data: bytes
     media_type: str
 
     def as_spec(self) -> dict[str, str]:
-        """As `spec.icon` lists it."""
+        """The item of `spec.icon` in the CSV."""
         return {"base64data": b64encode(self.data).decode("ascii"), "mediatype": self.media_type}
 
 
-class Operator(NamedTuple):
-    """Manifests by their part in a bundle, each part in order of name.
+class OperatorManifests(NamedTuple):
+    """Manifests by their use in a bundle, each group sorted by kind and name.
 
-    `samples` are objects of the operator's own kinds; `others` go into the bundle as they are.
+    `base` is the base CSV, `samples` are custom resources of the operator, and `others` are copied to the
+    bundle.
     """
 
     base: Manifest
@@ -61,43 +62,37 @@ class Operator(NamedTuple):
     icon: Icon | None = None
 
 
-def sorted_out(manifests: Iterable[Manifest], icon: Icon | None = None) -> Operator:
-    """The operator these manifests make. Their order, and how they are spread over files, means nothing."""
-    parts: dict[str, list[Manifest]] = {}
-    read = sorted(manifests, key=lambda m: (m.kind, m.name, m.api_version, m.place))
-    groups = {group_of(m) for m in read if m.kind == "CustomResourceDefinition"}
-    for manifest in read:
-        if manifest.kind == "CustomResourceDefinition" and not manifest.name:
+def classify_manifests(manifests: Iterable[Manifest], icon: Icon | None = None) -> OperatorManifests:
+    """Classify manifests; their order and files do not matter. Raises `UnreadableInput`."""
+    ordered = sorted(manifests, key=lambda m: (m.kind, m.name, m.api_version, m.place))
+    crd_groups = {text(m.spec, "group") for m in ordered if m.kind == CRD}
+    for manifest in ordered:
+        if manifest.kind == CRD and not manifest.name:
             _refuse_nameless(manifest)
-    _refuse_twins(read)
-    for manifest in read:
-        parts.setdefault(_part(manifest, groups), []).append(manifest)
-    parts.pop("left out", None)
-    base = _only_csv(parts.pop("csvs", []))
-    return Operator(base, **{name: tuple(part) for name, part in parts.items()}, icon=icon)
+    _refuse_duplicates(ordered)
+    csvs: list[Manifest] = []
+    fields: dict[str, list[Manifest]] = {}
+    for manifest in ordered:
+        group, slash, _ = manifest.api_version.partition("/")
+        if not manifest.kind or manifest.kind in _IGNORED_KINDS:
+            continue
+        if slash and group in crd_groups:
+            fields.setdefault("samples", []).append(manifest)
+        elif group == SCORECARD_GROUP:
+            fields.setdefault("scorecard", []).append(manifest)
+        elif manifest.kind == CSV:
+            csvs.append(manifest)
+        else:
+            fields.setdefault(_FIELDS.get(manifest.kind, "others"), []).append(manifest)
+    base = _base_csv(csvs)
+    return OperatorManifests(base, **{name: tuple(found) for name, found in fields.items()}, icon=icon)
 
 
-def group_of(crd: Manifest) -> str:
-    """The API group that a CustomResourceDefinition extends."""
-    return text(crd.spec, "group")
-
-
-def _part(manifest: Manifest, groups: set[str]) -> str:
-    group, slash, _ = manifest.api_version.partition("/")
-    if not manifest.kind or manifest.kind in _LEFT_OUT:
-        return "left out"
-    if slash and group in groups:
-        return "samples"
-    if group == SCORECARD:
-        return "scorecard"
-    return _PARTS.get(manifest.kind, "others")
-
-
-def _refuse_twins(manifests: list[Manifest]) -> None:
-    """Patches look like the objects they change: to take both would put the wrong one into the bundle."""
+def _refuse_duplicates(manifests: list[Manifest]) -> None:
+    """Refuse an object that occurs twice: one of the two is often a patch of the other."""
     for one, other in pairwise(manifests):
         if (
-            one.kind not in _LEFT_OUT
+            one.kind not in _IGNORED_KINDS
             and (one.kind, one.name) == (other.kind, other.name)
             and one.api_version == other.api_version
         ):
@@ -105,29 +100,27 @@ def _refuse_twins(manifests: list[Manifest]) -> None:
                 _refuse_nameless(one)
             raise UnreadableInput(
                 f"{one.kind} {one.name!r} is in {one.place.file} and in {other.place.file}",
-                hint="if one patches the other, give what `kustomize build` prints of them instead of both",
+                hint="if one is a patch of the other, use the output of `kustomize build` instead of both",
                 file=other.place.file,
             )
 
 
 def _refuse_nameless(manifest: Manifest) -> NoReturn:
     file = manifest.place.file
-    raise UnreadableInput(
-        f"{file}: the {manifest.kind} has no name", hint="name it under metadata.name", file=file
-    )
+    raise UnreadableInput(f"{file}: the {manifest.kind} has no name", hint="add metadata.name", file=file)
 
 
-def _only_csv(found: list[Manifest]) -> Manifest:
-    if not found:
+def _base_csv(csvs: list[Manifest]) -> Manifest:
+    if not csvs:
         raise UnreadableInput(
-            "the operator's manifests have no ClusterServiceVersion to start from",
-            hint="`everpath init` writes one to begin with; put it where `operator:` looks, "
-            "and list it there if a kustomization.yaml lists the others",
+            "the operator's manifests have no base ClusterServiceVersion",
+            hint="`everpath init` writes one; put it into a folder that `operator:` names, "
+            "and add it to the kustomization.yaml there, if any",
         )
-    if len(found) > 1:
-        files = ", ".join(manifest.place.file for manifest in found)
+    if len(csvs) > 1:
+        files = ", ".join(manifest.place.file for manifest in csvs)
         raise UnreadableInput(
-            f"the operator's manifests have {len(found)} ClusterServiceVersions: {files}",
-            hint="keep the one that the others were made from",
+            f"the operator's manifests have {len(csvs)} ClusterServiceVersions: {files}",
+            hint="keep only the base CSV",
         )
-    return found[0]
+    return csvs[0]
