@@ -1,6 +1,6 @@
 """OLM v0's catalog operator and OLM v1's preflight are asked about the same definitions, and do what we say.
 
-What we say is a fate of each breach: refused, refused where an object does not comply, or carried out.
+Everpath predicts the response of each OLM to a change: it upgrades, refuses, or refuses if an object is invalid.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def breaking_changes(old: Manifest, new: Manifest, stored: str = "v1") -> list[s
     """Kind and message of the changes that break something; see test_olm_responses for the others."""
     stored_versions = {"widgets.acme.io": frozenset(stored.split())}
     found = find_unsafe_changes([parse_crd(old)], [parse_crd(new)], stored_versions)
-    return [f"{b.kind} {b.sentence}" for b in found if "refused" not in b.kind]
+    return [f"{change.kind} {change.message}" for change in found if "refused" not in change.kind]
 
 
 def field_changes(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
@@ -53,11 +53,11 @@ def test_a_removed_version_is_reported_at_spec_versions() -> None:
     found = list(
         find_unsafe_changes([parse_crd(old)], [parse_crd(new)], {"widgets.acme.io": frozenset({"v1beta1"})})
     )
-    assert [(breach.kind, breach.version) for breach in found] == [
+    assert [(change.kind, change.version) for change in found] == [
         ("served-removed", "v1alpha1"),
         ("stored-removed", "v1beta1"),
     ]
-    assert {breach.place.pointer for breach in found} == {("spec", "versions")}
+    assert {change.place.pointer for change in found} == {("spec", "versions")}
 
 
 def test_a_lost_conversion_is_reported_at_the_spec() -> None:
