@@ -1,6 +1,6 @@
 """OLM v0's catalog operator and OLM v1's preflight are asked about the same definitions, and do what we say.
 
-Everpath predicts the response of each OLM to a change: it upgrades, refuses, or refuses if an object is invalid.
+Everpath predicts what each OLM does with a change: it upgrades, refuses, or refuses invalid objects.
 """
 
 from __future__ import annotations
