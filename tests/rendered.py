@@ -207,7 +207,7 @@ BUNDLE_REFUSALS: Final[Mapping[str, BundleRefusal]] = {
         "the bundle has no ClusterServiceVersion",
     ),
     "no annotations": BundleRefusal(
-        bundle_files(annotations={}), "Could not find annotations file", "states the package and the channels"
+        bundle_files(annotations={}), "Could not find annotations file", "states the package and channels"
     ),
     "a provided API that is a string": BundleRefusal(
         bundle_files(metadata={"properties": [{"type": "olm.gvk", "value": "Kind"}]}),

@@ -135,7 +135,7 @@ def _checked_csv(contents: Contents, *, is_published: bool = False) -> Manifest:
     if not is_published:
         check_owned_crds(contents, csv)
     if contents.annotations is None:
-        message = "no file in metadata/ states the package and the channels of the bundle"
+        message = "no file in metadata/ states the package and channels of the bundle"
         raise Refusal(message, contents.place, "add metadata/annotations.yaml")
     if not contents.annotation(_PACKAGE_ANNOTATION):
         # opm renders such a bundle and then drops it without a message.
