@@ -87,15 +87,15 @@ def preserves_unknown_fields(schema: Json) -> bool:
 
 def canonical_json(value: object) -> str:
     """A value as text that is equal if Go considers the values equal: 1 and 1.0 are, 1 and true are not."""
+    return json.dumps(_with_integers(value), sort_keys=True)
 
-    def canonical(value: object) -> object:
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
-        if isinstance(value, Mapping):
-            return {str(key): canonical(item) for key, item in value.items()}
-        return [canonical(item) for item in value] if isinstance(value, list) else value
 
-    return json.dumps(canonical(value), sort_keys=True)
+def _with_integers(value: object) -> object:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {str(key): _with_integers(item) for key, item in value.items()}
+    return [_with_integers(item) for item in value] if isinstance(value, list) else value
 
 
 def is_equal(old: Json, new: Json) -> bool:

@@ -26,7 +26,7 @@ Location = str
 
 _COMBINATIONS: Final = ("allOf", "anyOf", "oneOf")
 #: The fields of JSONSchemaProps. Go's decoder drops other keywords.
-_KEYWORDS: Final = (
+_KEYWORDS: Final = frozenset((
     "id", "$schema", "$ref", "description", "type", "format", "title", "default", "maximum",
     "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength", "minLength", "pattern", "maxItems",
     "minItems", "uniqueItems", "multipleOf", "enum", "maxProperties", "minProperties", "required",
@@ -35,7 +35,7 @@ _KEYWORDS: Final = (
     "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource",
     "x-kubernetes-int-or-string", "x-kubernetes-list-map-keys", "x-kubernetes-list-type",
     "x-kubernetes-map-type", "x-kubernetes-validations",
-)  # fmt: skip
+))  # fmt: skip
 _NESTED_SCHEMAS: Final = ("items", "additionalProperties", "not")
 #: Keywords whose value is arbitrary JSON.
 _JSON: Final = ("default", "example")
