@@ -1,39 +1,39 @@
-"""Every sort of change of a field, and whether OLM v0 and OLM v1 refuse it: measured, and told by us.
+"""Changes of a field, whether OLM v0 and OLM v1 refuse each of them, and the rule that reports it.
 
-`tests/conformance` asks OLM's own code, `tests/crds` asks ours, and docs/crds.md prints the table.
+`tests/conformance` compares the table with OLM, `tests/crds` with everpath; docs/crds.md contains it.
 """
 
 from __future__ import annotations
 
-__all__ = ["CHANGES", "SortOfChange", "definition_with", "row"]
+__all__ = ["CHANGES", "FieldChange", "crd_with", "table_row"]
 
 from typing import Any, Final, NamedTuple
 
 Schema = dict[str, Any]
 
 
-class SortOfChange(NamedTuple):
-    """A field before and after, a value it may have had, who refuses the upgrade, and who tells."""
+class FieldChange(NamedTuple):
+    """A schema before and after, a value that is valid before, and the expected results."""
 
-    words: str
+    title: str
     old: Schema
     new: Schema
     value: Any
-    by_v0: bool
-    by_v1: bool
+    is_refused_by_v0: bool
+    is_refused_by_v1: bool
     rule: str
 
 
-def row(change: SortOfChange) -> str:
-    """The change as a line of the table in docs/crds.md."""
-    v0 = "refuses it where such an object is" if change.by_v0 else "carries it out"
-    v1 = "refuses it" if change.by_v1 else "carries it out"
+def table_row(change: FieldChange) -> str:
+    """The row of the table in docs/crds.md."""
+    v0 = "refuses it if an object is invalid" if change.is_refused_by_v0 else "carries it out"
+    v1 = "refuses it" if change.is_refused_by_v1 else "carries it out"
     rule = f"[{change.rule}](rules/{change.rule}.md)" if change.rule else "none"
-    return f"| {change.words} | {v0} | {v1} | {rule} |"
+    return f"| {change.title} | {v0} | {v1} | {rule} |"
 
 
-def definition_with(schema: Schema) -> dict[str, Any]:
-    """A definition as a cluster holds it, of one version, with one field `spec.a`."""
+def crd_with(schema: Schema) -> dict[str, Any]:
+    """An installed CRD with one version and one field, `spec.a`."""
     spec = {"type": "object", "properties": {"a": schema}}
     version = {
         "name": "v1",
@@ -55,127 +55,131 @@ def definition_with(schema: Schema) -> dict[str, Any]:
     }
 
 
-_TEXT: Final = {"type": "string"}
-_NUMBER: Final = {"type": "integer"}
-_MAP: Final = {"type": "object", "additionalProperties": _TEXT}
-_LIST: Final = {"type": "array", "items": _TEXT}
+_STRING: Final = {"type": "string"}
+_INTEGER: Final = {"type": "integer"}
+_MAP: Final = {"type": "object", "additionalProperties": _STRING}
+_LIST: Final = {"type": "array", "items": _STRING}
 _OBJECT: Final = {"type": "object"}
-_FIELDS: Final = {"type": "object", "properties": {"b": _TEXT}}
+_FIELDS: Final = {"type": "object", "properties": {"b": _STRING}}
 _OPEN: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-_EITHER: Final = {"x-kubernetes-int-or-string": True}
-_PIECES: Final = {"type": "array", "items": _OBJECT}
+_INT_OR_STRING: Final = {"x-kubernetes-int-or-string": True}
+_OBJECT_LIST: Final = {"type": "array", "items": _OBJECT}
 _SHORT: Final = {"type": "string", "anyOf": [{"maxLength": 3}]}
 
 CHANGES: Final = [
-    SortOfChange("another type", _NUMBER, _TEXT, 1, True, True, "EP703"),
-    SortOfChange("an integer becomes a number", _NUMBER, {"type": "number"}, 1, False, True, "EP710"),
-    SortOfChange("an integer becomes an integer or string", _NUMBER, _EITHER, 1, False, True, "EP710"),
-    SortOfChange("an integer or string becomes an integer", _EITHER, _NUMBER, "a", True, True, "EP703"),
-    SortOfChange("a type where there was none", {}, {**_TEXT, "nullable": True}, 1, True, True, "EP704"),
-    SortOfChange("a first maximum", _NUMBER, {**_NUMBER, "maximum": 3}, 4, True, True, "EP704"),
-    SortOfChange(
-        "a lower maximum", {**_NUMBER, "maximum": 4}, {**_NUMBER, "maximum": 3}, 4, True, True, "EP704"
+    FieldChange("another type", _INTEGER, _STRING, 1, True, True, "EP703"),
+    FieldChange("an integer becomes a number", _INTEGER, {"type": "number"}, 1, False, True, "EP710"),
+    FieldChange("an integer becomes an integer or string", _INTEGER, _INT_OR_STRING, 1, False, True, "EP710"),
+    FieldChange(
+        "an integer or string becomes an integer", _INT_OR_STRING, _INTEGER, "a", True, True, "EP703"
     ),
-    SortOfChange(
-        "a higher maximum", {**_NUMBER, "maximum": 3}, {**_NUMBER, "maximum": 4}, 3, False, False, ""
+    FieldChange("a first type", {}, {**_STRING, "nullable": True}, 1, True, True, "EP704"),
+    FieldChange("a first maximum", _INTEGER, {**_INTEGER, "maximum": 3}, 4, True, True, "EP704"),
+    FieldChange(
+        "a lower maximum", {**_INTEGER, "maximum": 4}, {**_INTEGER, "maximum": 3}, 4, True, True, "EP704"
     ),
-    SortOfChange("a bound is given up", {**_NUMBER, "maximum": 3}, _NUMBER, 3, False, False, ""),
-    SortOfChange(
-        "a first minimum, also of nought", _NUMBER, {**_NUMBER, "minimum": 0}, -1, True, True, "EP704"
+    FieldChange(
+        "a higher maximum", {**_INTEGER, "maximum": 3}, {**_INTEGER, "maximum": 4}, 3, False, False, ""
     ),
-    SortOfChange("a first minLength of nought", _TEXT, {**_TEXT, "minLength": 0}, "", False, True, "EP710"),
-    SortOfChange(
+    FieldChange("a bound is removed", {**_INTEGER, "maximum": 3}, _INTEGER, 3, False, False, ""),
+    FieldChange("a first minimum, also 0", _INTEGER, {**_INTEGER, "minimum": 0}, -1, True, True, "EP704"),
+    FieldChange("a first minLength of 0", _STRING, {**_STRING, "minLength": 0}, "", False, True, "EP710"),
+    FieldChange(
         "a bound becomes exclusive",
-        {**_NUMBER, "maximum": 3},
-        {**_NUMBER, "maximum": 3, "exclusiveMaximum": True},
+        {**_INTEGER, "maximum": 3},
+        {**_INTEGER, "maximum": 3, "exclusiveMaximum": True},
         3,
         True,
         True,
         "EP704",
     ),
-    SortOfChange("a first multipleOf", _NUMBER, {**_NUMBER, "multipleOf": 2}, 3, True, True, "EP704"),
-    SortOfChange("a maximum of a string", _TEXT, {**_TEXT, "maximum": 3}, "b", False, True, "EP710"),
-    SortOfChange("a first enumeration", _TEXT, {**_TEXT, "enum": ["a"]}, "b", True, True, "EP704"),
-    SortOfChange(
-        "an enumeration loses a value",
-        {**_TEXT, "enum": ["a", "b"]},
-        {**_TEXT, "enum": ["a"]},
+    FieldChange("a first multipleOf", _INTEGER, {**_INTEGER, "multipleOf": 2}, 3, True, True, "EP704"),
+    FieldChange("a maximum on a string", _STRING, {**_STRING, "maximum": 3}, "b", False, True, "EP710"),
+    FieldChange("a first enum", _STRING, {**_STRING, "enum": ["a"]}, "b", True, True, "EP704"),
+    FieldChange(
+        "an enum value is removed",
+        {**_STRING, "enum": ["a", "b"]},
+        {**_STRING, "enum": ["a"]},
         "b",
         True,
         True,
         "EP704",
     ),
-    SortOfChange(
-        "an enumeration gains a value",
-        {**_TEXT, "enum": ["a"]},
-        {**_TEXT, "enum": ["a", "b"]},
+    FieldChange(
+        "an enum value is added",
+        {**_STRING, "enum": ["a"]},
+        {**_STRING, "enum": ["a", "b"]},
         "a",
         False,
         False,
         "",
     ),
-    SortOfChange("an enumeration is given up", {**_TEXT, "enum": ["a"]}, _TEXT, "a", False, True, "EP710"),
-    SortOfChange("a value 1 becomes true", {"enum": [1]}, {"enum": [True]}, 1, True, True, "EP704"),
-    SortOfChange("another pattern", _TEXT, {**_TEXT, "pattern": "^a"}, "b", True, True, "EP704"),
-    SortOfChange("a pattern is given up", {**_TEXT, "pattern": "^a"}, _TEXT, "a", False, True, "EP710"),
-    SortOfChange(
+    FieldChange("an enum is removed", {**_STRING, "enum": ["a"]}, _STRING, "a", False, True, "EP710"),
+    FieldChange(
+        "an enum value changes from 1 to true", {"enum": [1]}, {"enum": [True]}, 1, True, True, "EP704"
+    ),
+    FieldChange("another pattern", _STRING, {**_STRING, "pattern": "^a"}, "b", True, True, "EP704"),
+    FieldChange("a pattern is removed", {**_STRING, "pattern": "^a"}, _STRING, "a", False, True, "EP710"),
+    FieldChange(
         "an int64 becomes an int32",
-        {**_NUMBER, "format": "int64"},
-        {**_NUMBER, "format": "int32"},
+        {**_INTEGER, "format": "int64"},
+        {**_INTEGER, "format": "int32"},
         2**40,
         True,
         True,
         "EP704",
     ),
-    SortOfChange(
+    FieldChange(
         "an int32 becomes an int64",
-        {**_NUMBER, "format": "int32"},
-        {**_NUMBER, "format": "int64"},
+        {**_INTEGER, "format": "int32"},
+        {**_INTEGER, "format": "int64"},
         1,
         False,
         True,
         "EP710",
     ),
-    SortOfChange("a format nobody checks", _TEXT, {**_TEXT, "format": "iri"}, "b", False, True, "EP710"),
-    SortOfChange("another format", _TEXT, {**_TEXT, "format": "date-time"}, "b", True, True, "EP704"),
-    SortOfChange(
-        "null is not allowed any more", {**_TEXT, "nullable": True}, _TEXT, None, True, True, "EP704"
+    FieldChange(
+        "a format that is not validated", _STRING, {**_STRING, "format": "iri"}, "b", False, True, "EP710"
     ),
-    SortOfChange("null is allowed", _TEXT, {**_TEXT, "nullable": True}, "a", False, True, "EP710"),
-    SortOfChange("another `not`", _TEXT, {**_TEXT, "not": {"enum": ["a"]}}, "a", True, True, "EP704"),
-    SortOfChange(
+    FieldChange("another format", _STRING, {**_STRING, "format": "date-time"}, "b", True, True, "EP704"),
+    FieldChange(
+        "null is no longer allowed", {**_STRING, "nullable": True}, _STRING, None, True, True, "EP704"
+    ),
+    FieldChange("null is allowed", _STRING, {**_STRING, "nullable": True}, "a", False, True, "EP710"),
+    FieldChange("another `not`", _STRING, {**_STRING, "not": {"enum": ["a"]}}, "a", True, True, "EP704"),
+    FieldChange(
         "a first `anyOf`, `oneOf` or `allOf`",
-        _TEXT,
-        {**_TEXT, "anyOf": [{"maxLength": 1}]},
+        _STRING,
+        {**_STRING, "anyOf": [{"maxLength": 1}]},
         "ab",
         True,
         True,
         "EP704",
     ),
-    SortOfChange(
-        "a constraint beside an `anyOf`", _SHORT, {**_SHORT, "minLength": 2}, "a", True, False, "EP704"
+    FieldChange(
+        "a constraint next to an `anyOf`", _SHORT, {**_SHORT, "minLength": 2}, "a", True, False, "EP704"
     ),
-    SortOfChange(
-        "a description beside an `anyOf`", _SHORT, {**_SHORT, "description": "d"}, "a", False, False, ""
+    FieldChange(
+        "a description next to an `anyOf`", _SHORT, {**_SHORT, "description": "d"}, "a", False, False, ""
     ),
-    SortOfChange("a first default", _TEXT, {**_TEXT, "default": "a"}, "b", False, True, "EP710"),
-    SortOfChange(
-        "another default", {**_TEXT, "default": "a"}, {**_TEXT, "default": "b"}, "b", False, True, "EP708"
+    FieldChange("a first default", _STRING, {**_STRING, "default": "a"}, "b", False, True, "EP710"),
+    FieldChange(
+        "another default", {**_STRING, "default": "a"}, {**_STRING, "default": "b"}, "b", False, True, "EP708"
     ),
-    SortOfChange("a default is given up", {**_TEXT, "default": "a"}, _TEXT, "b", False, True, "EP708"),
-    SortOfChange(
-        "another description or title", _TEXT, {**_TEXT, "description": "d"}, "b", False, True, "EP710"
+    FieldChange("a default is removed", {**_STRING, "default": "a"}, _STRING, "b", False, True, "EP708"),
+    FieldChange(
+        "another description or title", _STRING, {**_STRING, "description": "d"}, "b", False, True, "EP710"
     ),
-    SortOfChange(
-        "another rule in CEL",
-        _NUMBER,
-        {**_NUMBER, "x-kubernetes-validations": [{"rule": "self > 1"}]},
+    FieldChange(
+        "a new CEL rule",
+        _INTEGER,
+        {**_INTEGER, "x-kubernetes-validations": [{"rule": "self > 1"}]},
         1,
         False,
         True,
         "EP704",
     ),
-    SortOfChange(
+    FieldChange(
         "a list becomes a set",
         _LIST,
         {**_LIST, "x-kubernetes-list-type": "set"},
@@ -184,8 +188,8 @@ CHANGES: Final = [
         True,
         "EP704",
     ),
-    SortOfChange(
-        "a map is replaced as a whole",
+    FieldChange(
+        "a map becomes atomic",
         _MAP,
         {**_MAP, "x-kubernetes-map-type": "atomic"},
         {"b": "x"},
@@ -193,32 +197,38 @@ CHANGES: Final = [
         True,
         "EP710",
     ),
-    SortOfChange("a field is gone", _FIELDS, _OBJECT, {"b": "x"}, False, True, "EP702"),
-    SortOfChange(
-        "a field is gone, and unknown ones are kept", _FIELDS, _OPEN, {"b": "x"}, False, True, "EP710"
+    FieldChange("a field is removed", _FIELDS, _OBJECT, {"b": "x"}, False, True, "EP702"),
+    FieldChange(
+        "a field is removed, and unknown fields are preserved",
+        _FIELDS,
+        _OPEN,
+        {"b": "x"},
+        False,
+        True,
+        "EP710",
     ),
-    SortOfChange("a field more", _OBJECT, _FIELDS, {}, False, False, ""),
-    SortOfChange(
-        "a field more, in the items of a list",
-        _PIECES,
-        {**_PIECES, "items": _FIELDS},
+    FieldChange("a field is added", _OBJECT, _FIELDS, {}, False, False, ""),
+    FieldChange(
+        "a field is added to the items of a list",
+        _OBJECT_LIST,
+        {**_OBJECT_LIST, "items": _FIELDS},
         [{}],
         False,
         True,
         "EP710",
     ),
-    SortOfChange("a field is required", _FIELDS, {**_FIELDS, "required": ["b"]}, {}, True, True, "EP704"),
-    SortOfChange(
-        "a field is required, and has a default",
+    FieldChange("a field becomes required", _FIELDS, {**_FIELDS, "required": ["b"]}, {}, True, True, "EP704"),
+    FieldChange(
+        "a field becomes required and has a default",
         _OBJECT,
-        {"type": "object", "properties": {"b": {**_TEXT, "default": "a"}}, "required": ["b"]},
+        {"type": "object", "properties": {"b": {**_STRING, "default": "a"}}, "required": ["b"]},
         {},
         True,
         True,
         "EP704",
     ),
-    SortOfChange(
-        "a field is not required any more",
+    FieldChange(
+        "a field is no longer required",
         {**_FIELDS, "required": ["b"]},
         _FIELDS,
         {"b": "x"},
@@ -226,9 +236,9 @@ CHANGES: Final = [
         False,
         "",
     ),
-    SortOfChange("unknown fields are not kept any more", _OPEN, _OBJECT, {"b": 1}, False, True, "EP704"),
-    SortOfChange(
-        "a field is named where unknown ones are kept",
+    FieldChange("unknown fields are no longer preserved", _OPEN, _OBJECT, {"b": 1}, False, True, "EP704"),
+    FieldChange(
+        "a field is declared where unknown fields are preserved",
         _OPEN,
         {**_OPEN, **_FIELDS},
         {"b": 1},
@@ -236,26 +246,24 @@ CHANGES: Final = [
         False,
         "EP704",
     ),
-    SortOfChange("a map loses its entries", _MAP, _OBJECT, {"b": "x"}, False, True, "EP702"),
-    SortOfChange(
-        "fields become entries of another type",
+    FieldChange("a map becomes an object without fields", _MAP, _OBJECT, {"b": "x"}, False, True, "EP702"),
+    FieldChange(
+        "fields become map entries of another type",
         _FIELDS,
-        {**_MAP, "additionalProperties": _NUMBER},
+        {**_MAP, "additionalProperties": _INTEGER},
         {"b": "x"},
         True,
         True,
         "EP703",
     ),
-    SortOfChange(
-        "entries become fields of another type",
+    FieldChange(
+        "map entries become fields of another type",
         _MAP,
-        {"type": "object", "properties": {"b": _NUMBER}},
+        {"type": "object", "properties": {"b": _INTEGER}},
         {"b": "x"},
         True,
         True,
         "EP703",
     ),
-    SortOfChange(
-        "a keyword that Kubernetes does not know", _TEXT, {**_TEXT, "x-acme": 1}, "b", False, False, ""
-    ),
+    FieldChange("an unknown keyword", _STRING, {**_STRING, "x-acme": 1}, "b", False, False, ""),
 ]

@@ -1,25 +1,25 @@
-"""An operator's manifests, as small as tests need them."""
+"""Minimal manifests of an operator."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from everpath.bundlegen import Operator, ReleaseFacts, bundle_files, sorted_out
+from everpath.bundlegen import OperatorManifests, ReleaseMetadata, bundle_files, classify_manifests
 from everpath.model import Place
 from everpath.model.bundle_contents import Manifest
 
 CSV = "manifests/acme.clusterserviceversion.yaml"
-RELEASE = ReleaseFacts("acme", "acme.v1.2.0", "1.2.0", ("stable",), "stable")
+RELEASE = ReleaseMetadata("acme", "acme.v1.2.0", "1.2.0", ("stable",), "stable")
 
 
 def manifest(kind: str, name: str, api_version: str = "v1", file: str = "", **body: Any) -> Manifest:
-    """One object; `file` only matters where a message names it."""
-    written = {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **body}
-    return Manifest(Place(file or f"{kind}-{name}.yaml"), written)
+    """An object. `file` only matters for messages."""
+    body = {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **body}
+    return Manifest(Place(file or f"{kind}-{name}.yaml"), body)
 
 
 def base(annotations: dict[str, str] | None = None, **spec: Any) -> Manifest:
-    """The ClusterServiceVersion that people write."""
+    """A base ClusterServiceVersion."""
     made = manifest("ClusterServiceVersion", "acme", "operators.coreos.com/v1alpha1", spec=spec)
     made.body["metadata"]["annotations"] = annotations or {}
     return made
@@ -32,7 +32,7 @@ def deployment(name: str = "acme", account: str = "acme", **container: Any) -> M
 
 
 def crd(kind: str = "Widget", **fields: Any) -> Manifest:
-    """The definition of a kind whose spec has these fields."""
+    """A CRD whose spec has these fields."""
     plural = f"{kind.lower()}s"
     schema = {"description": f"A {kind}.", "properties": {"spec": {"properties": fields}}}
     return manifest(
@@ -46,16 +46,16 @@ def crd(kind: str = "Widget", **fields: Any) -> Manifest:
     )
 
 
-def files(*manifests: Manifest, release: ReleaseFacts = RELEASE) -> dict[str, dict[str, Any]]:
-    """The bundle of an operator with these manifests; a base is added where none is given."""
+def files(*manifests: Manifest, release: ReleaseMetadata = RELEASE) -> dict[str, dict[str, Any]]:
+    """The bundle of an operator with these manifests; a base CSV is added if there is none."""
     return bundle_files(operator(*manifests), release)
 
 
-def csv(*manifests: Manifest, release: ReleaseFacts = RELEASE) -> dict[str, Any]:
-    """Its ClusterServiceVersion."""
+def csv(*manifests: Manifest, release: ReleaseMetadata = RELEASE) -> dict[str, Any]:
+    """The ClusterServiceVersion of that bundle."""
     return files(*manifests, release=release)[CSV]
 
 
-def operator(*manifests: Manifest) -> Operator:
+def operator(*manifests: Manifest) -> OperatorManifests:
     has_base = any(m.kind == "ClusterServiceVersion" for m in manifests)
-    return sorted_out([*manifests, *(() if has_base else (base(),))])
+    return classify_manifests([*manifests, *(() if has_base else (base(),))])

@@ -1,6 +1,6 @@
-"""Bundle folders and templates for tests of rendering, and what opm refuses in them.
+"""Bundles and templates for tests of rendering, with those that opm refuses.
 
-Every refusal has the words by which opm's message is known; a conformance test puts each to opm.
+A conformance test compares the expected part of each message with opm.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = [
     "TemplateRefusal",
     "blob",
     "bundle_files",
-    "rendering",
+    "image_renderer",
     "semver",
     "template",
 ]
@@ -22,8 +22,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from everpath.model import Place
-from everpath.opm_render import Blob, Refusal, Rendered
-from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render import Blob, Refusal, RenderedBundle
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import embedded_csv
 
 _PREFIX: Final = "operators.operatorframework.io.bundle."
@@ -57,12 +57,14 @@ def bundle_files(
     metadata: Mapping[str, Any] | None = None,
     **spec: Any,
 ) -> dict[str, str]:
-    """The files of a bundle with one CRD. `spec` goes into the CSV's, metadata into files of its own."""
+    """The files of a bundle with one CRD. `spec` is added to the CSV; each key of `metadata` is a file."""
     body = csv if csv is not None else {**_CSV, "spec": {**_CSV["spec"], **spec}}
-    given = {f"{_PREFIX}package.v1": "op", f"{_PREFIX}channels.v1": "stable"}
+    default_annotations = {f"{_PREFIX}package.v1": "op", f"{_PREFIX}channels.v1": "stable"}
     files = {
         "manifests/op.clusterserviceversion.yaml": _yaml(body),
-        "metadata/annotations.yaml": _yaml({"annotations": given if annotations is None else annotations}),
+        "metadata/annotations.yaml": _yaml(
+            {"annotations": default_annotations if annotations is None else annotations}
+        ),
     }
     if crd is not None:
         files["manifests/kinds.yaml"] = _yaml(crd)
@@ -72,43 +74,43 @@ def bundle_files(
 
 
 def _yaml(value: object) -> str:
-    """JSON behind a comment is YAML to everybody."""
+    """JSON that begins with a comment, so that it is read as YAML."""
     return f"# as YAML\n{json.dumps(value, indent=1)}\n"
 
 
 def blob(version: str, *, package: str = "op", name: str | None = None, **more: Any) -> Blob:
     """A bundle in a catalog, under the image `op:VERSION`."""
-    stated = {"packageName": package, "version": version}
+    value = {"packageName": package, "version": version}
     return {
         "schema": "olm.bundle",
         "name": name or f"op.v{version}",
         "package": package,
         "image": f"op:{version}",
-        "properties": [{"type": "olm.package", "value": stated}],
+        "properties": [{"type": "olm.package", "value": value}],
         **more,
     }
 
 
-def rendering(*blobs: Mapping[str, Any]) -> Callable[[str], Rendered]:
-    """What gives these bundles by their images, and no other."""
+def image_renderer(*blobs: Mapping[str, Any]) -> Callable[[str], RenderedBundle]:
+    """An image renderer that knows these bundles."""
     by_image = {b["image"]: b for b in blobs}
 
-    def render(image: str) -> Rendered:
+    def render(image: str) -> RenderedBundle:
         if image not in by_image:
             raise Refusal(f"no image {image}")
-        made = blob_of(Document(Place("bundle.yaml"), by_image[image]))
-        return Rendered(made, embedded_csv(made))
+        rendered = decode_blob(CatalogDocument(Place("bundle.yaml"), by_image[image]))
+        return RenderedBundle(rendered, embedded_csv(rendered))
 
     return render
 
 
-def template(body: Mapping[str, Any]) -> Document:
-    """A template that stands in a file."""
-    return Document(Place("template.yaml"), body)
+def template(body: Mapping[str, Any]) -> CatalogDocument:
+    """A template in a file."""
+    return CatalogDocument(Place("template.yaml"), body)
 
 
 def semver(*, stable: Sequence[str] = (), **more: Any) -> dict[str, Any]:
-    """A semver template whose stable bundles have these versions; the other archetypes likewise."""
+    """A semver template with bundles of these versions. `more` has other archetypes and keys."""
     body: dict[str, Any] = {"schema": "olm.semver"}
     for key, value in {"stable": stable, **more}.items():
         is_archetype = key in ("stable", "fast", "candidate")
@@ -117,11 +119,11 @@ def semver(*, stable: Sequence[str] = (), **more: Any) -> dict[str, Any]:
 
 
 class BundleRefusal(NamedTuple):
-    """The files of a bundle, words of opm's refusal, and of ours with the way to what is refused."""
+    """A bundle that opm refuses: part of opm's message, part of everpath's message, and the place."""
 
     files: Mapping[str, str]
-    opm: str
-    ours: str
+    opm_message: str
+    message: str
     pointer: tuple[str | int, ...] = ()
 
 
@@ -135,9 +137,11 @@ BUNDLE_REFUSALS: Final[Mapping[str, BundleRefusal]] = {
     "no manifest": BundleRefusal(
         {**bundle_files(csv={}, crd=None), "manifests/README.md": "hello"},
         "no bundle objects found",
-        "no file of the bundle is a manifest",
+        "the bundle has no manifests",
     ),
-    "no CSV": BundleRefusal(bundle_files(csv={}), "no csv in bundle", "is a ClusterServiceVersion"),
+    "no CSV": BundleRefusal(
+        bundle_files(csv={}), "no csv in bundle", "the bundle has no ClusterServiceVersion"
+    ),
     "a CSV without a spec": BundleRefusal(
         bundle_files(csv={k: v for k, v in _CSV.items() if k != "spec"}),
         "unexpected end of JSON input",
@@ -152,7 +156,7 @@ BUNDLE_REFUSALS: Final[Mapping[str, BundleRefusal]] = {
     "a version that is a number": BundleRefusal(
         bundle_files(version=1.5),
         "cannot unmarshal number into Go value of type string",
-        "the CSV's version is not a string",
+        "the version of the CSV is not a string",
         ("spec", "version"),
     ),
     "a release that is a list": BundleRefusal(
@@ -161,22 +165,22 @@ BUNDLE_REFUSALS: Final[Mapping[str, BundleRefusal]] = {
         "neither a string nor a number",
         ("spec", "release"),
     ),
-    "a CRD that is owned and not there": BundleRefusal(
+    "an owned CRD that is missing": BundleRefusal(
         _owning({"name": "others.example.com", "kind": "Other", "version": "v1"}),
         "couldn't find example.com/v1/Other (others) in bundle",
         "the CSV owns example.com/v1/Other (others)",
         ("spec", "customresourcedefinitions", "owned", 0),
     ),
-    "a CRD that is owned in another version": BundleRefusal(
+    "an owned CRD with another version": BundleRefusal(
         _owning({"name": "kinds.example.com", "kind": "Kind", "version": "v2"}),
         "couldn't find example.com/v2/Kind (kinds) in bundle",
         "the CSV owns example.com/v2/Kind (kinds)",
         ("spec", "customresourcedefinitions", "owned", 0),
     ),
-    "a CRD's name without a group": BundleRefusal(
+    "a CRD name without a group": BundleRefusal(
         _owning({"name": "kinds", "kind": "Kind", "version": "v1"}),
         "couldn't parse plural.group from crd name: kinds",
-        "the CRD name 'kinds' is not its plural, a dot and its group",
+        "the CRD name 'kinds' is not of the form PLURAL.GROUP",
         ("spec", "customresourcedefinitions", "owned", 0, "name"),
     ),
     "an owned CRD that is null": BundleRefusal(
@@ -185,7 +189,7 @@ BUNDLE_REFUSALS: Final[Mapping[str, BundleRefusal]] = {
         "an entry of customresourcedefinitions.owned is null",
         ("spec", "customresourcedefinitions", "owned", 0),
     ),
-    "a CRD that Kubernetes cannot hold": BundleRefusal(
+    "a CRD with a value of the wrong type": BundleRefusal(
         bundle_files(crd={**_CRD, "spec": {**_CRD["spec"], "versions": [{"name": "v1", "served": "yes"}]}}),
         "error decoding v1 CRD",
         "spec.versions.0.served must be true or false, not the string 'yes'",
@@ -194,27 +198,27 @@ BUNDLE_REFUSALS: Final[Mapping[str, BundleRefusal]] = {
     "a CRD of another group": BundleRefusal(
         bundle_files(crd={**_CRD, "apiVersion": "example.com/v1"}),
         'is registered for version "example.com/v1"',
-        "'example.com/v1' is no API that has a CustomResourceDefinition",
+        "the API 'example.com/v1' has no kind CustomResourceDefinition",
         ("apiVersion",),
     ),
-    "a CSV of no group and version": BundleRefusal(
+    "a CSV with an invalid apiVersion": BundleRefusal(
         bundle_files(csv={**_CSV, "apiVersion": "a/b/c"}),
         "no csv in bundle",
-        "is a ClusterServiceVersion",
+        "the bundle has no ClusterServiceVersion",
     ),
     "no annotations": BundleRefusal(
-        bundle_files(annotations={}), "Could not find annotations file", "says which package and channels"
+        bundle_files(annotations={}), "Could not find annotations file", "states the package and channels"
     ),
     "a provided API that is a string": BundleRefusal(
         bundle_files(metadata={"properties": [{"type": "olm.gvk", "value": "Kind"}]}),
         'parse property[0] of type "olm.gvk"',
-        "an olm.gvk does not have the shape opm reads",
+        "invalid value of olm.gvk",
         ("properties", 0, "value"),
     ),
     "a required API without a value": BundleRefusal(
         bundle_files(metadata={"dependencies": [{"type": "olm.gvk"}]}),
         "unexpected end of JSON input",
-        "an olm.gvk without a value",
+        "olm.gvk has no value",
         ("dependencies", 0),
     ),
     "a required package whose range is a number": BundleRefusal(
@@ -222,7 +226,7 @@ BUNDLE_REFUSALS: Final[Mapping[str, BundleRefusal]] = {
             metadata={"dependencies": [{"type": "olm.package", "value": {"packageName": "d", "version": 1}}]}
         ),
         'parse property[0] of type "olm.package"',
-        "an olm.package does not have the shape opm reads",
+        "invalid value of olm.package",
         ("dependencies", 0, "value", "version"),
     ),
     "an image that is a number": BundleRefusal(
@@ -231,22 +235,22 @@ BUNDLE_REFUSALS: Final[Mapping[str, BundleRefusal]] = {
         "containers.0.image must be a string, not the number 5",
         ("spec", "install", "spec", "deployments", 0, "spec", "template", "spec", "containers", 0, "image"),
     ),
-    "related images that are none": BundleRefusal(
+    "related images of the wrong type": BundleRefusal(
         bundle_files(relatedImages=["op:1"]),
         "get related images for bundle",
-        "relatedImages cannot be read",
+        "relatedImages of the CSV is invalid",
         ("spec", "relatedImages", 0),
     ),
 }
 
 
 class TemplateRefusal(NamedTuple):
-    """A template, the bundles there are, words of opm's refusal, and of ours with the way to it."""
+    """A template that opm refuses: part of opm's message, part of everpath's message, and the place."""
 
     kind: str
     body: Mapping[str, Any]
-    opm: str
-    ours: str
+    opm_message: str
+    message: str
     pointer: tuple[str | int, ...] = ()
     bundles: tuple[Blob, ...] = (blob("1.0.0"), blob("1.0.1"))
 
@@ -272,17 +276,17 @@ TEMPLATE_REFUSALS: Final[Mapping[str, TemplateRefusal]] = {
         "basic",
         _basic({"schema": "olm.bundle", "image": "op:1.0.0", "package": "op"}),
         "unexpected fields present in basic template bundle",
-        "has only an image, and this one has package",
+        "must have only an image, and this one has package",
         ("entries", 0, "package"),
     ),
     "a bundle of a basic template without an image": TemplateRefusal(
         "basic",
         _basic({"schema": "olm.bundle", "name": "op.v1.0.0"}),
         "unexpected fields present in basic template bundle",
-        "a bundle of a basic template without an image",
+        "a bundle of a basic template has no image",
         ("entries", 0),
     ),
-    "an image nobody knows": TemplateRefusal(
+    "an unknown image": TemplateRefusal(
         "basic",
         _basic({"schema": "olm.bundle", "image": "op:7"}),
         'image "op:7" is not among',
@@ -296,27 +300,27 @@ TEMPLATE_REFUSALS: Final[Mapping[str, TemplateRefusal]] = {
         "basic",
         _basic({"schema": "olm.channel", "name": "stable", "package": "op", "entries": [{"skips": "x"}]}),
         "parse channel",
-        "an olm.channel that opm cannot read",
+        "invalid olm.channel",
         ("entries", 0, "entries", 0, "skips"),
     ),
     "a semver template without bundles": TemplateRefusal(
         "semver", semver(), "no bundles specified", "the template lists no bundle"
     ),
-    "a key that semver templates do not have": TemplateRefusal(
+    "an unknown key of a semver template": TemplateRefusal(
         "semver", semver(stable=["1.0.0"], edge={}), 'unknown field "edge"', "no field 'edge'", ("edge",)
     ),
     "a preference that is not generated": TemplateRefusal(
         "semver",
         semver(stable=["1.0.0"], generateMinorChannels=True, defaultChannelTypePreference="major"),
         "doesn't make sense if not generating major-version channels",
-        "major channels are preferred and not generated",
+        "major channels are preferred but not generated",
         ("defaultChannelTypePreference",),
     ),
-    "a preference that is no kind": TemplateRefusal(
+    "an unknown preference": TemplateRefusal(
         "semver",
         semver(stable=["1.0.0"], defaultChannelTypePreference="patch"),
         "unknown DefaultChannelTypePreference",
-        "'patch' is no kind of channel",
+        "'patch' is not a type of channels",
         ("defaultChannelTypePreference",),
     ),
     "a bundle listed twice": TemplateRefusal(
@@ -330,15 +334,15 @@ TEMPLATE_REFUSALS: Final[Mapping[str, TemplateRefusal]] = {
         "semver",
         semver(stable=["1.0.0", "2.0.0"]),
         "does not belong to this package",
-        "is of package 'other'",
+        "belongs to package 'other'",
         ("stable", "bundles", 1),
         (blob("1.0.0"), blob("2.0.0", package="other")),
     ),
-    "a version that is none": TemplateRefusal(
+    "an invalid version": TemplateRefusal(
         "semver",
         semver(stable=["v1"]),
         'has invalid version "v1"',
-        "the version of 'op.vv1' cannot be read",
+        "invalid version of 'op.vv1'",
         ("stable", "bundles", 0),
         (blob("v1"),),
     ),
@@ -346,23 +350,23 @@ TEMPLATE_REFUSALS: Final[Mapping[str, TemplateRefusal]] = {
         "semver",
         semver(stable=["1.0.0", "1.0.0+1"]),
         "differ only by build metadata",
-        "differ by nothing that orders versions",
+        "has the same precedence as",
         ("stable", "bundles", 1),
         (blob("1.0.0"), blob("1.0.0+1")),
     ),
-    "a bundle without its package": TemplateRefusal(
+    "a bundle without an olm.package property": TemplateRefusal(
         "semver",
         semver(stable=["1.0.0"]),
         'has multiple "olm.package" properties, expected exactly 1',
-        "has no olm.package properties, and one is needed",
+        "has 0 olm.package properties instead of 1",
         ("stable", "bundles", 0),
         (blob("1.0.0", properties=[]),),
     ),
-    "entries that opm does not accept": TemplateRefusal(
+    "entries that opm refuses": TemplateRefusal(
         "substitutes",
         _substitutes(entries=_CATALOG[:2]),
         "entries are not valid FBC",
-        "the entries are not a catalog opm accepts",
+        "opm refuses the entries",
         ("entries",),
     ),
     "a substitute for itself": TemplateRefusal(
@@ -372,39 +376,39 @@ TEMPLATE_REFUSALS: Final[Mapping[str, TemplateRefusal]] = {
         "cannot substitute itself",
         ("substitutions", 0),
     ),
-    "a base that is not there": TemplateRefusal(
+    "an unknown base": TemplateRefusal(
         "substitutes",
         _substitutes(("op:1.0.1", "op.v7")),
         'base bundle "op.v7" does not exist in catalog',
-        "no bundle of the entries is called 'op.v7'",
+        "the entries have no bundle 'op.v7'",
         ("substitutions", 0, "base"),
     ),
-    "a base twice": TemplateRefusal(
+    "a base that is substituted twice": TemplateRefusal(
         "substitutes",
         _substitutes(("op:1.0.1", "op.v1.0.0"), ("op:1.0.0", "op.v1.0.0")),
         'cannot reuse the same substitution base "op.v1.0.0"',
         "'op.v1.0.0' is substituted twice",
         ("substitutions", 1, "base"),
     ),
-    "a substitute twice": TemplateRefusal(
+    "a substitute that is used twice": TemplateRefusal(
         "substitutes",
         _substitutes(("op:1.0.1", "op.v1.0.0"), ("op:1.0.1", "op.v1.0.1")),
         'cannot reuse the same substitution "op:1.0.1"',
-        "'op:1.0.1' substitutes 'op.v1.0.0' already",
+        "'op:1.0.1' already substitutes 'op.v1.0.0'",
         ("substitutions", 1, "name"),
     ),
-    "a substitute that is no later": TemplateRefusal(
+    "a substitute without a higher version": TemplateRefusal(
         "substitutes",
         _substitutes(("op:1.0.0", "op.v1.0.0")),
         "is not less than substitute bundle",
-        "is no later version or release than",
+        "are not higher than those of",
         ("substitutions", 0),
     ),
     "a substitution without a base": TemplateRefusal(
         "substitutes",
         _substitutes(("op:1.0.1", "")),
         "substitution base cannot be empty",
-        "a substitution without a base",
+        "the substitution has no base",
         ("substitutions", 0),
     ),
 }

@@ -214,7 +214,7 @@ def test_a_crd_is_of_one_of_two_api_versions() -> None:
                 "spec": {"minAvailable": [], "maxUnavailable": 1.5, "selector": 1},
             },
             [
-                f"spec.{key} must be a string or a whole number of 32 bits, not {value}"
+                f"spec.{key} must be a string or a 32-bit integer, not {value}"
                 for key, value in (("maxUnavailable", "the number 1.5"), ("minAvailable", "a list"))
             ],
         ),
@@ -222,7 +222,7 @@ def test_a_crd_is_of_one_of_two_api_versions() -> None:
         (
             {"kind": "PriorityClass", "value": "1", "globalDefault": "true"},
             [
-                "value must be a whole number of 32 bits, not the string '1'",
+                "value must be a 32-bit integer, not the string '1'",
                 "globalDefault must be true or false, not the string 'true'",
             ],
         ),

@@ -85,7 +85,7 @@ def test_a_field_that_an_upgrade_loses_is_found_with_the_upgrade_and_its_line(
     assert done.code == 1
     assert done.out.startswith("bundles/acme/2.0.0/manifests/caches.yaml:12:")
     assert "EP702" in done.out
-    assert "acme.v1.0.0 to acme.v2.0.0: caches.example.com v1: the field unit is gone" in done.out
+    assert "acme.v1.0.0 to acme.v2.0.0: caches.example.com v1: the field unit is removed" in done.out
 
 
 def test_without_the_bundles_nobody_asks(project: Path, everpath: Everpath) -> None:
@@ -119,7 +119,7 @@ def test_a_description_that_changes_warns_those_who_think_of_v1(project: Path, e
     done = everpath(*asked)
     assert done.code == 0
     assert "EP710 warning" in done.out
-    assert "OLM v1 cannot tell that it is safe to change size (description)" in done.out
+    assert "OLM v1 does not recognise these changes as safe: size (description)" in done.out
     assert "EP710" not in everpath(*asked, "--policy", "v0").out
 
 

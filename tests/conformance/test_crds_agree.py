@@ -1,6 +1,6 @@
 """OLM v0's catalog operator and OLM v1's preflight are asked about the same definitions, and do what we say.
 
-What we say is a fate of each breach: refused, refused where an object does not comply, or carried out.
+Everpath predicts what each OLM does with a change: it upgrades, refuses, or refuses invalid objects.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import pytest
 
 from conformance.oracle import Answer, Oracle
 from conformance.random_definitions import Definition, Pair, edited, random_object, random_pair
-from crd_changes import CHANGES, SortOfChange, definition_with
-from everpath.crd_upgrade_safety import Breach, breaches
-from everpath.crd_upgrade_safety.definitions import definition
-from everpath.crd_upgrade_safety.preflight import between_served, refusals
+from crd_changes import CHANGES, FieldChange, crd_with
+from everpath.crd_upgrade_safety import UnsafeChange, find_unsafe_changes
+from everpath.crd_upgrade_safety.crd import parse_crd
+from everpath.crd_upgrade_safety.preflight import refused_changes, served_version_differences
+from everpath.crd_upgrade_safety.unsafe_changes import OlmResponse
 from everpath.model import Place
 from everpath.model.bundle_contents import Manifest
 
@@ -90,9 +91,9 @@ def asked_of_v1(oracle: Oracle, pairs: list[Pair]) -> Counter[str]:
     )
     counts: Counter[str] = Counter()
     for pair, answer in zip(pairs, answers, strict=True):
-        fates = {breach.fates.v1 for breach in our_breaches(pair)}
+        responses = {change.responses.v1 for change in our_changes(pair)}
         is_refused = "refusal" in answer or "panicked" in answer
-        assert is_refused == ("refuses it" in fates), (pair, answer)
+        assert is_refused == (OlmResponse.REFUSES in responses), (pair, answer)
         counts["panics" if "panicked" in answer else "refused" if is_refused else "carried out"] += 1
         if "panicked" not in answer:
             assert refused_by_v1(answer) == refused_by_us(pair), (pair, answer)
@@ -112,21 +113,23 @@ def refused_by_v1(answer: Answer) -> set[tuple[str, ...]]:
 
 
 def refused_by_us(pair: Pair) -> set[tuple[str, ...]]:
-    old, new = (definition(Manifest(Place(""), body)) for body in (pair.old, pair.new))
-    found = list(refusals(old, new))
-    torn = {r.version for r in found if r.is_gone}  # there it stops before it looks at what has changed
-    made = {("gone", r.version, dotted(r.location)) for r in found if r.is_gone}
+    old, new = (parse_crd(Manifest(Place(""), body)) for body in (pair.old, pair.new))
+    found = list(refused_changes(old, new))
+    torn = {r.version for r in found if r.is_removal}  # there it stops before it looks at what has changed
+    made = {("gone", r.version, dotted(r.location)) for r in found if r.is_removal}
     made |= {("changed", r.version, dotted(r.location)) for r in found if r.version not in torn}
-    return made | {("served",) for _ in [*between_served(new)][:1]}
+    return made | {("served",) for _ in [*served_version_differences(new)][:1]}
 
 
 def dotted(location: str) -> str:
     return location if not location or location.startswith("[") else f".{location}"
 
 
-def our_breaches(pair: Pair) -> list[Breach]:
-    old, new = (definition(Manifest(Place(""), body)) for body in (pair.old, pair.new))
-    return list(breaches([old], [new], {old.name: frozenset(pair.old["status"]["storedVersions"])}))
+def our_changes(pair: Pair) -> list[UnsafeChange]:
+    old, new = (parse_crd(Manifest(Place(""), body)) for body in (pair.old, pair.new))
+    return list(
+        find_unsafe_changes([old], [new], {old.name: frozenset(pair.old["status"]["storedVersions"])})
+    )
 
 
 def test_v0_refuses_what_we_say_it_refuses(
@@ -156,8 +159,8 @@ def asked_of_v0(oracle: Oracle, pairs: list[Pair]) -> Counter[str]:
     )
     counts: Counter[str] = Counter()
     for pair, held, answer in zip(pairs, objects, answers, strict=True):
-        found = our_breaches(pair)
-        kinds = {breach.kind for breach in found}
+        found = our_changes(pair)
+        kinds = {change.kind for change in found}
         assert ("stored" in answer) == ("stored-removed" in kinds), (pair, answer)
         assert is_immutable(answer) == ("scope-changed" in kinds), (pair, answer)
         counts["stored version gone"] += "stored" in answer
@@ -166,10 +169,10 @@ def asked_of_v0(oracle: Oracle, pairs: list[Pair]) -> Counter[str]:
     return counts
 
 
-def objects_refused(pair: Pair, found: list[Breach], asked: list[tuple[Any, Any]]) -> Counter[str]:
+def objects_refused(pair: Pair, found: list[UnsafeChange], asked: list[tuple[Any, Any]]) -> Counter[str]:
     """An object of before that stops the upgrade is announced for its version."""
     claimed = {
-        breach.version for breach in found if breach.fates.v0 == "refuses it where an object does not comply"
+        change.version for change in found if change.responses.v0 == OlmResponse.REFUSES_INVALID_OBJECTS
     }
     trusts = pair.new["spec"].get("conversion", {}).get("strategy") == "Webhook"
     were = [(held, answer) for held, answer in asked if answer["was"]]
@@ -196,19 +199,19 @@ def is_immutable(answer: Answer) -> bool:
     return any(said.startswith("spec.scope: ") and "immutable" in said for said in answer["server"])
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.words)
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.title)
 def test_each_sort_of_change_has_the_fate_of_the_table(
-    oracle: Oracle, oracle_v1: Oracle, change: SortOfChange
+    oracle: Oracle, oracle_v1: Oracle, change: FieldChange
 ) -> None:
-    old, new = definition_with(change.old), definition_with(change.new)
+    old, new = crd_with(change.old), crd_with(change.new)
     head = {"apiVersion": "acme.io/v1", "kind": "Widget", "metadata": {"name": "w"}}
     held = [{"version": "v1", "content": {**head, "spec": {"a": change.value}}}]
     [v0] = oracle.ask({"ask": "definition", "old": old, "new": new, "objects": held})["objects"]
     v1 = oracle_v1.ask({"ask": "definition", "old": old, "manifest": json.dumps(new)})
     assert v0["was"]
-    assert ("refusal" in v0, "refusal" in v1) == (change.by_v0, change.by_v1)
+    assert ("refusal" in v0, "refusal" in v1) == (change.is_refused_by_v0, change.is_refused_by_v1)
 
 
 def test_v1_lets_a_release_without_the_definition_pass(oracle_v1: Oracle) -> None:
-    old = definition_with({"type": "string"})
+    old = crd_with({"type": "string"})
     assert oracle_v1.ask({"ask": "definition", "old": old, "manifest": ""}) == {}

@@ -16,17 +16,17 @@ from conformance.random_bundles import random_bundle
 from conformance.random_templates import Case, basic_case, semver_case, substitutes_case
 from conformance.random_values import random_value
 from conformance.whole_bundles import bundle_folders, completed
-from everpath.go_types import structs
+from everpath.go_types import STRUCTS
 from everpath.loaders.bundle.contents import read_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.fbc.writing import catalog_text
 from everpath.loaders.sources import Sources
 from everpath.model import Place
-from everpath.opm_render import Blob, Refusal, Rendered, render_bundle
-from everpath.opm_render.blobs import Document, blob_of, package_of
-from everpath.opm_render.bundles import embedded_csv, image_named, tidied
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render import Blob, Refusal, RenderedBundle, render_bundle
+from everpath.opm_render.blobs import CatalogDocument, blob_package, decode_blob
+from everpath.opm_render.bundles import embedded_csv, expand_image_template, normalize_bundle
+from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.opm_render.templates import render_template
 from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS
 
@@ -35,16 +35,16 @@ pytestmark = pytest.mark.conformance
 _CASES: Final = {"basic": basic_case, "semver": semver_case, "substitutes": substitutes_case}
 
 
-def _document(body: Mapping[str, Any]) -> Document:
-    return Document(Place("template.yaml"), body)
+def _document(body: Mapping[str, Any]) -> CatalogDocument:
+    return CatalogDocument(Place("template.yaml"), body)
 
 
 def _rendered(case: Case) -> str | Refusal:
-    def render(image: str) -> Rendered:
+    def render(image: str) -> RenderedBundle:
         if image not in case.bundles:
             raise Refusal(f"no image {image}")
-        blob = blob_of(_document(case.bundles[image]))
-        return Rendered(blob, embedded_csv(blob))
+        blob = decode_blob(_document(case.bundles[image]))
+        return RenderedBundle(blob, embedded_csv(blob))
 
     try:
         blobs = render_template(_document(case.template), render, why_refused)
@@ -96,8 +96,10 @@ def _question(folder: Path, output: str, level: str) -> dict[str, object]:
 def _folder_rendered(folder: Path, output: str, level: str) -> str | Refusal:
     try:
         contents = read_contents(str(folder))
-        rendered = render_bundle(contents, image_named(contents, _IMAGE) if level else "")
-        return "".join(catalog_text([(migrated(rendered) if level else rendered).blob], output))
+        rendered = render_bundle(contents, expand_image_template(contents, _IMAGE) if level else "")
+        return "".join(
+            catalog_text([(migrate_to_csv_metadata(rendered) if level else rendered).blob], output)
+        )
     except Refusal as refusal:
         return refusal
 
@@ -170,7 +172,7 @@ def test_any_text_is_written_as_opm_writes_it(
     for output in ("yaml", "json"):
         questions = ({"ask": "render", "folders": [str(folder)], "output": output} for folder in folders)
         for document, answer in zip(documents, oracle.ask_many(questions), strict=True):
-            ours = "".join(catalog_text([blob_of(_document(document))], output))
+            ours = "".join(catalog_text([decode_blob(_document(document))], output))
             assert ours == answer["text"], document
     record_property(
         "counted", f"documents of odd texts and numbers: {len(documents)} written byte for byte, twice"
@@ -179,9 +181,9 @@ def test_any_text_is_written_as_opm_writes_it(
 
 def test_the_table_of_structs_is_that_of_the_real_types(oracle: Oracle) -> None:
     types = oracle.ask({"ask": "types"})["types"]
-    assert {
-        name: {f"{key} {kind}" for key, kind in fields.items()} for name, fields in structs().items()
-    } == {name: set(fields) for name, fields in types.items()}
+    assert {name: {f"{key} {kind}" for key, kind in fields.items()} for name, fields in STRUCTS.items()} == {
+        name: set(fields) for name, fields in types.items()
+    }
 
 
 def test_a_catalog_rendered_again_is_what_opm_makes_of_it(
@@ -199,15 +201,15 @@ def test_a_catalog_rendered_again_is_what_opm_makes_of_it(
         folder = _laid_out({"catalog.json": "\n".join(map(json.dumps, blobs))}, tmp_path / str(number))
         answer = oracle.ask({"ask": "render", "folders": [str(folder)], "output": "json"})
         try:
-            ours = "".join(catalog_text(map(tidied, read_blobs(str(folder), Sources())), "json"))
+            ours = "".join(catalog_text(map(normalize_bundle, read_blobs(str(folder), Sources())), "json"))
         except Refusal:
             assert not answer["ok"], blobs
             counts["refused"] += 1
         else:
             kept = [
                 b
-                for b in map(blob_of, map(_document, blobs))
-                if package_of(b) or b["schema"] == "custom.thing"
+                for b in map(decode_blob, map(_document, blobs))
+                if blob_package(b) or b["schema"] == "custom.thing"
             ]
             if len(kept) == len(blobs):
                 assert answer["ok"], answer
@@ -228,7 +230,7 @@ def _sorted(text: str) -> list[str]:
 def test_opm_refuses_the_bundles_that_are_refused_here(oracle: Oracle, tmp_path: Path, name: str) -> None:
     case = BUNDLE_REFUSALS[name]
     answer = oracle.ask(_question(_laid_out(case.files, tmp_path / "b"), "json", ""))
-    assert case.opm in answer["error"]
+    assert case.opm_message in answer["error"]
 
 
 @pytest.mark.parametrize("name", TEMPLATE_REFUSALS)
@@ -236,4 +238,4 @@ def test_opm_refuses_the_templates_that_are_refused_here(oracle: Oracle, name: s
     case = TEMPLATE_REFUSALS[name]
     bundles = {blob["image"]: json.dumps(blob) for blob in case.bundles}
     question = {"ask": "template", "type": case.kind, "text": json.dumps(case.body), "bundles": bundles}
-    assert case.opm in oracle.ask(question)["error"]
+    assert case.opm_message in oracle.ask(question)["error"]

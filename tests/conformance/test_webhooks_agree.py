@@ -9,7 +9,7 @@ import pytest
 
 from conformance.bundle_verdicts import said_upstream
 from conformance.oracle import Oracle
-from everpath.bundlegen import ReleaseFacts, bundle_files
+from everpath.bundlegen import ReleaseMetadata, bundle_files
 from everpath.loaders.operator_manifests import read_operator
 from everpath.loaders.sources import Sources
 from everpath.parsing.go_yaml import yaml_text
@@ -18,7 +18,7 @@ from operator_sdk_projects import write_webhook
 pytestmark = pytest.mark.conformance
 
 _PARTS: Final = ("manifests/bases", "crd/bases", "rbac", "manager", "webhook", "samples")
-_RELEASE: Final = ReleaseFacts(
+_RELEASE: Final = ReleaseMetadata(
     "memcached-operator",
     "memcached-operator.v0.1.0",
     "0.1.0",

@@ -1,4 +1,4 @@
-"""What operator-controller's preflight takes for a change, keyword by keyword."""
+"""The changes that operator-controller's preflight refuses, keyword by keyword."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from crd_changes import definition_with
-from everpath.crd_upgrade_safety.definitions import Definition, definition
-from everpath.crd_upgrade_safety.preflight import Refusal, between_served, refusals
+from crd_changes import crd_with
+from everpath.crd_upgrade_safety.crd import CustomResourceDefinition, parse_crd
+from everpath.crd_upgrade_safety.preflight import RefusedChange, refused_changes, served_version_differences
 from everpath.model import Place
 from everpath.model.bundle_contents import Manifest
 
 LOCATION = "spec.a"
 
 
-def refused(old: dict[str, Any], new: dict[str, Any]) -> list[Refusal]:
-    """What is refused of a field `spec.a` that has one schema and is given another."""
-    before, after = (definition(Manifest(Place("crd.yaml"), definition_with(s))) for s in (old, new))
-    return list(refusals(before, after))
+def refused(old: dict[str, Any], new: dict[str, Any]) -> list[RefusedChange]:
+    """The refused changes of a field `spec.a` whose schema changes."""
+    before, after = (parse_crd(Manifest(Place("crd.yaml"), crd_with(s))) for s in (old, new))
+    return list(refused_changes(before, after))
 
 
-TEXTS = [
+STRINGS = [
     "id",
     "$schema",
     "$ref",
@@ -45,8 +45,8 @@ SWITCHES = [
 UPPER = ["maximum", "maxLength", "maxItems", "maxProperties"]
 LOWER = ["minimum", "minLength", "minItems", "minProperties"]
 MAPPINGS = ["patternProperties", "dependencies", "definitions", "externalDocs"]
-CHANGED: dict[str, tuple[Any, Any]] = {
-    **dict.fromkeys(TEXTS, ("a", "b")),
+CHANGED_VALUES: dict[str, tuple[Any, Any]] = {
+    **dict.fromkeys(STRINGS, ("a", "b")),
     **dict.fromkeys(SWITCHES, (False, True)),
     **dict.fromkeys(UPPER, (3, 2)),
     **dict.fromkeys(LOWER, (2, 3)),
@@ -62,14 +62,14 @@ CHANGED: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("key", CHANGED)
-def test_another_value_of_a_keyword_is_refused(key: str) -> None:
-    old, new = CHANGED[key]
-    assert refused({key: old}, {key: new}) == [Refusal("v1", LOCATION, (key,))]
+@pytest.mark.parametrize("key", CHANGED_VALUES)
+def test_a_changed_keyword_is_refused(key: str) -> None:
+    old, new = CHANGED_VALUES[key]
+    assert refused({key: old}, {key: new}) == [RefusedChange("v1", LOCATION, (key,))]
 
 
 @pytest.mark.parametrize("key", ["x-other", "Maximum", "const"])
-def test_what_no_definition_may_state_is_dropped(key: str) -> None:
+def test_an_unknown_keyword_is_ignored(key: str) -> None:
     assert refused({key: 3}, {key: 2}) == []
 
 
@@ -93,9 +93,7 @@ def test_what_no_definition_may_state_is_dropped(key: str) -> None:
         ("required", "a"),
     ],
 )
-def test_a_keyword_that_says_nothing_or_has_a_wrong_shape_might_as_well_be_absent(
-    key: str, empty: object
-) -> None:
+def test_an_empty_or_malformed_keyword_counts_as_absent(key: str, empty: object) -> None:
     assert refused({"type": "string"}, {"type": "string", key: empty}) == []
 
 
@@ -112,52 +110,56 @@ def test_a_keyword_that_says_nothing_or_has_a_wrong_shape_might_as_well_be_absen
         ("x-kubernetes-preserve-unknown-fields", False),
     ],
 )
-def test_an_empty_value_of_some_keywords_says_something(key: str, empty: object) -> None:
-    assert Refusal("v1", LOCATION, (key,)) in refused({}, {key: empty})
+def test_an_empty_value_of_some_keywords_counts(key: str, empty: object) -> None:
+    assert RefusedChange("v1", LOCATION, (key,)) in refused({}, {key: empty})
 
 
-def test_values_in_another_order_are_no_change() -> None:
+def test_the_order_of_enum_and_required_is_ignored() -> None:
     assert refused({"enum": ["a", "b"]}, {"enum": ["b", "a"]}) == []
     assert refused({"required": ["a", "b"]}, {"required": ["b", "a"]}) == []
 
 
-def test_a_refusal_of_items_and_entries_alone_is_inside() -> None:
-    assert Refusal("v1", LOCATION, ("additionalProperties", "items")).is_inside
-    assert Refusal("v1", LOCATION, ("additionalProperties",)).is_inside
-    assert Refusal("v1", LOCATION, ("items",)).is_inside
-    assert not Refusal("v1", LOCATION, ("items", "title")).is_inside
-    assert not Refusal("v1", LOCATION, ()).is_inside
+def test_a_change_of_items_and_entries_alone_is_of_items() -> None:
+    assert RefusedChange("v1", LOCATION, ("additionalProperties", "items")).is_of_items
+    assert RefusedChange("v1", LOCATION, ("additionalProperties",)).is_of_items
+    assert RefusedChange("v1", LOCATION, ("items",)).is_of_items
+    assert not RefusedChange("v1", LOCATION, ("items", "title")).is_of_items
+    assert not RefusedChange("v1", LOCATION, ()).is_of_items
 
 
-def whole(*versions: tuple[str, dict[str, Any]], **spec: Any) -> Definition:
-    """A definition of served versions, each with its whole schema."""
+def crd(*versions: tuple[str, dict[str, Any]], **spec: Any) -> CustomResourceDefinition:
+    """A CRD with these served versions and schemas."""
     listed = [
         {"name": name, "served": True, "storage": False, "schema": {"openAPIV3Schema": schema}}
         for name, schema in versions
     ]
     body = {"metadata": {"name": "widgets.acme.io"}, "spec": {"versions": listed, **spec}}
-    return definition(Manifest(Place("crd.yaml"), body))
+    return parse_crd(Manifest(Place("crd.yaml"), body))
 
 
 @pytest.mark.parametrize("key", UPPER)
-def test_an_upper_bound_may_rise_or_go(key: str) -> None:
-    taken = [not refused(old, new) for old, new in (({key: 3}, {key: 4}), ({key: 3}, {}), ({}, {key: 3}))]
-    assert taken == [True, True, False]
+def test_an_upper_bound_may_be_raised_or_removed(key: str) -> None:
+    is_accepted = [
+        not refused(old, new) for old, new in (({key: 3}, {key: 4}), ({key: 3}, {}), ({}, {key: 3}))
+    ]
+    assert is_accepted == [True, True, False]
 
 
 @pytest.mark.parametrize("key", LOWER)
-def test_a_lower_bound_may_fall_or_go(key: str) -> None:
-    taken = [not refused(old, new) for old, new in (({key: 3}, {key: 2}), ({key: 3}, {}), ({}, {key: 3}))]
-    assert taken == [True, True, False]
+def test_a_lower_bound_may_be_lowered_or_removed(key: str) -> None:
+    is_accepted = [
+        not refused(old, new) for old, new in (({key: 3}, {key: 2}), ({key: 3}, {}), ({}, {key: 3}))
+    ]
+    assert is_accepted == [True, True, False]
 
 
 def test_a_bound_may_be_a_fraction() -> None:
     assert refused({"maximum": 1.5}, {"maximum": 2.5}) == []
-    assert refused({"maximum": 1.5}, {"maximum": 0.5}) == [Refusal("v1", LOCATION, ("maximum",))]
+    assert refused({"maximum": 1.5}, {"maximum": 0.5}) == [RefusedChange("v1", LOCATION, ("maximum",))]
 
 
 @pytest.mark.parametrize(
-    ("key", "old", "new", "is_taken"),
+    ("key", "old", "new", "is_accepted"),
     [
         ("enum", ["a"], ["b", "a"], True),
         ("enum", ["a"], [], False),
@@ -173,32 +175,32 @@ def test_a_bound_may_be_a_fraction() -> None:
         ("default", 1, True, False),
     ],
 )
-def test_a_list_of_values_may_grow_and_one_of_demands_may_shrink(
-    key: str, old: Any, new: Any, is_taken: bool
-) -> None:
-    assert (refused({key: old}, {key: new}) == []) is is_taken
+def test_an_enum_may_grow_and_required_may_shrink(key: str, old: Any, new: Any, is_accepted: bool) -> None:
+    assert (refused({key: old}, {key: new}) == []) is is_accepted
 
 
 @pytest.mark.parametrize("key", ["allOf", "anyOf", "oneOf"])
-def test_the_last_of_combined_schemas_stands_for_the_field(key: str) -> None:
+def test_the_last_combined_schema_replaces_that_of_the_field(key: str) -> None:
     def combined(beside: int, first: int, last: int) -> dict[str, Any]:
         return {"maxLength": beside, key: [{"minLength": first}, {"maxItems": last}]}
 
     assert refused(combined(3, 1, 3), combined(2, 2, 3)) == []
-    assert refused(combined(3, 1, 3), combined(3, 1, 2)) == [Refusal("v1", LOCATION, ("maxItems",))]
+    assert refused(combined(3, 1, 3), combined(3, 1, 2)) == [RefusedChange("v1", LOCATION, ("maxItems",))]
 
 
-def test_of_several_ways_to_combine_the_last_stands_for_the_field() -> None:
+def test_not_replaces_all_other_combined_schemas() -> None:
     def combined(*bounds: int) -> dict[str, Any]:
         every = dict(zip(("allOf", "anyOf", "oneOf"), ([{"maximum": b}] for b in bounds[:3]), strict=True))
         return {**every, "not": {"maximum": bounds[3]}}
 
     assert refused(combined(3, 3, 3, 3), combined(2, 2, 2, 3)) == []
-    assert refused(combined(3, 3, 3, 3), combined(3, 3, 3, 2)) == [Refusal("v1", LOCATION, ("maximum",))]
+    assert refused(combined(3, 3, 3, 3), combined(3, 3, 3, 2)) == [
+        RefusedChange("v1", LOCATION, ("maximum",))
+    ]
 
 
 @pytest.mark.parametrize(
-    ("around", "location"),
+    ("wrap", "location"),
     [
         (lambda inner: {"properties": {"b": inner}}, "spec.a.b"),
         (lambda inner: {"items": inner}, "spec.a[*]"),
@@ -206,71 +208,71 @@ def test_of_several_ways_to_combine_the_last_stands_for_the_field() -> None:
         (lambda inner: {"items": {"properties": {"b": inner}}}, "spec.a[*].b"),
     ],
 )
-def test_a_change_is_found_wherever_in_a_field_it_is(around: Any, location: str) -> None:
-    changed = refused(around({"maximum": 3}), around({"maximum": 2}))
-    assert Refusal("v1", location, ("maximum",)) in changed
-    # What holds items or entries has changed with them; what holds fields has not.
-    assert (Refusal("v1", LOCATION, ("items",)) in changed) == ("items" in around({}))
-    assert (Refusal("v1", LOCATION, ("additionalProperties",)) in changed) == (
-        "additionalProperties" in around({})
+def test_a_nested_change_is_found_at_its_location(wrap: Any, location: str) -> None:
+    changed = refused(wrap({"maximum": 3}), wrap({"maximum": 2}))
+    assert RefusedChange("v1", location, ("maximum",)) in changed
+    # Lists and maps change with their items and entries; objects do not change with their fields.
+    assert (RefusedChange("v1", LOCATION, ("items",)) in changed) == ("items" in wrap({}))
+    assert (RefusedChange("v1", LOCATION, ("additionalProperties",)) in changed) == (
+        "additionalProperties" in wrap({})
     )
-    gone = refused(around({"maximum": 3}), {})
-    assert Refusal("v1", location, ()) in gone
+    removed = refused(wrap({"maximum": 3}), {})
+    assert RefusedChange("v1", location, ()) in removed
 
 
 @pytest.mark.parametrize("key", ["items", "additionalProperties", "not"])
-def test_what_go_does_not_read_is_dropped_below_a_field_too(key: str) -> None:
+def test_unknown_keywords_are_ignored_in_nested_schemas(key: str) -> None:
     assert refused({key: {"x-other": 1, "title": ""}}, {key: {"x-other": 2}}) == []
 
 
 @pytest.mark.parametrize("key", ["allOf", "anyOf", "oneOf"])
-def test_what_go_does_not_read_is_dropped_in_combined_schemas_too(key: str) -> None:
+def test_unknown_keywords_are_ignored_in_combined_schemas(key: str) -> None:
     one, other = ({key: [{"x-other": n}, {"type": "string"}]} for n in (1, 2))
     assert refused({"items": one}, {"items": other}) == []
 
 
-def test_a_schema_of_a_wrong_shape_is_an_empty_one() -> None:
+def test_a_malformed_schema_counts_as_empty() -> None:
     assert refused({"properties": {"b": "string"}}, {"properties": {"b": {}}}) == []
     assert refused({"properties": "b"}, {"properties": {}}) == []
 
 
-def test_a_change_of_the_whole_object_has_no_location() -> None:
-    old, new = whole(("v1", {})), whole(("v1", {"title": "t"}))
-    assert list(refusals(old, new)) == [Refusal("v1", "", ("title",))]
+def test_a_change_of_the_top_level_schema_has_an_empty_location() -> None:
+    old, new = crd(("v1", {})), crd(("v1", {"title": "t"}))
+    assert list(refused_changes(old, new)) == [RefusedChange("v1", "", ("title",))]
 
 
-def test_every_version_that_both_have_is_compared_and_no_other() -> None:
+def test_only_versions_of_both_crds_are_compared() -> None:
     plain, changed = {"maximum": 3}, {"maximum": 2}
-    old = whole(("v1", plain), ("v2", plain), ("v3", plain))
-    new = whole(("v4", changed), ("v3", changed), ("v2", changed))
-    assert [refusal.version for refusal in refusals(old, new)] == ["v2", "v3"]
+    old = crd(("v1", plain), ("v2", plain), ("v3", plain))
+    new = crd(("v4", changed), ("v3", changed), ("v2", changed))
+    assert [refusal.version for refusal in refused_changes(old, new)] == ["v2", "v3"]
 
 
-def test_locations_and_keywords_come_in_order_and_none_is_left_out() -> None:
+def test_locations_and_keywords_are_sorted_and_complete() -> None:
     old: dict[str, Any] = {"properties": {"c": {}, "b": {"properties": {"z": {}}}}}
     keys = {"title": "t", "maximum": 1, "format": "f", "id": "i", "default": 1, "nullable": True}
     new = {"properties": {"c": keys}}
     assert refused(old, new) == [
-        Refusal("v1", "spec.a.b", ()),
-        Refusal("v1", "spec.a.b.z", ()),
-        Refusal("v1", "spec.a.c", tuple(sorted(keys))),
+        RefusedChange("v1", "spec.a.b", ()),
+        RefusedChange("v1", "spec.a.b.z", ()),
+        RefusedChange("v1", "spec.a.c", tuple(sorted(keys))),
     ]
 
 
-def test_each_two_served_versions_are_compared_the_older_with_the_newer() -> None:
-    """Each asks for more than the one before it, in the order of Kubernetes."""
+def test_each_served_version_is_compared_with_every_newer_one() -> None:
+    """Each version is stricter than the one before it, in Kubernetes' order."""
     versions = [(name, {"maximum": bound}) for name, bound in (("v1", 1), ("v1alpha1", 3), ("v1beta1", 2))]
-    assert [(found[0].version, newer) for newer, found in between_served(whole(*versions))] == [
+    assert [(found[0].version, newer) for newer, found in served_version_differences(crd(*versions))] == [
         ("v1alpha1", "v1beta1"),
         ("v1alpha1", "v1"),
         ("v1beta1", "v1"),
     ]
 
 
-def test_versions_that_are_not_served_or_that_a_webhook_converts_are_not_compared() -> None:
+def test_unserved_and_webhook_converted_versions_are_not_compared() -> None:
     versions = ("v1", {"maximum": 3}), ("v2", {"maximum": 2})
-    made = whole(*versions)
-    hidden = made._replace(versions={**made.versions, "v2": made.versions["v2"]._replace(is_served=False)})
-    assert len(list(between_served(made))) == 1
-    assert list(between_served(hidden)) == []
-    assert list(between_served(whole(*versions, conversion={"strategy": "Webhook"}))) == []
+    crd_ = crd(*versions)
+    hidden = crd_._replace(versions={**crd_.versions, "v2": crd_.versions["v2"]._replace(is_served=False)})
+    assert len(list(served_version_differences(crd_))) == 1
+    assert list(served_version_differences(hidden)) == []
+    assert list(served_version_differences(crd(*versions, conversion={"strategy": "Webhook"}))) == []

@@ -1,16 +1,16 @@
-"""Each rule about upgrades tells the breaches of one kind, with what OLM does there."""
+"""Each upgrade rule reports the unsafe changes of one kind, with OLM's response."""
 
 from __future__ import annotations
 
 import pytest
 
-from everpath.crd_upgrade_safety import Breach, Upgrade
-from everpath.crd_upgrade_safety.breaches import Fates, Kind
+from everpath.crd_upgrade_safety import UnsafeChange, Upgrade
+from everpath.crd_upgrade_safety.unsafe_changes import ChangeKind, OlmResponse, OlmResponses
 from everpath.model import Place
 from everpath.rules.findings import Severity
 from everpath.rules.registry import Rule, rules_about
 
-RULES: dict[str, tuple[Kind, str, Severity]] = {
+RULES: dict[str, tuple[ChangeKind, str, Severity]] = {
     "EP701": ("stored-removed", "stored-version-removed", Severity.ERROR),
     "EP702": ("field-removed", "field-removed", Severity.ERROR),
     "EP703": ("field-retyped", "field-retyped", Severity.ERROR),
@@ -23,56 +23,58 @@ RULES: dict[str, tuple[Kind, str, Severity]] = {
     "EP710": ("change-refused", "change-refused", Severity.WARNING),
     "EP711": ("served-versions-refused", "served-versions-refused", Severity.WARNING),
 }
-#: What only OLM v1 has to say.
-OF_V1 = {"EP710", "EP711"}
-KNOWN: dict[str, Rule] = {rule.id: rule for rule in rules_about({"upgrade"})}
+#: Rules about what only OLM v1 refuses.
+V1_RULES = {"EP710", "EP711"}
+RULES_BY_ID: dict[str, Rule] = {rule.id: rule for rule in rules_about({"upgrade"})}
 
 
-def breach(kind: Kind, place: str = "crd.yaml") -> Breach:
-    return Breach(
-        kind, "widgets.acme.io", "v2", f"{kind}.", Place(place), Fates("carries it out", "refuses it")
+def unsafe_change(kind: ChangeKind, file: str = "crd.yaml") -> UnsafeChange:
+    return UnsafeChange(
+        kind, "widgets.acme.io", "v2", f"{kind}.", Place(file), OlmResponses(v1=OlmResponse.REFUSES)
     )
 
 
-def test_every_rule_about_upgrades_is_in_the_table() -> None:
-    assert {rule.id: (rule.name, rule.severity) for rule in KNOWN.values()} == {
+def test_every_upgrade_rule_is_in_the_table() -> None:
+    assert {rule.id: (rule.name, rule.severity) for rule in RULES_BY_ID.values()} == {
         id_: (name, severity) for id_, (_, name, severity) in RULES.items()
     }
-    assert {rule.id for rule in KNOWN.values() if rule.policy == "v1"} == OF_V1
+    assert {rule.id for rule in RULES_BY_ID.values() if rule.policy == "v1"} == V1_RULES
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_tells_every_breach_of_its_kind_and_none_of_another(rule: str) -> None:
+def test_a_rule_reports_every_change_of_its_kind_and_no_other(rule: str) -> None:
     kind, *_ = RULES[rule]
-    others = [breach(other) for other, *_ in RULES.values() if other != kind]
-    upgrade = Upgrade("a", "b", (*others, breach(kind, "1.yaml"), breach(kind, "2.yaml")), (("v1", "fast"),))
-    flaws = list(KNOWN[rule].check(upgrade))
+    others = [unsafe_change(other) for other, *_ in RULES.values() if other != kind]
+    upgrade = Upgrade(
+        "a", "b", (*others, unsafe_change(kind, "1.yaml"), unsafe_change(kind, "2.yaml")), (("v1", "fast"),)
+    )
+    flaws = list(RULES_BY_ID[rule].check(upgrade))
     assert [(flaw.place, flaw.message, flaw.entry) for flaw in flaws] == [
         (Place(file), f"a to b: {kind}.", "b") for file in ("1.yaml", "2.yaml")
     ]
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_says_what_each_olm_does_in_each_channel_that_goes_there(rule: str) -> None:
-    upgrade = Upgrade("a", "b", (breach(RULES[rule][0]),), (("v0", "stable"), ("v1", "fast")))
-    [flaw] = KNOWN[rule].check(upgrade)
+def test_a_rule_states_the_response_of_each_olm_in_each_channel(rule: str) -> None:
+    upgrade = Upgrade("a", "b", (unsafe_change(RULES[rule][0]),), (("v0", "stable"), ("v1", "fast")))
+    [flaw] = RULES_BY_ID[rule].check(upgrade)
     v0, v1 = (
         "OLM v0 takes this step in stable, and carries it out",
         "OLM v1 takes this step in fast, and refuses it",
     )
-    assert flaw.because == ((v1,) if rule in OF_V1 else (v0, v1))
+    assert flaw.because == ((v1,) if rule in V1_RULES else (v0, v1))
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_fix_names_the_version_or_the_definition_it_is_about(rule: str) -> None:
-    [flaw] = KNOWN[rule].check(Upgrade("a", "b", (breach(RULES[rule][0]),), (("v1", "fast"),)))
+def test_a_fix_names_the_version_or_the_crd(rule: str) -> None:
+    [flaw] = RULES_BY_ID[rule].check(Upgrade("a", "b", (unsafe_change(RULES[rule][0]),), (("v1", "fast"),)))
     fix = str(flaw.fix)
     assert "{" not in fix
-    # A scope is the whole definition's, whatever its name.
+    # The fix for a scope names neither.
     assert rule == "EP705" or "v2" in fix or "widgets.acme.io" in fix
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_what_only_v1_refuses_is_told_only_where_v1_goes(rule: str) -> None:
-    upgrade = Upgrade("a", "b", (breach(RULES[rule][0]),), (("v0", "stable"),))
-    assert len(list(KNOWN[rule].check(upgrade))) == (rule not in OF_V1)
+def test_v1_rules_report_only_hops_that_v1_takes(rule: str) -> None:
+    upgrade = Upgrade("a", "b", (unsafe_change(RULES[rule][0]),), (("v0", "stable"),))
+    assert len(list(RULES_BY_ID[rule].check(upgrade))) == (rule not in V1_RULES)

@@ -1,4 +1,4 @@
-"""Laws of the comparison of schemas."""
+"""Properties of the comparison of schemas."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator  # type: ignore[import-untyped]
 
-from everpath.crd_upgrade_safety import breaches
-from everpath.crd_upgrade_safety.definitions import definition
-from everpath.crd_upgrade_safety.schemas import changes
+from everpath.crd_upgrade_safety import find_unsafe_changes
+from everpath.crd_upgrade_safety.crd import parse_crd
+from everpath.crd_upgrade_safety.schema_changes import compare_schemas
 from everpath.model import Place
 from everpath.model.bundle_contents import Manifest
 
@@ -34,9 +34,9 @@ SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.recursive(
     lambda inner: st.one_of(
         st.fixed_dictionaries(
             {"type": st.just("object"), "properties": st.dictionaries(NAMES, inner, max_size=3)},
-            # OpenAPI prunes fields it does not know; JSON Schema keeps them, unless told otherwise.
+            # The API server prunes unknown fields; JSON Schema allows them.
             optional={"required": st.lists(NAMES, min_size=1, unique=True)},
-        ).map(lambda made: {**made, "additionalProperties": False}),
+        ).map(lambda schema: {**schema, "additionalProperties": False}),
         st.fixed_dictionaries(
             {"type": st.just("array"), "items": inner},
             optional={"minItems": st.integers(0, 2), "maxItems": st.integers(0, 2)},
@@ -58,25 +58,25 @@ SCALARS = (*range(-3, 5), "", "x", "xy", True, False)
 
 
 @given(PAIRS, st.lists(VALUES, max_size=5))
-def test_an_object_that_the_new_schema_refuses_is_announced(
+def test_a_schema_that_rejects_a_valid_value_is_reported(
     pair: tuple[dict[str, Any], dict[str, Any]], values: list[object]
 ) -> None:
     old, new = map(Draft4Validator, pair)
-    refused = [v for v in (*SCALARS, *values) if old.is_valid(v) and not new.is_valid(v)]
-    event(f"refused: {bool(refused)}")
-    if refused:
-        assert list(changes(*pair))
+    rejected = [v for v in (*SCALARS, *values) if old.is_valid(v) and not new.is_valid(v)]
+    event(f"rejected: {bool(rejected)}")
+    if rejected:
+        assert list(compare_schemas(*pair))
 
 
 @given(SCHEMAS)
-def test_a_schema_does_not_narrow_itself(schema: dict[str, Any]) -> None:
-    assert list(changes(schema, schema)) == []
+def test_a_schema_compared_with_itself_has_no_changes(schema: dict[str, Any]) -> None:
+    assert list(compare_schemas(schema, schema)) == []
 
 
 @given(SCHEMAS, NAMES)
-def test_an_optional_field_more_narrows_nothing(schema: dict[str, Any], name: str) -> None:
+def test_an_additional_optional_field_is_not_reported(schema: dict[str, Any], name: str) -> None:
     wider = {**schema, "properties": {**schema.get("properties", {}), f"new-{name}": {"type": "string"}}}
-    assert list(changes(schema, wider)) == []
+    assert list(compare_schemas(schema, wider)) == []
 
 
 KEYWORDS = (
@@ -97,22 +97,22 @@ ANYTHING: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-ODD_PAIRS = st.sampled_from(KEYWORDS).flatmap(
+MALFORMED_PAIRS = st.sampled_from(KEYWORDS).flatmap(
     lambda key: st.tuples(ANYTHING.map(lambda old: {key: old}), ANYTHING.map(lambda new: {key: new}))
 )
 
 
-@given(ODD_PAIRS, st.booleans())
-def test_whatever_a_definition_holds_it_can_be_compared(pair: tuple[Any, Any], served: bool) -> None:
-    """What has a wrong shape is told by other rules; here it must not stop the comparison."""
-    before, after = (_of(schema, served) for schema in pair)
-    found = list(breaches([before], [after], {"w": frozenset({"v1"})}))
-    assert list(breaches([before], [after], {"w": frozenset({"v1"})})) == found
+@given(MALFORMED_PAIRS, st.booleans())
+def test_crds_of_any_shape_can_be_compared(pair: tuple[Any, Any], served: bool) -> None:
+    """Values of the wrong type are reported by other rules and must not stop the comparison."""
+    before, after = (_crd(schema, served) for schema in pair)
+    found = list(find_unsafe_changes([before], [after], {"w": frozenset({"v1"})}))
+    assert list(find_unsafe_changes([before], [after], {"w": frozenset({"v1"})})) == found
 
 
-def _of(schema: Any, served: bool) -> Any:
+def _crd(schema: Any, served: bool) -> Any:
     versions = [
         {"name": name, "served": served, "storage": name == "v1", "schema": {"openAPIV3Schema": schema}}
         for name in ("v1", "v2")
     ]
-    return definition(Manifest(Place(""), {"metadata": {"name": "w"}, "spec": {"versions": versions}}))
+    return parse_crd(Manifest(Place(""), {"metadata": {"name": "w"}, "spec": {"versions": versions}}))

@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundles import write
-from everpath.go_types import misfits, structs
+from everpath.go_types import STRUCTS, type_mismatches
 from everpath.loaders.bundle.contents import read_contents
 from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Place
 from everpath.opm_render import Blob, Refusal, render_bundle
-from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
+from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.opm_render.go_json import json_text
-from everpath.opm_render.metadata import migrated
 from everpath.parsing import yaml11
 from everpath.parsing.go_yaml import yaml_text
 from rendered import bundle_files
@@ -57,7 +57,7 @@ DOCUMENTS = st.one_of(
 
 
 def blobs_of(documents: list[dict[str, Any]]) -> list[Blob]:
-    return [blob_of(Document(Place("c.yaml"), document)) for document in documents]
+    return [decode_blob(CatalogDocument(Place("c.yaml"), document)) for document in documents]
 
 
 def same(one: object, other: object) -> bool:
@@ -106,7 +106,7 @@ def test_the_order_of_documents_of_different_names_does_not_matter(
 
 def refusal(root: Path) -> Refusal | None:
     try:
-        migrated(render_bundle(read_contents(str(root)), "op:1"))
+        migrate_to_csv_metadata(render_bundle(read_contents(str(root)), "op:1"))
     except Refusal as refused:
         return refused
     return None
@@ -133,8 +133,8 @@ def test_any_bytes_in_a_bundle_are_read_or_a_problem(data: bytes, name: str) -> 
     assert all(problem.message for problem in found.problems)
 
 
-@given(st.sampled_from(sorted(structs())), VALUES)
+@given(st.sampled_from(sorted(STRUCTS)), VALUES)
 def test_null_fits_every_struct_and_anything_else_is_answered(struct: str, value: Any) -> None:
-    assert list(misfits(None, struct)) == []
-    for misfit in misfits({"spec": value, "name": value}, struct):
-        assert misfit.path[0] in ("spec", "name")
+    assert list(type_mismatches(None, struct)) == []
+    for mismatch in type_mismatches({"spec": value, "name": value}, struct):
+        assert mismatch.path[0] in ("spec", "name")

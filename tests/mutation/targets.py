@@ -103,11 +103,11 @@ GROUPS: Final = (
     ),
     Group(
         (
-            "crd_upgrade_safety.breaches",
+            "crd_upgrade_safety.unsafe_changes",
             "crd_upgrade_safety.constraints",
-            "crd_upgrade_safety.definitions",
+            "crd_upgrade_safety.crd",
             "crd_upgrade_safety.preflight",
-            "crd_upgrade_safety.schemas",
+            "crd_upgrade_safety.schema_changes",
             "crd_upgrade_safety.upgrades",
             "rules.upgrades",
         ),
@@ -169,12 +169,11 @@ GROUPS: Final = (
     ),
     Group(
         (
-            "bundlegen.base",
             "bundlegen.bundle",
             "bundlegen.csv",
             "bundlegen.descriptors",
             "bundlegen.images",
-            "bundlegen.operator",
+            "bundlegen.operator_manifests",
             "bundlegen.permissions",
             "bundlegen.webhooks",
         ),

@@ -1,4 +1,4 @@
-"""A bundle's folder as the blob opm renders it to."""
+"""Rendering of bundles as olm.bundle blobs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 from bundles import write
 from everpath.loaders.bundle.contents import read_contents
 from everpath.opm_render import Blob, render_bundle
-from everpath.opm_render.bundles import image_named, tidied
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render.bundles import expand_image_template, normalize_bundle
+from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from rendered import bundle_files
 
-_ANNOTATED = "olm.properties"
+_PROPERTIES_ANNOTATION = "olm.properties"
 
 
-def rendered(root: Path, image: str = "", **files: Any) -> Blob:
+def render(root: Path, image: str = "", **files: Any) -> Blob:
     return render_bundle(read_contents(str(write(root / "bundle", bundle_files(**files)))), image).blob
 
 
@@ -27,49 +27,47 @@ def values(blob: Blob, kind: str) -> list[Any]:
     return [p["value"] for p in blob["properties"] if p["type"] == kind]
 
 
-def annotated(text: str) -> dict[str, Any]:
-    metadata = {"name": "op.v1.0.0", "annotations": {_ANNOTATED: text}}
+def csv_with_properties(text: str) -> dict[str, Any]:
+    metadata = {"name": "op.v1.0.0", "annotations": {_PROPERTIES_ANNOTATION: text}}
     return {"kind": "ClusterServiceVersion", "metadata": metadata, "spec": {"version": "1.0.0"}}
 
 
-def test_fields_and_properties_come_in_opms_order(tmp_path: Path) -> None:
-    blob = rendered(
-        tmp_path, metadata={"properties": [{"type": "a", "value": 2}, {"type": "a", "value": 10}]}
-    )
+def test_fields_and_properties_are_in_opm_order(tmp_path: Path) -> None:
+    blob = render(tmp_path, metadata={"properties": [{"type": "a", "value": 2}, {"type": "a", "value": 10}]})
     assert list(blob) == ["schema", "name", "package", "image", "properties"]
     kinds = [p["type"] for p in blob["properties"]]
     assert kinds == ["a", "a", "olm.gvk", "olm.gvk", "olm.package", "olm.bundle.object", "olm.bundle.object"]
-    assert values(blob, "a") == [10, 2]  # by their text
+    assert values(blob, "a") == [10, 2]  # sorted as JSON text
 
 
-def test_every_version_of_a_crd_is_provided_served_or_not(tmp_path: Path) -> None:
-    assert [gvk["version"] for gvk in values(rendered(tmp_path), "olm.gvk")] == ["v1", "v1alpha1"]
+def test_served_and_unserved_versions_of_a_crd_are_provided(tmp_path: Path) -> None:
+    assert [gvk["version"] for gvk in values(render(tmp_path), "olm.gvk")] == ["v1", "v1alpha1"]
 
 
-def test_manifests_are_kept_as_gos_json(tmp_path: Path) -> None:
-    blob = rendered(tmp_path, displayName="<&>", ratio=1.0)
+def test_manifests_are_embedded_as_go_json(tmp_path: Path) -> None:
+    blob = render(tmp_path, displayName="<&>", ratio=1.0)
     texts = [b64decode(value["data"]).decode() for value in values(blob, "olm.bundle.object")]
     csv = next(text for text in texts if "ClusterServiceVersion" in text)
     assert '"spec":{"displayName":"\\u003c\\u0026\\u003e","ratio":1,"version":"1.0.0"}' in csv
 
 
-def test_what_a_csv_annotation_says_of_the_package_counts_before_the_annotations(tmp_path: Path) -> None:
+def test_the_package_of_the_csv_annotation_takes_precedence(tmp_path: Path) -> None:
     first = {"properties": [{"type": "olm.package", "value": {"packageName": "first", "version": "0.1.0"}}]}
-    assert values(rendered(tmp_path, metadata=first), "olm.package") == [
+    assert values(render(tmp_path, metadata=first), "olm.package") == [
         {"packageName": "op", "version": "1.0.0"}
     ]
     text = json.dumps([{"type": "olm.package", "value": {"packageName": "last", "version": "9.0.0"}}])
-    blob = rendered(tmp_path, csv=annotated(text), metadata=first)
+    blob = render(tmp_path, csv=csv_with_properties(text), metadata=first)
     assert values(blob, "olm.package") == [{"packageName": "last", "version": "9.0.0"}]
     assert blob["package"] == "op"
 
 
 @pytest.mark.parametrize("text", ["no json", "{}", "5"])
-def test_an_annotation_that_is_no_list_is_passed_over(tmp_path: Path, text: str) -> None:
-    assert rendered(tmp_path, csv=annotated(text)) is not None
+def test_a_properties_annotation_that_is_not_a_list_is_ignored(tmp_path: Path, text: str) -> None:
+    assert render(tmp_path, csv=csv_with_properties(text)) is not None
 
 
-def test_dependencies_become_requirements_and_a_label_a_provided_one(tmp_path: Path) -> None:
+def test_dependencies_become_required_properties_except_labels(tmp_path: Path) -> None:
     gvk = {"group": "g", "kind": "K", "version": "v1"}
     wanted = [
         {"type": "olm.gvk", "value": gvk},
@@ -77,7 +75,7 @@ def test_dependencies_become_requirements_and_a_label_a_provided_one(tmp_path: P
         {"type": "olm.label", "value": {"label": "x"}},
         {"type": "olm.constraint", "value": {"failureMessage": "no", "cel": {"rule": "true"}}},
     ]
-    blob = rendered(tmp_path, metadata={"dependencies": wanted})
+    blob = render(tmp_path, metadata={"dependencies": wanted})
     assert values(blob, "olm.gvk.required") == [gvk]
     assert values(blob, "olm.package.required") == [{"packageName": "dep", "versionRange": ">=1.0.0"}]
     assert values(blob, "olm.label") == [{"label": "x"}]
@@ -86,10 +84,10 @@ def test_dependencies_become_requirements_and_a_label_a_provided_one(tmp_path: P
 
 @pytest.mark.parametrize(("release", "text"), [("rc.1", "rc.1"), (2, "2"), (2.0, "2"), (2.5, "2.5")])
 def test_a_release_may_be_a_number(tmp_path: Path, release: object, text: str) -> None:
-    assert values(rendered(tmp_path, release=release), "olm.package")[0]["release"] == text
+    assert values(render(tmp_path, release=release), "olm.package")[0]["release"] == text
 
 
-def deployed(*images: str, strategy: str = "deployment") -> dict[str, Any]:
+def install_strategy(*images: str, strategy: str = "deployment") -> dict[str, Any]:
     containers = [{"name": "c", "image": image} for image in images]
     pod = {"containers": containers[:1], "initContainers": containers[1:]}
     return {
@@ -98,53 +96,60 @@ def deployed(*images: str, strategy: str = "deployment") -> dict[str, Any]:
     }
 
 
-def test_images_are_those_of_the_csv_the_bundle_and_the_containers_by_their_reference(tmp_path: Path) -> None:
+def test_related_images_are_those_of_the_csv_the_bundle_and_the_containers(tmp_path: Path) -> None:
     listed = [{"name": "z", "image": "b:1"}]
-    blob = rendered(tmp_path, "c:1", relatedImages=listed, install=deployed("d:1", "a:1", "b:1"))
+    blob = render(tmp_path, "c:1", relatedImages=listed, install=install_strategy("d:1", "a:1", "b:1"))
     assert [(i["name"], i["image"]) for i in blob["relatedImages"]] == [
         ("", "a:1"), ("z", "b:1"), ("", "c:1"), ("", "d:1"),
     ]  # fmt: skip
 
 
-def test_containers_of_another_strategy_are_not_looked_at(tmp_path: Path) -> None:
-    assert "relatedImages" not in rendered(tmp_path, install=deployed("d:1", strategy="other"))
+def test_containers_of_another_install_strategy_are_ignored(tmp_path: Path) -> None:
+    assert "relatedImages" not in render(tmp_path, install=install_strategy("d:1", strategy="other"))
 
 
-def test_a_bundle_with_an_image_may_have_metadata_instead_of_manifests(tmp_path: Path) -> None:
+def test_migration_replaces_manifests_with_csv_metadata(tmp_path: Path) -> None:
     folder = write(tmp_path / "b", bundle_files(displayName="Op", provider={"name": "us"}, icon=[]))
-    made = migrated(render_bundle(read_contents(str(folder)), "op:1")).blob
-    assert values(made, "olm.bundle.object") == []
-    assert values(made, "olm.csv.metadata") == [
+    migrated = migrate_to_csv_metadata(render_bundle(read_contents(str(folder)), "op:1")).blob
+    assert values(migrated, "olm.bundle.object") == []
+    assert values(migrated, "olm.csv.metadata") == [
         {"apiServiceDefinitions": {}, "crdDescriptions": {}, "displayName": "Op", "provider": {"name": "us"}}
     ]
-    assert made["properties"][-1]["type"] == "olm.csv.metadata"
+    assert migrated["properties"][-1]["type"] == "olm.csv.metadata"
 
 
-def test_a_bundle_without_an_image_keeps_its_manifests(tmp_path: Path) -> None:
+def test_migration_keeps_the_manifests_of_a_bundle_without_an_image(tmp_path: Path) -> None:
     folder = write(tmp_path / "b", bundle_files())
-    made = render_bundle(read_contents(str(folder)))
-    assert migrated(made) == made
+    migrated = render_bundle(read_contents(str(folder)))
+    assert migrate_to_csv_metadata(migrated) == migrated
 
 
-def test_a_bundle_that_has_metadata_is_left_alone(tmp_path: Path) -> None:
-    has = {"properties": [{"type": "olm.csv.metadata", "value": {"displayName": "x"}}]}
-    folder = write(tmp_path / "b", bundle_files(metadata=has))
-    made = render_bundle(read_contents(str(folder)), "op:1")
-    assert migrated(made) == made
+def test_migration_does_not_change_a_bundle_with_csv_metadata(tmp_path: Path) -> None:
+    metadata = {"properties": [{"type": "olm.csv.metadata", "value": {"displayName": "x"}}]}
+    folder = write(tmp_path / "b", bundle_files(metadata=metadata))
+    migrated = render_bundle(read_contents(str(folder)), "op:1")
+    assert migrate_to_csv_metadata(migrated) == migrated
 
 
-def test_an_image_is_named_after_its_bundle(tmp_path: Path) -> None:
+def test_an_image_template_is_expanded(tmp_path: Path) -> None:
     contents = read_contents(str(write(tmp_path / "b", bundle_files())))
-    assert image_named(contents, "r/{{.Package}}:{{ .Name }}-{{.Version}}") == "r/op:op.v1.0.0-1.0.0"
+    assert (
+        expand_image_template(contents, "r/{{.Package}}:{{ .Name }}-{{.Version}}") == "r/op:op.v1.0.0-1.0.0"
+    )
 
 
-def test_a_bundle_rendered_again_has_its_manifests_last_and_its_images_sorted() -> None:
+def test_a_normalized_bundle_has_manifests_last_and_sorted_images() -> None:
     kinds = ("olm.bundle.object", "a", "olm.csv.metadata", "b")
     blob = {
         "schema": "olm.bundle",
         "properties": [{"type": kind, "value": 1} for kind in kinds],
         "relatedImages": [{"name": "x", "image": "b"}, {"name": "y", "image": "a"}],
     }
-    tidy = tidied(blob)
-    assert [p["type"] for p in tidy["properties"]] == ["a", "b", "olm.bundle.object", "olm.csv.metadata"]
-    assert [i["image"] for i in tidy["relatedImages"]] == ["a", "b"]
+    normalized = normalize_bundle(blob)
+    assert [p["type"] for p in normalized["properties"]] == [
+        "a",
+        "b",
+        "olm.bundle.object",
+        "olm.csv.metadata",
+    ]
+    assert [i["image"] for i in normalized["relatedImages"]] == ["a", "b"]

@@ -1,4 +1,4 @@
-"""Which files make a bundle, by the rules opm loads one with."""
+"""Which files belong to a bundle, by the rules of opm."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ _PACKAGE = "operators.operatorframework.io.bundle.package.v1"
 
 
 def contents(root: Path, more: Mapping[str, str]) -> Contents:
-    """A bundle with further files, or with others."""
+    """A bundle with additional or replaced files."""
     return read_contents(str(write(root / "bundle", {**bundle_files(), **more})))
 
 
-def kinds(found: Contents) -> list[str]:
-    return [problem.kind for problem in found.problems]
+def kinds(bundle: Contents) -> list[str]:
+    return [problem.kind for problem in bundle.problems]
 
 
-def test_manifests_come_in_the_order_of_their_files_with_their_places(tmp_path: Path) -> None:
-    found = contents(tmp_path, {"manifests/a.yaml": "kind: Service\nmetadata: {name: s}\n"})
-    assert [m.kind for m in found.manifests] == [
+def test_manifests_are_sorted_by_file_and_have_places(tmp_path: Path) -> None:
+    bundle = contents(tmp_path, {"manifests/a.yaml": "kind: Service\nmetadata: {name: s}\n"})
+    assert [m.kind for m in bundle.manifests] == [
         "Service",
         "CustomResourceDefinition",
         "ClusterServiceVersion",
     ]
-    assert found.manifests[0].place.file == str(tmp_path / "bundle/manifests/a.yaml")
-    assert found.manifests[0].name == "s"
-    assert kinds(found) == []
+    assert bundle.manifests[0].place.file == str(tmp_path / "bundle/manifests/a.yaml")
+    assert bundle.manifests[0].name == "s"
+    assert kinds(bundle) == []
 
 
-def test_hidden_files_and_folders_are_no_manifests(tmp_path: Path) -> None:
-    found = contents(
+def test_hidden_files_and_subfolders_are_ignored(tmp_path: Path) -> None:
+    bundle = contents(
         tmp_path, {"manifests/.hidden.yaml": "kind: Secret\n", "manifests/deep/x.yaml": "kind: Secret\n"}
     )
-    assert found.of_kind("Secret") == ()
+    assert bundle.of_kind("Secret") == ()
 
 
 def test_only_the_first_document_of_a_file_counts(tmp_path: Path) -> None:
-    found = contents(tmp_path, {"manifests/a.yaml": "---\nkind: Service\n---\nkind: Secret\n"})
-    assert found.manifests[0].kind == "Service"
-    assert found.of_kind("Secret") == ()
+    bundle = contents(tmp_path, {"manifests/a.yaml": "---\nkind: Service\n---\nkind: Secret\n"})
+    assert bundle.manifests[0].kind == "Service"
+    assert bundle.of_kind("Secret") == ()
 
 
-def test_a_header_of_comments_before_a_separator_is_the_first_document_and_the_file_is_dropped(
+def test_a_comment_before_the_first_separator_is_an_empty_first_document(
     tmp_path: Path,
 ) -> None:
-    found = contents(tmp_path, {"manifests/a.yaml": "# licence\n---\nkind: Service\n"})
-    assert found.of_kind("Service") == ()
-    assert kinds(found) == ["unreadable-document"]
+    bundle = contents(tmp_path, {"manifests/a.yaml": "# licence\n---\nkind: Service\n"})
+    assert bundle.of_kind("Service") == ()
+    assert kinds(bundle) == ["unreadable-document"]
 
 
 @pytest.mark.parametrize(
@@ -74,33 +74,33 @@ def test_a_header_of_comments_before_a_separator_is_the_first_document_and_the_f
         "--- x\nkind: A",
     ],
 )
-def test_what_is_no_manifest_is_a_problem_at_its_file(tmp_path: Path, text: str) -> None:
-    found = contents(tmp_path, {"manifests/a.yaml": text})
-    assert len(found.manifests) == 2
-    assert [problem.place.file for problem in found.problems] == [str(tmp_path / "bundle/manifests/a.yaml")]
+def test_a_file_that_is_not_a_manifest_is_a_problem(tmp_path: Path, text: str) -> None:
+    bundle = contents(tmp_path, {"manifests/a.yaml": text})
+    assert len(bundle.manifests) == 2
+    assert [problem.place.file for problem in bundle.problems] == [str(tmp_path / "bundle/manifests/a.yaml")]
 
 
-def test_of_two_csvs_the_first_counts_and_the_second_is_a_problem(tmp_path: Path) -> None:
-    found = contents(tmp_path, {"manifests/zz.yaml": csv("op.v2.0.0")})
-    assert found.csv is not None
-    assert found.csv.name == "op.v1.0.0"
-    assert [m.name for m in found.objects if m.kind == "ClusterServiceVersion"] == ["op.v1.0.0"]
-    assert kinds(found) == ["several-csvs"]
+def test_a_second_csv_is_ignored_and_is_a_problem(tmp_path: Path) -> None:
+    bundle = contents(tmp_path, {"manifests/zz.yaml": csv("op.v2.0.0")})
+    assert bundle.csv is not None
+    assert bundle.csv.name == "op.v1.0.0"
+    assert [m.name for m in bundle.objects if m.kind == "ClusterServiceVersion"] == ["op.v1.0.0"]
+    assert kinds(bundle) == ["several-csvs"]
 
 
-def test_metadata_is_told_by_what_it_holds_not_by_its_name(tmp_path: Path) -> None:
-    found = contents(
+def test_metadata_files_are_recognised_by_their_contents(tmp_path: Path) -> None:
+    bundle = contents(
         tmp_path,
         {
             "metadata/annotations.yaml": "# nothing\n",
             "metadata/zz.txt": f"annotations:\n  {_PACKAGE}: named\nproperties: [{{type: t, value: 1}}]\n",
         },
     )
-    assert found.annotation(_PACKAGE) == "named"
-    assert [(p.type, p.value) for p in found.properties] == [("t", 1)]
+    assert bundle.annotation(_PACKAGE) == "named"
+    assert [(p.type, p.value) for p in bundle.properties] == [("t", 1)]
 
 
-def test_the_first_file_with_annotations_wins_hidden_ones_included(tmp_path: Path) -> None:
+def test_the_first_file_with_annotations_is_used_even_if_it_is_hidden(tmp_path: Path) -> None:
     assert (
         contents(tmp_path, {"metadata/.a.yaml": f"annotations: {{{_PACKAGE}: first}}"}).annotation(_PACKAGE)
         == "first"
@@ -108,21 +108,21 @@ def test_the_first_file_with_annotations_wins_hidden_ones_included(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("written", "read"), [("5", "5"), ("1.50", "1.5"), ("on", "true"), ("1e7", "1e+07"), ("0.1", "0.1")]
+    ("written", "expected"), [("5", "5"), ("1.50", "1.5"), ("on", "true"), ("1e7", "1e+07"), ("0.1", "0.1")]
 )
-def test_a_scalar_where_a_string_is_wanted_becomes_one(tmp_path: Path, written: str, read: str) -> None:
-    found = contents(tmp_path, {"metadata/annotations.yaml": f"annotations:\n  {_PACKAGE}: {written}\n"})
-    assert found.annotation(_PACKAGE) == read
+def test_a_scalar_annotation_is_converted_to_a_string(tmp_path: Path, written: str, expected: str) -> None:
+    bundle = contents(tmp_path, {"metadata/annotations.yaml": f"annotations:\n  {_PACKAGE}: {written}\n"})
+    assert bundle.annotation(_PACKAGE) == expected
 
 
 @pytest.mark.parametrize("value", ["[op]", "{a: b}"])
-def test_annotations_that_are_no_strings_are_none(tmp_path: Path, value: str) -> None:
-    found = contents(tmp_path, {"metadata/annotations.yaml": f"annotations:\n  {_PACKAGE}: {value}\n"})
-    assert found.annotations is None
-    assert kinds(found) == ["no-annotations"]
+def test_annotations_that_are_not_scalars_are_ignored(tmp_path: Path, value: str) -> None:
+    bundle = contents(tmp_path, {"metadata/annotations.yaml": f"annotations:\n  {_PACKAGE}: {value}\n"})
+    assert bundle.annotations is None
+    assert kinds(bundle) == ["no-annotations"]
 
 
-def test_values_are_sorted_unless_they_are_written_in_json(tmp_path: Path) -> None:
+def test_keys_of_values_are_sorted_unless_they_are_written_in_json(tmp_path: Path) -> None:
     def order(text: str) -> list[str]:
         value: Any = contents(tmp_path, {"metadata/properties.yaml": text}).properties[0].value
         return list(value)
@@ -131,32 +131,32 @@ def test_values_are_sorted_unless_they_are_written_in_json(tmp_path: Path) -> No
     assert order('{"properties": [{"type": "t", "value": {"b": 1, "a": 2}}]}') == ["b", "a"]
 
 
-def test_a_property_without_a_value_is_known_from_one_that_is_null(tmp_path: Path) -> None:
-    found = contents(
+def test_a_property_without_a_value_is_distinguished_from_null(tmp_path: Path) -> None:
+    bundle = contents(
         tmp_path, {"metadata/properties.yaml": "properties: [{type: a}, {type: b, value: null}]"}
     )
-    assert [p.place in found.valueless for p in found.properties] == [True, False]
+    assert [p.place in bundle.valueless for p in bundle.properties] == [True, False]
 
 
-def test_the_last_line_of_a_file_ends_whether_it_says_so_or_not(tmp_path: Path) -> None:
-    found = contents(tmp_path, {"manifests/a.yaml": "kind: Service\nspec:\n  text: |\n    end"})
-    assert found.manifests[0].spec == {"text": "end\n"}
+def test_a_missing_newline_at_the_end_of_a_file_is_added(tmp_path: Path) -> None:
+    bundle = contents(tmp_path, {"manifests/a.yaml": "kind: Service\nspec:\n  text: |\n    end"})
+    assert bundle.manifests[0].spec == {"text": "end\n"}
 
 
-def test_a_folder_without_manifests_cannot_be_read(tmp_path: Path) -> None:
+def test_a_folder_without_manifests_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="no manifests folder"):
         read_contents(str(tmp_path))
 
 
-def test_a_bundle_with_nothing_in_it_has_problems_and_no_traceback(tmp_path: Path) -> None:
-    found = read_contents(str(write(tmp_path / "b", {"manifests/.keep": "", "metadata/.keep": ""})))
-    assert kinds(found) == ["no-csv", "no-annotations"]
-    assert found.csv is None
+def test_an_empty_bundle_has_problems(tmp_path: Path) -> None:
+    bundle = read_contents(str(write(tmp_path / "b", {"manifests/.keep": "", "metadata/.keep": ""})))
+    assert kinds(bundle) == ["no-csv", "no-annotations"]
+    assert bundle.csv is None
 
 
-def test_manifests_and_metadata_may_share_a_folder_in_which_names_tell_them_apart(tmp_path: Path) -> None:
+def test_manifests_and_metadata_can_be_in_one_folder(tmp_path: Path) -> None:
     files = {name.rpartition("/")[2]: text for name, text in bundle_files().items()}
-    found = read_contents(str(write(tmp_path / "flat", files)))
-    assert [m.kind for m in found.manifests] == ["CustomResourceDefinition", "ClusterServiceVersion"]
-    assert found.annotation(_PACKAGE) == "op"
-    assert kinds(found) == []
+    bundle = read_contents(str(write(tmp_path / "flat", files)))
+    assert [m.kind for m in bundle.manifests] == ["CustomResourceDefinition", "ClusterServiceVersion"]
+    assert bundle.annotation(_PACKAGE) == "op"
+    assert kinds(bundle) == []

@@ -1,4 +1,4 @@
-"""What opm refuses to render is refused here, with the place it stands in."""
+"""Input that opm refuses to render is refused with its place."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
 from everpath.model import Place
 from everpath.opm_render import Refusal, render_bundle
-from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.templates import render_template
-from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS, bundle_files, rendering, template
+from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS, bundle_files, image_renderer, template
 
 
 @pytest.mark.parametrize("name", BUNDLE_REFUSALS)
-def test_a_bundle_is_refused_where_opm_refuses_it(tmp_path: Path, name: str) -> None:
+def test_a_bundle_that_opm_refuses_is_refused(tmp_path: Path, name: str) -> None:
     case = BUNDLE_REFUSALS[name]
     with pytest.raises(Refusal) as caught:
         render_bundle(read_contents(str(write(tmp_path / "b", case.files))))
-    assert case.ours in caught.value.message
+    assert case.message in caught.value.message
     assert caught.value.place.pointer == case.pointer
 
 
 @pytest.mark.parametrize("name", TEMPLATE_REFUSALS)
-def test_a_template_is_refused_where_opm_refuses_it(name: str) -> None:
+def test_a_template_that_opm_refuses_is_refused(name: str) -> None:
     case = TEMPLATE_REFUSALS[name]
     with pytest.raises(Refusal) as caught:
-        render_template(template(case.body), rendering(*case.bundles), why_refused)
-    assert case.ours in caught.value.message
+        render_template(template(case.body), image_renderer(*case.bundles), why_refused)
+    assert case.message in caught.value.message
     assert caught.value.place.pointer == case.pointer
 
 
-def test_a_template_of_no_known_schema_is_refused() -> None:
-    with pytest.raises(Refusal, match=r"'olm\.composite' is no schema of a template"):
-        render_template(template({"schema": "olm.composite"}), rendering(), why_refused)
+def test_a_template_with_an_unknown_schema_is_refused() -> None:
+    with pytest.raises(Refusal, match=r"'olm\.composite' is not the schema of a template"):
+        render_template(template({"schema": "olm.composite"}), image_renderer(), why_refused)
 
 
-def test_a_bundle_of_no_package_is_refused_although_opm_would_write_nothing(tmp_path: Path) -> None:
+def test_a_bundle_without_a_package_is_refused(tmp_path: Path) -> None:
     channels = {"operators.operatorframework.io.bundle.channels.v1": "stable"}
     folder = write(tmp_path / "b", bundle_files(annotations=channels))
-    with pytest.raises(Refusal, match="which package"):
+    with pytest.raises(Refusal, match="do not state the package"):
         render_bundle(read_contents(str(folder)))
 
 
@@ -56,22 +56,22 @@ def nested(depth: int) -> Any:
     return value
 
 
-def test_a_document_may_nest_deeper_than_anybody_means_it_and_no_deeper(tmp_path: Path) -> None:
+def test_a_document_of_more_than_400_levels_is_refused(tmp_path: Path) -> None:
     for depth in (380, 490):
         files = bundle_files(csv=None, crd={"kind": "Thing", "spec": nested(depth)})
         contents = read_contents(str(write(tmp_path / str(depth), files)))
-        catalog = Document(Place("c.yaml"), {"schema": "custom.thing", "value": nested(depth)})
+        catalog = CatalogDocument(Place("c.yaml"), {"schema": "custom.thing", "value": nested(depth)})
         if depth < 400:
-            blobs = [render_bundle(contents).blob, blob_of(catalog)]
+            blobs = [render_bundle(contents).blob, decode_blob(catalog)]
             assert all("".join(catalog_text(blobs, output)) for output in OUTPUTS)
             continue
         with pytest.raises(Refusal, match="nested deeper than 400"):
             render_bundle(contents)
         with pytest.raises(Refusal, match="nested deeper than 400"):
-            blob_of(catalog)
+            decode_blob(catalog)
 
 
-def test_an_annotation_of_properties_that_nests_too_deep_is_refused(tmp_path: Path) -> None:
+def test_a_properties_annotation_of_more_than_400_levels_is_refused(tmp_path: Path) -> None:
     text = json.dumps([{"type": "t", "value": nested(450)}])
     metadata = {"name": "op.v1.0.0", "annotations": {"olm.properties": text}}
     csv = {"kind": "ClusterServiceVersion", "metadata": metadata, "spec": {"version": "1.0.0"}}

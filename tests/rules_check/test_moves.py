@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from everpath.crd_upgrade_safety.definitions import Definition, Version
+from everpath.crd_upgrade_safety.crd import CrdVersion, CustomResourceDefinition
 from everpath.loaders.notation import parse
 from everpath.model import Package, Place
 from everpath.rules.check import GRAPH, Selection, judge
@@ -15,11 +15,11 @@ from everpath.rules.findings import Finding
 CHANNELS = "[stable]\nb3: b2\nb2: b1\nb1\n[fast]\nb4: b3\nb3: b2\nb2"
 
 
-def stored_apart(package: Package) -> dict[str, tuple[Definition, ...]]:
+def stored_apart(package: Package) -> dict[str, tuple[CustomResourceDefinition, ...]]:
     """Every bundle drops the version that objects of all others are stored in."""
-    versions = {b.name: Version(b.name, True, True, {}, Place("")) for b in package.bundles}
+    versions = {b.name: CrdVersion(b.name, True, True, {}, Place("")) for b in package.bundles}
     return {
-        name: (Definition("widgets.acme.io", "Widget", "Namespaced", "None", {name: version}, Place("")),)
+        name: (CustomResourceDefinition("widgets.acme.io", "Namespaced", "None", {name: version}, Place("")),)
         for name, version in versions.items()
     }
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.model import Place
-from everpath.opm_render.blobs import Document
+from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.refusals import Refusal
 from everpath.server.content_api.content import CatalogContent, Meta, meta_from_document
 
 
 def make_meta(body: Any) -> Meta:
-    return meta_from_document(Document(Place("catalog.yaml"), body))
+    return meta_from_document(CatalogDocument(Place("catalog.yaml"), body))
 
 
 def content(*bodies: dict[str, Any]) -> CatalogContent:
@@ -51,7 +51,7 @@ EMPTY: list[Any] = []
     ("body", "message"),
     [
         (["a"], "a document of a catalog is a mapping"),
-        ({"name": "a", "Name": "b"}, "Name and name are one key to opm"),
+        ({"name": "a", "Name": "b"}, "opm does not distinguish the keys Name and name"),
         ({"schema": 1}, "schema is not a string"),
         ({"schema": "s", "name": None}, "name is not a string"),
         (

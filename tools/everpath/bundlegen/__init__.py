@@ -1,25 +1,30 @@
-"""The operator's own manifests and one release of it → the files of a bundle, as plain data.
+"""Bundles from the operator's manifests and one release: the files of a bundle, as plain data.
 
-`bundle_files` is the whole of it: everything else in here is a part of the ClusterServiceVersion. What is
-written follows from the arguments alone: no clock, no order of folders, no file is read.
+`bundle_files` returns them; the other modules generate parts of the ClusterServiceVersion. The result depends
+only on the arguments: no file is read, and neither the clock nor the order of files matters.
 """
 
 from __future__ import annotations
 
 __all__ = [
-    "SCORECARD",
+    "SCORECARD_GROUP",
     "Icon",
-    "Operator",
-    "ReleaseFacts",
+    "OperatorManifests",
+    "ReleaseMetadata",
     "bundle_files",
+    "classify_manifests",
     "image_names",
-    "origins",
-    "sorted_out",
-    "starting_csv",
+    "manifest_sources",
+    "scaffold_csv",
 ]
 
-from everpath.bundlegen.base import starting_csv
-from everpath.bundlegen.bundle import bundle_files, origins
+from everpath.bundlegen.bundle import bundle_files, manifest_sources
+from everpath.bundlegen.csv import scaffold_csv
 from everpath.bundlegen.images import image_names
-from everpath.bundlegen.operator import SCORECARD, Icon, Operator, sorted_out
-from everpath.bundlegen.release_facts import ReleaseFacts
+from everpath.bundlegen.operator_manifests import (
+    SCORECARD_GROUP,
+    Icon,
+    OperatorManifests,
+    classify_manifests,
+)
+from everpath.bundlegen.release_metadata import ReleaseMetadata

@@ -1,16 +1,16 @@
-"""The files of a bundle (registry+v1), by their paths below its folder."""
+"""The files of a bundle (registry+v1), by their paths in its folder."""
 
 from __future__ import annotations
 
-__all__ = ["bundle_files", "origins"]
+__all__ = ["bundle_files", "manifest_sources"]
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from everpath.bundlegen.csv import cluster_service_version
-from everpath.bundlegen.operator import Operator
-from everpath.bundlegen.permissions import Grants, grants
-from everpath.bundlegen.release_facts import ReleaseFacts
+from everpath.bundlegen.csv import generate_csv
+from everpath.bundlegen.operator_manifests import OperatorManifests
+from everpath.bundlegen.permissions import InstallPermissions, install_permissions
+from everpath.bundlegen.release_metadata import ReleaseMetadata
 from everpath.bundlegen.webhooks import webhook_services
 from everpath.manifest_access import mapping
 from everpath.model.bundle_contents import Manifest
@@ -18,52 +18,58 @@ from everpath.model.bundle_contents import Manifest
 Json = dict[str, Any]
 
 _PREFIX: Final = "operators.operatorframework.io"
-#: What a server writes into an object and nobody may hand in.
-_OF_THE_SERVER: Final = ("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields")
-#: OLM decides the namespace: the one in a manifest is a placeholder, or that of another way to a cluster.
-_OF_THE_CLUSTER: Final = ("namespace",)
+#: Fields that the API server sets, and the namespace, which OLM chooses.
+_OMITTED_METADATA: Final = (
+    "creationTimestamp",
+    "resourceVersion",
+    "uid",
+    "generation",
+    "managedFields",
+    "namespace",
+)
 
 
-def bundle_files(operator: Operator, release: ReleaseFacts) -> dict[str, Json]:
-    """Each file's document. The same operator and release give the same files, in the same order."""
-    granted = grants(operator)
-    files = {_csv_path(release): cluster_service_version(operator, release, granted)}
-    files |= {path: _applied(manifest) for path, manifest in _placed(operator, granted).items()}
-    files |= dict(_metadata(operator, release))
+def bundle_files(operator: OperatorManifests, release: ReleaseMetadata) -> dict[str, Json]:
+    """The document of each file, sorted by path. The same arguments give the same files."""
+    permissions = install_permissions(operator)
+    files = {_csv_path(release): generate_csv(operator, release, permissions)}
+    for path, manifest in _manifests(operator, permissions).items():
+        metadata = mapping(manifest.body, "metadata")
+        files[path] = {key: value for key, value in manifest.body.items() if key != "status"} | {
+            "metadata": {key: value for key, value in metadata.items() if key not in _OMITTED_METADATA}
+        }
+    files |= dict(_metadata_files(operator, release))
     return dict(sorted(files.items()))
 
 
-def origins(operator: Operator, release: ReleaseFacts) -> dict[str, str]:
-    """The file that each manifest of the bundle comes from."""
-    placed = _placed(operator, grants(operator))
-    found = {path: manifest.place.file for path, manifest in placed.items()}
-    return {_csv_path(release): operator.base.place.file, **found}
+def manifest_sources(operator: OperatorManifests, release: ReleaseMetadata) -> dict[str, str]:
+    """The input file of each manifest of the bundle."""
+    manifests = _manifests(operator, install_permissions(operator))
+    sources = {path: manifest.place.file for path, manifest in manifests.items()}
+    return {_csv_path(release): operator.base.place.file, **sources}
 
 
-def _placed(operator: Operator, granted: Grants) -> dict[str, Manifest]:
-    """Manifests by path; those of one kind and name, but of two groups, are numbered."""
-    found: dict[str, Manifest] = {}
-    for manifest in _shipped(operator, granted):
-        path, number = _path(manifest), 2
-        while path in found:
-            path, number = _path(manifest, f"-{number}"), number + 1
-        found[path] = manifest
-    return found
-
-
-def _shipped(operator: Operator, granted: Grants) -> Iterator[Manifest]:
-    """What goes into the bundle beside the CSV, which stands for all the rest."""
-    services = webhook_services(operator)
-    for manifest in (*operator.crds, *granted.unclaimed, *operator.others):
-        if manifest.kind != "Service" or manifest.name not in services:
-            yield manifest
-
-
-def _csv_path(release: ReleaseFacts) -> str:
+def _csv_path(release: ReleaseMetadata) -> str:
     return f"manifests/{release.package}.clusterserviceversion.yaml"
 
 
-def _metadata(operator: Operator, release: ReleaseFacts) -> Iterator[tuple[str, Json]]:
+def _manifests(operator: OperatorManifests, permissions: InstallPermissions) -> dict[str, Manifest]:
+    """The manifests besides the CSV, by path. Equal names in different API groups are numbered."""
+    services = webhook_services(operator)
+    manifests: dict[str, Manifest] = {}
+    for manifest in (*operator.crds, *permissions.remaining, *operator.others):
+        if manifest.kind == "Service" and manifest.name in services:
+            continue  # OLM creates it
+        name = manifest.name.replace(":", "_").replace("/", "_")
+        stem = f"manifests/{name}_{manifest.kind.lower()}"
+        path, number = f"{stem}.yaml", 2
+        while path in manifests:
+            path, number = f"{stem}-{number}.yaml", number + 1
+        manifests[path] = manifest
+    return manifests
+
+
+def _metadata_files(operator: OperatorManifests, release: ReleaseMetadata) -> Iterator[tuple[str, Json]]:
     annotations = {
         f"{_PREFIX}.bundle.mediatype.v1": "registry+v1",
         f"{_PREFIX}.bundle.manifests.v1": "manifests/",
@@ -82,17 +88,3 @@ def _metadata(operator: Operator, release: ReleaseFacts) -> Iterator[tuple[str, 
         yield "metadata/dependencies.yaml", {"dependencies": [dict(item) for item in release.dependencies]}
     if release.properties:
         yield "metadata/properties.yaml", {"properties": [dict(item) for item in release.properties]}
-
-
-def _path(manifest: Manifest, number: str = "") -> str:
-    """Named after the object: a name may hold what a file's may not."""
-    name = manifest.name.replace(":", "_").replace("/", "_")
-    return f"manifests/{name}_{manifest.kind.lower()}{number}.yaml"
-
-
-def _applied(manifest: Manifest) -> Json:
-    """The object as one hands it in: without what a server adds, in no namespace."""
-    made = {key: value for key, value in manifest.body.items() if key != "status"}
-    metadata = mapping(manifest.body, "metadata")
-    foreign = (*_OF_THE_SERVER, *_OF_THE_CLUSTER)
-    return made | {"metadata": {k: v for k, v in metadata.items() if k not in foreign}}

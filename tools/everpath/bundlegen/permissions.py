@@ -1,85 +1,79 @@
-"""The RBAC of the operator's manifests as a ClusterServiceVersion states it: by service account.
+"""The permissions in a ClusterServiceVersion, from the RBAC manifests of the operator.
 
-OLM makes the service accounts, roles and bindings itself, from `spec.install.spec`. A role that is bound to
-nobody the operator runs as (the usual viewer and editor roles) is none of OLM's: it stays a manifest. So does
-a binding to a role that the manifests do not have (`system:auth-delegator`): there are no rules to state.
+OLM creates ServiceAccounts, roles and bindings itself, from `spec.install.spec`. A role that is not bound to
+a ServiceAccount of a deployment, such as a viewer or editor role, stays a manifest. So does a binding to a
+role that is not among the manifests, such as `system:auth-delegator`, because its rules are unknown.
 """
 
 from __future__ import annotations
 
-__all__ = ["Grants", "account_of", "grants"]
+__all__ = ["InstallPermissions", "install_permissions"]
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from everpath.bundlegen.operator import Operator
+from everpath.bundlegen.operator_manifests import OperatorManifests
 from everpath.manifest_access import mapping, mappings, text
 from everpath.model.bundle_contents import Manifest
 
-Rule = Mapping[str, Any]
+#: Kind and name of a role.
+_RoleRef = tuple[str, str]
 
 
-class Grants(NamedTuple):
-    """What `spec.install.spec` says, and the manifests that it does not speak of."""
+class InstallPermissions(NamedTuple):
+    """The permissions of `spec.install.spec`, and the RBAC manifests that remain in the bundle."""
 
     permissions: list[dict[str, Any]]
     cluster_permissions: list[dict[str, Any]]
-    unclaimed: tuple[Manifest, ...]
+    remaining: tuple[Manifest, ...]
 
 
-def grants(operator: Operator) -> Grants:
-    """Every rule that a service account of a deployment is bound to; each account once, in order of name."""
-    accounts = sorted({account_of(deployment.body) for deployment in operator.deployments})
+def install_permissions(operator: OperatorManifests) -> InstallPermissions:
+    """The rules that are granted to the ServiceAccounts of the deployments, by account."""
+    accounts = sorted({_service_account(deployment) for deployment in operator.deployments})
     roles = {("Role", role.name): role for role in operator.roles}
     roles |= {("ClusterRole", role.name): role for role in operator.cluster_roles}
     bindings = (*operator.role_bindings, *operator.cluster_role_bindings)
-    left = [b for b in bindings if _role_of(b) not in roles or not _is_theirs(b, accounts)]
-    claimed = {_role_of(b) for b in bindings} - {_role_of(b) for b in left}
-    return Grants(
-        _stated(accounts, operator.role_bindings, roles),
-        _stated(accounts, operator.cluster_role_bindings, roles),
-        (*(role for key, role in roles.items() if key not in claimed), *left),
+    remaining = [
+        binding
+        for binding in bindings
+        if _role_ref(binding) not in roles or not _subjects(binding) or not _subjects(binding) <= {*accounts}
+    ]
+    replaced = {_role_ref(binding) for binding in bindings} - {_role_ref(binding) for binding in remaining}
+    return InstallPermissions(
+        _permissions(accounts, operator.role_bindings, roles),
+        _permissions(accounts, operator.cluster_role_bindings, roles),
+        (*(role for ref, role in roles.items() if ref not in replaced), *remaining),
     )
 
 
-def account_of(deployment: Mapping[str, Any]) -> str:
-    """The service account a deployment's pods run as."""
-    return text(mapping(deployment, "spec", "template", "spec"), "serviceAccountName") or "default"
-
-
-def _stated(
-    accounts: Iterable[str], bindings: Iterable[Manifest], roles: Mapping[tuple[str, str], Manifest]
+def _permissions(
+    accounts: Iterable[str], bindings: Iterable[Manifest], roles: Mapping[_RoleRef, Manifest]
 ) -> list[dict[str, Any]]:
-    stated = []
+    permissions = []
     for account in accounts:
-        bound = [_role_of(binding) for binding in bindings if account in _subjects(binding)]
-        rules = [rule for key in bound if key in roles for rule in mappings(roles[key].body, "rules")]
-        if rules:
-            stated.append({"serviceAccountName": account, "rules": _distinct(rules)})
-    return stated
+        rules: list[Mapping[str, Any]] = []
+        for binding in bindings:
+            role = roles.get(_role_ref(binding))
+            if role is not None and account in _subjects(binding):
+                rules += mappings(role.body, "rules")
+        distinct = [rule for index, rule in enumerate(rules) if rule not in rules[:index]]
+        if distinct:
+            permissions.append({"serviceAccountName": account, "rules": distinct})
+    return permissions
 
 
-def _is_theirs(binding: Manifest, accounts: Iterable[str]) -> bool:
-    """Whether the service accounts are all that is bound: for anybody else the binding must stay."""
-    subjects = _subjects(binding)
-    return bool(subjects) and subjects <= {*accounts}
+def _service_account(deployment: Manifest) -> str:
+    pod = mapping(deployment.body, "spec", "template", "spec")
+    return text(pod, "serviceAccountName") or "default"
 
 
 def _subjects(binding: Manifest) -> set[str | None]:
-    """The service accounts that are bound; None for anybody else."""
+    """The names of the ServiceAccounts in a binding; None stands for all other subjects."""
     subjects = mappings(binding.body, "subjects")
-    return {text(each, "name") if each.get("kind") == "ServiceAccount" else None for each in subjects}
+    return {text(item, "name") if item.get("kind") == "ServiceAccount" else None for item in subjects}
 
 
-def _role_of(binding: Manifest) -> tuple[str, str]:
-    reference = mapping(binding.body, "roleRef")
-    return text(reference, "kind"), text(reference, "name")
-
-
-def _distinct(rules: Iterable[Rule]) -> list[Rule]:
-    """Two roles often grant the same thing: it is stated once."""
-    found: list[Rule] = []
-    for rule in rules:
-        if rule not in found:
-            found.append(rule)
-    return found
+def _role_ref(binding: Manifest) -> _RoleRef:
+    role_ref = mapping(binding.body, "roleRef")
+    return text(role_ref, "kind"), text(role_ref, "name")

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import click
 
 from everpath import __url__
-from everpath.bundlegen import starting_csv
+from everpath.bundlegen import scaffold_csv
 from everpath.cli.image_inputs import local
 from everpath.cli.makers import makers, rendered
 from everpath.cli.making import made
@@ -312,7 +312,7 @@ def _base(package: str, operator: Sequence[str]) -> dict[Path, bytes]:
     if not operator or any(b"ClusterServiceVersion" in file.read_bytes() for file in texts if file.is_file()):
         return {}
     folder = Path(_MANIFESTS[0] if Path("config").is_dir() else operator[0])
-    text = yaml_text(starting_csv(package))
+    text = yaml_text(scaffold_csv(package))
     return {folder / f"{package}.clusterserviceversion.yaml": text.encode()}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-from everpath.bundlegen import Operator, ReleaseFacts, bundle_files, image_names, origins
+from everpath.bundlegen import OperatorManifests, ReleaseMetadata, bundle_files, image_names, manifest_sources
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Makers, Packed
 from everpath.cli.project_files import Project, line_of
@@ -20,7 +20,7 @@ from everpath.loaders.sources import Sources
 from everpath.model import Package, Place
 from everpath.model.bundle_contents import CSV, Manifest
 from everpath.opm_render import Blob, Refusal, render_bundle
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.first_document import first_document
 from everpath.parsing.go_yaml import yaml_text
 from everpath.releases.bundle_edges import stated_edges
@@ -29,7 +29,7 @@ from everpath.releases.source import Release
 
 def makers() -> Makers:
     """Those of one run: the operator's manifests are read once."""
-    known: dict[tuple[str, ...], Operator] = {}
+    known: dict[tuple[str, ...], OperatorManifests] = {}
 
     def bundle(project: Project, release: Release, whole: Package) -> Packed:
         paths = tuple(str(project.beside(path)) for path in project.source.operator)
@@ -43,12 +43,12 @@ def makers() -> Makers:
         _require_known_images(project, release, operator)
         documents = bundle_files(operator, facts)
         files = {name: yaml_text(body).encode() for name, body in documents.items()}
-        return Packed(files, origins(operator, facts))
+        return Packed(files, manifest_sources(operator, facts))
 
     return Makers(bundle, rendered, _text, _about)
 
 
-def _require_known_images(project: Project, release: Release, operator: Operator) -> None:
+def _require_known_images(project: Project, release: Release, operator: OperatorManifests) -> None:
     """A name that no container has replaces nothing, and the release would ship another image."""
     known = sorted(image_names(operator.deployments))
     stated = {name: project.source.place.at("images", name) for name in project.source.images}
@@ -64,12 +64,12 @@ def _require_known_images(project: Project, release: Release, operator: Operator
             )
 
 
-def _facts(project: Project, release: Release, whole: Package) -> ReleaseFacts:
+def _facts(project: Project, release: Release, whole: Package) -> ReleaseMetadata:
     """The release as its CSV tells it."""
     source, name = project.source, project.source.name_of(release)
     edges = stated_edges(whole, name, source.default_channel)
     additions = source.additions_of(release)
-    return ReleaseFacts(
+    return ReleaseMetadata(
         source.package,
         name,
         release.version,
@@ -99,7 +99,9 @@ def rendered(folder: str, files: Files, image: str, *, is_out: bool = False) -> 
             path.write_bytes(content)
         try:
             # With an image to pull, the catalog need not carry the manifests: a tenth of the size.
-            return migrated(render_bundle(read_contents(aside), image, is_out=is_out)).blob
+            return migrate_to_csv_metadata(
+                render_bundle(read_contents(aside), image, is_published=is_out)
+            ).blob
         except Refusal as refusal:
             where, file = (
                 str(Path(folder, found.removeprefix(aside).lstrip("/")))

@@ -21,7 +21,7 @@ from everpath.graph import ChannelGraph
 from everpath.loaders.releases.frozen import digest, drafts_below, drafts_of, files_below
 from everpath.model import Package
 from everpath.opm_render import Blob
-from everpath.opm_render.channels import channel_blob
+from everpath.opm_render.blobs import channel_blob
 from everpath.releases.edges import package
 from everpath.releases.source import PUBLISHED, Release
 

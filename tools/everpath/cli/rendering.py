@@ -24,16 +24,16 @@ from everpath.loaders.fbc.blobs import carried_csv, checked_blob, read_blobs, re
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model.bundle_contents import Contents
-from everpath.opm_render.blobs import Document
+from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.bundles import (
     BUNDLE,
     Blob,
-    Rendered,
-    image_named,
+    RenderedBundle,
+    expand_image_template,
+    normalize_bundle,
     render_bundle,
-    tidied,
 )
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates import is_template, render_template
 from everpath.reporters.plain import count
@@ -207,13 +207,13 @@ class _Kitchen:
             raise UsageError("standard input is closed", hint="pipe a catalog or template into everpath")
         self.sources.keep_stream(STANDARD_INPUT, sys.stdin.buffer)
 
-    def _template(self, documents: Sequence[Document]) -> list[Blob]:
+    def _template(self, documents: Sequence[CatalogDocument]) -> list[Blob]:
         for other in documents[1:]:
             message = "a template is one document, and opm reads no second one"
             raise Refusal(message, other.place, "put it into the first, or into a file of its own")
         return render_template(documents[0], self._bundle, why_refused)
 
-    def _bundle(self, image: str) -> Rendered:
+    def _bundle(self, image: str) -> RenderedBundle:
         """The bundle in an image that a template names."""
         if image in self._folders:
             return self._folder(self._folders[image], image)
@@ -224,34 +224,34 @@ class _Kitchen:
         message = f"nobody says what {image} holds, and images are not pulled without --pull"
         raise Refusal(message, fix=f"--pull, --bundle {image}=FOLDER, or --from a catalog that has it")
 
-    def _folder(self, folder: str, image: str | None) -> Rendered:
+    def _folder(self, folder: str, image: str | None) -> RenderedBundle:
         contents = read_contents(folder)
         self._warn(contents)
         if image is None:
             template = self._request.image_ref_template
-            image = image_named(contents, template) if template else ""
+            image = expand_image_template(contents, template) if template else ""
         return self._migrated(render_bundle(contents, image))
 
     @cached_property
-    def _catalogued(self) -> dict[str, Rendered]:
+    def _catalogued(self) -> dict[str, RenderedBundle]:
         """The bundles of all catalogs by their images, of each image the first."""
-        found: dict[str, Rendered] = {}
+        found: dict[str, RenderedBundle] = {}
         for path in self._request.catalogs:
             if path == STANDARD_INPUT:
                 self._hear()
             for blob in read_blobs(local(path), self.sources):
                 if blob["schema"] == BUNDLE and blob["image"]:
-                    found.setdefault(blob["image"], Rendered(self._again(blob), carried_csv(blob)))
+                    found.setdefault(blob["image"], RenderedBundle(self._again(blob), carried_csv(blob)))
         return found
 
     def _again(self, blob: Blob) -> Blob:
         """A blob that has been rendered before."""
         if blob["schema"] != BUNDLE or self._request.migrate_level != _MIGRATION:
-            return tidied(blob)
-        return self._migrated(Rendered(tidied(blob), carried_csv(blob))).blob
+            return normalize_bundle(blob)
+        return self._migrated(RenderedBundle(normalize_bundle(blob), carried_csv(blob))).blob
 
-    def _migrated(self, rendered: Rendered) -> Rendered:
-        return migrated(rendered) if self._request.migrate_level == _MIGRATION else rendered
+    def _migrated(self, rendered: RenderedBundle) -> RenderedBundle:
+        return migrate_to_csv_metadata(rendered) if self._request.migrate_level == _MIGRATION else rendered
 
     def _warn(self, contents: Contents) -> None:
         """Say what opm would leave out without a word."""

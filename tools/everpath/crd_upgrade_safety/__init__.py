@@ -1,12 +1,12 @@
-"""Whether the objects people have survive the definitions a later release brings.
+"""What changed CustomResourceDefinitions do to existing objects, and whether OLM accepts them.
 
-OLM replaces a release's CustomResourceDefinitions by those of its successor, on clusters full of objects.
-`breaches` compares the two sets, `upgrades` does so for each two releases that OLM moves between.
+On an upgrade OLM replaces the CRDs of the installed bundle with those of its successor. `find_unsafe_changes`
+compares two sets of CRDs; `check_upgrades` does so for every hop that OLM takes.
 """
 
 from __future__ import annotations
 
-__all__ = ["Breach", "Definitions", "Moves", "Upgrade", "breaches", "upgrades"]
+__all__ = ["BundleCrds", "Hops", "UnsafeChange", "Upgrade", "check_upgrades", "find_unsafe_changes"]
 
-from everpath.crd_upgrade_safety.breaches import Breach, breaches
-from everpath.crd_upgrade_safety.upgrades import Definitions, Moves, Upgrade, upgrades
+from everpath.crd_upgrade_safety.unsafe_changes import UnsafeChange, find_unsafe_changes
+from everpath.crd_upgrade_safety.upgrades import BundleCrds, Hops, Upgrade, check_upgrades

@@ -1,70 +1,65 @@
-"""Each two releases that OLM moves between, with the definitions that change hands there."""
+"""The upgrades that OLM performs, with the unsafe CRD changes of each."""
 
 from __future__ import annotations
 
-__all__ = ["Upgrade", "upgrades"]
+__all__ = ["BundleCrds", "Hops", "Upgrade", "check_upgrades"]
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from everpath.crd_upgrade_safety.breaches import Breach, breaches
-from everpath.crd_upgrade_safety.definitions import Definition
+from everpath.crd_upgrade_safety.crd import CustomResourceDefinition
+from everpath.crd_upgrade_safety.unsafe_changes import UnsafeChange, find_unsafe_changes
 
-Definitions = Mapping[str, tuple[Definition, ...]]
-#: Who moves there and where: the policy, and the channel.
-Way = tuple[str, str]
-#: For each installed release those that OLM may put in its place, each with the ways in which it does.
-Moves = Mapping[str, Mapping[str, tuple[Way, ...]]]
+#: The CRDs of each bundle, by its name.
+BundleCrds = Mapping[str, tuple[CustomResourceDefinition, ...]]
+#: The generation of OLM, `v0` or `v1`, and the channel in which it takes a hop.
+OlmChannel = tuple[str, str]
+#: For each installed bundle its successors, and where each is chosen.
+Hops = Mapping[str, Mapping[str, tuple[OlmChannel, ...]]]
 
 
 class Upgrade(NamedTuple):
-    """One edge that some cluster may take, what its objects suffer there, and by which ways it is taken."""
+    """A hop from one bundle to another."""
 
     before: str
     after: str
-    breaches: tuple[Breach, ...]
-    ways: tuple[Way, ...] = ()
+    changes: tuple[UnsafeChange, ...]
+    taken_by: tuple[OlmChannel, ...] = ()
 
 
-def upgrades(moves: Moves, definitions: Definitions) -> Iterator[Upgrade]:
-    """Every move between two releases whose definitions are known, in order of name.
+def check_upgrades(hops: Hops, crds: BundleCrds) -> Iterator[Upgrade]:
+    """Compare the CRDs of every hop between two bundles whose CRDs are known, in order of name."""
+    stored = _stored_versions(hops, crds)
+    for before in sorted(hops):
+        for after in sorted(hops[before]):
+            if before in crds and after in crds:
+                changes = find_unsafe_changes(crds[before], crds[after], stored[before])
+                yield Upgrade(before, after, tuple(changes), hops[before][after])
 
-    Cost: each move is compared once; what may be stored is gathered by one sweep over the moves.
+
+def _stored_versions(hops: Hops, crds: BundleCrds) -> dict[str, dict[str, frozenset[str]]]:
+    """For each bundle and CRD the versions in which objects may be stored on a cluster that runs the bundle.
+
+    They are the storage versions of the bundle and of every bundle from which OLM can upgrade to it.
     """
-    stored = _stored(moves, definitions)
-    for before in sorted(moves):
-        for after in sorted(moves[before]):
-            if before in definitions and after in definitions:
-                found = breaches(definitions[before], definitions[after], stored[before])
-                yield Upgrade(before, after, tuple(found), moves[before][after])
-
-
-def _stored(moves: Moves, definitions: Definitions) -> dict[str, dict[str, frozenset[str]]]:
-    """For each release and definition the versions that objects may lie in on a cluster that runs it.
-
-    A release adds its own storage version to those of everyone who may have moved to it.
-    """
-    found: dict[str, dict[str, frozenset[str]]] = {
-        name: _own(definitions.get(name, ())) for name in _all(moves)
+    bundles = {*hops, *(after for successors in hops.values() for after in successors)}
+    stored = {
+        bundle: {
+            crd.name: frozenset({crd.storage_version})
+            for crd in crds.get(bundle, ())
+            if crd.storage_version is not None
+        }
+        for bundle in bundles
     }
-    waiting = sorted(found)
-    while waiting:
-        name = waiting.pop()
-        for after in sorted(moves.get(name, {})):
-            merged = _merged(found[after], found[name])
-            if merged != found[after]:
-                found[after] = merged
-                waiting.append(after)
-    return found
-
-
-def _all(moves: Moves) -> set[str]:
-    return {*moves, *(after for afters in moves.values() for after in afters)}
-
-
-def _own(definitions: tuple[Definition, ...]) -> dict[str, frozenset[str]]:
-    return {d.name: frozenset({d.storage}) for d in definitions if d.storage is not None}
-
-
-def _merged(one: dict[str, frozenset[str]], other: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    return {name: one.get(name, frozenset()) | other.get(name, frozenset()) for name in {*one, *other}}
+    pending = sorted(stored)
+    while pending:
+        before = pending.pop()
+        for after in sorted(hops.get(before, {})):
+            merged = {
+                name: stored[after].get(name, frozenset()) | stored[before].get(name, frozenset())
+                for name in {*stored[after], *stored[before]}
+            }
+            if merged != stored[after]:
+                stored[after] = merged
+                pending.append(after)
+    return stored

@@ -1,7 +1,8 @@
-"""The Go structs that bundles are decoded into: whatever does not fit them, OLM's tools refuse."""
+"""The Go structs that manifests are decoded into. OLM's tools refuse a value that does not fit them."""
 
 from __future__ import annotations
 
-__all__ = ["Misfit", "misfits", "structs"]
+__all__ = ["STRUCTS", "TypeMismatch", "type_mismatches"]
 
-from everpath.go_types.fitting import Misfit, misfits, structs
+from everpath.go_types.decoding import TypeMismatch, type_mismatches
+from everpath.go_types.structs import STRUCTS

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from everpath.bundlegen import SCORECARD, Icon, Operator, sorted_out
+from everpath.bundlegen import SCORECARD_GROUP, Icon, OperatorManifests, classify_manifests
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc.documents import Flaw, yaml_documents
 from everpath.loaders.sources import Sources, unreadable
@@ -42,7 +42,7 @@ _SNIFFED: Final = 4096
 _APPENDED: Final = re.compile(r"/stages/(\d{1,4})/tests/-")
 
 
-def read_operator(paths: Iterable[str], sources: Sources) -> Operator:
+def read_operator(paths: Iterable[str], sources: Sources) -> OperatorManifests:
     """The operator that files and folders describe. Raises `UnreadableInput`, naming file and line."""
     given = tuple(paths)
     files = [file for path in given for file in _files(path, sources)]
@@ -58,7 +58,7 @@ def read_operator(paths: Iterable[str], sources: Sources) -> Operator:
         raise UnreadableInput(
             f"{' and '.join(pictures)}: an operator has one icon", hint=hint, file=pictures[1]
         )
-    return sorted_out(manifests, _icon(pictures[0], sources) if pictures else None)
+    return classify_manifests(manifests, _icon(pictures[0], sources) if pictures else None)
 
 
 def _is_icon(file: str) -> bool:
@@ -143,7 +143,7 @@ def _added_tests(value: Any) -> list[tuple[int, Any]]:
 
 
 def _is_scorecard(manifest: Manifest) -> bool:
-    return manifest.api_version.startswith(f"{SCORECARD}/")
+    return manifest.api_version.startswith(f"{SCORECARD_GROUP}/")
 
 
 def _with_tests(scorecard: Manifest, tests: Iterable[tuple[int, Any]]) -> Manifest:

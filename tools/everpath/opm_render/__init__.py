@@ -1,8 +1,8 @@
-"""What opm makes of bundles and templates: the blobs of a file-based catalog, as plain data."""
+"""What opm makes of bundles and catalog templates: the blobs of a file-based catalog, as plain data."""
 
 from __future__ import annotations
 
-__all__ = ["Blob", "Refusal", "Rendered", "render_bundle"]
+__all__ = ["Blob", "Refusal", "RenderedBundle", "render_bundle"]
 
-from everpath.opm_render.bundles import Blob, Rendered, render_bundle
+from everpath.opm_render.bundles import Blob, RenderedBundle, render_bundle
 from everpath.opm_render.refusals import Refusal

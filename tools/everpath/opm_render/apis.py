@@ -1,31 +1,31 @@
-"""The APIs a bundle provides and requires: what opm takes from its CRDs and its CSV."""
+"""The APIs that a bundle provides and requires, as opm derives them from its CRDs and its CSV."""
 
 from __future__ import annotations
 
-__all__ = ["Api", "Gvk", "check_owned", "provided_apis", "required_apis"]
+__all__ = ["ApiKey", "Gvk", "check_owned_crds", "provided_apis", "required_apis"]
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from everpath.model.bundle_contents import Contents, Manifest
-from everpath.opm_render.decoding import crd_version
+from everpath.opm_render.manifest_checks import crd_api_version
 from everpath.opm_render.refusals import Refusal
 from everpath.rules._shapes import Shape, field, misfits, text_field
 
-_KEY: Shape = {"group": str, "kind": str, "name": str, "version": str}
-_LISTS: Shape = {"owned": [_KEY], "required": [_KEY]}
+_API: Shape = {"group": str, "kind": str, "name": str, "version": str}
+_API_LISTS: Shape = {"owned": [_API], "required": [_API]}
 
 
 class Gvk(NamedTuple):
-    """An API as properties name it, its fields in the order opm writes them."""
+    """Group, kind and version, in the order in which opm writes them into properties."""
 
     group: str
     kind: str
     version: str
 
 
-class Api(NamedTuple):
-    """An API and the plural of its kind, by which a CSV and a CRD must agree."""
+class ApiKey(NamedTuple):
+    """An API and the plural of its kind, as opm compares CSV and CRDs (registry.APIKey)."""
 
     gvk: Gvk
     plural: str
@@ -35,69 +35,65 @@ class Api(NamedTuple):
         return f"{group}/{version}/{kind} ({self.plural})"
 
 
-def provided_apis(contents: Contents, csv: Manifest) -> Iterator[Api]:
-    """Every version of every CRD, served or not, and the services the CSV owns."""
+def provided_apis(contents: Contents, csv: Manifest) -> Iterator[ApiKey]:
+    """Every version of every CRD, served or not, and the API services that the CSV owns."""
     for crd in contents.crds:
-        yield from _defined(crd)
-    for _, item in _listed(csv, "apiservicedefinitions", "owned"):
-        yield Api(_gvk(item, text_field(item, "group")), text_field(item, "name"))
+        api_version = crd_api_version(crd)
+        spec = crd.spec if api_version else {}
+        names = spec.get("names") or {}
+        versions = [(version or {}).get("name") or "" for version in spec.get("versions") or ()]
+        if api_version == "v1beta1" and spec.get("version"):
+            versions.append(spec["version"])
+        for version in versions:
+            gvk = Gvk(spec.get("group") or "", names.get("kind") or "", version)
+            yield ApiKey(gvk, names.get("plural") or "")
+    yield from _api_services(csv, "owned")
 
 
-def required_apis(csv: Manifest) -> Iterator[Api]:
-    """The CRDs and services a CSV asks for."""
+def required_apis(csv: Manifest) -> Iterator[ApiKey]:
+    """The CRDs and API services that the CSV requires."""
     yield from (api for _, api in _crds(csv, "required"))
-    for _, item in _listed(csv, "apiservicedefinitions", "required"):
-        yield Api(_gvk(item, text_field(item, "group")), text_field(item, "name"))
+    yield from _api_services(csv, "required")
 
 
-def check_owned(contents: Contents, csv: Manifest) -> None:
-    """Raise `Refusal` if a CRD the CSV owns is not among the manifests. More of them do not matter."""
-    there = set(provided_apis(contents, csv))
+def check_owned_crds(contents: Contents, csv: Manifest) -> None:
+    """Raise `Refusal` if the bundle lacks a CRD that the CSV owns. Additional CRDs are allowed."""
+    provided = set(provided_apis(contents, csv))
     for index, api in _crds(csv, "owned"):
-        if api not in there:
+        if api not in provided:
             place = csv.place.at("spec", "customresourcedefinitions", "owned", index)
             message = f"the CSV owns {api}, which no CustomResourceDefinition of the bundle defines"
-            fix = "add the CRD to the manifests, or say its name, kind and version as the CRD does"
+            fix = "add the CRD to the manifests, or use the name, kind and version of the CRD"
             raise Refusal(message, place, fix)
 
 
-def _defined(crd: Manifest) -> Iterator[Api]:
-    """A CRD's versions; of v1beta1 also the one that is named apart. Its keys count as they are spelled."""
-    api = crd_version(crd)
-    spec = crd.spec if api else {}
-    names = spec.get("names") or {}
-    found = [(version or {}).get("name") or "" for version in spec.get("versions") or ()]
-    if api == "v1beta1" and spec.get("version"):
-        found.append(spec["version"])
-    for name in found:
-        gvk = Gvk(spec.get("group") or "", names.get("kind") or "", name)
-        yield Api(gvk, names.get("plural") or "")
-
-
-def _crds(csv: Manifest, which: str) -> Iterator[tuple[int, Api]]:
-    """The CRDs a CSV lists, by the name each must have: its plural, a dot, its group."""
-    for index, item in _listed(csv, "customresourcedefinitions", which):
+def _crds(csv: Manifest, list_name: str) -> Iterator[tuple[int, ApiKey]]:
+    """The CRDs in a list of the CSV, with their indices."""
+    for index, item in _items(csv, "customresourcedefinitions", list_name):
         name = text_field(item, "name")
         plural, dot, group = name.partition(".")
         if not dot:
-            place = csv.place.at("spec", "customresourcedefinitions", which, index, "name")
-            message = f"the CRD name {name!r} is not its plural, a dot and its group"
+            place = csv.place.at("spec", "customresourcedefinitions", list_name, index, "name")
+            message = f"the CRD name {name!r} is not of the form PLURAL.GROUP"
             raise Refusal(message, place, "write the name of the CustomResourceDefinition")
-        yield index, Api(_gvk(item, group), plural)
+        gvk = Gvk(group, text_field(item, "kind"), text_field(item, "version"))
+        yield index, ApiKey(gvk, plural)
 
 
-def _listed(csv: Manifest, section: str, which: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    found = csv.spec.get(section)
+def _api_services(csv: Manifest, list_name: str) -> Iterator[ApiKey]:
+    for _, item in _items(csv, "apiservicedefinitions", list_name):
+        gvk = Gvk(*(text_field(item, key) for key in ("group", "kind", "version")))
+        yield ApiKey(gvk, text_field(item, "name"))
+
+
+def _items(csv: Manifest, section: str, list_name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    lists = csv.spec.get(section)
     place = csv.place.at("spec", section)
-    for misfit in misfits(found, _LISTS):
-        raise Refusal(f"{section} of the CSV cannot be read: {misfit.message}", place.at(*misfit.path))
-    items = field(found, which)
+    for misfit in misfits(lists, _API_LISTS):
+        raise Refusal(f"{section} of the CSV is invalid: {misfit.message}", place.at(*misfit.path))
+    items = field(lists, list_name)
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if item is None:
-            message = f"an entry of {section}.{which} is null"
-            raise Refusal(message, place.at(which, index), "remove it, or say which API is meant")
+            message = f"an entry of {section}.{list_name} is null"
+            raise Refusal(message, place.at(list_name, index), "remove it, or write the API")
         yield index, item
-
-
-def _gvk(item: Mapping[str, Any], group: str) -> Gvk:
-    return Gvk(group, text_field(item, "kind"), text_field(item, "version"))

@@ -1,272 +1,244 @@
-"""Documents of a file-based catalog as opm takes them in and writes them out again.
+"""Blobs of a file-based catalog, as opm decodes them from documents and encodes them again.
 
-It reads each into a struct, so keys match whatever their case, empty fields go, and the order of fields is
-that of the struct. Unlike opm, this keeps what the struct has no field for, behind the fields it has.
+opm decodes each document into a struct: keys match in any case, empty optional fields are dropped, and fields
+are written in the order of the struct. Unlike opm, everpath keeps unknown fields, after the known ones.
 """
 
 from __future__ import annotations
 
-__all__ = ["Document", "blob_of", "in_order", "package_of", "root_fields"]
+__all__ = ["CatalogDocument", "blob_package", "channel_blob", "decode_blob", "meta_fields", "sort_blobs"]
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from everpath.go_types import misfits as struct_misfits
-from everpath.model import Place
-from everpath.opm_render.bundles import BUNDLE, OBJECT, Blob
-from everpath.opm_render.go_json import sorted_keys
+from everpath.go_types import type_mismatches
+from everpath.model import Channel, Place
+from everpath.opm_render.bundles import BUNDLE, BUNDLE_OBJECT, Blob
+from everpath.opm_render.go_json import sort_keys
 from everpath.opm_render.refusals import Refusal, check_depth
 from everpath.rules._shapes import ANY, Shape, misfits
 
 
-class Document(NamedTuple):
-    """A document as it is written, and where. `repeated` are the keys that stand in it twice."""
+class CatalogDocument(NamedTuple):
+    """A document as it is written, and its place. `repeated` are the paths of duplicate keys."""
 
     place: Place
     body: Any
     repeated: tuple[tuple[str | int, ...], ...] = ()
 
 
-_Read: TypeAlias = Callable[[Any], Any]
-
-
 class _Field(NamedTuple):
-    """A field of a struct; an optional one is left out when it is empty."""
+    """A field of a struct. An optional one is omitted if it is empty (`omitempty` in Go)."""
 
-    read: _Read
+    shape: Shape
+    decode: Callable[[Any], Any]
     is_optional: bool = False
 
 
-_Fields: TypeAlias = Mapping[str, _Field]
-
-_PROPERTIES: Final[Shape] = [{"type": str, "value": ANY}]
-_SHAPES: Final[Mapping[str, Shape]] = {
-    "olm.package": {
-        "schema": str,
-        "name": str,
-        "defaultChannel": str,
-        "icon": {"base64data": ANY, "mediatype": str},
-        "description": str,
-        "properties": _PROPERTIES,
-    },
-    "olm.channel": {
-        "schema": str,
-        "name": str,
-        "package": str,
-        "entries": [{"name": str, "replaces": str, "skips": [str], "skipRange": str}],
-        "properties": _PROPERTIES,
-    },
-    BUNDLE: {
-        "schema": str,
-        "name": str,
-        "package": str,
-        "image": str,
-        "properties": _PROPERTIES,
-        "relatedImages": [{"name": str, "image": str}],
-    },
-    "olm.deprecations": {
-        "schema": str,
-        "package": str,
-        "entries": [{"reference": {"schema": str, "name": str}, "message": str}],
-    },
-}
+_Struct: TypeAlias = Mapping[str, _Field]
 
 
-def blob_of(document: Document) -> Blob:
-    """The blob opm makes of a document. Raises `Refusal`."""
-    body = document.body
-    if not isinstance(body, dict):
-        message = "a document of a catalog is a mapping"
-        raise Refusal(message, document.place, "write schema, name and the rest as keys")
-    check_depth(body, document.place)
-    schema = _schema(document)
-    if schema not in _SHAPES:
-        return {str(key): value for key, value in sorted_keys(_in_floats(body)).items()}
-    for misfit in misfits(body, _SHAPES[schema]):
-        raise Refusal(f"an {schema} that opm cannot read: {misfit.message}", document.place.at(*misfit.path))
-    _check_bytes(document, schema)
-    return _struct(_in_floats(body), _FIELDS[schema])
-
-
-def root_fields(document: Document) -> dict[str, str]:
-    """The document's schema, package and name, as far as it has them, whatever the case of their keys.
-
-    Raises `Refusal` for what opm asks of every document and does not find.
-    """
-    body: Mapping[str, Any] = document.body
-    folded: dict[str, str] = {}
-    for key in sorted(body):
-        if (other := folded.setdefault(key.casefold(), key)) != key:
-            message = f"{other} and {key} are one key to opm"
-            raise Refusal(message, document.place.at(key), "keep one of them")
-    names = ("schema", "package", "name")
-    found: dict[str, Any] = {name: body[folded[name]] for name in names if name in folded}
-    for name, value in found.items():
-        if not isinstance(value, str):
-            message = f"{folded[name]} is not a string"
-            raise Refusal(message, document.place.at(folded[name]), "put it in quotes")
-    return found
-
-
-def _schema(document: Document) -> str:
-    """The schema, once what opm asks of every document is seen to."""
-    schema = root_fields(document).get("schema")
-    if not schema:
-        raise Refusal("the document has no schema", document.place, "add schema: olm.package, or what it is")
-    return schema
-
-
-def _check_bytes(document: Document, schema: str) -> None:
-    """Raise `Refusal` for what should be base64 and is not: icons, and manifests of bundles."""
-    folded = {key.casefold(): key for key in sorted(document.body)}
-    if schema == "olm.package" and "icon" in folded:
-        icon = document.body[folded["icon"]] or {}
-        data = next((icon[key] for key in sorted(icon, reverse=True) if key.casefold() == "base64data"), None)
-        _check_base64(data, document.place.at(folded["icon"]), "the icon")
-    if schema != BUNDLE or "properties" not in folded:
-        return
-    for index, item in enumerate(document.body[folded["properties"]] or ()):
-        value = _struct(item, _PROPERTY)
-        if value["type"] == OBJECT and value["value"] is not None:
-            place = document.place.at(folded["properties"], index, "value")
-            if not isinstance(value["value"], dict):
-                raise Refusal(f"an {OBJECT} is a mapping with data", place, "give it data")
-            _check_base64(_data(value["value"]), place, f"the data of an {OBJECT}")
-
-
-def _data(value: Mapping[str, Any]) -> Any:
-    return next((value[key] for key in sorted(value, reverse=True) if key.casefold() == "data"), None)
-
-
-def _check_base64(data: Any, place: Place, what: str) -> None:
-    if next(struct_misfits(data, "bytes"), None) is not None:
-        raise Refusal(f"{what} is not base64", place, "encode it with base64")
-
-
-def _struct(value: Any, fields: _Fields) -> Blob:
-    """A mapping as a struct: its fields in order, then whatever else there is."""
-    names = {name.casefold(): name for name in fields}
-    given: dict[str, Any] = {}
-    rest: dict[str, Any] = {}
-    for key in sorted(value or ()):
-        name = names.get(key.casefold())
-        (given if name else rest)[name or key] = value[key]
-    read = {name: field.read(given.get(name)) for name, field in fields.items()}
-    kept = {name: item for name, item in read.items() if item or not fields[name].is_optional}
-    return {**kept, **{key: sorted_keys(item) for key, item in rest.items()}}
-
-
-def _in_floats(value: Any) -> Any:
-    """opm holds every number of a document as a float64."""
-    if isinstance(value, dict):
-        return {key: _in_floats(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_in_floats(item) for item in value]
-    is_large = isinstance(value, int) and abs(value) > _EXACT
-    return float(value) if is_large else value
-
-
-_EXACT: Final = 2**53
-
-
-def _text(value: Any) -> str:
+def _decode_string(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _texts(value: Any) -> list[str]:
-    return [_text(item) for item in value or ()]
-
-
-def _bytes(value: Any) -> str | None:
-    """Base64 in one line; Go's decoder passes over line breaks and takes a list of numbers, too."""
+def _decode_bytes(value: Any) -> str | None:
+    """Base64 on one line. Go ignores line breaks in base64, and also accepts a list of numbers."""
     if value is None:
         return None
     data = bytes(map(int, value)) if isinstance(value, list) else b64decode(value)
     return b64encode(data).decode("ascii")
 
 
-def _structs(fields: _Fields) -> _Read:
-    """Reads a list of structs; null stays null where nothing leaves it out."""
-    return lambda value: None if value is None else [_struct(item, fields) for item in value]
+def _decode_struct(value: Any, struct: _Struct) -> Blob:
+    """The fields of a struct in order, then all other keys of the mapping."""
+    names = {name.casefold(): name for name in struct}
+    known: dict[str, Any] = {}
+    unknown: dict[str, Any] = {}
+    for key in sorted(value or ()):
+        name = names.get(key.casefold())
+        (known if name else unknown)[name or key] = value[key]
+    decoded = {name: field.decode(known.get(name)) for name, field in struct.items()}
+    fields = {name: item for name, item in decoded.items() if item or not struct[name].is_optional}
+    return {**fields, **{key: sort_keys(item) for key, item in unknown.items()}}
 
 
-def _one(fields: _Fields) -> _Read:
-    return lambda value: _struct(value, fields)
+def _shape(struct: _Struct) -> Shape:
+    return {name: field.shape for name, field in struct.items()}
 
 
-def _maybe(fields: _Fields) -> _Read:
-    return lambda value: None if value is None else _struct(value, fields)
+def _list_of(struct: _Struct, *, is_optional: bool = False) -> _Field:
+    """A list of structs; null stays null, as a nil slice does in Go."""
+    return _Field(
+        [_shape(struct)],
+        lambda value: None if value is None else [_decode_struct(item, struct) for item in value],
+        is_optional,
+    )
 
 
-_MUST: Final = _Field(_text)
-_MAY: Final = _Field(_text, is_optional=True)
-_PROPERTY: Final[_Fields] = {"type": _MUST, "value": _Field(sorted_keys)}
-_LISTED: Final = _Field(_structs(_PROPERTY), is_optional=True)
-_IMAGE: Final[_Fields] = {"name": _MUST, "image": _MUST}
-_ENTRY: Final[_Fields] = {
-    "name": _MUST,
-    "replaces": _MAY,
-    "skips": _Field(_texts, is_optional=True),
-    "skipRange": _MAY,
-}
-_FIELDS: Final[Mapping[str, _Fields]] = {
+_STRING: Final = _Field(str, _decode_string)
+_OPTIONAL_STRING: Final = _Field(str, _decode_string, is_optional=True)
+_PROPERTY: Final[_Struct] = {"type": _STRING, "value": _Field(ANY, sort_keys)}
+_PROPERTIES: Final = _list_of(_PROPERTY, is_optional=True)
+_ICON: Final[_Struct] = {"base64data": _Field(ANY, _decode_bytes), "mediatype": _STRING}
+_REFERENCE: Final[_Struct] = {"schema": _STRING, "name": _OPTIONAL_STRING}
+_STRUCTS: Final[Mapping[str, _Struct]] = {
     "olm.package": {
-        "schema": _MUST,
-        "name": _MUST,
-        "defaultChannel": _MUST,
-        "icon": _Field(_maybe({"base64data": _Field(_bytes), "mediatype": _MUST}), is_optional=True),
-        "description": _MAY,
-        "properties": _LISTED,
+        "schema": _STRING,
+        "name": _STRING,
+        "defaultChannel": _STRING,
+        "icon": _Field(
+            _shape(_ICON),
+            lambda value: None if value is None else _decode_struct(value, _ICON),
+            is_optional=True,
+        ),
+        "description": _OPTIONAL_STRING,
+        "properties": _PROPERTIES,
     },
     "olm.channel": {
-        "schema": _MUST,
-        "name": _MUST,
-        "package": _MUST,
-        "entries": _Field(_structs(_ENTRY)),
-        "properties": _LISTED,
+        "schema": _STRING,
+        "name": _STRING,
+        "package": _STRING,
+        "entries": _list_of(
+            {
+                "name": _STRING,
+                "replaces": _OPTIONAL_STRING,
+                "skips": _Field(
+                    [str], lambda value: [_decode_string(item) for item in value or ()], is_optional=True
+                ),
+                "skipRange": _OPTIONAL_STRING,
+            }
+        ),
+        "properties": _PROPERTIES,
     },
     BUNDLE: {
-        "schema": _MUST,
-        "name": _MAY,
-        "package": _MAY,
-        "image": _MUST,
-        "properties": _LISTED,
-        "relatedImages": _Field(_structs(_IMAGE), is_optional=True),
+        "schema": _STRING,
+        "name": _OPTIONAL_STRING,
+        "package": _OPTIONAL_STRING,
+        "image": _STRING,
+        "properties": _PROPERTIES,
+        "relatedImages": _list_of({"name": _STRING, "image": _STRING}, is_optional=True),
     },
     "olm.deprecations": {
-        "schema": _MUST,
-        "package": _MUST,
-        "entries": _Field(
-            _structs({"reference": _Field(_one({"schema": _MUST, "name": _MAY})), "message": _MUST})
+        "schema": _STRING,
+        "package": _STRING,
+        "entries": _list_of(
+            {
+                "reference": _Field(_shape(_REFERENCE), lambda value: _decode_struct(value, _REFERENCE)),
+                "message": _STRING,
+            }
         ),
     },
 }
+_SHAPES: Final = {schema: _shape(struct) for schema, struct in _STRUCTS.items()}
 
-_RANKS: Final = {"olm.package": 0, "olm.channel": 1, BUNDLE: 2, "olm.deprecations": 4}
+
+def decode_blob(document: CatalogDocument) -> Blob:
+    """The blob that opm makes of a document. Raises `Refusal`."""
+    body = document.body
+    if not isinstance(body, dict):
+        raise Refusal("a document of a catalog must be a mapping", document.place, "write keys and values")
+    check_depth(body, document.place)
+    schema = meta_fields(document).get("schema")
+    if not schema:
+        raise Refusal("the document has no schema", document.place, "add one, such as schema: olm.package")
+    if schema not in _STRUCTS:
+        return {str(key): value for key, value in sort_keys(_round_integers(body)).items()}
+    for misfit in misfits(body, _SHAPES[schema]):
+        raise Refusal(f"invalid {schema}: {misfit.message}", document.place.at(*misfit.path))
+    _check_base64_fields(document, schema)
+    return _decode_struct(_round_integers(body), _STRUCTS[schema])
 
 
-def in_order(blobs: Iterable[Blob]) -> list[Blob]:
-    """As opm writes them: by package; in it the package, channels, bundles, others, deprecations.
+def meta_fields(document: CatalogDocument) -> dict[str, str]:
+    """Schema, package and name of a document, as far as it has them; keys match in any case.
 
-    Channels and bundles are sorted by name, others by schema. What belongs to no package comes last, in the
-    order it came in.
+    Raises `Refusal` if opm cannot decode these fields, or if two keys differ only in case.
     """
-    return sorted(blobs, key=_place)
+    body: Mapping[str, Any] = document.body
+    keys: dict[str, str] = {}
+    for key in sorted(body):
+        if (other := keys.setdefault(key.casefold(), key)) != key:
+            message = f"opm does not distinguish the keys {other} and {key}"
+            raise Refusal(message, document.place.at(key), "keep one of them")
+    names = ("schema", "package", "name")
+    fields: dict[str, Any] = {name: body[keys[name]] for name in names if name in keys}
+    for name, value in fields.items():
+        if not isinstance(value, str):
+            raise Refusal(f"{keys[name]} is not a string", document.place.at(keys[name]), "quote it")
+    return fields
 
 
-def _place(blob: Blob) -> tuple[bool, str, int, str]:
-    package = package_of(blob)
-    if not package:
-        return True, "", 0, ""
-    schema = str(blob.get("schema", ""))
-    rank = _RANKS.get(schema, 3)
-    by = blob.get("name", "") if rank in (1, 2) else schema if rank == 3 else ""
-    return False, package, rank, str(by)
+def _check_base64_fields(document: CatalogDocument, schema: str) -> None:
+    """Raise `Refusal` if the icon of a package or a manifest of a bundle is not base64."""
+
+    def check(mapping: Mapping[str, Any], key: str, place: Place, name: str) -> None:
+        spellings = sorted((k for k in mapping if k.casefold() == key), reverse=True)
+        value = mapping[spellings[0]] if spellings else None
+        if next(type_mismatches(value, "bytes"), None) is not None:
+            raise Refusal(f"{name} is not base64", place, "encode it with base64")
+
+    keys = {key.casefold(): key for key in sorted(document.body)}
+    if schema == "olm.package" and "icon" in keys:
+        icon = document.body[keys["icon"]] or {}
+        check(icon, "base64data", document.place.at(keys["icon"]), "the icon")
+    if schema != BUNDLE or "properties" not in keys:
+        return
+    for index, item in enumerate(document.body[keys["properties"]] or ()):
+        property_ = _decode_struct(item, _PROPERTY)
+        value = property_["value"]
+        if property_["type"] == BUNDLE_OBJECT and value is not None:
+            place = document.place.at(keys["properties"], index, "value")
+            if not isinstance(value, dict):
+                raise Refusal(f"the value of {BUNDLE_OBJECT} must be a mapping", place, "write data: BASE64")
+            check(value, "data", place, f"the data of {BUNDLE_OBJECT}")
 
 
-def package_of(blob: Blob) -> str:
-    """The package a blob belongs to, empty if it belongs to none."""
+def _round_integers(value: Any) -> Any:
+    """A copy of a value with large integers as floats: opm reads every number of a document as float64."""
+    if isinstance(value, dict):
+        return {key: _round_integers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_round_integers(item) for item in value]
+    return float(value) if isinstance(value, int) and abs(value) > 2**53 else value
+
+
+def channel_blob(channel: Channel) -> Blob:
+    """The `olm.channel` blob of a channel."""
+    entries: list[dict[str, Any]] = []
+    for entry in channel.entries:
+        edges = {"replaces": entry.replaces, "skips": list(entry.skips), "skipRange": entry.skip_range}
+        entries.append({"name": entry.name} | {key: value for key, value in edges.items() if value})
+    return {"schema": "olm.channel", "package": channel.package, "name": channel.name, "entries": entries}
+
+
+_SCHEMA_ORDER: Final = {"olm.package": 0, "olm.channel": 1, BUNDLE: 2, "olm.deprecations": 4}
+_OTHER_SCHEMAS: Final = 3
+
+
+def sort_blobs(blobs: Iterable[Blob]) -> list[Blob]:
+    """Blobs in opm's order: by package, then package, channels, bundles, other schemas, deprecations.
+
+    Channels and bundles are sorted by name, other schemas by schema. Blobs without a package come last and
+    stay in their order.
+    """
+
+    def key(blob: Blob) -> tuple[bool, str, int, str]:
+        package = blob_package(blob)
+        if not package:
+            return True, "", 0, ""
+        schema = str(blob.get("schema", ""))
+        order = _SCHEMA_ORDER.get(schema, _OTHER_SCHEMAS)
+        if schema in ("olm.channel", BUNDLE):
+            return False, package, order, str(blob.get("name", ""))
+        return False, package, order, schema
+
+    return sorted(blobs, key=key)
+
+
+def blob_package(blob: Blob) -> str:
+    """The package that a blob belongs to; "" if it belongs to none."""
     key = "name" if blob.get("schema") == "olm.package" else "package"
-    found = next((blob[k] for k in sorted(blob) if k.casefold() == key), "")
-    return found if isinstance(found, str) else ""
+    package = next((blob[k] for k in sorted(blob) if k.casefold() == key), "")
+    return package if isinstance(package, str) else ""

@@ -1,4 +1,4 @@
-"""What opm refuses to render: where it stands, why, and what to do about it."""
+"""The error for input that opm refuses."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 
 from everpath.model import Place
 
-# Whoever walks a value calls himself once or twice a level, and Python ends that at a thousand. OLM's own
-# objects nest less than forty deep.
-_DEEPEST: Final = 400
+# Recursive functions need up to two frames a level, and Python's limit is 1,000. OLM's objects have fewer
+# than 40 levels.
+_MAX_DEPTH: Final = 400
 
 
 class Refusal(Exception):
-    """Something that cannot be rendered. Not found in a file: a place without one."""
+    """Input that opm refuses: the reason, the place, and a fix. Input from no file has an empty place."""
 
     def __init__(self, message: str, place: Place | None = None, fix: str | None = None) -> None:
         super().__init__(message)
@@ -24,13 +24,13 @@ class Refusal(Exception):
 
 
 def check_depth(value: object, place: Place) -> None:
-    """Raise `Refusal` for a value that nests deeper than anybody could mean. Cost: one visit a value."""
+    """Raise `Refusal` if a value has too many levels for recursive functions. Cost: one visit a value."""
     level = [value]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         containers = [node for node in level if isinstance(node, dict | list)]
         if not containers:
             return
         level = [
             child for node in containers for child in (node.values() if isinstance(node, dict) else node)
         ]
-    raise Refusal(f"nested deeper than {_DEEPEST}", place, "take it apart")
+    raise Refusal(f"nested deeper than {_MAX_DEPTH} levels", place, "reduce the nesting")

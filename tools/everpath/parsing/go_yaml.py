@@ -14,7 +14,7 @@ from datetime import date, time
 from functools import cmp_to_key, lru_cache
 from typing import Any, Final
 
-from everpath.opm_render.go_json import go_float, number_text
+from everpath.opm_render.go_json import format_float, number_text
 from everpath.parsing.scalars import resolve
 
 _WIDTH: Final = 80
@@ -248,7 +248,7 @@ def _plain(value: Any) -> str:
             return "true" if value else "false"
         case _:
             number = resolve(number_text(value))
-            return go_float(number) if isinstance(number, float) else str(number)
+            return format_float(number) if isinstance(number, float) else str(number)
 
 
 def _is_plain(value: str) -> bool:

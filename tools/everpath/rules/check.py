@@ -32,7 +32,7 @@ from everpath.rules.waivers import Standing, Waiver, waived
 from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from everpath.crd_upgrade_safety import Definitions, Upgrade
+    from everpath.crd_upgrade_safety import BundleCrds, Upgrade
     from everpath.rules.bundle.subject import BundleFolder, PackageFile
 
 #: What rules about graphs look at, and what rules about the folders of bundles do.
@@ -123,7 +123,7 @@ class Validated(NamedTuple):
 Progress = Callable[[int, int, str], None]
 
 #: What the bundles of a package define, by the bundle's name; without those whose folder is not known.
-DefinitionsOf = Callable[[Package], "Definitions"]
+DefinitionsOf = Callable[[Package], "BundleCrds"]
 
 
 class _Seen:
@@ -197,11 +197,11 @@ class _Run:
         if self.definitions is not None:
             yield from self.upgrades(graph, self.definitions(package))
 
-    def upgrades(self, graph: PackageGraph, definitions: Definitions) -> Iterator[Finding]:
+    def upgrades(self, graph: PackageGraph, definitions: BundleCrds) -> Iterator[Finding]:
         """All findings about what OLM's moves in the selected channels do to objects that people have."""
-        from everpath.crd_upgrade_safety import upgrades  # noqa: PLC0415 - only who gives the bundles pays for it
+        from everpath.crd_upgrade_safety import check_upgrades  # noqa: PLC0415 - only who gives the bundles pays for it
 
-        for upgrade in upgrades(_moves(graph, self.selection), definitions):
+        for upgrade in check_upgrades(_moves(graph, self.selection), definitions):
             yield from self.ask("upgrade", upgrade, graph.package.name)
 
     def validated(self, thing: Validated) -> Iterator[Finding]:

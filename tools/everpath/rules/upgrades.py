@@ -28,25 +28,25 @@ from everpath.rules.registry import upgrade_rule
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import Upgrade
-    from everpath.crd_upgrade_safety.breaches import Breach, Kind
+    from everpath.crd_upgrade_safety.unsafe_changes import ChangeKind, UnsafeChange
 
 
-def _flaws(upgrade: Upgrade, kind: Kind, fix: str) -> Iterator[Flaw]:
-    """One flaw for each breach of a kind; the edge that suffers is named first."""
-    for breach in upgrade.breaches:
-        if breach.kind == kind:
+def _flaws(upgrade: Upgrade, kind: ChangeKind, fix: str) -> Iterator[Flaw]:
+    """One flaw for each unsafe change of a kind. The message begins with the hop."""
+    for change in upgrade.changes:
+        if change.kind == kind:
             yield Flaw(
-                breach.place,
-                f"{upgrade.before} to {upgrade.after}: {breach.sentence}",
-                because=tuple(_fate(breach, *way) for way in upgrade.ways),
-                fix=fix.format(version=breach.version, definition=breach.definition),
+                change.place,
+                f"{upgrade.before} to {upgrade.after}: {change.message}",
+                because=tuple(_olm_response(change, *olm_channel) for olm_channel in upgrade.taken_by),
+                fix=fix.format(version=change.version, definition=change.crd),
                 entry=upgrade.after,
             )
 
 
-def _fate(breach: Breach, policy: str, channel: str) -> str:
-    fate = breach.fates.v1 if policy == "v1" else breach.fates.v0
-    return f"OLM {policy} takes this step in {channel}, and {fate}"
+def _olm_response(change: UnsafeChange, policy: str, channel: str) -> str:
+    response = change.responses.v1 if policy == "v1" else change.responses.v0
+    return f"OLM {policy} takes this step in {channel}, and {response}"
 
 
 @upgrade_rule("EP701", "stored-version-removed", Severity.ERROR)
@@ -181,5 +181,5 @@ def served_versions_refused(upgrade: Upgrade) -> Iterator[Flaw]:
 
 def _by_v1(upgrade: Upgrade) -> Upgrade:
     """The upgrade as far as OLM v1 takes it: where it never does, nothing breaks."""
-    ways = tuple(way for way in upgrade.ways if way[0] == "v1")
-    return upgrade._replace(ways=ways, breaches=upgrade.breaches if ways else ())
+    taken_by = tuple(taken for taken in upgrade.taken_by if taken[0] == "v1")
+    return upgrade._replace(taken_by=taken_by, changes=upgrade.changes if taken_by else ())

@@ -22,7 +22,7 @@ from everpath.loaders.fbc.documents import Document, Flaw, is_json, yaml_documen
 from everpath.loaders.typed import type_name
 from everpath.model import Place, Problem, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
-from everpath.opm_render.go_json import scalar_text, sorted_keys
+from everpath.opm_render.go_json import scalar_to_string, sort_keys
 from everpath.parsing import json_text, yaml11
 from everpath.parsing.parsed import Parsed, TextProblem, byte_offset
 
@@ -197,7 +197,7 @@ def _annotations(file: _File) -> Mapping[str, Any] | None:
     found = file.value.get("annotations")
     if not isinstance(found, dict):
         return None
-    texts = {key: scalar_text(value) for key, value in found.items()}
+    texts = {key: scalar_to_string(value) for key, value in found.items()}
     known = [texts.get(key) for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)]
     return texts if any(known) and all(v is None or isinstance(v, str) for v in known) else None
 
@@ -208,14 +208,14 @@ def _typed_values(file: _File, key: str) -> tuple[Property, ...]:
     if not isinstance(items, list) or not all(isinstance(item, dict | None) for item in items):
         return ()
     kinds = [(item or {}).get("type") for item in items]
-    texts = [scalar_text(kind) for kind in kinds]
+    texts = [scalar_to_string(kind) for kind in kinds]
     if not all(isinstance(text, str | None) for text in texts):
         return ()
     is_as_written = file.is_json and texts == kinds
     return tuple(
         Property(
             text or "",
-            value if is_as_written else sorted_keys(value),
+            value if is_as_written else sort_keys(value),
             file.place.at(key, index),
         )
         for index, (text, item) in enumerate(zip(texts, items, strict=True))

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from everpath.crd_upgrade_safety import Definitions
-from everpath.crd_upgrade_safety.definitions import Definition, definition
+from everpath.crd_upgrade_safety import BundleCrds
+from everpath.crd_upgrade_safety.crd import CustomResourceDefinition, parse_crd
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.shape import YAML
 from everpath.loaders.bundle.visits import Visit
@@ -19,7 +19,7 @@ from everpath.model.bundle_contents import CRD, Manifest
 from everpath.parsing.first_document import Broken, first_document
 
 
-def definitions_below(paths: Sequence[str]) -> Callable[[Package], Definitions]:
+def definitions_below(paths: Sequence[str]) -> Callable[[Package], BundleCrds]:
     """What the bundles of a package define, by their names, as far as the paths have their folders.
 
     Raises `UnreadableInput` where a path holds no bundle, or a definition cannot be read: what is not
@@ -29,10 +29,10 @@ def definitions_below(paths: Sequence[str]) -> Callable[[Package], Definitions]:
     folders = {name: folder for path in paths for name, folder in _folders(path)}
 
     @cache
-    def defined(folder: str) -> tuple[Definition, ...]:
-        return tuple(map(definition, _crds(folder)))
+    def defined(folder: str) -> tuple[CustomResourceDefinition, ...]:
+        return tuple(map(parse_crd, _crds(folder)))
 
-    def of(package: Package) -> Definitions:
+    def of(package: Package) -> BundleCrds:
         names = (bundle.name for bundle in package.bundles)
         found = ((name, folders.get((package.name, name))) for name in names)
         return {name: defined(folder) for name, folder in found if folder is not None}

@@ -16,8 +16,8 @@ from everpath.loaders.fbc.file import FileReader
 from everpath.loaders.fbc.tree import Found, catalog_files
 from everpath.loaders.sources import STANDARD_INPUT, Sources, named
 from everpath.model import Place
-from everpath.opm_render.blobs import Document, blob_of
-from everpath.opm_render.bundles import BUNDLE, OBJECT, Blob, embedded_csv
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
+from everpath.opm_render.bundles import BUNDLE, BUNDLE_OBJECT, Blob, embedded_csv
 from everpath.opm_render.refusals import Refusal
 from everpath.parsing.first_document import first_document
 
@@ -25,7 +25,7 @@ from everpath.parsing.first_document import first_document
 _ACCEPTED: Final = ("duplicate-key", "lossy-number")
 
 
-def read_documents(path: str, sources: Sources) -> list[Document]:
+def read_documents(path: str, sources: Sources) -> list[CatalogDocument]:
     """Every document of a folder, a file or `-`, in the order opm comes by them.
 
     Raises `UnreadableInput` where there is nothing to read, and `Refusal` at the first thing opm cannot.
@@ -37,7 +37,7 @@ def read_documents(path: str, sources: Sources) -> list[Document]:
     return documents
 
 
-def documents_of(files: Iterable[str], sources: Sources) -> list[Document]:
+def documents_of(files: Iterable[str], sources: Sources) -> list[CatalogDocument]:
     """Every document of some files, in their order. Raises `Refusal` at the first thing opm cannot read."""
     taker = _Taker()
     reader = FileReader(taker, sources, thorough=True)
@@ -54,11 +54,11 @@ def read_blobs(path: str, sources: Sources) -> list[Blob]:
     return [checked_blob(document) for document in read_documents(path, sources)]
 
 
-def checked_blob(document: Document) -> Blob:
+def checked_blob(document: CatalogDocument) -> Blob:
     """The blob of a document. Raises `Refusal`, also for a manifest in it that opm cannot read."""
-    blob = blob_of(document)
+    blob = decode_blob(document)
     for index, item in enumerate(blob.get("properties") or () if blob["schema"] == BUNDLE else ()):
-        flaw = object_flaw(item["value"], thorough=True) if item["type"] == OBJECT else None
+        flaw = object_flaw(item["value"], thorough=True) if item["type"] == BUNDLE_OBJECT else None
         if flaw is not None:
             raise Refusal(flaw, document.place.at("properties", index, "value"), "put the manifest in again")
     return blob
@@ -96,10 +96,10 @@ class _Taker:
     """Keeps what it is given."""
 
     def __init__(self) -> None:
-        self.documents: list[Document] = []
+        self.documents: list[CatalogDocument] = []
 
     def add(self, document: dict[str, Any], place: Place, report: Report) -> bool:
         here = (p.place for p in report.problems if p.kind == "duplicate-key")
         repeated = tuple(found.pointer for found in here if found.offset == place.offset)
-        self.documents.append(Document(place, document, repeated))
+        self.documents.append(CatalogDocument(place, document, repeated))
         return True

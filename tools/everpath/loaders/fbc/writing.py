@@ -7,7 +7,7 @@ __all__ = ["OUTPUTS", "catalog_text"]
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from everpath.opm_render.blobs import in_order
+from everpath.opm_render.blobs import sort_blobs
 from everpath.opm_render.bundles import Blob
 from everpath.opm_render.go_json import json_text
 from everpath.parsing.go_yaml import yaml_text
@@ -23,7 +23,7 @@ def catalog_text(blobs: Iterable[Blob], output: str) -> Iterator[str]:
 
     JSON has the fields in the order they come in, YAML by name. Cost: linear in the text.
     """
-    for blob in in_order(blobs):
+    for blob in sort_blobs(blobs):
         if output == "json":
             yield json_text(blob, indent=_INDENT) + "\n"
         else:

@@ -26,9 +26,9 @@ from everpath.loaders.packagemanifest.releases import Release, is_file_name, rel
 from everpath.model import Bundle, Package, UpdateMode
 from everpath.model.bundle_contents import Contents, Manifest
 from everpath.opm_render import Blob, Refusal, render_bundle
-from everpath.opm_render.bundles import image_named
-from everpath.opm_render.channels import channel_blob
-from everpath.opm_render.metadata import migrated
+from everpath.opm_render.blobs import channel_blob
+from everpath.opm_render.bundles import expand_image_template
+from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.go_yaml import yaml_text
 from everpath.rules.bundle.subject import dig, text
 
@@ -84,12 +84,12 @@ class Migration:
         return Migrated(files, (*_left_behind(package, served), *_unsound(package, documents)))
 
     def _blob(self, bundle: Bundle, contents: Contents) -> Blob:
-        image = image_named(contents, self._image) if self._image else ""
+        image = expand_image_template(contents, self._image) if self._image else ""
         rendered = render_bundle(contents, image)
         if (found := rendered.blob.get("name")) != bundle.name:
             message = f"opm takes {found} for the CSV of this bundle, and not {bundle.name}"
             raise Refusal(message, bundle.place, "keep one CSV in the folder")
-        return migrated(rendered).blob
+        return migrate_to_csv_metadata(rendered).blob
 
     def _bundles(self, package: Package, bundles: list[Bundle]) -> Iterator[tuple[Bundle, _Folder]]:
         file = _package_file(package)

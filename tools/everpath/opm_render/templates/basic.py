@@ -1,28 +1,31 @@
-"""The basic template: a catalog in which bundles are only named, by their images."""
+"""The basic template: a catalog in which a bundle consists of its image reference."""
 
 from __future__ import annotations
 
 __all__ = ["render_basic"]
 
-from everpath.opm_render.blobs import Document, blob_of
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE, Blob
 from everpath.opm_render.refusals import Refusal
-from everpath.opm_render.templates.reading import Renderer, bundle_in, items
+from everpath.opm_render.templates.common import ImageRenderer, list_documents, render_image_at
 
 
-def render_basic(document: Document, render: Renderer) -> list[Blob]:
-    """Every entry as it is, and in place of each bundle what its image holds. Raises `Refusal`."""
-    blobs = [(entry, blob_of(entry)) for entry in items(document, "entries")]
-    return [_rendered(entry, blob, render) for entry, blob in blobs]
+def render_basic(document: CatalogDocument, render_image: ImageRenderer) -> list[Blob]:
+    """Render every bundle from its image; other entries are unchanged. Raises `Refusal`."""
+    blobs = [(entry, decode_blob(entry)) for entry in list_documents(document, "entries")]
+    return [
+        _render_bundle(entry, blob, render_image) if blob["schema"] == BUNDLE else blob
+        for entry, blob in blobs
+    ]
 
 
-def _rendered(entry: Document, blob: Blob, render: Renderer) -> Blob:
-    if blob["schema"] != BUNDLE:
-        return blob
+def _render_bundle(entry: CatalogDocument, blob: Blob, render_image: ImageRenderer) -> Blob:
     surplus = [key for key in ("package", "properties", "relatedImages") if blob.get(key)]
     if surplus:
-        message = f"a bundle of a basic template has only an image, and this one has {', '.join(surplus)}"
-        raise Refusal(message, entry.place.at(surplus[0]), "remove what the image says by itself")
+        message = (
+            f"a bundle of a basic template must have only an image, and this one has {', '.join(surplus)}"
+        )
+        raise Refusal(message, entry.place.at(surplus[0]), "remove these keys: their values are in the image")
     if not blob["image"]:
-        raise Refusal("a bundle of a basic template without an image", entry.place, "name its image")
-    return bundle_in(blob["image"], render, entry.place.at("image")).blob
+        raise Refusal("a bundle of a basic template has no image", entry.place, "add its image")
+    return render_image_at(entry.place.at("image"), blob["image"], render_image).blob

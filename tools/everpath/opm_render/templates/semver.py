@@ -1,9 +1,9 @@
-"""The semver template: channels made of versions alone.
+"""The semver template: channels that follow from the versions of bundles.
 
-Of every minor version the highest patch has edges: it replaces the highest patch of the minor version
-before it and skips everything else below it of its major version. Nothing leads from one major version to
-the next. All channels of an archetype are linked as one list, major ones first, so what a minor channel's
-entries replace and skip may stand outside of it.
+Only the highest patch of a minor version has edges: it replaces the highest patch of the previous minor
+version and skips all other lower versions of its major version. No edge crosses a major version. All channels
+of an archetype are linked as one list, major channels first, so an entry of a minor channel can replace and
+skip entries outside of its channel.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from everpath.go_types import misfits as struct_misfits
+from everpath.go_types import type_mismatches
 from everpath.model import Place
-from everpath.opm_render.blobs import Document, blob_of
-from everpath.opm_render.bundles import Blob, Rendered, embedded_csv
-from everpath.opm_render.go_json import scalar_text
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
+from everpath.opm_render.bundles import Blob, RenderedBundle, embedded_csv
+from everpath.opm_render.go_json import scalar_to_string
 from everpath.opm_render.refusals import Refusal
-from everpath.opm_render.templates.reading import Renderer, bundle_in, package_property
+from everpath.opm_render.templates.common import ImageRenderer, package_property, render_image_at
 from everpath.rules._shapes import Shape, field, misfits
 from everpath.versions import Version, VersionError, parse
 
+#: Archetypes from the least to the most stable.
 _ARCHETYPES: Final = ("candidate", "fast", "stable")
-_KINDS: Final = ("major", "minor")
-
-_BUNDLES: Final[Shape] = {"bundles": [{"image": str}]}
+_CHANNEL_TYPES: Final = ("major", "minor")
+_FLAGS: Final = ("generateMajorChannels", "generateMinorChannels")
+_PREFERENCE: Final = "defaultChannelTypePreference"
 _TEMPLATE: Final[Mapping[str, Shape]] = {
     "schema": str,
-    "generateMajorChannels": bool,
-    "generateMinorChannels": bool,
-    "defaultChannelTypePreference": str,
-    **dict.fromkeys(_ARCHETYPES, _BUNDLES),
+    **dict.fromkeys(_FLAGS, bool),
+    _PREFERENCE: str,
+    **{archetype: {"bundles": [{"image": str}]} for archetype in _ARCHETYPES},
 }
 
 
@@ -44,225 +44,210 @@ class _Release(NamedTuple):
     version: Version
 
 
-class _Membership(NamedTuple):
-    """A release in one channel, in the order in which they are linked."""
+class _Member(NamedTuple):
+    """A release in a channel. `archetype` and `channel_type` are indices. Members are linked in order."""
 
     archetype: int
-    kind: int
+    channel_type: int
     release: _Release
     channel: str
 
     @property
-    def line(self) -> tuple[int, int, int]:
-        """What no edge leaves."""
-        return self.archetype, self.kind, self.release.version.major
+    def edge_scope(self) -> tuple[int, int, int]:
+        """Members are only linked with members of the same scope."""
+        return self.archetype, self.channel_type, self.release.version.major
 
 
-class _Wish(NamedTuple):
-    """What channels are to be made."""
+class _ChannelOptions(NamedTuple):
+    """The types of channels to generate, and the preferred type of the default channel."""
 
-    kinds: tuple[str, ...]
+    types: tuple[str, ...]
     preferred: str
 
 
-def render_semver(document: Document, render: Renderer) -> list[Blob]:
-    """Package, channels and bundles. Raises `Refusal`."""
-    wish = _wish(document)
+def render_semver(document: CatalogDocument, render_image: ImageRenderer) -> list[Blob]:
+    """Render package, channels and bundles. Raises `Refusal`."""
+    options = _channel_options(document)
     images: dict[str, Place] = {}
-    for _, image, place in _listed(document):
+    for _, image, place in _bundles(document):
         images.setdefault(image, place)
     if not images:
         message = "the template lists no bundle"
         raise Refusal(message, document.place, "list images under candidate, fast or stable")
-    rendered = {image: bundle_in(image, render, place) for image, place in images.items()}
-    package, releases = _releases(document, rendered)
-    channels, default = _channels(package, releases, wish)
-    declared = _package(package, default, channels, list(rendered.values()))
-    return [declared, *channels, *(bundle.blob for bundle in rendered.values())]
+    bundles = {image: render_image_at(place, image, render_image) for image, place in images.items()}
+    package, releases = _releases(document, bundles)
+    members = list(_members(releases, options))
+    channels = _channels(package, members)
+    package_blob = _package(package, _default_channel(members, options), channels, list(bundles.values()))
+    return [package_blob, *channels, *(bundle.blob for bundle in bundles.values())]
 
 
-def _wish(document: Document) -> _Wish:
-    body = document.body
-    for pointer in document.repeated:
-        raise Refusal(f"{pointer[-1]} stands here twice", document.place.at(*pointer), "keep one of them")
-    for misfit in misfits(_as_texts(body), _TEMPLATE, strict=True):
-        fix = f"its keys are {', '.join(_TEMPLATE)}" if misfit.unknown else None
+def _channel_options(document: CatalogDocument) -> _ChannelOptions:
+    """Validate the template and return its options. Raises `Refusal`."""
+    for path in document.repeated:
+        raise Refusal(f"duplicate key {path[-1]}", document.place.at(*path), "keep one of them")
+    body = _with_strings(document.body)
+    for misfit in misfits(body, _TEMPLATE, strict=True):
+        fix = f"the keys of the template are {', '.join(_TEMPLATE)}" if misfit.unknown else None
         raise Refusal(misfit.message, document.place.at(*misfit.path), fix)
-    kinds = [kind for kind in _KINDS if field(body, f"generate{kind.capitalize()}Channels")] or ["minor"]
-    preferred = field(_as_texts(body), "defaultChannelTypePreference") or (
-        "minor" if "minor" in kinds else "major"
-    )
-    place = document.place.at("defaultChannelTypePreference")
-    if preferred not in _KINDS:
-        raise Refusal(f"{preferred!r} is no kind of channel", place, "write minor or major")
-    if preferred not in kinds:
-        message = f"{preferred} channels are preferred and not generated"
-        raise Refusal(message, place, f"add generate{str(preferred).capitalize()}Channels: true")
-    return _Wish(tuple(kinds), str(preferred))
+    types = [type_ for type_, flag in zip(_CHANNEL_TYPES, _FLAGS, strict=True) if field(body, flag)] or [
+        "minor"
+    ]
+    preferred = str(field(body, _PREFERENCE) or ("minor" if "minor" in types else "major"))
+    place = document.place.at(_PREFERENCE)
+    if preferred not in _CHANNEL_TYPES:
+        raise Refusal(f"{preferred!r} is not a type of channels", place, "write minor or major")
+    if preferred not in types:
+        message = f"{preferred} channels are preferred but not generated"
+        raise Refusal(message, place, f"add generate{preferred.capitalize()}Channels: true")
+    return _ChannelOptions(tuple(types), preferred)
 
 
-def _as_texts(value: Any) -> Any:
-    """Kubernetes' YAML makes a string of a number or truth value where one is wanted."""
-    if not isinstance(value, dict):
-        return value
-    flags = ("generatemajorchannels", "generateminorchannels")
-    return {k: v if k.casefold() in flags else _texts_below(v) for k, v in value.items()}
+def _with_strings(body: Any) -> Any:
+    """A template with numbers and booleans converted to strings, except for its two flags."""
+
+    def convert(value: Any) -> Any:
+        match value:
+            case dict():
+                return {key: convert(item) for key, item in value.items()}
+            case list():
+                return [convert(item) for item in value]
+            case _:
+                return scalar_to_string(value)
+
+    if not isinstance(body, dict):
+        return body
+    flags = {flag.casefold() for flag in _FLAGS}
+    return {key: item if key.casefold() in flags else convert(item) for key, item in body.items()}
 
 
-def _texts_below(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _texts_below(item) for key, item in value.items()}
-        case list():
-            return [_texts_below(item) for item in value]
-        case _:
-            return scalar_text(value)
-
-
-def _listed(document: Document) -> Iterator[tuple[int, str, Place]]:
-    """Every bundle the template lists: its archetype, its image, its place."""
+def _bundles(document: CatalogDocument) -> Iterator[tuple[int, str, Place]]:
+    """The archetype, image and place of every bundle in the template. Raises `Refusal`."""
+    body = _with_strings(document.body)
     for archetype, name in enumerate(_ARCHETYPES):
-        bundles: Any = field(field(_as_texts(document.body), name), "bundles")
+        bundles: Any = field(field(body, name), "bundles")
         for index, item in enumerate(bundles or ()):
             place = document.place.at(name, "bundles", index)
             image = field(item, "image")
             if not image:
-                raise Refusal("a bundle without an image", place, "write image: and its reference")
+                raise Refusal("the bundle has no image", place, "add its image")
             yield archetype, str(image), place
 
 
-def _releases(document: Document, rendered: Mapping[str, Rendered]) -> tuple[str, list[list[_Release]]]:
-    """The package, and the releases of every archetype, lowest first. Raises `Refusal`."""
+def _releases(
+    document: CatalogDocument, bundles: Mapping[str, RenderedBundle]
+) -> tuple[str, list[list[_Release]]]:
+    """The package, and the releases of each archetype by version, lowest first. Raises `Refusal`."""
     package = ""
-    found: list[dict[str, Version]] = [{} for _ in _ARCHETYPES]
-    for archetype, image, place in _listed(document):
-        blob = rendered[image].blob
-        name, stated = blob.get("name", ""), package_property(blob, place)
-        package = package or stated["packageName"]
-        if stated["packageName"] != package:
-            message = (
-                f"{name!r} is of package {stated['packageName']!r}, the bundles before it of {package!r}"
-            )
-            raise Refusal(message, place, "make a template for each package")
-        if name in found[archetype]:
+    versions: list[dict[str, Version]] = [{} for _ in _ARCHETYPES]
+    for archetype, image, place in _bundles(document):
+        blob = bundles[image].blob
+        name, value = blob.get("name", ""), package_property(blob, place)
+        package = package or value["packageName"]
+        if value["packageName"] != package:
+            message = f"{name!r} belongs to package {value['packageName']!r}, other bundles to {package!r}"
+            raise Refusal(message, place, "write a template for each package")
+        if name in versions[archetype]:
             message = f"{name!r} is listed twice under {_ARCHETYPES[archetype]}"
             raise Refusal(message, place, "list it once")
-        version = _version(name, stated["version"], place)
-        _check_distinct(version, found[archetype], place)
-        found[archetype][name] = version
-    ordered = [sorted(versions.items(), key=lambda item: item[1].key) for versions in found]
-    return package, [[_Release(*item) for item in versions] for versions in ordered]
+        try:
+            version = parse(value["version"])
+        except VersionError as error:
+            message = f"invalid version of {name!r}: {error}"
+            raise Refusal(message, place, "correct it in the bundle") from error
+        for other_name, other in versions[archetype].items():
+            if version == other:
+                message = f"{version} has the same precedence as {other} of {other_name!r}"
+                raise Refusal(message, place, "list one of them: build metadata has no precedence")
+        versions[archetype][name] = version
+    ordered = (sorted(found.items(), key=lambda item: item[1].key) for found in versions)
+    return package, [[_Release(*item) for item in items] for items in ordered]
 
 
-def _version(name: str, text: str, place: Place) -> Version:
-    try:
-        return parse(text)
-    except VersionError as error:
-        raise Refusal(
-            f"the version of {name!r} cannot be read: {error}", place, "mend it in the bundle"
-        ) from error
+def _members(releases: Sequence[Sequence[_Release]], options: _ChannelOptions) -> Iterator[_Member]:
+    for archetype, archetype_releases in enumerate(releases):
+        for type_index, type_ in enumerate(_CHANNEL_TYPES):
+            for release in archetype_releases if type_ in options.types else ():
+                version = release.version
+                stream = f"{version.major}" if type_ == "major" else f"{version.major}.{version.minor}"
+                yield _Member(archetype, type_index, release, f"{_ARCHETYPES[archetype]}-v{stream}")
 
 
-def _check_distinct(version: Version, known: Mapping[str, Version], place: Place) -> None:
-    for name, other in known.items():
-        if version == other:
-            message = f"{version} and {other}, which {name!r} has, differ by nothing that orders versions"
-            raise Refusal(message, place, "list one of them: build metadata orders nothing")
-
-
-def _channels(package: str, releases: Sequence[Sequence[_Release]], wish: _Wish) -> tuple[list[Blob], str]:
-    """The channels by name, and the name of the default one."""
-    members = list(_memberships(releases, wish))
+def _channels(package: str, members: Sequence[_Member]) -> list[Blob]:
     edges = _edges(members)
-    channels: dict[str, list[Blob]] = {}
+    entries: dict[str, list[Blob]] = {}
     for member in members:
         entry = {"name": member.release.name, **edges.get(member, {})}
-        channels.setdefault(member.channel, []).append(entry)
-    blobs: list[Blob] = [
-        {"schema": "olm.channel", "name": name, "package": package, "entries": channels[name]}
-        for name in sorted(channels)
+        entries.setdefault(member.channel, []).append(entry)
+    return [
+        {"schema": "olm.channel", "name": name, "package": package, "entries": entries[name]}
+        for name in sorted(entries)
     ]
-    return blobs, _default(members, wish)
 
 
-def _memberships(releases: Sequence[Sequence[_Release]], wish: _Wish) -> Iterator[_Membership]:
-    for archetype, listed in enumerate(releases):
-        for kind, name in enumerate(_KINDS):
-            for release in listed if name in wish.kinds else ():
-                version = release.version
-                stream = f"{version.major}" if name == "major" else f"{version.major}.{version.minor}"
-                yield _Membership(archetype, kind, release, f"{_ARCHETYPES[archetype]}-v{stream}")
-
-
-def _edges(members: Sequence[_Membership]) -> dict[_Membership, Blob]:
-    """What the last release of each minor version replaces and skips."""
-    edges: dict[_Membership, Blob] = {}
-    replaces, below = "", set[str]()
-    ends = [*pairwise(members), (members[-1], None)] if members else []
-    for member, following in ends:
-        is_end = following is None or following.line != member.line
-        is_last_patch = is_end or (
+def _edges(members: Sequence[_Member]) -> dict[_Member, Blob]:
+    """What the highest patch of each minor version replaces and skips."""
+    edges: dict[_Member, Blob] = {}
+    replaces, lower = "", set[str]()
+    pairs = [*pairwise(members), (members[-1], None)] if members else []
+    for member, following in pairs:
+        is_last = following is None or following.edge_scope != member.edge_scope
+        is_highest_patch = is_last or (
             following is not None and following.release.version.minor != member.release.version.minor
         )
-        if is_last_patch and (replaces or below - {replaces}):
-            edges[member] = _edge(replaces, below)
-        if is_end:
-            replaces, below = "", set()
+        if is_highest_patch and lower:
+            edge = {"replaces": replaces, "skips": sorted(lower - {replaces})}
+            edges[member] = {key: value for key, value in edge.items() if value}
+        if is_last:
+            replaces, lower = "", set()
         else:
-            replaces = member.release.name if is_last_patch else replaces
-            below.add(member.release.name)
+            replaces = member.release.name if is_highest_patch else replaces
+            lower.add(member.release.name)
     return edges
 
 
-def _edge(replaces: str, below: set[str]) -> Blob:
-    edge = {"replaces": replaces, "skips": sorted(below - {replaces})}
-    return {key: value for key, value in edge.items() if value}
+def _default_channel(members: Sequence[_Member], options: _ChannelOptions) -> str:
+    """The channel of the most stable archetype whose lowest release is the highest.
 
-
-def _default(members: Sequence[_Membership], wish: _Wish) -> str:
-    """The channel whose first, that is lowest, release is the highest of the most stable archetype.
-
-    Between channels of one version the preferred kind decides. opm begins with version 0.0.0 of a channel
-    without a name, so pre-releases of that alone leave the package without a default.
+    The preferred type decides between channels with the same lowest version. opm starts with version 0.0.0
+    and an empty name, so a package that has only pre-releases of 0.0.0 has no default channel.
     """
     best = (0, parse("0.0.0").key, -1)
-    name = ""
+    default = ""
     seen = set()
     for member in members:
         if member.channel in seen:
             continue
         seen.add(member.channel)
-        rank = 2 if _KINDS[member.kind] == wish.preferred else member.kind
-        order = (member.archetype, member.release.version.key, rank)
-        if order > best:
-            best, name = order, member.channel
-    return name
+        is_preferred = _CHANNEL_TYPES[member.channel_type] == options.preferred
+        rank = 2 if is_preferred else member.channel_type
+        candidate = (member.archetype, member.release.version.key, rank)
+        if candidate > best:
+            best, default = candidate, member.channel
+    return default
 
 
-def _package(package: str, default: str, channels: Sequence[Blob], bundles: Sequence[Rendered]) -> Blob:
-    """The declaration, with icon and description of the default channel's newest bundle."""
-    blob: Blob = {"schema": "olm.package", "name": package, "defaultChannel": default}
-    head = next((c["entries"][-1]["name"] for c in channels if c["name"] == default), None)
-    shown = next((b for b in bundles if b.blob.get("name", "") == head), None) if head is not None else None
-    if shown is None:
+def _package(
+    package: str, default_channel: str, channels: Sequence[Blob], bundles: Sequence[RenderedBundle]
+) -> Blob:
+    """The `olm.package` blob, with icon and description of the newest bundle of the default channel."""
+    blob: Blob = {"schema": "olm.package", "name": package, "defaultChannel": default_channel}
+    heads = [channel["entries"][-1]["name"] for channel in channels if channel["name"] == default_channel]
+    head = next((bundle for bundle in bundles if bundle.blob.get("name", "") in heads), None)
+    if head is None:
         return blob
-    csv = shown.csv if shown.csv is not None else embedded_csv(shown.blob)
+    csv = head.csv if head.csv is not None else embedded_csv(head.blob)
     spec = field(csv, "spec")
-    if (icon := _icon(field(spec, "icon"))) is not None:
-        blob["icon"] = icon
+    icons = field(spec, "icon")
+    if isinstance(icons, list) and icons and all(map(_is_icon, icons)):
+        mediatype = field(icons[0], "mediatype") or ""
+        blob["icon"] = {"base64data": field(icons[0], "base64data"), "mediatype": mediatype}
     description = field(spec, "description")
     if isinstance(description, str) and description:
         blob["description"] = description
-    return blob_of(Document(Place(""), blob))
+    return decode_blob(CatalogDocument(Place(""), blob))
 
 
-def _icon(icons: Any) -> Blob | None:
-    """The first icon of a list, none of which may be other than icons are."""
-    if not isinstance(icons, list) or not icons:
-        return None
-    shape: Shape = [{"mediatype": str}]
-    if next(misfits(icons, shape), None) or any(
-        next(struct_misfits(field(icon, "base64data"), "bytes"), None) for icon in icons
-    ):
-        return None
-    return {"base64data": field(icons[0], "base64data"), "mediatype": field(icons[0], "mediatype") or ""}
+def _is_icon(value: object) -> bool:
+    shape: Shape = {"mediatype": str}
+    return not any(misfits(value, shape)) and not any(type_mismatches(field(value, "base64data"), "bytes"))

@@ -21,7 +21,7 @@ __all__ = [
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from everpath.go_types import structs
+from everpath.go_types import STRUCTS
 from everpath.model.bundle_contents import Manifest
 from everpath.ranges import Range, RangeError
 from everpath.rules.bundle._names import dns_subdomain, label_value
@@ -238,7 +238,7 @@ def _is_empty(body: Mapping[str, Any], way: Way) -> bool:
     value = dig(body, *way)
     if way not in _STRUCTS or not isinstance(value, dict):
         return value is None or value == "" or value is False
-    known = {field.casefold() for field in structs()[_STRUCTS[way]]}
+    known = {field.casefold() for field in STRUCTS[_STRUCTS[way]]}
     return not any(_is_set(inner) for key, inner in value.items() if str(key).casefold() in known)
 
 

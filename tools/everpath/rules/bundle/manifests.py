@@ -7,7 +7,7 @@ __all__ = ["crd_api_version", "field_type", "object_metadata", "unsupported_kind
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from everpath.go_types import misfits
+from everpath.go_types import TypeMismatch, type_mismatches
 from everpath.model.bundle_contents import CRD, CSV, Manifest
 from everpath.rules._names import words
 from everpath.rules.bundle._names import label_value, qualified_name
@@ -174,15 +174,13 @@ def field_type(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     for manifest in bundle.contents.manifests:
         for part, struct in _structs(manifest):
-            for path, message in misfits(dig(manifest.body, *part), struct):
-                # It names the way from this part, which is a document to it.
-                demand = message.removeprefix(".".join(map(str, path)) or "the document")
-                way = (*part, *path)
+            for mismatch in type_mismatches(dig(manifest.body, *part), struct):
+                way = (*part, *mismatch.path)
                 yield Flaw(
                     manifest.place.at(*way),
-                    f"{_called(manifest)}: {'.'.join(map(str, way))}{demand}",
+                    f"{_called(manifest)}: {mismatch._replace(path=way).message}",
                     because=("the API server refuses the object; operator-sdk and opm cannot decode it",),
-                    fix=_refitted(demand),
+                    fix=_type_fix(mismatch),
                 )
 
 
@@ -198,7 +196,6 @@ def _structs(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], str]]:
         yield from _PARTS.get(manifest.kind, ())
 
 
-def _refitted(demand: str) -> str:
-    wanted, _, found = demand.removeprefix(" must be ").partition(", not ")
-    is_bare = found.startswith("the number") or found in ("true", "false")
-    return "quote it" if wanted == "a string" and is_bare else f"write {wanted}"
+def _type_fix(mismatch: TypeMismatch) -> str:
+    is_unquoted = mismatch.expected == "a string" and isinstance(mismatch.value, int | float)
+    return "quote it" if is_unquoted else f"write {mismatch.expected}"

@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import Any
 
-from everpath.loaders.fbc.documents import Document as TextDocument
-from everpath.loaders.fbc.documents import yaml_documents
+from everpath.loaders.fbc.documents import Document, yaml_documents
 from everpath.model import Place
-from everpath.opm_render.blobs import Document, blob_of
-from everpath.opm_render.bundles import METADATA, OBJECT, Blob
-from everpath.opm_render.go_json import json_text, sorted_keys
-from everpath.opm_render.metadata import csv_of_metadata
+from everpath.opm_render.blobs import CatalogDocument, decode_blob
+from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA, Blob
+from everpath.opm_render.csv_metadata import csv_from_metadata
+from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.opm_render.refusals import Refusal
 from everpath.parsing import json_text as json_parser
 from everpath.parsing import yaml11
@@ -32,7 +31,7 @@ from everpath.server.catalog.temporary_files import BundleManifests
 def parse_document(text: bytes, place: Place, *, is_json: bool) -> Blob:
     """Parse the first document of a text. Raises ValueError for a document that opm refuses."""
     try:
-        return blob_of(Document(place, _parse_value(text, is_json=is_json)))
+        return decode_blob(CatalogDocument(place, _parse_value(text, is_json=is_json)))
     except (TextProblem, Refusal) as problem:
         raise ValueError(f"{place.file}: {problem}") from problem
 
@@ -44,7 +43,7 @@ def _parse_value(text: bytes, *, is_json: bool) -> Any:
         except json_parser.JsonProblem:
             # YAML that starts with a brace.
             pass
-    first = next(part for part in yaml_documents(BytesIO(text)) if isinstance(part, TextDocument))
+    first = next(part for part in yaml_documents(BytesIO(text)) if isinstance(part, Document))
     return yaml11.parse(first.text if first.text.endswith(b"\n") else first.text + b"\n").value
 
 
@@ -56,7 +55,7 @@ def bundle_manifests(bundle: Blob, package: Blob) -> BundleManifests:
     properties = bundle.get("properties") or ()
     objects = tuple(_object_manifests(properties))
     csv = next((manifest for manifest in objects if _is_csv(manifest)), "")
-    metadata = [item["value"] for item in properties if item["type"] == METADATA]
+    metadata = [item["value"] for item in properties if item["type"] == CSV_METADATA]
     if not csv and len(metadata) == 1:
         csv = _generate_csv(bundle, package, metadata[0])
         objects = objects or (csv,)
@@ -66,7 +65,7 @@ def bundle_manifests(bundle: Blob, package: Blob) -> BundleManifests:
 def _object_manifests(properties: Any) -> Iterator[str]:
     data = b""
     for item in properties:
-        if item["type"] != OBJECT:
+        if item["type"] != BUNDLE_OBJECT:
             continue
         value = item["value"] or {}
         keys = sorted(key for key in value if key.casefold() == "data")
@@ -77,7 +76,7 @@ def _object_manifests(properties: Any) -> Iterator[str]:
         if data.lstrip().startswith(b"{"):
             yield data.decode("utf-8")
         else:
-            yield json_text(sorted_keys(first_document(data).value), html=True)
+            yield json_text(sort_keys(first_document(data).value), html=True)
 
 
 def _is_csv(text: str) -> bool:
@@ -91,7 +90,7 @@ def _is_csv(text: str) -> bool:
 def _generate_csv(bundle: Blob, package: Blob, metadata: Any) -> str:
     icon: Mapping[str, Any] | None = package.get("icon")
     identity = next(item["value"] for item in bundle["properties"] if item["type"] == "olm.package")
-    csv = csv_of_metadata(
+    csv = csv_from_metadata(
         bundle["name"],
         metadata,
         text_field(identity, "version"),

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
-from everpath.opm_render.blobs import Document, root_fields
-from everpath.opm_render.go_json import json_text, sorted_keys
+from everpath.opm_render.blobs import CatalogDocument, meta_fields
+from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.opm_render.refusals import Refusal, check_depth
 
 # zlib's value for a gzip header and trailer.
@@ -33,15 +33,15 @@ class Meta(NamedTuple):
     line: bytes
 
 
-def meta_from_document(document: Document) -> Meta:
+def meta_from_document(document: CatalogDocument) -> Meta:
     """Encode a document as catalogd does. Raises `Refusal` if catalogd would not store it."""
     body = document.body
     if not isinstance(body, dict):
         message = "a document of a catalog is a mapping"
         raise Refusal(message, document.place, "write schema, name and the other fields as keys")
     check_depth(body, document.place)
-    fields = root_fields(document)
-    line = json_text(sorted_keys(body), floats=True) + "\n"
+    fields = meta_fields(document)
+    line = json_text(sort_keys(body), floats=True) + "\n"
     schema, package, name = (fields.get(key, "") for key in ("schema", "package", "name"))
     return Meta(schema, package, name, line.encode())
 

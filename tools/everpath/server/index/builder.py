@@ -18,7 +18,7 @@ from everpath.loaders.fbc.catalog import read_fbc
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Package, Place
 from everpath.model.builder import Assembly
-from everpath.opm_render.bundles import METADATA
+from everpath.opm_render.bundles import CSV_METADATA
 from everpath.resolvers import olm_v0
 from everpath.rules.refusals import refusals
 from everpath.server.errors import CatalogRefused
@@ -77,8 +77,12 @@ def _opm_refusals(catalog: Catalog) -> Iterator[tuple[Place, str, str | None]]:
             channel = f"channel {refusal.channel}: " if refusal.channel else ""
             yield refusal.place, f"package {refusal.package}: {channel}{refusal.words}", refusal.fix
         for bundle in package.bundles:
-            if len(list(bundle.properties_of(METADATA))) > 1:
-                yield bundle.place, f"bundle {bundle.name} has more than one {METADATA}", "keep one of them"
+            if len(list(bundle.properties_of(CSV_METADATA))) > 1:
+                yield (
+                    bundle.place,
+                    f"bundle {bundle.name} has more than one {CSV_METADATA}",
+                    "keep one of them",
+                )
     for other in catalog.others:
         for field, name in (("schema", other.schema), ("package", other.package)):
             if name and VALID_NAME.fullmatch(name) is None:

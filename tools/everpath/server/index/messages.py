@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from everpath.model import Bundle, Entry, Property
-from everpath.opm_render.bundles import METADATA, OBJECT
-from everpath.opm_render.go_json import json_text, sorted_keys
+from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA
+from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.rules._shapes import text_field
 from everpath.server import registry_pb2 as api
 from everpath.server.index.model import Gvk
@@ -17,7 +17,7 @@ from everpath.server.index.model import Gvk
 _GVK, _GVK_REQUIRED, _PACKAGE_REQUIRED = "olm.gvk", "olm.gvk.required", "olm.package.required"
 
 # opm omits properties with manifests: OLM v0 copies properties into an annotation of the CSV.
-_OMITTED_PROPERTIES: Final = (OBJECT, METADATA)
+_OMITTED_PROPERTIES: Final = (BUNDLE_OBJECT, CSV_METADATA)
 
 
 def bundle_message(channel: str, bundle: Bundle, entry: Entry, deprecation: str | None) -> api.Bundle:
@@ -73,4 +73,4 @@ def _dependencies(bundle: Bundle) -> Iterator[api.Dependency]:
 
 def _property_json(value: object) -> str:
     """Render a value as opm does: sorted keys, numbers as float64."""
-    return json_text(sorted_keys(value), floats=True)
+    return json_text(sort_keys(value), floats=True)

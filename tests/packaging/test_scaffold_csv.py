@@ -1,14 +1,14 @@
-"""The ClusterServiceVersion that a new package begins with."""
+"""The base ClusterServiceVersion of a new package."""
 
 from __future__ import annotations
 
 import pytest
 
-from everpath.bundlegen import starting_csv
+from everpath.bundlegen import scaffold_csv
 
 
-def test_a_starting_csv_holds_all_that_only_the_author_knows() -> None:
-    assert starting_csv("search-hub") == {
+def test_a_scaffolded_csv_has_placeholders_for_the_author() -> None:
+    assert scaffold_csv("search-hub") == {
         "apiVersion": "operators.coreos.com/v1alpha1",
         "kind": "ClusterServiceVersion",
         "metadata": {
@@ -17,7 +17,7 @@ def test_a_starting_csv_holds_all_that_only_the_author_knows() -> None:
             "namespace": "placeholder",
         },
         "spec": {
-            "description": "What Search Hub does, and for whom. Replace this, and what else is yours to say.",
+            "description": "TODO: describe what Search Hub does. Replace the other placeholders, too.",
             "displayName": "Search Hub",
             "installModes": [
                 {"supported": False, "type": "OwnNamespace"},
@@ -37,5 +37,5 @@ def test_a_starting_csv_holds_all_that_only_the_author_knows() -> None:
 @pytest.mark.parametrize(
     ("package", "title"), [("op", "Op"), ("my_first-op", "My First Op"), ("a--b", "A B"), ("-a-", "A")]
 )
-def test_a_package_has_a_title_without_hyphens(package: str, title: str) -> None:
-    assert starting_csv(package)["spec"]["displayName"] == title
+def test_the_display_name_has_no_hyphens(package: str, title: str) -> None:
+    assert scaffold_csv(package)["spec"]["displayName"] == title

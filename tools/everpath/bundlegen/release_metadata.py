@@ -1,18 +1,18 @@
-"""What a release adds to the operator's manifests."""
+"""The part of a bundle that differs from release to release."""
 
 from __future__ import annotations
 
-__all__ = ["ReleaseFacts"]
+__all__ = ["ReleaseMetadata"]
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
-class ReleaseFacts(NamedTuple):
-    """One release as its bundle tells it.
+class ReleaseMetadata(NamedTuple):
+    """One release.
 
-    `images` are the container images by the name the manifests use for them, `digests`
-    what each reference is to be pinned to; None pins nothing.
+    `images` maps image names of the manifests to the images of the release. `digests` maps image references
+    to references by digest; None leaves tags as they are.
     """
 
     package: str

@@ -1,4 +1,4 @@
-"""Whether manifests fit the structs they are decoded into."""
+"""Which values Go's decoder accepts for the fields of a struct."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from everpath.go_types import misfits, structs
+from everpath.go_types import STRUCTS, type_mismatches
 
-_CSV = "v1alpha1.ClusterServiceVersionSpec"
+_CSV_SPEC = "v1alpha1.ClusterServiceVersionSpec"
 _SCHEMA = "apiextensions.JSONSchemaProps"
 
 
-def messages(value: Any, struct: str, **more: bool) -> list[str]:
-    return [misfit.message for misfit in misfits(value, struct, **more)]
+def messages(value: Any, struct: str, **options: bool) -> list[str]:
+    return [mismatch.message for mismatch in type_mismatches(value, struct, **options)]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def messages(value: Any, struct: str, **more: bool) -> list[str]:
         ("core.HTTPGetAction", {"port": 80}),
         ("meta.ObjectMeta", {"creationTimestamp": None}),
         ("meta.ObjectMeta", {"creationTimestamp": "2024-01-02T03:04:05.5+01:00"}),
-        (_CSV, {"version": "v1.0", "release": "rc.1"}),
+        (_CSV_SPEC, {"version": "v1.0", "release": "rc.1"}),
         (
             _SCHEMA,
             {"items": [{"type": "string"}], "additionalProperties": True, "enum": [1, "a"], "default": {}},
@@ -40,7 +40,7 @@ def messages(value: Any, struct: str, **more: bool) -> list[str]:
         ("apiextensions.WebhookClientConfig", {"caBundle": [104, 105]}),
     ],
 )
-def test_what_go_decodes_fits(struct: str, value: Any) -> None:
+def test_a_value_that_go_decodes_is_accepted(struct: str, value: Any) -> None:
     assert messages(value, struct) == []
 
 
@@ -53,22 +53,22 @@ def test_what_go_decodes_fits(struct: str, value: Any) -> None:
         (
             "core.ContainerPort",
             {"containerPort": 2**31},
-            "containerPort must be a whole number of 32 bits, not the number 2147483648",
+            "containerPort must be a 32-bit integer, not the number 2147483648",
         ),
         (
             "core.ContainerPort",
             {"containerPort": 1.5},
-            "containerPort must be a whole number of 32 bits, not the number 1.5",
+            "containerPort must be a 32-bit integer, not the number 1.5",
         ),
         (
             "core.ContainerPort",
             {"containerPort": True},
-            "containerPort must be a whole number of 32 bits, not true",
+            "containerPort must be a 32-bit integer, not true",
         ),
         (
             "core.HTTPGetAction",
             {"port": 2**40},
-            "port must be a string or a whole number of 32 bits, not the number 1099511627776",
+            "port must be a string or a 32-bit integer, not the number 1099511627776",
         ),
         (
             "core.ResourceRequirements",
@@ -81,8 +81,8 @@ def test_what_go_decodes_fits(struct: str, value: Any) -> None:
             {"creationTimestamp": "today"},
             "creationTimestamp must be a time like 2006-01-02T15:04:05Z, not the string 'today'",
         ),
-        (_CSV, {"version": None}, "version must be a version like 1.2.3, not null"),
-        (_CSV, {"release": "01"}, "release must be a release like 1 or rc.1, not the string '01'"),
+        (_CSV_SPEC, {"version": None}, "version must be a version like 1.2.3, not null"),
+        (_CSV_SPEC, {"release": "01"}, "release must be a release like 1 or rc.1, not the string '01'"),
         (
             _SCHEMA,
             {"additionalProperties": "x"},
@@ -98,21 +98,21 @@ def test_what_go_decodes_fits(struct: str, value: Any) -> None:
         ("core.SecurityContext", {"privileged": {}}, "privileged must be true or false, not a mapping"),
     ],
 )
-def test_what_go_refuses_is_a_misfit(struct: str, value: Any, message: str) -> None:
+def test_a_value_that_go_refuses_is_reported(struct: str, value: Any, message: str) -> None:
     assert messages(value, struct) == [message]
 
 
-def test_kubernetes_own_decoder_takes_keys_only_as_they_are_spelled() -> None:
-    assert messages({"VALUE": 5}, "core.EnvVar", folds=False) == []
+def test_kubernetes_decoder_does_not_ignore_the_case_of_keys() -> None:
+    assert messages({"VALUE": 5}, "core.EnvVar", ignore_case=False) == []
     assert messages({"VALUE": 5}, "core.EnvVar") == ["VALUE must be a string, not the number 5"]
 
 
-def test_every_type_of_the_table_is_one_that_is_known() -> None:
-    plain = {"string", "bool", "int32", "int64", "int", "float64", "bytes", "any"}
-    kinds = {
-        kind.replace("[]", "").replace("map ", "")
-        for fields in structs().values()
-        for kind in fields.values()
+def test_every_type_of_the_table_is_known() -> None:
+    scalars = {"string", "bool", "int32", "int64", "float64", "bytes", "any"}
+    types = {
+        type_.replace("[]", "").replace("map ", "")
+        for fields in STRUCTS.values()
+        for type_ in fields.values()
     }
-    assert {kind for kind in kinds if kind[0] != "!"} <= plain | structs().keys()
-    assert len(structs()) > 150
+    assert {type_ for type_ in types if type_[0] != "!"} <= scalars | STRUCTS.keys()
+    assert len(STRUCTS) > 150
