@@ -18,11 +18,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from everpath.model import Bundle, Channel, Entry, Package
 from everpath.ranges import Coverage, Range
 from everpath.scc import Lines
-from everpath.tuples import NamedTuple
 from everpath.versions import Key, Version, VersionError, ending, parse_tolerant
 
 

@@ -23,9 +23,7 @@ __all__ = [
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final, TypeAlias
-
-from everpath.tuples import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 #: What versions are ordered by. A release ends in 1; a pre-release in 0 and its identifiers, so that plain
 #: tuple comparison is SemVer precedence (numbers before words, the longer of two equal beginnings last).

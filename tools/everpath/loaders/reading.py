@@ -13,14 +13,13 @@ import stat
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import STANDARD_INPUT, Sources, unreadable
 from everpath.model import Catalog, UpdateMode
 from everpath.model.builder import Assembly
-from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from everpath.loaders.bundle.index_cache import IndexCache

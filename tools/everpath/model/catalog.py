@@ -32,9 +32,7 @@ __all__ = [
 from collections.abc import Iterator, Mapping
 from enum import Enum, StrEnum
 from functools import cached_property
-from typing import Final, Literal
-
-from everpath.tuples import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 Dialect = Literal["fbc", "csv", "annotations"]
 

@@ -9,9 +9,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate, islice
+from typing import NamedTuple
 
 from everpath.ranges._intervals import IntervalSet
-from everpath.tuples import NamedTuple
 from everpath.versions import Version
 
 

@@ -10,12 +10,11 @@ __all__ = ["Arm", "Comparator", "Expression", "GrammarError", "Term", "Token", "
 
 import operator as python
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.ranges._digits import first_digit
 from everpath.ranges._intervals import IntervalSet
 from everpath.ranges._wildcards import OPERATORS, expansion
-from everpath.tuples import NamedTuple
 from everpath.versions import GO_SPACES, Version, VersionError, parse
 
 _COMPARE: Final[Mapping[str, Callable[[Version, Version], bool]]] = {

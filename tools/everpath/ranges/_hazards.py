@@ -11,11 +11,10 @@ import re
 from bisect import bisect
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.ranges._grammar import Arm, Expression, GrammarError, Term, Token, read
 from everpath.ranges._wildcards import OPERATORS
-from everpath.tuples import NamedTuple
 
 # A mended range is read again for each hazard, which a text made of nothing but hazards must not pay for.
 _LONGEST_MENDED: Final = 2000

@@ -13,9 +13,8 @@ __all__ = ["Bound", "Cut", "Interval", "IntervalSet"]
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import and_, attrgetter, or_
-from typing import Final
+from typing import Final, NamedTuple
 
-from everpath.tuples import NamedTuple
 from everpath.versions import UINT64_MAX, Key, Version
 
 _key_of = attrgetter("key")

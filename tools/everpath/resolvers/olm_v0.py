@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle, Property
@@ -34,7 +34,6 @@ from everpath.ranges import Coverage
 from everpath.resolvers import MEMORY
 from everpath.resolvers.decisions import Failure, FailureKind
 from everpath.resolvers.quoting import quoted
-from everpath.tuples import NamedTuple
 from everpath.versions import Version
 
 #: Group, version and kind of an API.

@@ -9,12 +9,11 @@ from __future__ import annotations
 __all__ = ["Fault", "faults"]
 
 from collections.abc import Iterator, Mapping
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from everpath.ranges import Range, RangeError
 from everpath.rules._shapes import ANY, Misfit, Shape, field, misfits
 from everpath.rules._words import listed
-from everpath.tuples import NamedTuple
 from everpath.versions import pointed
 
 Path: TypeAlias = tuple[str | int, ...]

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
@@ -31,7 +32,6 @@ from everpath.ranges import Interval, IntervalSet, Range
 from everpath.resolvers import opm
 from everpath.resolvers.opm_edits import still_accepts
 from everpath.rules._words import listed
-from everpath.tuples import NamedTuple
 
 #: Names are spelled out in a fix up to this many: who is to write them down must see them.
 _MOST_NAMED = 40
