@@ -20,6 +20,7 @@ __all__ = [
     "DeprecationEntry",
     "Deprecations",
     "Entry",
+    "Gvk",
     "Other",
     "Package",
     "Place",
@@ -95,6 +96,17 @@ class UpdateMode(StrEnum):
     REPLACES = "replaces-mode"
     SEMVER = "semver-mode"
     SEMVER_SKIPPATCH = "semver-skippatch"
+
+
+class Gvk(NamedTuple):
+    """Group, version and kind of a Kubernetes API."""
+
+    group: str
+    version: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.group}/{self.version})"
 
 
 class Property(NamedTuple):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["Api", "Gvk", "check_owned", "provided_apis", "required_apis"]
+__all__ = ["Api", "check_owned", "provided_apis", "required_apis"]
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from everpath.model import Gvk
 from everpath.model.bundle_contents import Contents, Manifest
 from everpath.opm_render.decoding import crd_version
 from everpath.opm_render.refusals import Refusal
@@ -16,14 +17,6 @@ _KEY: Shape = {"group": str, "kind": str, "name": str, "version": str}
 _LISTS: Shape = {"owned": [_KEY], "required": [_KEY]}
 
 
-class Gvk(NamedTuple):
-    """An API as properties name it, its fields in the order opm writes them."""
-
-    group: str
-    kind: str
-    version: str
-
-
 class Api(NamedTuple):
     """An API and the plural of its kind, by which a CSV and a CRD must agree."""
 
@@ -31,7 +24,7 @@ class Api(NamedTuple):
     plural: str
 
     def __str__(self) -> str:
-        group, kind, version = self.gvk
+        group, version, kind = self.gvk
         return f"{group}/{version}/{kind} ({self.plural})"
 
 
@@ -70,7 +63,7 @@ def _defined(crd: Manifest) -> Iterator[Api]:
     if api == "v1beta1" and spec.get("version"):
         found.append(spec["version"])
     for name in found:
-        gvk = Gvk(spec.get("group") or "", names.get("kind") or "", name)
+        gvk = Gvk(spec.get("group") or "", name, names.get("kind") or "")
         yield Api(gvk, names.get("plural") or "")
 
 
@@ -100,4 +93,4 @@ def _listed(csv: Manifest, section: str, which: str) -> Iterator[tuple[int, Mapp
 
 
 def _gvk(item: Mapping[str, Any], group: str) -> Gvk:
-    return Gvk(group, text_field(item, "kind"), text_field(item, "version"))
+    return Gvk(group, text_field(item, "version"), text_field(item, "kind"))

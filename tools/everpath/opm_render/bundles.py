@@ -25,9 +25,9 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from everpath.model import Place, Property
+from everpath.model import Gvk, Place, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
-from everpath.opm_render.apis import Api, Gvk, check_owned, provided_apis, required_apis
+from everpath.opm_render.apis import Api, check_owned, provided_apis, required_apis
 from everpath.opm_render.decoding import check_manifests, csv_release, csv_version
 from everpath.opm_render.go_json import json_text, sorted_keys
 from everpath.opm_render.images import related_images
@@ -171,7 +171,12 @@ def _properties(contents: Contents, csv: Manifest, package: str) -> Iterator[dic
 def _apis(kind: str, stated: Iterable[Property], found: Iterable[Api]) -> Iterator[dict[str, Any]]:
     """Every API once, whether somebody states it or the manifests show it."""
     gvks = [*(_gvk(item) for item in stated if item.type == _GVK), *(api.gvk for api in found)]
-    return ({"type": kind, "value": gvk._asdict()} for gvk in dict.fromkeys(gvks))
+    return ({"type": kind, "value": _api_value(gvk)} for gvk in dict.fromkeys(gvks))
+
+
+def _api_value(gvk: Gvk) -> dict[str, str]:
+    """The value of an API property, its keys in the order opm writes them."""
+    return {"group": gvk.group, "kind": gvk.kind, "version": gvk.version}
 
 
 def _required(dependency: Property) -> dict[str, Any]:
@@ -224,7 +229,7 @@ def _check_value(stated: Property) -> None:
 
 def _gvk(stated: Property) -> Gvk:
     value = _fitting(stated)
-    return Gvk(*(text_field(value, key) for key in ("group", "kind", "version")))
+    return Gvk(*(text_field(value, key) for key in ("group", "version", "kind")))
 
 
 def _fitting(stated: Property) -> object:

@@ -14,7 +14,7 @@ __all__ = [
 
 from collections.abc import Iterator
 
-from everpath.model import UNREAD, Bundle
+from everpath.model import UNREAD, Bundle, Gvk
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0
 from everpath.rules._constraints import faults
@@ -193,7 +193,7 @@ def _requirements(bundle: Bundle) -> Iterator[Flaw]:
     if not required:
         return
     provided = {olm_v0.gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
-    seen: set[olm_v0.Gvk] = set()
+    seen: set[Gvk] = set()
     for stated in required:
         api = olm_v0.gvk(stated.value)
         if api is None:
@@ -212,5 +212,5 @@ def _requirements(bundle: Bundle) -> Iterator[Flaw]:
         seen.add(api)
 
 
-def _spelled(api: olm_v0.Gvk) -> str:
+def _spelled(api: Gvk) -> str:
     return "{}/{} {}".format(*api)

@@ -15,9 +15,10 @@ from functools import cached_property
 from itertools import chain
 from typing import Final, TypeAlias
 
+from everpath.model import Gvk
 from everpath.resolvers.quoting import quoted
 from everpath.server import registry_pb2 as api
-from everpath.server.index import ChannelOf, Custom, Gvk, Index, PackageOf, Step
+from everpath.server.index import ChannelOf, Custom, Index, PackageOf, Step
 
 #: Gives the manifests of a bundle of a package in JSON: first its CSV, then all of them.
 Read: TypeAlias = Callable[[PackageOf, str], tuple[str, Sequence[str]]]

@@ -6,15 +6,13 @@ them, and where they stand is written down (`Where`).
 
 from __future__ import annotations
 
-__all__ = ["ChannelOf", "Custom", "Gvk", "Index", "PackageOf", "Step", "Where"]
+__all__ = ["ChannelOf", "Custom", "Index", "PackageOf", "Step", "Where"]
 
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import msgspec
 
-#: Group, version and kind of an API.
-Gvk: TypeAlias = tuple[str, str, str]
+from everpath.model import Gvk
 
 
 class Where(msgspec.Struct, frozen=True, array_like=True):

@@ -13,9 +13,9 @@ import grpc
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
+from everpath.model import Gvk
 from everpath.server import registry_pb2 as api
 from everpath.server.answers import Absent
-from everpath.server.index import Gvk
 from everpath.server.snapshots import Snapshot
 
 _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -147,7 +147,7 @@ def _is_acknowledged(context: _Context) -> bool:
 
 
 def _gvk(request: Any) -> Gvk:
-    return request.group, request.version, request.kind
+    return Gvk(request.group, request.version, request.kind)
 
 
 def _messages(found: Iterable[Message]) -> Iterator[bytes]:
