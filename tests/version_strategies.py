@@ -63,6 +63,6 @@ def any_text() -> st.SearchStrategy[str]:
 def interval_sets() -> st.SearchStrategy[IntervalSet]:
     """Sets of a few intervals, made with every operator."""
     operators = st.sampled_from(["=", "!=", ">", ">=", "<", "<="])
-    halves = st.builds(IntervalSet.where, operators, versions())
+    halves = st.builds(IntervalSet.from_comparison, operators, versions())
     between = st.tuples(halves, halves).map(lambda pair: pair[0] & pair[1])
     return st.lists(between, max_size=4).map(IntervalSet.union)

@@ -59,7 +59,7 @@ def test_an_entry_without_a_bundle_has_no_version() -> None:
 
 def test_a_version_is_stated_by_the_bundle_and_only_without_one_by_the_name() -> None:
     graph = channel_graph("a.v1.0.0@2.0.0\nb.v3.0.0?\nc?")
-    assert {name: str(version) for name, version in graph.stated.items()} == {
+    assert {name: str(version) for name, version in graph.stated_versions.items()} == {
         "a.v1.0.0": "2.0.0",
         "b.v3.0.0": "3.0.0",
     }
@@ -138,12 +138,12 @@ def test_a_given_version_counts_instead_of_the_channel_s_own() -> None:
 
 def test_a_range_that_crashes_olm_accepts_only_what_stands_before_the_crash() -> None:
     graph = channel_graph(f"b3: - / - / {PANICS}\nb2: - / - / <2.0.0\nb1\nlow@0.5.0")
-    assert graph.panicking == ("b3",)
+    assert graph.panicking_entries == ("b3",)
     assert list(graph.successors("b1")) == [Edge("b2", "b1", EdgeKind.RANGE)]
-    assert list(graph.accepts("b3", "b1")) == []
-    assert list(graph.accepts("b3", "low")) == [Edge("b3", "low", EdgeKind.RANGE)]
+    assert list(graph.edges_between("b3", "b1")) == []
+    assert list(graph.edges_between("b3", "low")) == [Edge("b3", "low", EdgeKind.RANGE)]
     assert graph.successor_counts == {"b3": 0, "b2": 0, "b1": 1, "low": 2}
-    assert graph.nearest({"b3": 0, "b2": 1}) == {"b1": "b2", "low": "b3"}
+    assert graph.best_successors({"b3": 0, "b2": 1}) == {"b1": "b2", "low": "b3"}
 
 
 def test_an_entry_without_a_version_is_accepted_by_name_alone() -> None:
@@ -158,9 +158,9 @@ def test_who_accepts_itself_is_not_counted() -> None:
 
 def test_one_entry_accepts_another_by_each_edge_it_has() -> None:
     graph = channel_graph("b2: b1 / b1 / <2.0.0\nb1\nb0?")
-    assert [edge.kind for edge in graph.accepts("b2", "b1")] == list(EdgeKind)
-    assert list(graph.accepts("b2", "b0")) == []
-    assert list(graph.accepts("b1", "b2")) == []
+    assert [edge.kind for edge in graph.edges_between("b2", "b1")] == list(EdgeKind)
+    assert list(graph.edges_between("b2", "b0")) == []
+    assert list(graph.edges_between("b1", "b2")) == []
 
 
 def test_a_channel_of_a_package_is_found_by_name_the_first_of_each() -> None:
@@ -177,68 +177,68 @@ def test_a_channel_of_a_package_is_found_by_name_the_first_of_each() -> None:
 
 def test_memberships_are_the_channels_that_hold_a_name() -> None:
     package = package_graph("[stable]\nb: a\na\n[fast]\nb")
-    assert package.memberships == {"b": ("stable", "fast"), "a": ("stable",)}
+    assert package.channels_by_entry == {"b": ("stable", "fast"), "a": ("stable",)}
 
 
 # Which of several rivals stand in nobody's line.
 
 
 def test_a_rival_in_the_line_of_another_is_no_rival() -> None:
-    assert channel_graph("c: b\nb: a\na").unrelated("abc") == ("c",)
-    assert channel_graph("c: - / b\nb: - / a\na").unrelated("abc") == ("c",)
+    assert channel_graph("c: b\nb: a\na").topmost("abc") == ("c",)
+    assert channel_graph("c: - / b\nb: - / a\na").topmost("abc") == ("c",)
 
 
 def test_rivals_in_nobody_s_line_come_newest_first() -> None:
-    assert channel_graph("b\nd: a\nc\na").unrelated("abcd") == ("d", "c", "b")
+    assert channel_graph("b\nd: a\nc\na").topmost("abcd") == ("d", "c", "b")
 
 
 def test_rivals_without_a_version_come_last_by_name() -> None:
-    assert channel_graph("z?\nd\ny?\nc\na?").unrelated("zyacd") == ("d", "c", "a", "y", "z")
+    assert channel_graph("z?\nd\ny?\nc\na?").topmost("zyacd") == ("d", "c", "a", "y", "z")
 
 
 def test_one_rival_is_related_to_nobody() -> None:
-    assert channel_graph("b: a\na").unrelated(["a"]) == ("a",)
-    assert channel_graph("b: a\na").unrelated([]) == ()
+    assert channel_graph("b: a\na").topmost(["a"]) == ("a",)
+    assert channel_graph("b: a\na").topmost([]) == ()
 
 
 def test_a_line_is_followed_through_entries_that_are_no_rivals() -> None:
     graph = channel_graph("f: e\ne: d\nd: c\nc: b\nb: a\na\nz@9.0.0: a")
-    assert graph.unrelated("fa") == ("f",)
-    assert graph.unrelated("fbz") == ("z", "f")
+    assert graph.topmost("fa") == ("f",)
+    assert graph.topmost("fbz") == ("z", "f")
 
 
 def test_a_line_is_followed_by_skips_and_replaces_alike() -> None:
     graph = channel_graph("f: x / e\ne: - / d, y\nd: c\nc")
-    assert graph.unrelated("fc") == ("f",)
+    assert graph.topmost("fc") == ("f",)
 
 
 def test_a_line_stops_at_a_name_that_is_no_entry() -> None:
-    assert channel_graph("d: gone\nc: gone").unrelated("cd") == ("d", "c")
+    assert channel_graph("d: gone\nc: gone").topmost("cd") == ("d", "c")
 
 
 def test_entries_on_a_circle_stand_in_each_other_s_line() -> None:
-    assert channel_graph("c: b\nb: a\na: c").unrelated("abc") == ("c",)
-    assert channel_graph("d: c\nc: b\nb: c\na").unrelated("abcd") == ("d", "a")
+    assert channel_graph("c: b\nb: a\na: c").topmost("abc") == ("c",)
+    assert channel_graph("d: c\nc: b\nb: c\na").topmost("abcd") == ("d", "a")
 
 
 def test_an_entry_on_a_circle_is_in_the_line_of_whoever_leads_there() -> None:
-    assert channel_graph("d: c\nc: b\nb: c / a\na").unrelated("cda") == ("d",)
-    assert channel_graph("r1@1.5.0: t / v\nv@1.1.0: r1\nr2@1.4.0: t / v\nt@1.0.0").unrelated(
-        ["r1", "r2"]
-    ) == ("r2",)
+    assert channel_graph("d: c\nc: b\nb: c / a\na").topmost("cda") == ("d",)
+    assert channel_graph("r1@1.5.0: t / v\nv@1.1.0: r1\nr2@1.4.0: t / v\nt@1.0.0").topmost(["r1", "r2"]) == (
+        "r2",
+    )
 
 
 def test_a_rival_that_a_lower_version_accepts_is_in_its_line() -> None:
-    assert channel_graph("a: c\nc: b\nb").unrelated("abc") == ("a",)
-    assert channel_graph("a: c\nb: c\nc").unrelated("ac") == ("a",)
+    assert channel_graph("a: c\nc: b\nb").topmost("abc") == ("a",)
+    assert channel_graph("a: c\nb: c\nc").topmost("ac") == ("a",)
 
 
 def test_an_entry_two_rivals_lead_to_is_in_both_lines() -> None:
-    assert channel_graph("d: b\nc: b\nb: a\na").unrelated("abcd") == ("d", "c")
+    assert channel_graph("d: b\nc: b\nb: a\na").topmost("abcd") == ("d", "c")
 
 
 def test_a_missing_name_leads_nowhere_even_if_an_entry_has_none() -> None:
-    assert graph_of(entry("b", replaces=""), entry("")).unrelated(["b", ""]) == ("", "b")
+    assert graph_of(entry("b", replaces=""), entry("")).topmost(["b", ""]) == ("", "b")
 
 
 def test_the_head_below_is_the_newest_of_lower_version() -> None:
@@ -266,10 +266,10 @@ def test_some_successors_are_all_by_name_and_a_few_by_range() -> None:
     graph = channel_graph("d: a / - / <4.0.0\nc: - / a, c / <9.0.0\nb: - / - / <2.0.0\na: a / - / <=1.0.0")
     named = [Edge("d", "a", EdgeKind.REPLACES), Edge("c", "a", EdgeKind.SKIPS)]
     ranged = [Edge(name, "a", EdgeKind.RANGE) for name in "dcb"]
-    assert graph.some_successors("a", 0) == (named, 3)
-    assert graph.some_successors("a", 2) == ([*named, ranged[0], ranged[2]], 1)
-    assert graph.some_successors("a", 3) == graph.some_successors("a", 9) == (named + ranged, 0)
-    assert graph.some_successors("gone", 9) == ([], 0)
+    assert graph.sample_successors("a", 0) == (named, 3)
+    assert graph.sample_successors("a", 2) == ([*named, ranged[0], ranged[2]], 1)
+    assert graph.sample_successors("a", 3) == graph.sample_successors("a", 9) == (named + ranged, 0)
+    assert graph.sample_successors("gone", 9) == ([], 0)
 
 
 def test_a_stray_is_a_rendered_bundle_in_no_channel() -> None:
@@ -281,4 +281,4 @@ def test_a_stray_is_a_rendered_bundle_in_no_channel() -> None:
         Bundle("b", "p", "2.0.0", place),
         Bundle("c", "p", "3.0.0", place, csv=Csv(place)),
     )
-    assert PackageGraph(Package("p", channels=(channel,), bundles=bundles)).strays == ("b",)
+    assert PackageGraph(Package("p", channels=(channel,), bundles=bundles)).bundles_without_channel == ("b",)

@@ -48,7 +48,7 @@ def test_rivals_are_unrelated_if_none_stands_in_another_s_line(graph: ChannelGra
         over = ((other, ranked.index(other)) for other in names if name in lines[other] and other != name)
         return any(other not in lines[name] or rank < place for other, rank in over)
 
-    assert graph.unrelated(names) == tuple(n for i, n in enumerate(ranked) if not yields_to(i, n))
+    assert graph.topmost(names) == tuple(n for i, n in enumerate(ranked) if not yields_to(i, n))
 
 
 @given(channel_graphs(), st.randoms(use_true_random=False))
@@ -61,7 +61,7 @@ def test_the_nearest_of_a_sweep_is_the_nearest_of_a_list(graph: ChannelGraph, ch
         accepting = [e.successor for e in graph.successors(name) if e.successor in rank]
         if accepting:
             brute[name] = min(accepting, key=rank.__getitem__)
-    assert graph.nearest(rank) == brute
+    assert graph.best_successors(rank) == brute
 
 
 @given(channel_graphs())

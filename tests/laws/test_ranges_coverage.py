@@ -22,8 +22,8 @@ def test_the_sets_found_are_those_that_contain_the_version(
     coverage = Coverage(sets)
     assert coverage.covering(version) == having
     assert coverage.count(version) == len(having)
-    assert set(coverage.some(version, 2)) <= set(having)
-    assert len(coverage.some(version, 2)) == min(2, len(having))
+    assert set(coverage.lowest_covering(version, 2)) <= set(having)
+    assert len(coverage.lowest_covering(version, 2)) == min(2, len(having))
 
 
 @given(_many, versions(), st.randoms(use_true_random=False))

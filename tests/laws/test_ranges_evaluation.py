@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from everpath.ranges import HazardKind, Range, RangeError, RangePanic
-from everpath.ranges.explain import explain
+from everpath.ranges.explain import explain_range
 from everpath.versions import Version
 from version_strategies import any_text, range_texts, versions
 
@@ -42,7 +42,7 @@ def test_a_range_contains_exactly_the_versions_of_its_intervals(span: Range, ver
 @given(ranges, versions())
 def test_a_panic_is_foretold(span: Range, version: Version) -> None:
     if span.panics_on(version):
-        assert span.panics
+        assert span.can_panic
         with pytest.raises(RangePanic):
             span.contains(version)
     else:
@@ -51,7 +51,7 @@ def test_a_panic_is_foretold(span: Range, version: Version) -> None:
 
 @given(ranges)
 def test_a_range_that_panics_says_so_among_its_hazards(span: Range) -> None:
-    assert span.panics == (HazardKind.EMPTY_ARM in {hazard.kind for hazard in span.hazards})
+    assert span.can_panic == (HazardKind.EMPTY_ARM in {hazard.kind for hazard in span.hazards})
 
 
 @given(ranges)
@@ -98,7 +98,7 @@ def test_a_text_is_read_the_same_each_time(text: str) -> None:
 
 @given(ranges, st.lists(versions(), max_size=8))
 def test_an_explanation_sorts_every_published_version_once(span: Range, some: list[Version]) -> None:
-    published = explain(span, some).published
+    published = explain_range(span, some).published
     assert published is not None
     assert all(map(span.contains, published.matched))
     assert not any(map(span.contains, published.unmatched))

@@ -73,7 +73,7 @@ def test_many_at_once_are_the_same_as_one_after_another(sets: list[IntervalSet])
 @given(interval_sets(), st.lists(versions(), max_size=12))
 def test_spans_are_what_asking_each_version_gives(a: IntervalSet, some: list[Version]) -> None:
     ordered = sorted(some)
-    spans = a.spans(ordered)
+    spans = a.index_ranges(ordered)
     assert [i for start, end in spans for i in range(start, end)] == [
         i for i, version in enumerate(ordered) if version in a
     ]

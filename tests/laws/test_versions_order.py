@@ -8,7 +8,7 @@ import semver
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.versions import Version, VersionError, maybe, parse, parse_tolerant
+from everpath.versions import Version, VersionError, parse, parse_or_none, parse_tolerant
 from version_strategies import any_text, version_texts, versions
 
 
@@ -66,11 +66,11 @@ def test_strict_accepts_what_the_semver_package_accepts_within_64_bits(text: str
     try:
         oracle = semver.Version.parse(text)
     except ValueError:
-        assert maybe(text) is None
+        assert parse_or_none(text) is None
         return
     numbers = [oracle.major, oracle.minor, oracle.patch]
     numbers += [int(i) for i in (oracle.prerelease or "").split(".") if i.isdigit()]
-    assert (maybe(text) is not None) == (max(numbers) < 2**64)
+    assert (parse_or_none(text) is not None) == (max(numbers) < 2**64)
 
 
 @given(any_text())
@@ -91,6 +91,6 @@ def test_what_the_tolerant_parse_answers_is_strict(text: str) -> None:
     try:
         version = parse_tolerant(text)
     except VersionError:
-        assert maybe(text) is None
+        assert parse_or_none(text) is None
     else:
         assert parse(str(version)).text == version.text

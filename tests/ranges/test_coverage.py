@@ -42,8 +42,8 @@ def test_where_nothing_is_given_nothing_is_found() -> None:
 
 def test_of_many_those_that_begin_lowest_are_shown() -> None:
     many = _coverage(c=">=0.3.0", b=">=0.2.0", d=">=9.0.0", a=">=0.1.0")
-    assert many.some(parse("1.0.0"), 2) == ("b", "a")
-    assert many.some(parse("1.0.0"), 9) == ("c", "b", "a")
+    assert many.lowest_covering(parse("1.0.0"), 2) == ("b", "a")
+    assert many.lowest_covering(parse("1.0.0"), 9) == ("c", "b", "a")
 
 
 def test_the_lowest_rank_that_has_a_version_is_chosen() -> None:
@@ -70,7 +70,7 @@ def _counting(version: str) -> Version:
 
 
 def test_a_question_about_a_thousand_ranges_is_ten_comparisons() -> None:
-    many = Coverage({f"b{i}": IntervalSet.where("<", parse(f"1.{i}.0")) for i in range(1000)})
+    many = Coverage({f"b{i}": IntervalSet.from_comparison("<", parse(f"1.{i}.0")) for i in range(1000)})
     assert many.count(_counting("1.500.0")) == 499
     assert _Counted.compared <= 11
     assert many.chooser({f"b{i}": i for i in range(1000)})(_counting("1.500.0")) == "b501"

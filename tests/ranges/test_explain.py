@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.ranges import Range
-from everpath.ranges.explain import Published, explain
+from everpath.ranges.explain import PublishedVersions, explain_range
 from everpath.versions import parse
 
 FROM_RC = "every version from 1.0.0-rc.1 (included) to 1.0.0 (excluded)"
@@ -36,11 +36,11 @@ INSIDE = "anywhere inside, a pre-release is matched like any other version"
     ],
 )
 def test_what_it_matches(text: str, meaning: str) -> None:
-    assert explain(Range.parse(text)).meaning == (meaning,)
+    assert explain_range(Range.parse(text)).meaning == (meaning,)
 
 
 def test_a_crash_is_part_of_the_meaning() -> None:
-    assert explain(Range.parse("<1.0.0 || || >2.0.0")).meaning == (
+    assert explain_range(Range.parse("<1.0.0 || || >2.0.0")).meaning == (
         "matches every version below 1.0.0",
         "crashes OLM's resolver on every other version",
     )
@@ -80,7 +80,7 @@ def test_a_crash_is_part_of_the_meaning() -> None:
     ],
 )
 def test_what_becomes_of_prereleases(text: str, sentences: list[str]) -> None:
-    assert list(explain(Range.parse(text)).prereleases) == sentences
+    assert list(explain_range(Range.parse(text)).prereleases) == sentences
 
 
 def test_what_is_said_of_prereleases_is_what_happens() -> None:
@@ -93,12 +93,12 @@ def test_what_is_said_of_prereleases_is_what_happens() -> None:
 
 def test_a_range_of_very_many_bounds_is_not_told_to_the_end() -> None:
     text = " || ".join(f"{n}.0.0" for n in range(100))
-    assert explain(Range.parse(text)).prereleases[-1] == "and 80 more bounds"
+    assert explain_range(Range.parse(text)).prereleases[-1] == "and 80 more bounds"
 
 
 def test_published_versions_are_sorted_into_what_matches_and_what_does_not() -> None:
     published = [parse(v) for v in ["2.0.0", "1.5.0", "1.0.0-rc.1", "2.0.0-rc.1", "1.0.0"]]
-    assert explain(Range.parse("1.x"), published).published == Published(
+    assert explain_range(Range.parse("1.x"), published).published == PublishedVersions(
         matched=(parse("1.0.0"), parse("1.5.0"), parse("2.0.0-rc.1")),
         unmatched=(parse("1.0.0-rc.1"), parse("2.0.0")),
         crashing=(),
@@ -107,7 +107,7 @@ def test_published_versions_are_sorted_into_what_matches_and_what_does_not() -> 
 
 def test_published_versions_that_crash_are_set_apart() -> None:
     published = [parse("0.5.0"), parse("1.5.0"), parse("3.0.0")]
-    assert explain(Range.parse("<1.0.0 || || >2.0.0"), published).lines[-6:-4] == (
+    assert explain_range(Range.parse("<1.0.0 || || >2.0.0"), published).lines[-6:-4] == (
         "published versions matched, 1 of 3: 0.5.0",
         "crashing OLM's resolver, 2: 1.5.0, 3.0.0",
     )
@@ -115,7 +115,7 @@ def test_published_versions_that_crash_are_set_apart() -> None:
 
 def test_all_of_it_as_lines() -> None:
     published = [parse("1.0.0"), parse("2.0.0")]
-    assert explain(Range.parse("! 1.0.0"), published).lines == (
+    assert explain_range(Range.parse("! 1.0.0"), published).lines == (
         "matches exactly 1.0.0",
         "pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched",
         "published versions matched, 1 of 2: 1.0.0",
@@ -128,15 +128,15 @@ def test_all_of_it_as_lines() -> None:
 
 
 def test_without_published_versions_nothing_is_said_of_them() -> None:
-    assert explain(Range.parse("1.0.0")).published is None
-    assert explain(Range.parse("1.0.0")).lines == (
+    assert explain_range(Range.parse("1.0.0")).published is None
+    assert explain_range(Range.parse("1.0.0")).lines == (
         "matches exactly 1.0.0",
         "pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched",
     )
 
 
 def test_that_nothing_published_matches_is_said() -> None:
-    assert explain(Range.parse("1.0.0"), [parse("2.0.0")]).lines[-2:] == (
+    assert explain_range(Range.parse("1.0.0"), [parse("2.0.0")]).lines[-2:] == (
         "published versions matched, 0 of 1",
         "not matched, 1: 2.0.0",
     )
@@ -144,8 +144,8 @@ def test_that_nothing_published_matches_is_said() -> None:
 
 def test_a_long_list_of_published_versions_is_cut_and_counted() -> None:
     versions = tuple(parse(f"1.0.{patch}") for patch in range(1021))
-    (line,) = Published(versions, (), ()).lines
+    (line,) = PublishedVersions(versions, (), ()).lines
     assert line.startswith("published versions matched, 1021 of 1021: 1.0.0, 1.0.1, ")
     assert line.endswith(", 1.0.19 and 1,001 more (-o json lists them)")
-    (line,) = Published(versions[:20], (), ()).lines
+    (line,) = PublishedVersions(versions[:20], (), ()).lines
     assert line.endswith(", 1.0.18, 1.0.19")

@@ -206,7 +206,7 @@ def error(text: str) -> ConstraintError:
 )
 def test_what_does_not_parse_is_pointed_at(text: str, pointed_at: str, reason: str, words: str) -> None:
     found = error(text)
-    assert (text[slice(*found.span)], found.reason, found.words) == (pointed_at, reason, words)
+    assert (text[slice(*found.span)], found.reason, found.upstream_message) == (pointed_at, reason, words)
 
 
 def test_an_error_is_pretty_and_survives_a_pickle() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.versions import pointed
+from everpath.versions import underline
 
 #: Two hundred characters, no two neighbours alike.
 LONG = "0123456789" * 20
@@ -17,7 +17,7 @@ LONG = "0123456789" * 20
 def test_every_character_of_a_part_has_a_caret_and_there_is_always_one(
     start: int, end: int, carets: str
 ) -> None:
-    assert pointed("abcdef", start, end, "why") == f"abcdef\n{carets} why"
+    assert underline("abcdef", start, end, "why") == f"abcdef\n{carets} why"
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_every_character_of_a_part_has_a_caret_and_there_is_always_one(
 def test_of_a_long_text_the_carets_stay_below_what_is_shown(
     start: int, end: int, first: int, last: int
 ) -> None:
-    line, carets = pointed(LONG, start, end, "why").splitlines()
+    line, carets = underline(LONG, start, end, "why").splitlines()
     before, behind = "…" * (first > 0), "…" * (last < len(LONG))
     assert line == f"{before}{LONG[first:last]}{behind}"
     begin = start - first + len(before)
@@ -42,5 +42,5 @@ def test_of_a_long_text_the_carets_stay_below_what_is_shown(
 
 
 def test_a_text_is_long_from_the_hundred_and_twenty_first_character_on() -> None:
-    assert pointed(LONG[:120], 100, 101, "why").startswith(f"{LONG[:120]}\n")
-    assert pointed(LONG[:121], 100, 101, "why").startswith(f"…{LONG[40:121]}\n")
+    assert underline(LONG[:120], 100, 101, "why").startswith(f"{LONG[:120]}\n")
+    assert underline(LONG[:121], 100, 101, "why").startswith(f"…{LONG[40:121]}\n")

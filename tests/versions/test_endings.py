@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.versions import ending
+from everpath.versions import version_suffix
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ from everpath.versions import ending
     ],
 )
 def test_a_version_stands_behind_a_separator_best_behind_a_v(name: str, version: str) -> None:
-    assert ending(name) == version
+    assert version_suffix(name) == version
 
 
 @pytest.mark.parametrize("name", ["", "op", "op.v1", "op.v1.2", "op1.2.3", "op.vlatest"])
 def test_a_name_may_end_in_none(name: str) -> None:
-    assert ending(name) is None
+    assert version_suffix(name) is None

@@ -7,7 +7,7 @@ from string import ascii_letters
 
 import pytest
 
-from everpath.versions import Version, VersionError, maybe, parse
+from everpath.versions import Version, VersionError, parse, parse_or_none
 
 LARGEST = str(2**64 - 1)
 TOO_LARGE = str(2**64)
@@ -135,9 +135,9 @@ def test_a_version_is_parsed_once() -> None:
 
 
 def test_maybe_is_none_for_nothing_and_for_no_version() -> None:
-    assert maybe(None) is None
-    assert maybe("v1.2.3") is None
-    assert maybe("1.2.3") == parse("1.2.3")
+    assert parse_or_none(None) is None
+    assert parse_or_none("v1.2.3") is None
+    assert parse_or_none("1.2.3") == parse("1.2.3")
 
 
 def test_a_version_cannot_be_changed() -> None:

@@ -3,7 +3,7 @@
 Two questions carry everything above this layer:
 
     graph.successors(name, version)   every entry that accepts an installed version, and by which edge
-    graph.nearest(rank)               for every entry at once, the best-ranked entry that accepts it
+    graph.best_successors(rank)               for every entry at once, the best-ranked entry that accepts it
 
 Neither asks one range after the other: `coverage` knows which ranges a version is in. The first costs its
 answers, each times log n; the second answers for a whole channel in O((edges + ranges) · log n), because a
@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 from everpath.model import Bundle, Channel, Entry, Package
 from everpath.ranges import Coverage, Range
-from everpath.scc import Lines
-from everpath.versions import Key, Version, VersionError, ending, parse_tolerant
+from everpath.scc import Condensation
+from everpath.versions import Key, Version, VersionError, parse_tolerant, version_suffix
 
 
 class EdgeKind(StrEnum):
@@ -82,19 +82,23 @@ class ChannelGraph:
         found: dict[str, Version] = {}
         for name in self.entries:
             bundle = self.bundle(name)
-            version = _tolerant(bundle.version) if bundle else None
+            version = _parse_tolerant_or_none(bundle.version) if bundle else None
             if version is not None:
                 found[name] = version
         return found
 
     @cached_property
-    def stated(self) -> Mapping[str, Version]:
+    def stated_versions(self) -> Mapping[str, Version]:
         """The same, and for entries that have none the version in which the name ends: people go by it.
 
         No resolver does; it is for advice, which must not take the newest release for the oldest because its
         bundle is not there yet.
         """
-        named = ((name, _tolerant(ending(name))) for name in self.entries if name not in self.versions)
+        named = (
+            (name, _parse_tolerant_or_none(version_suffix(name)))
+            for name in self.entries
+            if name not in self.versions
+        )
         return {**self.versions, **{name: version for name, version in named if version is not None}}
 
     @cached_property
@@ -102,7 +106,7 @@ class ChannelGraph:
         """Skip ranges that parse, by entry. OLM ignores the others as if they were not there."""
         found: dict[str, Range] = {}
         for name, entry in self.entries.items():
-            parsed = Range.maybe(entry.skip_range) if entry.skip_range else None
+            parsed = Range.parse_or_none(entry.skip_range) if entry.skip_range else None
             if parsed is not None:
                 found[name] = parsed
         return found
@@ -125,12 +129,12 @@ class ChannelGraph:
     @cached_property
     def replacers(self) -> Mapping[str, tuple[str, ...]]:
         """For every name that is replaced, existing or not: the entries that replace it."""
-        return _inverted((e.name, [e.replaces] if e.replaces else []) for e in self.entries.values())
+        return _invert((e.name, [e.replaces] if e.replaces else []) for e in self.entries.values())
 
     @cached_property
     def skippers(self) -> Mapping[str, tuple[str, ...]]:
         """For every name that is skipped, existing or not: the entries that skip it."""
-        return _inverted((e.name, e.skips) for e in self.entries.values())
+        return _invert((e.name, e.skips) for e in self.entries.values())
 
     @cached_property
     def skips(self) -> Mapping[str, frozenset[str]]:
@@ -149,17 +153,17 @@ class ChannelGraph:
 
     def head_below(self, name: str) -> str | None:
         """The newest head whose stated version is lower than an entry's. Cost: one binary search."""
-        version = self.stated.get(name)
+        version = self.stated_versions.get(name)
         place = bisect_left(self._ranked_heads, version.key, key=self._key) if version else 0
         return self._ranked_heads[place - 1] if place else None
 
     @cached_property
     def _ranked_heads(self) -> tuple[str, ...]:
         """Heads that state a version, lowest first; of equal ones the first by name last."""
-        return tuple(sorted((n for n in reversed(self.heads) if n in self.stated), key=self._key))
+        return tuple(sorted((n for n in reversed(self.heads) if n in self.stated_versions), key=self._key))
 
     def _key(self, name: str) -> Key:
-        return self.stated[name].key
+        return self.stated_versions[name].key
 
     def named_edges(self, installed: str) -> Iterator[Edge]:
         """Edges to a name by replaces and skips. An entry that does both gives both."""
@@ -180,7 +184,7 @@ class ChannelGraph:
             for name in self.coverage.covering(version):
                 yield Edge(name, installed, EdgeKind.RANGE)
 
-    def some_successors(self, installed: str, most: int) -> tuple[list[Edge], int]:
+    def sample_successors(self, installed: str, most: int) -> tuple[list[Edge], int]:
         """The edges of other entries, of ranges at most so many, and the number of ranges left out.
 
         For reports, where a few of thousands make the point. Cost: log n an edge that is shown.
@@ -189,16 +193,18 @@ class ChannelGraph:
         if (version := self.versions.get(installed)) is None:
             return named, 0
         # One more than wanted, because the entry itself may be among them.
-        others = [name for name in self.coverage.some(version, most + 1) if name != installed][:most]
+        others = [name for name in self.coverage.lowest_covering(version, most + 1) if name != installed][
+            :most
+        ]
         left_out = self.coverage.count(version) - self._covers(installed, installed) - len(others)
         return named + [Edge(name, installed, EdgeKind.RANGE) for name in others], left_out
 
     @cached_property
-    def panicking(self) -> tuple[str, ...]:
+    def panicking_entries(self) -> tuple[str, ...]:
         """Entries whose range crashes OLM for some versions (an empty arm between two `||`)."""
-        return tuple(name for name, span in self.ranges.items() if span.panics)
+        return tuple(name for name, span in self.ranges.items() if span.can_panic)
 
-    def accepts(self, successor: str, installed: str) -> Iterator[Edge]:
+    def edges_between(self, successor: str, installed: str) -> Iterator[Edge]:
         """The edges, if any, by which one entry accepts another."""
         if self.entries[successor].replaces == installed:
             yield Edge(successor, installed, EdgeKind.REPLACES)
@@ -211,7 +217,7 @@ class ChannelGraph:
         span, version = self.ranges.get(successor), self.versions.get(installed)
         return span is not None and version is not None and version in span.intervals
 
-    def nearest(self, rank: Mapping[str, int]) -> Mapping[str, str]:
+    def best_successors(self, rank: Mapping[str, int]) -> Mapping[str, str]:
         """For each entry, who accepts it and has the lowest rank; itself, if its own range covers it.
 
         Entries that nobody of `rank` accepts are absent.
@@ -248,14 +254,14 @@ class ChannelGraph:
                 counts[installed] += 1
         return counts
 
-    def unrelated(self, rivals: Iterable[str]) -> tuple[str, ...]:
+    def topmost(self, rivals: Iterable[str]) -> tuple[str, ...]:
         """Those rivals that stand in no other rival's line (the entries it replaces or skips, and theirs).
 
         Newest first. Of rivals in one circle, each in the line of all others, only the newest is told.
         Looks only at entries that stand no lower than the lowest rival, each once.
         """
         ranked = sorted(rivals, key=self._newest_first)
-        return self._lines.unrelated(ranked) if len(ranked) > 1 else tuple(ranked)
+        return self._lines.topmost(ranked) if len(ranked) > 1 else tuple(ranked)
 
     def _newest_first(self, name: str) -> tuple[int, int, str]:
         position = self._positions.get(name)
@@ -263,13 +269,13 @@ class ChannelGraph:
 
     @cached_property
     def _positions(self) -> Mapping[str, int]:
-        ranked = sorted(self.stated, key=lambda n: (self.stated[n].key, n))
+        ranked = sorted(self.stated_versions, key=lambda n: (self.stated_versions[n].key, n))
         return {name: i for i, name in enumerate(ranked)}
 
     @cached_property
-    def _lines(self) -> Lines:
+    def _lines(self) -> Condensation:
         entries = self.entries
-        return Lines(
+        return Condensation(
             {n: [t for t in (e.replaces, *e.skips) if t and t in entries] for n, e in entries.items()}
         )
 
@@ -297,18 +303,18 @@ class PackageGraph:
         return found
 
     @cached_property
-    def memberships(self) -> Mapping[str, tuple[str, ...]]:
+    def channels_by_entry(self) -> Mapping[str, tuple[str, ...]]:
         """For each entry name, the channels that hold it."""
-        return _inverted((graph.name, graph.entries) for graph in self.channels)
+        return _invert((graph.name, graph.entries) for graph in self.channels)
 
     @cached_property
-    def strays(self) -> tuple[str, ...]:
+    def bundles_without_channel(self) -> tuple[str, ...]:
         """Rendered bundles that are in no channel, for which opm refuses the catalog. O(bundles)."""
         bundles = self.package.by_name.values()
-        return tuple(b.name for b in bundles if b.csv is None and b.name not in self.memberships)
+        return tuple(b.name for b in bundles if b.csv is None and b.name not in self.channels_by_entry)
 
 
-def _inverted(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[str, ...]]:
+def _invert(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     for owner, targets in pairs:
         for target in targets:
@@ -318,7 +324,7 @@ def _inverted(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[
     return {target: tuple(owners) for target, owners in found.items()}
 
 
-def _tolerant(text: str | None) -> Version | None:
+def _parse_tolerant_or_none(text: str | None) -> Version | None:
     if not text:
         return None
     try:

@@ -35,7 +35,7 @@ from everpath.olm.resources import (
     extension,
     objects,
 )
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 _ADDRESS: Final = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):[0-9]{1,5}")
 _INTERVAL: Final = re.compile(r"(?:[0-9]+h)?(?:[0-9]+m)?(?:[0-9]+s)?")
@@ -312,6 +312,6 @@ def _watched(request: Request, namespace: str) -> tuple[str, ...] | None:
 def _starting(request: Request) -> str | None:
     """A version stands for the CSV that is called after it by custom."""
     stated = request.starting_csv
-    if stated is None or maybe(stated.removeprefix("v")) is None:
+    if stated is None or parse_or_none(stated.removeprefix("v")) is None:
         return stated
     return f"{request.package}.v{stated.removeprefix('v')}"

@@ -1,4 +1,4 @@
-"""What a catalog says, as plain frozen data."""
+"""A catalog as immutable data."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from everpath.olm.chain import Chain
 from everpath.olm.following import PATIENCE, UNPACKING, Outcome, Rest
 from everpath.olm.objects import Object, text
 from everpath.olm.observation import Observed
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 
 class Step(NamedTuple):
@@ -57,7 +57,7 @@ def next_step(observed: Observed) -> Step | None:
 def stated_version(csv: str) -> str:
     """The version in a CSV's name, by the custom `PACKAGE.vVERSION`; empty if it does not keep to it."""
     _, found, version = csv.partition(".v")
-    return version if found and maybe(version) is not None else ""
+    return version if found and parse_or_none(version) is not None else ""
 
 
 def passes(step: Step, target: Target, package: str, road: Sequence[str]) -> str:
@@ -72,8 +72,8 @@ def passes(step: Step, target: Target, package: str, road: Sequence[str]) -> str
         if any(target.is_met(name, package) for name in ahead):
             return ""
         return f"the road leads {' → '.join(road)}, and not over {target.text} after {step.target}"
-    here = maybe(stated_version(step.target))
-    there = maybe(stated_version(target.text) or target.text.removeprefix("v"))
+    here = parse_or_none(stated_version(step.target))
+    there = parse_or_none(stated_version(target.text) or target.text.removeprefix("v"))
     if here is None or there is None:
         return f"nobody can tell whether {step.target} comes before {target.text}; --catalog PATH tells"
     return "" if here < there else f"the next step, to {step.target}, goes past {target.text}"

@@ -5,7 +5,7 @@ Range.parse("<1.0.0 || >2.0.0").intervals           a set: | & ~, is_empty, is_s
 Range.parse("1.0.0 - 2.0.0").hazards                what happens without a word
 Coverage({"a": range.intervals, ...}).covering(v)   which of many ranges have a version, without asking each
 samples([range.intervals, ...])                      a version for every way in which ranges accept one
-everpath.ranges.explain.explain(range)              all of it in sentences
+everpath.ranges.explain.explain_range(range)              all of it in sentences
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = [
     "Range",
     "RangeError",
     "RangePanic",
-    "samples",
+    "sample_versions",
 ]
 
 from everpath.ranges._coverage import Coverage
 from everpath.ranges._hazards import Hazard, HazardKind
 from everpath.ranges._intervals import Bound, Interval, IntervalSet
 from everpath.ranges._range import Range, RangeError, RangePanic
-from everpath.ranges._samples import samples
+from everpath.ranges._samples import sample_versions

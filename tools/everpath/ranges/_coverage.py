@@ -47,7 +47,7 @@ class Coverage:
         """The sets that have a version, in the order they were given. Cost: log n, and log n an answer."""
         return tuple(self._names[owner] for owner in sorted(self._owners(self._slot(version))))
 
-    def some(self, version: Version, most: int) -> tuple[str, ...]:
+    def lowest_covering(self, version: Version, most: int) -> tuple[str, ...]:
         """Up to so many of them, those that begin lowest, in the order they were given."""
         owners = sorted(islice(self._owners(self._slot(version)), most))
         return tuple(self._names[owner] for owner in owners)

@@ -6,7 +6,7 @@ alone and separates arms; each other token is an operator, then a version from t
 
 from __future__ import annotations
 
-__all__ = ["Arm", "Comparator", "Expression", "GrammarError", "Term", "Token", "read"]
+__all__ = ["Arm", "Comparator", "Expression", "GrammarError", "Term", "Token", "parse_expression"]
 
 import operator as python
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from everpath.ranges._digits import first_digit
 from everpath.ranges._intervals import IntervalSet
-from everpath.ranges._wildcards import OPERATORS, expansion
+from everpath.ranges._wildcards import OPERATORS, expand_wildcard
 from everpath.versions import GO_SPACES, Version, VersionError, parse
 
 _COMPARE: Final[Mapping[str, Callable[[Version, Version], bool]]] = {
@@ -138,7 +138,9 @@ class Arm(NamedTuple):
         """The versions it matches; a nil arm matches none, it crashes."""
         if self.is_nil:
             return IntervalSet()
-        return IntervalSet.intersection(IntervalSet.where(c.operator, c.version) for c in self.comparators)
+        return IntervalSet.intersection(
+            IntervalSet.from_comparison(c.operator, c.version) for c in self.comparators
+        )
 
 
 class Expression(NamedTuple):
@@ -148,7 +150,7 @@ class Expression(NamedTuple):
     dropped: tuple[Token, ...]
 
 
-def read(text: str) -> Expression:
+def parse_expression(text: str) -> Expression:
     """The whole range, or GrammarError at the leftmost fault. Cost: linear in the text."""
     tokens = list(_tokens(text))
     kept = [token for token in tokens if not token.is_dropped]
@@ -241,7 +243,7 @@ def _foreign_operator(token: Token, operator: str, digit: int) -> GrammarError:
 
 
 def _wildcard(token: Token, operator: str, version: str) -> Iterator[Comparator]:
-    for meaning, plain in expansion(operator, version):
+    for meaning, plain in expand_wildcard(operator, version):
         if not plain:
             reason = f"the x makes this a wildcard, and after {operator or '='} only N.x and N.N.x can be one"
             raise GrammarError(token.start, token.end, reason)

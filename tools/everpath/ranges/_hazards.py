@@ -5,7 +5,7 @@ Each function looks for one thing in a range that parsed; nothing here changes w
 
 from __future__ import annotations
 
-__all__ = ["Hazard", "HazardKind", "hazards"]
+__all__ = ["Hazard", "HazardKind", "find_hazards"]
 
 import re
 from bisect import bisect
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from everpath.ranges._grammar import Arm, Expression, GrammarError, Term, Token, read
+from everpath.ranges._grammar import Arm, Expression, GrammarError, Term, Token, parse_expression
 from everpath.ranges._wildcards import OPERATORS
 
 # A mended range is read again for each hazard, which a text made of nothing but hazards must not pay for.
@@ -53,7 +53,7 @@ class Hazard(NamedTuple):
         return self.kind is not HazardKind.X_IN_WORD
 
 
-def hazards(text: str, expression: Expression) -> tuple[Hazard, ...]:
+def find_hazards(text: str, expression: Expression) -> tuple[Hazard, ...]:
     """All of them, in the order of the text."""
     return tuple(sorted(_all(text, expression), key=lambda hazard: hazard.span))
 
@@ -120,9 +120,9 @@ def _of_term(text: str, term: Term, arm: Arm) -> Iterator[Hazard]:
 def _of_operator(text: str, term: Term, arm: Arm) -> Iterator[Hazard]:
     if term.operator not in OPERATORS:
         message = f"{term.operator!r} is no operator and is ignored: this is read as {term.reading}"
-        from everpath.ranges._repair import repaired_term  # noqa: PLC0415 - few ranges need mending
+        from everpath.ranges._repair import suggest_term  # noqa: PLC0415 - few ranges need mending
 
-        yield _at(text, term, HazardKind.SWALLOWED_OPERATOR, message, repaired_term(term.token.text))
+        yield _at(text, term, HazardKind.SWALLOWED_OPERATOR, message, suggest_term(term.token.text))
     elif OPERATORS[term.operator] == "!=":
         low, high = map(str, term.comparators)
         message = f"this asks for {low} and {high} at once: it is never true"
@@ -196,7 +196,7 @@ def _tidy(text: str) -> str | None:
     """Without needless spaces; nothing at all where the result would not parse."""
     tidy = re.sub(" {2,}", " ", text).strip(" ")
     try:
-        read(tidy)
+        parse_expression(tidy)
     except GrammarError:
         return None
     return tidy

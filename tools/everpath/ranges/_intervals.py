@@ -114,9 +114,9 @@ class IntervalSet:
         return cls((BOTTOM, TOP))
 
     @classmethod
-    def where(cls, operator: str, version: Version) -> IntervalSet:
+    def from_comparison(cls, operator: str, version: Version) -> IntervalSet:
         """The versions v for which "v operator version" holds; operators as blang normalises them."""
-        before, behind = Cut.before(version), Cut.behind(version)
+        before, behind = Cut.before(version), Cut.after(version)
         match operator:
             case "<":
                 return cls.between(BOTTOM, before)
@@ -159,20 +159,20 @@ class IntervalSet:
     def upper_bound(self) -> Bound | None:
         """The end of the highest interval; None for a set that is empty or has no end."""
         cut = self.cuts[-1] if self.cuts else TOP
-        return None if cut == TOP or cut.version is None else Bound(cut.version, cut.after)
+        return None if cut == TOP or cut.version is None else Bound(cut.version, cut.is_after)
 
     @property
     def lower_bound(self) -> Bound | None:
         """The start of the lowest interval; None for a set that is empty or has no start."""
         cut = self.cuts[0] if self.cuts else BOTTOM
-        return None if cut == BOTTOM or cut.version is None else Bound(cut.version, not cut.after)
+        return None if cut == BOTTOM or cut.version is None else Bound(cut.version, not cut.is_after)
 
     def contains(self, version: Version) -> bool:
         return bisect_right(self.cuts, version.key, key=_key_of) % 2 == 1
 
     __contains__ = contains
 
-    def spans(self, versions: Sequence[Version]) -> list[tuple[int, int]]:
+    def index_ranges(self, versions: Sequence[Version]) -> list[tuple[int, int]]:
         """Which of these ascending versions are in the set: half-open index ranges, none empty.
 
         Cost: two binary searches an interval, whatever the number of versions.
@@ -197,7 +197,9 @@ class IntervalSet:
 
     def __iter__(self) -> Iterator[Interval]:
         for low, high in zip(self.cuts[::2], self.cuts[1::2], strict=True):
-            yield Interval(low.version, low.version is not None and not low.after, high.version, high.after)
+            yield Interval(
+                low.version, low.version is not None and not low.is_after, high.version, high.is_after
+            )
 
     def _combined(self, other: IntervalSet, keep: Callable[[bool, bool], bool]) -> IntervalSet:
         """A sweep from the lowest cut to the highest; `keep` says what to do between two of them."""

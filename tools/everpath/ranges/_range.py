@@ -8,10 +8,10 @@ from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import Final
 
-from everpath.ranges._grammar import Arm, Expression, GrammarError, read
-from everpath.ranges._hazards import Hazard, hazards
+from everpath.ranges._grammar import Arm, Expression, GrammarError, parse_expression
+from everpath.ranges._hazards import Hazard, find_hazards
 from everpath.ranges._intervals import IntervalSet
-from everpath.versions import Version, pointed
+from everpath.versions import Version, underline
 
 # Enough for every distinct range of a catalog many times the size of OperatorHub's.
 _REMEMBERED: Final = 2**15
@@ -37,7 +37,7 @@ class RangeError(ValueError):
 
     def pretty(self) -> str:
         """The text, carets under the fault with the reason, and the fix if there is one."""
-        shown = pointed(self.text, *self.span, self.reason)
+        shown = underline(self.text, *self.span, self.reason)
         return shown if self.hint is None else f"{shown}\n{self.hint}"
 
 
@@ -83,7 +83,7 @@ class Range:
         raise RangeError(text, *found)
 
     @staticmethod
-    def maybe(text: str) -> Range | None:
+    def parse_or_none(text: str) -> Range | None:
         """The range, or None where there is none to read."""
         found = _read_once(text)
         return found if isinstance(found, Range) else None
@@ -108,16 +108,16 @@ class Range:
     @cached_property
     def hazards(self) -> tuple[Hazard, ...]:
         """What the text does silently and may not mean, from left to right."""
-        return hazards(self.text, self.expression)
+        return find_hazards(self.text, self.expression)
 
     @cached_property
-    def panics(self) -> bool:
+    def can_panic(self) -> bool:
         """Whether some arm is empty."""
         return any(arm.is_nil for arm in self.expression.arms)
 
     def panics_on(self, version: Version) -> bool:
         """Whether asking about this version crashes the resolver."""
-        return self.panics and version not in self.intervals
+        return self.can_panic and version not in self.intervals
 
 
 def _is_reached(arm: Arm) -> bool:
@@ -128,8 +128,8 @@ def _is_reached(arm: Arm) -> bool:
 def _read_once(text: str) -> Range | tuple[tuple[int, int], str, str | None]:
     """A range, or the particulars of its error: an exception kept and raised again collects tracebacks."""
     try:
-        return Range(text, read(text))
+        return Range(text, parse_expression(text))
     except GrammarError as fault:
-        from everpath.ranges._repair import repaired  # noqa: PLC0415 - few ranges need mending
+        from everpath.ranges._repair import suggest_range  # noqa: PLC0415 - few ranges need mending
 
-        return fault.span, fault.reason, repaired(text)
+        return fault.span, fault.reason, suggest_range(text)

@@ -5,13 +5,13 @@ Every guess is read back before it is offered: a suggestion always parses and ma
 
 from __future__ import annotations
 
-__all__ = ["repaired", "repaired_term"]
+__all__ = ["suggest_range", "suggest_term"]
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
-from everpath.ranges._grammar import GrammarError, read
+from everpath.ranges._grammar import GrammarError, parse_expression
 from everpath.ranges._wildcards import OPERATORS
 from everpath.versions import GO_SPACES
 
@@ -27,7 +27,7 @@ _FEW_NUMBERS: Final = re.compile(r"(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?
 _PLAIN_NUMBERS: Final = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
 
-def repaired(text: str) -> str | None:
+def suggest_range(text: str) -> str | None:
     """A range that says what this one tries to, or None where that is not obvious."""
     spaced = _OR.sub(" || ", _SPACE_OR_COMMA.sub(" ", text))
     spaced = _SPACE_BEHIND_OPERATOR.sub("", _GLUED_OPERATOR.sub(" ", spaced))
@@ -38,7 +38,7 @@ def repaired(text: str) -> str | None:
     return guess if guess != text and _is_sound(guess) else None
 
 
-def repaired_term(text: str) -> str | None:
+def suggest_term(text: str) -> str | None:
     """The same for a single comparison."""
     found = _TERM.fullmatch(text)
     if found is None:
@@ -55,7 +55,7 @@ def repaired_term(text: str) -> str | None:
 
 
 def _repaired_arm(arm: str) -> str | None:
-    terms = [repaired_term(term) for term in arm.split()]
+    terms = [suggest_term(term) for term in arm.split()]
     return None if None in terms else " ".join(term for term in terms if term is not None)
 
 
@@ -106,7 +106,7 @@ def _few_bounds(operator: str, major: int, minor: int | None) -> str:
 
 def _is_sound(text: str) -> bool:
     try:
-        arms = read(text).arms
+        arms = parse_expression(text).arms
     except GrammarError:
         return False
     return not any(arm.intervals.is_empty for arm in arms)

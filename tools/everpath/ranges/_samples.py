@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["samples"]
+__all__ = ["sample_versions"]
 
 from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 
 from everpath.ranges._intervals import BOTTOM, Cut, IntervalSet
-from everpath.versions import Version, maybe
+from everpath.versions import Version, parse_or_none
 
 
-def samples(
+def sample_versions(
     sets: Iterable[IntervalSet], taken: Collection[Version] = (), parted: Iterable[Version] = ()
 ) -> Iterator[Version]:
     """Of every run of versions that the same sets hold, and one holds, a version that is not taken.
@@ -32,7 +32,7 @@ def _free(low: Cut, high: Cut, taken: Collection[Version]) -> Version | None:
     """The lowest version between two cuts that is not taken; of a pre-release sooner its release."""
     version = _first(low)
     while version is not None and version.key < high.key:
-        for choice in (maybe(f"{version.major}.{version.minor}.{version.patch}"), version):
+        for choice in (parse_or_none(f"{version.major}.{version.minor}.{version.patch}"), version):
             if choice is not None and choice.key < high.key and choice not in taken:
                 return choice
         version = _following(version)
@@ -41,8 +41,8 @@ def _free(low: Cut, high: Cut, taken: Collection[Version]) -> Version | None:
 
 def _first(cut: Cut) -> Version | None:
     if cut == BOTTOM or cut.version is None:
-        return maybe("0.0.0-0")
-    return _following(cut.version) if cut.after else cut.version
+        return parse_or_none("0.0.0-0")
+    return _following(cut.version) if cut.is_after else cut.version
 
 
 def _following(version: Version) -> Version | None:
@@ -50,5 +50,5 @@ def _following(version: Version) -> Version | None:
     core = f"{version.major}.{version.minor}"
     if version.prerelease:
         identifiers = ".".join(map(str, version.prerelease))
-        return maybe(f"{core}.{version.patch}-{identifiers}.0")
-    return maybe(f"{core}.{version.patch + 1}-0")
+        return parse_or_none(f"{core}.{version.patch}-{identifiers}.0")
+    return parse_or_none(f"{core}.{version.patch + 1}-0")

@@ -6,7 +6,7 @@ wherever it stands, a number to be raised may have a sign or leading zeros, and 
 
 from __future__ import annotations
 
-__all__ = ["OPERATORS", "expansion"]
+__all__ = ["OPERATORS", "expand_wildcard"]
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ OPERATORS: Final[Mapping[str, str]] = {
 }
 
 
-def expansion(operator: str, version: str) -> Iterator[tuple[str, str]]:
+def expand_wildcard(operator: str, version: str) -> Iterator[tuple[str, str]]:
     """The plain comparisons that stand for a wildcard, as (operator, version) texts.
 
     A version that cannot be raised comes out empty, and a comparison with it does not parse.

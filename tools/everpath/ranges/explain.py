@@ -6,7 +6,7 @@ every way to write it.
 
 from __future__ import annotations
 
-__all__ = ["Explanation", "Published", "explain"]
+__all__ = ["PublishedVersions", "RangeExplanation", "explain_range"]
 
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from everpath.ranges._hazards import Hazard
 from everpath.ranges._intervals import Cut, Interval, IntervalSet
 from everpath.ranges._range import Range
-from everpath.versions import Version, parse, pointed
+from everpath.versions import Version, parse, underline
 
 # Nobody reads further, and each sentence looks at the whole set.
 _MOST_BOUNDS: Final = 20
@@ -25,7 +25,7 @@ _MOST_VERSIONS: Final = 20
 _EVERY: Final = "every version "
 
 
-class Published(NamedTuple):
+class PublishedVersions(NamedTuple):
     """What a range does to the versions there are, lowest first."""
 
     matched: tuple[Version, ...]
@@ -44,14 +44,14 @@ class Published(NamedTuple):
         return tuple(said)
 
 
-class Explanation(NamedTuple):
+class RangeExplanation(NamedTuple):
     """Everything there is to say about a range, part by part."""
 
     text: str
     meaning: tuple[str, ...]
     prereleases: tuple[str, ...]
     hazards: tuple[Hazard, ...]
-    published: Published | None = None
+    published: PublishedVersions | None = None
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -60,18 +60,18 @@ class Explanation(NamedTuple):
         if self.published is not None:
             said.extend(self.published.lines)
         for hazard in self.hazards:
-            said.extend(("", *pointed(self.text, *hazard.span, hazard.message).split("\n")))
+            said.extend(("", *underline(self.text, *hazard.span, hazard.message).split("\n")))
             if hazard.fix is not None:
                 said.append(f"write '{hazard.fix}'")
         return tuple(said)
 
 
-def explain(span: Range, published: Iterable[Version] | None = None) -> Explanation:
+def explain_range(span: Range, published: Iterable[Version] | None = None) -> RangeExplanation:
     """The range in sentences; with published versions, also which of them it matches.
 
     Cost: a few sentences for each bound, and one evaluation for each published version.
     """
-    return Explanation(
+    return RangeExplanation(
         span.text,
         tuple(_meaning(span)),
         tuple(_prereleases(span.intervals)),
@@ -91,7 +91,7 @@ def _meaning(span: Range) -> Iterator[str]:
         yield f"matches every version except {_joined(map(str, map(_without_build, exceptions)), 'and')}"
     else:
         yield f"matches {_alternatives(list(map(_in_words, matched)))}"
-    if span.panics and matched != IntervalSet.all():
+    if span.can_panic and matched != IntervalSet.all():
         yield "crashes OLM's resolver on every other version"
 
 
@@ -157,7 +157,7 @@ def _starts_at(release: Version, matched: IntervalSet) -> bool:
 
 def _stops_at(release: Version, matched: IntervalSet) -> bool:
     """Whether an interval ends before this release, and none goes on right behind it."""
-    goes_on = Cut.behind(release) in matched.cuts
+    goes_on = Cut.after(release) in matched.cuts
     return not goes_on and any(i.high == release and not i.high_inclusive for i in matched)
 
 
@@ -165,7 +165,7 @@ def _release(version: Version) -> Version:
     return parse(f"{version.major}.{version.minor}.{version.patch}")
 
 
-def _sorted_out(span: Range, published: Iterable[Version]) -> Published:
+def _sorted_out(span: Range, published: Iterable[Version]) -> PublishedVersions:
     matched: list[Version] = []
     unmatched: list[Version] = []
     crashing: list[Version] = []
@@ -174,7 +174,7 @@ def _sorted_out(span: Range, published: Iterable[Version]) -> Published:
             crashing.append(version)
         else:
             (matched if span.contains(version) else unmatched).append(version)
-    return Published(tuple(matched), tuple(unmatched), tuple(crashing))
+    return PublishedVersions(tuple(matched), tuple(unmatched), tuple(crashing))
 
 
 def _listed(versions: tuple[Version, ...]) -> str:

@@ -207,7 +207,7 @@ def hops(graph: ChannelGraph) -> Hops:
     ordered = order(graph)
     if ordered.failure is not None:
         return Hops(failure=ordered.failure)
-    best = graph.nearest(_rank(graph))
+    best = graph.best_successors(_rank(graph))
     following = {name: None if best.get(name) == name else best.get(name) for name in graph.entries}
     return Hops(following, _panics(graph, ordered.chain))
 
@@ -217,7 +217,7 @@ def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, Failure
 
     The first from the head is named; behind it nobody is asked any more.
     """
-    panicking = frozenset(graph.panicking)
+    panicking = frozenset(graph.panicking_entries)
     guilty = {name: i for i, name in enumerate(chain) if name in panicking}
     if not guilty:
         return {}

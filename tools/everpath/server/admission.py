@@ -16,7 +16,7 @@ from typing import Final
 from everpath.loaders.fbc.catalog import read_fbc
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Place
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import METADATA
 from everpath.rules.refusals import refusals
 from everpath.server.index import Index
@@ -31,9 +31,9 @@ _KEY: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 def admitted(name: str, inputs: str | list[str], sources: Sources, *, thorough: bool) -> Index:
     """The index of a catalog. Raises `UnreadableInput`, and `Refused` for the first thing opm refuses."""
-    assembly = Assembly()
-    read_fbc(inputs, assembly, sources, thorough=thorough)
-    catalog = assembly.build(name)
+    builder = CatalogBuilder()
+    read_fbc(inputs, builder, sources, thorough=thorough)
+    catalog = builder.build(name)
     for place, words, fix in _faults(catalog):
         where = f"{place.file}: " if place.file else ""
         hint = fix or "`everpath validate-graph` shows everything that is wrong, with lines"

@@ -31,9 +31,9 @@ def index_of(catalog: Catalog) -> Index:
 
 
 def _package(package: Package, ends: _Ends) -> PackageOf:
-    deprecated = package.deprecated(_PACKAGE).get("")
-    messages = {name: entry.message for name, entry in package.deprecated(_BUNDLE).items()}
-    channels = package.deprecated(_CHANNEL)
+    deprecated = package.deprecations_by_name(_PACKAGE).get("")
+    messages = {name: entry.message for name, entry in package.deprecations_by_name(_BUNDLE).items()}
+    channels = package.deprecations_by_name(_CHANNEL)
     graphs = sorted(PackageGraph(package).channels, key=lambda graph: graph.name)
     return PackageOf(
         package.name,

@@ -6,9 +6,9 @@ __all__ = ["Constraint", "ConstraintError"]
 
 from dataclasses import dataclass, field
 
-from everpath.ranges.masterminds._reading import Fault, read
+from everpath.ranges.masterminds._reading import ConstraintSyntaxError, parse_constraint
 from everpath.ranges.masterminds._terms import Term
-from everpath.versions import Version, pointed
+from everpath.versions import Version, underline
 
 
 class ConstraintError(ValueError):
@@ -26,7 +26,7 @@ class ConstraintError(ValueError):
 
     def pretty(self) -> str:
         """The text, and carets under the fault with the reason."""
-        return pointed(self.text, *self.span, self.reason)
+        return underline(self.text, *self.span, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Constraint:
         Cost: linear, but for the search for hyphen ranges, whose worst case is quadratic.
         """
         try:
-            return Constraint(text, read(text))
-        except Fault as fault:
+            return Constraint(text, parse_constraint(text))
+        except ConstraintSyntaxError as fault:
             raise ConstraintError(text, fault.span, fault.reason, fault.words) from None
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ range is `1||2`, so that it means `>=1`, or 2.x and `<=3`.
 
 from __future__ import annotations
 
-__all__ = ["Fault", "read"]
+__all__ = ["ConstraintSyntaxError", "parse_constraint"]
 
 import re
 from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ _FOREIGN: Final[Mapping[str, str]] = {
 }
 
 
-class Fault(Exception):
+class ConstraintSyntaxError(Exception):
     """The constraint does not parse: from where to where, why, and in the words of Masterminds."""
 
     def __init__(self, span: tuple[int, int], reason: str, words: str) -> None:
@@ -76,7 +76,7 @@ class _Text(NamedTuple):
         return first, max(first + 1, self.places[end - 1] + 1 if 0 < end <= len(self.places) else first)
 
 
-def read(text: str) -> tuple[tuple[Term, ...], ...]:
+def parse_constraint(text: str) -> tuple[tuple[Term, ...], ...]:
     """The arms with their terms; else Fault, about the arm at which Masterminds gives up."""
     return tuple(tuple(_terms(arm)) for arm in _arms(_without_hyphens(text)))
 
@@ -110,7 +110,9 @@ def _arms(text: _Text) -> Iterator[_Text]:
     for arm in text.text.split("||"):
         end = start + len(arm)
         if not arm.strip("\t\n\f\r "):
-            raise Fault(text.span(start, end), _why_nothing(text), f"improper constraint: {arm}")
+            raise ConstraintSyntaxError(
+                text.span(start, end), _why_nothing(text), f"improper constraint: {arm}"
+            )
         yield text.part(start, end)
         start = end + len("||")
 
@@ -149,16 +151,16 @@ def _always(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:
     return found
 
 
-def _improper(arm: _Text, at: int) -> Fault:
+def _improper(arm: _Text, at: int) -> ConstraintSyntaxError:
     words = f"improper constraint: {arm.text}"
     if at == len(arm.text):
-        return Fault(arm.span(at, at), "a version is missing at the end", words)
+        return ConstraintSyntaxError(arm.span(at, at), "a version is missing at the end", words)
     character = arm.text[at]
     if arm.places.count(arm.places[at]) > 1:
         reason = "what stands beside a range must be separated from it, and its ends take no operator"
     else:
         reason = _FOREIGN.get(character, f"{character!r} can stand neither in an operator nor in a version")
-    return Fault(arm.span(at, at + 1), reason, words)
+    return ConstraintSyntaxError(arm.span(at, at + 1), reason, words)
 
 
 def _term(arm: _Text, operator: str, operand: re.Match[str]) -> Term:
@@ -181,7 +183,7 @@ def _number(arm: _Text, number: str, start: int, what: str) -> int:
         reason = f"{what} does not fit into 64 bits"
     else:
         return int(number)
-    raise Fault(arm.span(start, start + len(number)), reason, "constraint Parser Error")
+    raise ConstraintSyntaxError(arm.span(start, start + len(number)), reason, "constraint Parser Error")
 
 
 def _identifiers(arm: _Text, operand: re.Match[str]) -> Iterator[tuple[int, int] | tuple[int, str]]:
@@ -189,7 +191,9 @@ def _identifiers(arm: _Text, operand: re.Match[str]) -> Iterator[tuple[int, int]
     for identifier in operand["pre"].split(".") if operand["pre"] else ():
         if identifier.isdecimal() and identifier[0] == "0" and len(identifier) > 1:
             span = arm.span(start, start + len(identifier))
-            raise Fault(span, "a number in the pre-release has a leading zero", "constraint Parser Error")
+            raise ConstraintSyntaxError(
+                span, "a number in the pre-release has a leading zero", "constraint Parser Error"
+            )
         yield _ranked(identifier)
         start += len(identifier) + 1
 
