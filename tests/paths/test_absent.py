@@ -88,6 +88,6 @@ def test_a_sample_stands_for_every_run_of_versions_that_the_same_ranges_hold() -
     assert list(map(str, sample_versions(spans))) == ["1.0.0", "1.5.0", "2.0.0", "4.0.0"]
     taken = {parse("1.0.0"), parse("4.0.0")}
     assert list(map(str, sample_versions(spans, taken))) == ["1.0.1", "1.5.0", "2.0.0"]
-    assert list(map(str, sample_versions(spans[:1], parted=[parse("1.2.0")]))) == ["1.0.0", "1.2.0"]
+    assert list(map(str, sample_versions(spans[:1], boundaries=[parse("1.2.0")]))) == ["1.0.0", "1.2.0"]
     narrow = [Range.parse("<1.0.0-alpha").intervals, Range.parse(">1.0.0-alpha <1.0.0").intervals]
     assert list(map(str, sample_versions(narrow))) == ["0.0.0", "1.0.0-alpha.0"]
