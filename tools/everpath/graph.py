@@ -1,4 +1,4 @@
-"""The upgrade graph of a channel: which entries can succeed an installed version, before any resolver decides.
+"""The upgrade graph of a channel: which entries can succeed an installed version under any resolver.
 
     graph.successors(name, version)   the edges from an installed version to entries
     graph.best_successors(rank)       for every entry, the successor with the lowest rank
@@ -301,7 +301,7 @@ class PackageGraph:
 
 
 def _invert(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[str, ...]]:
-    """Map each target to its owners, in their order and without repetition."""
+    """Map each target to its owners. An owner that has a target twice is listed once."""
     found: dict[str, list[str]] = {}
     for owner, targets in pairs:
         for target in targets:

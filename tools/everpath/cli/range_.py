@@ -82,8 +82,8 @@ def explain_(**options: Any) -> int:
     $ everpath range explain '>=1.0.0 <1.2.3' --version 1.2.3-rc.1
     matches every version from 1.0.0 (included) to 1.2.3 (excluded)
     pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched; >=1.0.0-0 would include them
-    pre-releases of 1.2.3, such as 1.2.3-rc.1, are matched; <1.2.3-0 would leave them out
-    anywhere inside, a pre-release is matched like any other version
+    pre-releases of 1.2.3, such as 1.2.3-rc.1, are matched; <1.2.3-0 would exclude them
+    all other pre-releases within the range are matched
     1.2.3-rc.1: matches
 
     \b

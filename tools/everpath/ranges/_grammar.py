@@ -171,7 +171,7 @@ def parse_expression(text: str) -> Expression:
     dropped = tuple(token for token in tokens if token.is_dropped)
     if not kept:
         if not dropped:
-            reason = "the range is empty"
+            reason = "it is empty"
         elif all(token.text in "*xX" for token in dropped):
             reason = "a wildcard needs a number before it; >=0.0.0-0 matches every version"
         else:

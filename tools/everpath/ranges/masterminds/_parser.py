@@ -114,7 +114,7 @@ def _split_arms(source: _Source) -> Iterator[_Source]:
         end = start + len(arm)
         if not arm.strip(_SPACE_CHARACTERS):
             is_alone = "||" not in source.text
-            reason = "the constraint is empty" if is_alone else "a comparison is missing before or after ||"
+            reason = "it is empty" if is_alone else "a comparison is missing before or after ||"
             raise ConstraintSyntaxError(source.span(start, end), reason, f"improper constraint: {arm}")
         yield source.part(start, end)
         start = end + len("||")
