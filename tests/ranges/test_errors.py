@@ -1,4 +1,4 @@
-"""What is said of a range that does not parse: where, why, and what to write instead."""
+"""Errors of ranges that do not parse: span, reason and fix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def error(text: str) -> RangeError:
 
 
 @pytest.mark.parametrize(
-    ("text", "pointed_at", "reason"),
+    ("text", "marked", "reason"),
     [
         ("<v1.2.0", "v", "a version starts with a digit, not with a v"),
         (">=0.2.0 < v0.3.1", "v", "a version starts with a digit, not with a v"),
@@ -65,14 +65,14 @@ def error(text: str) -> RangeError:
         ),
     ],
 )
-def test_the_error_names_the_fault_and_its_place(text: str, pointed_at: str, reason: str) -> None:
+def test_error_has_a_reason_and_a_span(text: str, marked: str, reason: str) -> None:
     found = error(text)
     assert found.reason == reason
     start, end = found.span
-    assert text[start:end] == pointed_at
+    assert text[start:end] == marked
 
 
-def test_the_leftmost_of_several_faults_is_reported() -> None:
+def test_leftmost_error_is_reported() -> None:
     assert error("<v1.0.0 || >=2.0").span == (1, 2)
 
 
@@ -114,7 +114,7 @@ def test_the_leftmost_of_several_faults_is_reported() -> None:
         ("=1.0.0-next", ">=1.0.0-next <1.0.0-next.0"),
     ],
 )
-def test_what_was_obviously_meant_is_offered(text: str, fix: str) -> None:
+def test_fix_is_suggested_where_the_intent_is_clear(text: str, fix: str) -> None:
     assert error(text).fix == fix
     assert error(text).hint == f"write '{fix}'"
 
@@ -141,12 +141,12 @@ def test_what_was_obviously_meant_is_offered(text: str, fix: str) -> None:
         ">=18446744073709551616.0.0",
     ],
 )
-def test_nothing_is_offered_where_it_would_be_a_guess(text: str) -> None:
+def test_no_fix_is_suggested_where_the_intent_is_unclear(text: str) -> None:
     assert error(text).fix is None
     assert error(text).hint is None
 
 
-def test_the_error_is_drawn_with_a_caret() -> None:
+def test_error_is_shown_with_carets_and_a_hint() -> None:
     assert error(">=0.2.0 < v0.3.1").pretty().split("\n") == [
         ">=0.2.0 < v0.3.1",
         "          ^ a version starts with a digit, not with a v",
@@ -158,14 +158,14 @@ def test_the_error_is_drawn_with_a_caret() -> None:
     ]
 
 
-def test_the_error_is_one_sentence() -> None:
+def test_error_is_one_sentence() -> None:
     assert str(error("<v1.2.0")) == "'<v1.2.0' is not a range: a version starts with a digit, not with a v"
 
 
-def test_an_error_survives_pickling() -> None:
+def test_error_can_be_pickled() -> None:
     copy = pickle.loads(pickle.dumps(error("<v1.2.0")))
     assert (copy.text, copy.span, copy.fix) == ("<v1.2.0", (1, 2), "<1.2.0")
 
 
-def test_each_caller_gets_an_error_of_its_own() -> None:
+def test_each_call_raises_a_new_error() -> None:
     assert error("<v1.2.0") is not error("<v1.2.0")

@@ -1,4 +1,4 @@
-"""The tolerant parse: what OLM v0 sees in a CSV's spec.version."""
+"""`parse_tolerant`: versions as OLM v0 reads them in spec.version of a CSV."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from everpath.versions import VersionError, parse_tolerant
         ("1.2.0+007", "1.2.0+007"),
     ],
 )
-def test_what_blang_forgives(text: str, version: str) -> None:
+def test_tolerant_parse_accepts_what_blang_accepts(text: str, version: str) -> None:
     assert str(parse_tolerant(text)) == version
 
 
@@ -52,7 +52,7 @@ def test_what_blang_forgives(text: str, version: str) -> None:
         ("1.2.3\u200b", 5, "is not allowed in a number"),
     ],
 )
-def test_what_blang_does_not_forgive(text: str, position: int, reason: str) -> None:
+def test_tolerant_parse_refuses_what_blang_refuses(text: str, position: int, reason: str) -> None:
     with pytest.raises(VersionError) as caught:
         parse_tolerant(text)
     assert (caught.value.text, caught.value.position) == (text, position)
@@ -60,7 +60,7 @@ def test_what_blang_does_not_forgive(text: str, position: int, reason: str) -> N
 
 
 @pytest.mark.parametrize("letter", ascii_letters)
-def test_no_letter_is_forgiven_but_one_leading_v(letter: str) -> None:
+def test_tolerant_parse_refuses_letters_in_numbers(letter: str) -> None:
     with pytest.raises(VersionError) as caught:
         parse_tolerant(f"1.{letter}2.3")
     assert caught.value.position == 2

@@ -1,4 +1,4 @@
-"""Carets below the part of a text that is wrong."""
+"""`underline`: carets under a part of a text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from everpath.versions import underline
 
-#: Two hundred characters, no two neighbours alike.
+#: Two hundred characters.
 LONG = "0123456789" * 20
 
 
@@ -14,7 +14,7 @@ LONG = "0123456789" * 20
     ("start", "end", "carets"),
     [(2, 4, "  ^^"), (0, 1, "^"), (2, 2, "  ^"), (4, 99, "    ^^"), (6, 7, "      ^")],
 )
-def test_every_character_of_a_part_has_a_caret_and_there_is_always_one(
+def test_every_character_of_the_span_has_a_caret_and_an_empty_span_has_one(
     start: int, end: int, carets: str
 ) -> None:
     assert underline("abcdef", start, end, "why") == f"abcdef\n{carets} why"
@@ -31,16 +31,16 @@ def test_every_character_of_a_part_has_a_caret_and_there_is_always_one(
         (190, 195, 130, 200),
     ],
 )
-def test_of_a_long_text_the_carets_stay_below_what_is_shown(
+def test_carets_of_a_long_text_are_below_the_part_that_is_shown(
     start: int, end: int, first: int, last: int
 ) -> None:
     line, carets = underline(LONG, start, end, "why").splitlines()
-    before, behind = "…" * (first > 0), "…" * (last < len(LONG))
-    assert line == f"{before}{LONG[first:last]}{behind}"
-    begin = start - first + len(before)
+    prefix, suffix = "…" * (first > 0), "…" * (last < len(LONG))
+    assert line == f"{prefix}{LONG[first:last]}{suffix}"
+    begin = start - first + len(prefix)
     assert carets == f"{' ' * begin}{'^' * (min(end, last) - start)} why"
 
 
-def test_a_text_is_long_from_the_hundred_and_twenty_first_character_on() -> None:
+def test_text_of_more_than_120_characters_is_cut() -> None:
     assert underline(LONG[:120], 100, 101, "why").startswith(f"{LONG[:120]}\n")
     assert underline(LONG[:121], 100, 101, "why").startswith(f"…{LONG[40:121]}\n")
