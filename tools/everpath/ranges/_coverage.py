@@ -58,26 +58,24 @@ class Coverage:
 
         Sets without a rank are ignored. Cost: n log n here, log n for each call of the function.
         """
-        chosen = tuple(self._lowest_rank_by_slot(rank))
-        return lambda version: chosen[self._slot(version)]
-
-    def _slot(self, version: Version) -> int:
-        return bisect_right(self._cuts, version.key)
-
-    def _lowest_rank_by_slot(self, rank: Mapping[str, int]) -> Iterator[str | None]:
-        """Sweep over the slots with a heap of the slot ranges that contain the current slot."""
         ranks = [rank.get(name) for name in self._names]
         starting: dict[int, list[tuple[int, int, str]]] = {}
         for start, end, owner in self._slot_ranges:
             if (owner_rank := ranks[owner]) is not None:
                 starting.setdefault(start, []).append((owner_rank, end, self._names[owner]))
+        # Sweep over the slots with a heap of the slot ranges that contain the current slot.
         active: list[tuple[int, int, str]] = []
+        chosen: list[str | None] = []
         for slot in range(len(self._cuts) + 1):
             for item in starting.get(slot, ()):
                 heapq.heappush(active, item)
             while active and active[0][1] <= slot:
                 heapq.heappop(active)
-            yield active[0][2] if active else None
+            chosen.append(active[0][2] if active else None)
+        return lambda version: chosen[self._slot(version)]
+
+    def _slot(self, version: Version) -> int:
+        return bisect_right(self._cuts, version.key)
 
     @cached_property
     def _counts(self) -> tuple[int, ...]:

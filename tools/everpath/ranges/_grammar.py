@@ -244,7 +244,13 @@ def _go_digit() -> re.Pattern[str]:
 def _parse_comparator(token: Token, operator: str, version: str, digit: int) -> Comparator:
     meaning = OPERATORS.get(operator)
     if meaning is None:
-        raise _unknown_operator(token, operator, digit)
+        if operator[-1] in "vV":
+            start = token.position(token.text.rindex(operator[-1], 0, digit))
+            raise GrammarError(start, start + 1, "a version starts with a digit, not with a v")
+        reason = _FOREIGN_OPERATOR.get(operator, f"{operator!r} is not an operator: use = != > >= < or <=")
+        if "||" in operator:
+            reason = _MISSING_SPACES
+        raise GrammarError(token.start, token.position(digit), reason)
     try:
         return Comparator(meaning, parse(version))
     except VersionError as error:
@@ -254,17 +260,6 @@ def _parse_comparator(token: Token, operator: str, version: str, digit: int) -> 
         if rest.startswith("||"):
             reason = _MISSING_SPACES
         raise GrammarError(start, start + 1, reason) from None
-
-
-def _unknown_operator(token: Token, operator: str, digit: int) -> GrammarError:
-    if operator[-1] in "vV":
-        start = token.position(token.text.rindex(operator[-1], 0, digit))
-        return GrammarError(start, start + 1, "a version starts with a digit, not with a v")
-    if "||" in operator:
-        reason = _MISSING_SPACES
-    else:
-        reason = _FOREIGN_OPERATOR.get(operator, f"{operator!r} is not an operator: use = != > >= < or <=")
-    return GrammarError(token.start, token.position(digit), reason)
 
 
 def _parse_wildcard(token: Token, operator: str, version: str) -> Iterator[Comparator]:

@@ -55,21 +55,19 @@ class Hazard(NamedTuple):
 
 def find_hazards(text: str, expression: Expression) -> tuple[Hazard, ...]:
     """Return the hazards of a parsed range in the order of their spans."""
-    return tuple(sorted(_hazards(text, expression), key=lambda hazard: hazard.span))
-
-
-def _hazards(text: str, expression: Expression) -> Iterator[Hazard]:
+    found: list[Hazard] = []
     terms = [term for arm in expression.arms for term in arm.terms]
     starts = [term.token.start for term in terms]
     for token in expression.dropped:
         index = bisect(starts, token.start)
         previous = terms[index - 1] if index else None
         following = terms[index] if index < len(terms) else None
-        yield _dropped_token_hazard(text, token, previous, following)
+        found.append(_dropped_token_hazard(text, token, previous, following))
     for arm in expression.arms:
         for term in arm.terms:
-            yield from _term_hazards(text, term, arm)
-    yield from _arm_hazards(text, expression)
+            found.extend(_term_hazards(text, term, arm))
+    found.extend(_arm_hazards(text, expression))
+    return tuple(sorted(found, key=lambda hazard: hazard.span))
 
 
 def _dropped_token_hazard(text: str, token: Token, previous: Term | None, following: Term | None) -> Hazard:

@@ -35,7 +35,9 @@ def expand_wildcard(operator: str, version: str) -> Iterator[tuple[str, str]]:
 
     The version is empty if blang cannot increment a number; such a comparison does not parse.
     """
-    lowest = _lowest_version(version)
+    lowest = version.replace(".x.x", ".x", 1).replace(".x", ".0", 1)
+    if lowest.count(".") == 1:
+        lowest += ".0"
     match OPERATORS.get(operator):
         case "=":
             yield ">=", lowest
@@ -53,26 +55,18 @@ def expand_wildcard(operator: str, version: str) -> Iterator[tuple[str, str]]:
             yield "=", lowest
 
 
-def _lowest_version(version: str) -> str:
-    """Replace the first x by 0, and append `.0` to a version of two numbers."""
-    lowest = version.replace(".x.x", ".x", 1).replace(".x", ".0", 1)
-    return lowest + ".0" if lowest.count(".") == 1 else lowest
-
-
 def _upper_bound(lowest: str, version: str) -> str:
-    """Increment the major number for N.x, or the minor number for N.N.x; return "" for anything else."""
+    """Increment the major number for N.x, or the minor number for N.N.x; return "" for anything else.
+
+    The number is parsed as strconv.Atoi does.
+    """
     parts = version.split(".")
     if parts[-1] != "x" or len(parts) not in (2, 3):
         return ""
     index = len(parts) - 2
     numbers = lowest.split(".")
-    numbers[index] = _increment(numbers[index])
-    return ".".join(numbers) if numbers[index] else ""
-
-
-def _increment(number: str) -> str:
-    """Increment a number as strconv.Atoi and Itoa do; return "" if Atoi fails."""
-    if (found := _ATOI.fullmatch(number)) is None:
+    if (found := _ATOI.fullmatch(numbers[index])) is None:
         return ""
-    value = int(found[1]) * (-1 if number.startswith("-") else 1)
-    return str(value + 1) if value < _INT64_MAX else ""
+    value = int(found[1]) * (-1 if numbers[index].startswith("-") else 1)
+    numbers[index] = str(value + 1)
+    return ".".join(numbers) if value < _INT64_MAX else ""

@@ -7,7 +7,7 @@ __all__ = ["Constraint", "ConstraintError"]
 from dataclasses import dataclass, field
 
 from everpath.ranges.masterminds._parser import ConstraintSyntaxError, parse_constraint
-from everpath.ranges.masterminds._terms import Term
+from everpath.ranges.masterminds._terms import ConstraintTerm
 from everpath.versions import Version, underline
 
 
@@ -41,7 +41,7 @@ class Constraint:
     """
 
     text: str
-    arms: tuple[tuple[Term, ...], ...] = field(repr=False, compare=False)
+    arms: tuple[tuple[ConstraintTerm, ...], ...] = field(repr=False, compare=False)
 
     @staticmethod
     def parse(text: str) -> Constraint:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from everpath.ranges.masterminds._terms import OPERATORS, Term
+from everpath.ranges.masterminds._terms import OPERATORS, ConstraintTerm
 from everpath.versions import UINT64_MAX
 
 # Go's \s; Python's matches more.
@@ -79,33 +79,34 @@ class _Source(NamedTuple):
         return first, max(first + 1, last)
 
 
-def parse_constraint(text: str) -> tuple[tuple[Term, ...], ...]:
+def parse_constraint(text: str) -> tuple[tuple[ConstraintTerm, ...], ...]:
     """Return the terms of each arm. Raises ConstraintSyntaxError for the error that Masterminds reports."""
-    return tuple(tuple(_parse_terms(arm)) for arm in _split_arms(_rewrite_hyphen_ranges(text)))
+    arms = []
+    for arm in _split_arms(_rewrite_hyphen_ranges(text)):
+        # Upstream splits the whole arm before it parses the first term.
+        terms = list(_split_terms(arm))
+        arms.append(tuple(_parse_term(arm, operator, operand) for operator, operand in terms))
+    return tuple(arms)
 
 
 def _rewrite_hyphen_ranges(text: str) -> _Source:
     """Replace `1 - 2` by `>= 1, <= 2 `. Like upstream, replace the first text that equals the match."""
     source = _Source(text, tuple(range(len(text))))
     for match in _HYPHEN_RANGE.finditer(text):
-        source = _rewrite_hyphen_range(source, source.text.index(match[0]), match)
+        start = source.text.index(match[0])
+        shift = start - match.start()
+        hyphen = source.positions[source.text.index("-", match.end("low") + shift)]
+        parts = [
+            source.part(0, start),
+            _Source(">= ", (hyphen,) * 3),
+            source.part(match.start("low") + shift, match.end("low") + shift),
+            _Source(", <= ", (hyphen,) * 5),
+            source.part(match.start("high") + shift, match.end("high") + shift),
+            _Source(" ", (hyphen,)),
+            source.part(start + len(match[0]), len(source.text)),
+        ]
+        source = _Source("".join(p.text for p in parts), tuple(i for p in parts for i in p.positions))
     return source
-
-
-def _rewrite_hyphen_range(source: _Source, start: int, match: re.Match[str]) -> _Source:
-    shift = start - match.start()
-    low, high = (source.part(match.start(end) + shift, match.end(end) + shift) for end in ("low", "high"))
-    hyphen = source.positions[source.text.index("-", start + match.end("low") - match.start())]
-    parts = [
-        source.part(0, start),
-        _Source(">= ", (hyphen,) * 3),
-        low,
-        _Source(", <= ", (hyphen,) * 5),
-        high,
-        _Source(" ", (hyphen,)),
-        source.part(start + len(match[0]), len(source.text)),
-    ]
-    return _Source("".join(p.text for p in parts), tuple(i for p in parts for i in p.positions))
 
 
 def _split_arms(source: _Source) -> Iterator[_Source]:
@@ -118,11 +119,6 @@ def _split_arms(source: _Source) -> Iterator[_Source]:
             raise ConstraintSyntaxError(source.span(start, end), reason, f"improper constraint: {arm}")
         yield source.part(start, end)
         start = end + len("||")
-
-
-def _parse_terms(arm: _Source) -> list[Term]:
-    """Split the whole arm before parsing the first term: upstream reports errors in this order."""
-    return [_parse_term(arm, operator, operand) for operator, operand in list(_split_terms(arm))]
 
 
 def _split_terms(arm: _Source) -> Iterator[tuple[str, re.Match[str]]]:
@@ -164,7 +160,7 @@ def _improper_constraint(arm: _Source, at: int) -> ConstraintSyntaxError:
     return ConstraintSyntaxError(arm.span(at, at + 1), reason, upstream_message)
 
 
-def _parse_term(arm: _Source, operator: str, operand: re.Match[str]) -> Term:
+def _parse_term(arm: _Source, operator: str, operand: re.Match[str]) -> ConstraintTerm:
     numbers = operand["numbers"].split(".")
     given = next((i for i, number in enumerate(numbers) if number in _WILDCARDS), len(numbers))
     start, values = operand.start("numbers"), list[int]()
@@ -174,7 +170,7 @@ def _parse_term(arm: _Source, operator: str, operand: re.Match[str]) -> Term:
     prerelease = tuple(_parse_prerelease(arm, operand))
     major, minor, patch = (*values, 0, 0, 0)[:3]
     key = (major, minor, patch, 0, *prerelease) if prerelease else (major, minor, patch, 1)
-    return Term(operator, operand[0], given, key)
+    return ConstraintTerm(operator, operand[0], given, key)
 
 
 def _parse_number(arm: _Source, number: str, start: int, what: str) -> int:

@@ -6,7 +6,7 @@ only 0.0.0, `<=*` matches 0.0.x, and `~0.0.0` has no upper bound.
 
 from __future__ import annotations
 
-__all__ = ["OPERATORS", "Term"]
+__all__ = ["OPERATORS", "ConstraintTerm"]
 
 import operator as python
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from everpath.versions import Key, Version
 
 
-class Term(NamedTuple):
+class ConstraintTerm(NamedTuple):
     """An operator and a version, of which the first `given` numbers are written.
 
     `key` is like that of a Version, with 0 for the numbers that are not written. Build metadata is ignored.
@@ -34,19 +34,19 @@ class Term(NamedTuple):
         return OPERATORS[self.operator](self, version)
 
 
-def _excludes(term: Term, version: Version) -> bool:
+def _excludes(term: ConstraintTerm, version: Version) -> bool:
     """Return whether the version is a pre-release and the term is not: such a term does not match it."""
     return version.is_prerelease and not term.is_prerelease
 
 
-def _comparison(compare: Callable[[Key, Key], bool]) -> Callable[[Term, Version], bool]:
-    def holds(term: Term, version: Version) -> bool:
+def _comparison(compare: Callable[[Key, Key], bool]) -> Callable[[ConstraintTerm, Version], bool]:
+    def holds(term: ConstraintTerm, version: Version) -> bool:
         return not _excludes(term, version) and compare(version.key, term.key)
 
     return holds
 
 
-def _not_equal(term: Term, version: Version) -> bool:
+def _not_equal(term: ConstraintTerm, version: Version) -> bool:
     if term.given == 3:
         return version.key != term.key
     if _excludes(term, version):
@@ -58,7 +58,7 @@ def _not_equal(term: Term, version: Version) -> bool:
     return version.key != term.key
 
 
-def _greater(term: Term, version: Version) -> bool:
+def _greater(term: ConstraintTerm, version: Version) -> bool:
     if _excludes(term, version):
         return False
     if term.given in (1, 2):
@@ -66,7 +66,7 @@ def _greater(term: Term, version: Version) -> bool:
     return version.key > term.key
 
 
-def _at_most(term: Term, version: Version) -> bool:
+def _at_most(term: ConstraintTerm, version: Version) -> bool:
     if _excludes(term, version):
         return False
     if term.given == 3:
@@ -75,7 +75,7 @@ def _at_most(term: Term, version: Version) -> bool:
     return version.key[:compared] <= term.key[:compared]
 
 
-def _tilde(term: Term, version: Version) -> bool:
+def _tilde(term: ConstraintTerm, version: Version) -> bool:
     if _excludes(term, version) or version.key < term.key:
         return False
     if term.given in (0, 3) and term.key[:3] == (0, 0, 0):
@@ -84,14 +84,14 @@ def _tilde(term: Term, version: Version) -> bool:
     return version.key[:compared] == term.key[:compared]
 
 
-def _equal(term: Term, version: Version) -> bool:
+def _equal(term: ConstraintTerm, version: Version) -> bool:
     """Treat a version of fewer than three numbers as a tilde range."""
     if term.given < 3:
         return _tilde(term, version)
     return not _excludes(term, version) and version.key == term.key
 
 
-def _caret(term: Term, version: Version) -> bool:
+def _caret(term: ConstraintTerm, version: Version) -> bool:
     """Match versions with the same first number that is not 0."""
     if _excludes(term, version) or version.key < term.key:
         return False
@@ -107,7 +107,7 @@ def _caret(term: Term, version: Version) -> bool:
 _AT_LEAST: Final = _comparison(python.ge)
 
 #: All operators. The empty one is `=`.
-OPERATORS: Final[Mapping[str, Callable[[Term, Version], bool]]] = {
+OPERATORS: Final[Mapping[str, Callable[[ConstraintTerm, Version], bool]]] = {
     "": _equal,
     "=": _equal,
     "!=": _not_equal,
