@@ -54,3 +54,19 @@ def test_cost_for_names_at_the_top_does_not_depend_on_the_length_below(bottom: s
     assert long.topmost(["one", "two"]) == ("one", "two")
     costs = [lines_run(lambda graph=graph: graph.topmost(["one", "two"])) for graph in (short, long)]  # type: ignore[misc]
     assert costs[0] == costs[1]
+
+
+def test_two_cycles_without_a_path_back_are_two_components() -> None:
+    edges = {"a": "b", "b": "ac", "c": "d", "d": "c"}
+    assert [sorted(component) for component in strongly_connected_components(edges)] == [
+        ["c", "d"],
+        ["a", "b"],
+    ]
+
+
+def test_chain_longer_than_the_stack_is_followed_to_its_end() -> None:
+    length = 50_000
+    edges = {f"b{i}": [f"b{i + 1}"] for i in range(length)} | {f"b{length}": []}
+    components = list(strongly_connected_components(edges))
+    assert len(components) == length + 1
+    assert components[0] == [f"b{length}"]
