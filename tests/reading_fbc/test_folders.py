@@ -198,7 +198,7 @@ def _is_private(folder: Path) -> bool:
 
 _AS_NOBODY = """
 import os, sys
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc import lazy_yaml as fbc_lazy
 from everpath.parsing import yaml11
@@ -208,7 +208,7 @@ if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
 for path in sys.argv[1:]:
-    builder = Assembly()
+    builder = CatalogBuilder()
     try:
         read_fbc(path, builder, Sources())
         print([(problem.kind, problem.fix) for problem in builder.build("x").problems])
