@@ -27,7 +27,7 @@ from everpath.loaders.bundle.package_manifest import read_package_manifest
 from everpath.loaders.bundle.repository import read_repository
 from everpath.loaders.notation import draw
 from everpath.model import Catalog, Package
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 
 #: The prefix of the annotations that opm looks for.
 PACKAGE = "operators.operatorframework.io.bundle."
@@ -81,21 +81,21 @@ def write_bundle(
 
 
 def read_bundle(path: Path) -> Catalog:
-    assembly = Assembly()
-    read_bundle_folder(str(path), assembly)
-    return assembly.build("bundle")
+    builder = CatalogBuilder()
+    read_bundle_folder(str(path), builder)
+    return builder.build("bundle")
 
 
 def read_packages(path: Path, **options: Any) -> Catalog:
-    assembly = Assembly()
-    read_repository(str(path), assembly, **options)
-    return assembly.build("repository")
+    builder = CatalogBuilder()
+    read_repository(str(path), builder, **options)
+    return builder.build("repository")
 
 
 def read_manifests(path: Path) -> Catalog:
-    assembly = Assembly()
-    read_package_manifest(str(path), assembly)
-    return assembly.build("manifests")
+    builder = CatalogBuilder()
+    read_package_manifest(str(path), builder)
+    return builder.build("manifests")
 
 
 def edges(catalog: Catalog, channel: str = "stable") -> str:

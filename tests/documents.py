@@ -38,7 +38,7 @@ from everpath.model import (
     Property,
     UpdateMode,
 )
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 
 Document: TypeAlias = dict[str, Any]
 
@@ -87,27 +87,27 @@ def text(documents: Iterable[Document]) -> str:
 
 def catalog(*documents: Document) -> Catalog:
     """The model of the documents; each is in a file of its own, 0.yaml and so on."""
-    assembly = Assembly()
+    builder = CatalogBuilder()
     for number, document in enumerate(documents):
-        _add(assembly, document, Place(f"{number}.yaml"))
-    return assembly.build("test")
+        _add(builder, document, Place(f"{number}.yaml"))
+    return builder.build("test")
 
 
-def _add(assembly: Assembly, document: Document, place: Place) -> None:
+def _add(builder: CatalogBuilder, document: Document, place: Place) -> None:
     name, owner = document.get("name", ""), document.get("package", "")
     match document["schema"]:
         case "olm.package":
-            assembly.declare(name, Declaration(place, document["defaultChannel"]))
+            builder.declare(name, Declaration(place, document["defaultChannel"]))
         case "olm.channel":
             entries = tuple(_entry(e, place.at("entries", i)) for i, e in enumerate(document["entries"]))
-            assembly.add_channel(Channel(name, owner, place, entries))
+            builder.add_channel(Channel(name, owner, place, entries))
         case "olm.bundle":
-            assembly.add_bundle(_bundle(document, place))
+            builder.add_bundle(_bundle(document, place))
         case "olm.deprecations":
             found = tuple(_deprecation(e, place.at("entries", i)) for i, e in enumerate(document["entries"]))
-            assembly.add_deprecations(Deprecations(owner, place, found))
+            builder.add_deprecations(Deprecations(owner, place, found))
         case schema:
-            assembly.add_other(Other(schema, owner, name, place))
+            builder.add_other(Other(schema, owner, name, place))
 
 
 def _entry(entry: Document, place: Place) -> Entry:
@@ -176,17 +176,17 @@ def in_folder(
 
 def repository(*bundles: Bundle, mode: UpdateMode = UpdateMode.REPLACES, default: str = "") -> Catalog:
     """The catalog that bundle folders imply: in each channel every bundle replaces the one before it."""
-    assembly = Assembly()
+    builder = CatalogBuilder()
     for name in dict.fromkeys(b.package for b in bundles):
-        assembly.declare(
+        builder.declare(
             name, Declaration(Place(f"operators/{name}/ci.yaml"), default, inferred=True, mode=mode)
         )
     channels: dict[tuple[str, str], list[Entry]] = {}
     for made in bundles:
-        assembly.add_bundle(made)
+        builder.add_bundle(made)
         for name in made.csv.channels if made.csv else ():
             entries = channels.setdefault((made.package, name), [])
             entries.append(Entry(made.name, made.place, entries[-1].name if entries else None))
     for (owner, name), found in channels.items():
-        assembly.add_channel(Channel(name, owner, found[0].place, tuple(found)))
-    return assembly.build("test")
+        builder.add_channel(Channel(name, owner, found[0].place, tuple(found)))
+    return builder.build("test")

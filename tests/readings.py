@@ -14,7 +14,7 @@ from everpath.loaders.fbc.schema import CatalogDocuments
 from everpath.loaders.positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import UNREAD, Bundle, Catalog, Package
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 
 Text = str | bytes
 
@@ -25,35 +25,35 @@ def _bytes(text: Text) -> bytes:
 
 def read(text: Text | Path, *, thorough: bool = False) -> Catalog:
     """A catalog from text (as standard input) or from a path."""
-    assembly = Assembly()
+    builder = CatalogBuilder()
     if isinstance(text, Path):
-        read_fbc(str(text), assembly, Sources(), thorough=thorough)
+        read_fbc(str(text), builder, Sources(), thorough=thorough)
     else:
-        read_fbc("-", assembly, Sources(), thorough=thorough, stream=io.BytesIO(_bytes(text)))
-    return assembly.build("test")
+        read_fbc("-", builder, Sources(), thorough=thorough, stream=io.BytesIO(_bytes(text)))
+    return builder.build("test")
 
 
 def read_lazily(text: Text) -> Catalog:
     """As a catalog of hundreds of megabytes is read: nothing is parsed that the graph does not need."""
-    assembly, sources = Assembly(), Sources()
+    builder, sources = CatalogBuilder(), Sources()
     sources.keep("-", _bytes(text))
-    outcome = FileReader(CatalogDocuments(assembly, thorough=False), sources, thorough=False).read("-")
-    assembly.add_problems(outcome.report.problems)
-    return assembly.build("test")
+    outcome = FileReader(CatalogDocuments(builder, thorough=False), sources, thorough=False).read("-")
+    builder.add_problems(outcome.report.problems)
+    return builder.build("test")
 
 
 def problems(text: Text, *, thorough: bool = False) -> list[str]:
     """`kind line:column message` of every problem in a text."""
-    sources, assembly = Sources(), Assembly()
-    read_fbc("-", assembly, sources, thorough=thorough, stream=io.BytesIO(_bytes(text)))
-    return _lines(assembly.build("test"), sources)
+    sources, builder = Sources(), CatalogBuilder()
+    read_fbc("-", builder, sources, thorough=thorough, stream=io.BytesIO(_bytes(text)))
+    return _lines(builder.build("test"), sources)
 
 
 def problems_of(folder: Path) -> list[str]:
     """`file kind line:column message` of every problem in a folder."""
-    sources, assembly = Sources(), Assembly()
-    read_fbc(str(folder), assembly, sources)
-    catalog = assembly.build("test")
+    sources, builder = Sources(), CatalogBuilder()
+    read_fbc(str(folder), builder, sources)
+    catalog = builder.build("test")
     names = (Path(problem.place.file).name for problem in catalog.problems)
     return [f"{name} {problem.kind}" for name, problem in zip(names, catalog.problems, strict=True)]
 

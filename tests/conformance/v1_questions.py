@@ -12,7 +12,7 @@ from typing import Final
 from conformance.random_texts import random_range
 from conformance.v1_texts import random_constraint, random_pin, random_v1_version
 from documents import Document, bundle, channel, deprecations, package
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 PACKAGE: Final = "p"
 _CHANNELS: Final = ("stable", "fast", "beta")
@@ -135,7 +135,9 @@ def _installations(random: Random, shelves: tuple[Shelf, ...]) -> Iterator[Insta
     for document in shelves[0].documents:
         if document["schema"] == "olm.bundle" and document["properties"]:
             stated = document["properties"][0]["value"].get("version")
-            version = random_v1_version(random) if not maybe(stated) or random.random() < 0.1 else stated
+            version = (
+                random_v1_version(random) if not parse_or_none(stated) or random.random() < 0.1 else stated
+            )
             yield Installation(document["name"], version)
     for name in ("ghost", "stranger"):
         yield Installation(name, random_v1_version(random))

@@ -16,7 +16,7 @@ from documents import Document, catalog, text
 from everpath.graph import PackageGraph
 from everpath.resolvers.decisions import Decision, FailureKind, Installed
 from everpath.resolvers.extensions import Extension, Source, resolve
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 
 class Fate(NamedTuple):
@@ -75,7 +75,7 @@ def _package(documents: tuple[Document, ...]) -> PackageGraph | None:
 
 
 def _extension(q: Question, installed: Installation | None) -> Extension:
-    running = None if installed is None else Installed(installed.name, maybe(installed.version))
+    running = None if installed is None else Installed(installed.name, parse_or_none(installed.version))
     return Extension(PACKAGE, q.channels, q.version, q.self_certified, running)
 
 

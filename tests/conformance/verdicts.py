@@ -148,7 +148,7 @@ def _candidate(model: ChannelGraph, installed: str, version: str | None) -> str 
     """The first candidate. Those are edges, so a crash is not among them: whoever asks must look for it."""
     parsed = parse_version(version) if version else None
     chain = olm_v0.order(model).chain
-    if parsed and any(model.ranges[n].panics_on(parsed) for n in model.panicking if n in chain):
+    if parsed and any(model.ranges[n].panics_on(parsed) for n in model.panicking_entries if n in chain):
         return _failure(FailureKind.PANIC)
     edge = next(olm_v0.candidates(model, installed, parsed), None)
     return edge.successor if edge and edge.successor != installed else None

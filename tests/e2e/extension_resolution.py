@@ -23,7 +23,7 @@ from e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus
 from everpath.graph import PackageGraph
 from everpath.resolvers.decisions import Decision, FailureKind, Installed
 from everpath.resolvers.extensions import Extension, Source, resolve
-from everpath.versions import maybe, parse
+from everpath.versions import parse, parse_or_none
 
 _RESOLVED: Final = re.compile(
     r'^terminal error: error parsing image reference "(?P<catalog>[^"]+)": .* '
@@ -95,7 +95,7 @@ def everpath_resolution(question: Question) -> Resolution:
 
 def _decision(question: Question, installed: Installation | None) -> Decision:
     sources = [Source(shelf.name, shelf.priority, _package(shelf)) for shelf in question.shelves]
-    running = None if installed is None else Installed(installed.name, maybe(installed.version))
+    running = None if installed is None else Installed(installed.name, parse_or_none(installed.version))
     wanted = Extension(PACKAGE, question.channels, question.version, question.self_certified, running)
     return resolve(sources, wanted)
 
@@ -192,7 +192,9 @@ def _equivalent_bundles(shelf: Shelf, name: str) -> set[str]:
         for entry in document["entries"]
         if entry["reference"]["schema"] == "olm.bundle"
     }
-    ranks = {bundle: (maybe(version), bundle in deprecated) for bundle, version in _versions(shelf).items()}
+    ranks = {
+        bundle: (parse_or_none(version), bundle in deprecated) for bundle, version in _versions(shelf).items()
+    }
     return {
         equivalent
         for equivalent, rank in ranks.items()

@@ -9,7 +9,7 @@ from documents import package as declared
 from everpath.graph import Edge, EdgeKind, PackageGraph
 from everpath.resolvers.decisions import Failure, Installed
 from everpath.resolvers.offers import Offer, Source, Wish, as_served, best_offer, layers
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 from graphs import package_graph
 
 PLAIN = (declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v1.0.0"), bundle("op.v2.0.0"))
@@ -69,7 +69,7 @@ def test_a_bundle_in_no_channel_is_on_offer_unless_channels_are_asked_for() -> N
 def test_of_two_ranges_the_one_of_the_higher_release_is_the_edge(drawing: str) -> None:
     span = ": - / - / <2.0.0"
     source = Source("c", 0, package_graph(drawing.format(span, span)))
-    found = best_offer(source, Wish(installed=Installed("b1", maybe("1.0.0"))))
+    found = best_offer(source, Wish(installed=Installed("b1", parse_or_none("1.0.0"))))
     assert isinstance(found, Offer)
     assert found.edge == Edge("b2", "b1", EdgeKind.RANGE)
     assert not found.is_installed
@@ -77,7 +77,7 @@ def test_of_two_ranges_the_one_of_the_higher_release_is_the_edge(drawing: str) -
 
 def test_an_edge_to_an_entry_without_a_bundle_leads_to_no_offer() -> None:
     source = Source("c", 0, package_graph("b9?: b1\nb2: b1\nb1"))
-    found = best_offer(source, Wish(installed=Installed("b1", maybe("1.0.0"))))
+    found = best_offer(source, Wish(installed=Installed("b1", parse_or_none("1.0.0"))))
     assert isinstance(found, Offer)
     assert found.bundle.name == "b2"
 

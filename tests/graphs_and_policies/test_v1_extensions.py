@@ -11,7 +11,7 @@ from everpath.model import Package
 from everpath.resolvers import olm_v1
 from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark, Verdict
 from everpath.resolvers.extensions import Extension, Source, resolve
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 from graphs import channel_graph, package_graph
 
 CHAIN = "b3: b2\nb2: b1\nb1"
@@ -26,7 +26,7 @@ def written(*documents: Document) -> Source:
 
 
 def installed(name: str, version: str = "") -> Installed:
-    return Installed(name, maybe(version or f"{name[1:]}.0.0"))
+    return Installed(name, parse_or_none(version or f"{name[1:]}.0.0"))
 
 
 def asking(
@@ -204,7 +204,7 @@ def test_of_two_documents_with_one_name_the_last_counts() -> None:
     documents = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v2.0.0"), lower, higher]
     assert resolve([written(*documents)], Extension("op")).next == "op.v1.0.0"
     forgotten = channel({"name": "op.v1.0.0"})
-    running = Installed("op.v0.1.0", maybe("0.1.0"))
+    running = Installed("op.v0.1.0", parse_or_none("0.1.0"))
     first = channel({"name": "op.v1.0.0", "replaces": "op.v0.1.0"})
     moved = [declared(), first, higher]
     assert resolve([written(*moved)], Extension("op", installed=running)).next == "op.v1.0.0"
@@ -226,7 +226,7 @@ def test_an_entry_twice_in_a_channel_has_the_edges_of_both() -> None:
     )
     there = written(declared(), twice, bundle("op.v2.0.0"))
     for name in ("op.v0.1.0", "op.v1.0.0"):
-        running = Installed(name, maybe(name[4:]))
+        running = Installed(name, parse_or_none(name[4:]))
         assert resolve([there], Extension("op", installed=running)).next == "op.v2.0.0"
 
 

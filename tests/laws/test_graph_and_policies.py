@@ -1,4 +1,4 @@
-"""Laws of the graph and of the three policies, over random channels."""
+"""Properties of the graph and of the three resolvers, for random channels."""
 
 from __future__ import annotations
 
@@ -21,47 +21,47 @@ def _others(graph: ChannelGraph, name: str) -> set[str]:
 
 
 @given(channel_graphs())
-def test_counting_successors_agrees_with_listing_them(graph: ChannelGraph) -> None:
+def test_successor_counts_agree_with_successors(graph: ChannelGraph) -> None:
     assert graph.successor_counts == {name: len(_others(graph, name)) for name in graph.entries}
 
 
-def _line(graph: ChannelGraph, name: str) -> set[str]:
-    """All that an entry replaces or skips, and theirs; itself, if it stands on a circle."""
+def _reachable(graph: ChannelGraph, name: str) -> set[str]:
+    """Return all entries that an entry replaces or skips, directly or over others."""
     found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        entry = graph.entries[waiting.pop()]
-        below = {name for name in (entry.replaces, *entry.skips) if name and name in graph.entries} - found
-        found |= below
-        waiting += below
+    pending = [name]
+    while pending:
+        entry = graph.entries[pending.pop()]
+        targets = {name for name in (entry.replaces, *entry.skips) if name and name in graph.entries} - found
+        found |= targets
+        pending += targets
     return found
 
 
 @given(channel_graphs(), st.randoms(use_true_random=False))
-def test_rivals_are_unrelated_if_none_stands_in_another_s_line(graph: ChannelGraph, chance: Random) -> None:
+def test_topmost_agrees_with_reachability(graph: ChannelGraph, chance: Random) -> None:
     names = [name for name in graph.entries if chance.random() < 0.7]
     ranked = sorted(names, key=graph._newest_first)
-    lines = {name: _line(graph, name) for name in names}
+    below = {name: _reachable(graph, name) for name in names}
 
-    def yields_to(place: int, name: str) -> bool:
-        """Of two in each other's line the newer one stays."""
-        over = ((other, ranked.index(other)) for other in names if name in lines[other] and other != name)
-        return any(other not in lines[name] or rank < place for other, rank in over)
+    def is_below_another(index: int, name: str) -> bool:
+        """Of two entries in the same cycle, the newer one is topmost."""
+        above = ((other, ranked.index(other)) for other in names if name in below[other] and other != name)
+        return any(other not in below[name] or rank < index for other, rank in above)
 
-    assert graph.unrelated(names) == tuple(n for i, n in enumerate(ranked) if not yields_to(i, n))
+    assert graph.topmost(names) == tuple(n for i, n in enumerate(ranked) if not is_below_another(i, n))
 
 
 @given(channel_graphs(), st.randoms(use_true_random=False))
-def test_the_nearest_of_a_sweep_is_the_nearest_of_a_list(graph: ChannelGraph, chance: Random) -> None:
+def test_best_successors_agree_with_successors(graph: ChannelGraph, chance: Random) -> None:
     names = list(graph.entries)
     chance.shuffle(names)
     rank = {name: i for i, name in enumerate(names[: len(names) // 2 + 1])}
-    brute = {}
+    expected = {}
     for name in graph.entries:
         accepting = [e.successor for e in graph.successors(name) if e.successor in rank]
         if accepting:
-            brute[name] = min(accepting, key=rank.__getitem__)
-    assert graph.nearest(rank) == brute
+            expected[name] = min(accepting, key=rank.__getitem__)
+    assert graph.best_successors(rank) == expected
 
 
 @given(channel_graphs())

@@ -21,7 +21,7 @@ from everpath.paths.subjects import Subject
 from everpath.paths.survey import Question, roadbook
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.resolvers.walks import walk
-from everpath.scc import groups
+from everpath.scc import strongly_connected_components
 from everpath.versions import Version, parse
 from graphs import channel_graph
 from strategies import channel_graphs, drawings
@@ -88,7 +88,10 @@ def test_a_sweep_counts_what_one_by_one_is_counted(drawing: str) -> None:
     graph = channel_graph(drawing)
     net = network([graph])
     assert net.goes_up
-    assert not any(len(group) > 1 for group in groups({name: net.ahead(name) for name in net.place}))
+    assert not any(
+        len(group) > 1
+        for group in strongly_connected_components({name: net.ahead(name) for name in net.place})
+    )
     for goal in graph.entries:
         swept = roads.tallies(net, goal)
         with patch.object(Network, "goes_up", new=False):

@@ -1,4 +1,4 @@
-"""Sets of versions obey the laws of sets, over every version there could be."""
+"""IntervalSet obeys the laws of set algebra for all possible versions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING = IntervalSet()
 
 
 @given(interval_sets(), interval_sets(), versions())
-def test_membership_follows_the_operation(a: IntervalSet, b: IntervalSet, version: Version) -> None:
+def test_membership_agrees_with_set_operations(a: IntervalSet, b: IntervalSet, version: Version) -> None:
     assert (version in a | b) == (version in a or version in b)
     assert (version in a & b) == (version in a and version in b)
     assert (version in ~a) == (version not in a)
@@ -26,7 +26,7 @@ def test_complement_is_an_involution(a: IntervalSet) -> None:
 
 
 @given(interval_sets())
-def test_a_set_and_its_complement_share_nothing_and_are_everything(a: IntervalSet) -> None:
+def test_set_and_complement_are_disjoint_and_exhaustive(a: IntervalSet) -> None:
     assert a & ~a == NOTHING
     assert a | ~a == EVERYTHING
 
@@ -62,7 +62,7 @@ def test_subset_agrees_with_the_operations(a: IntervalSet, b: IntervalSet) -> No
 
 
 @given(st.lists(interval_sets(), max_size=5))
-def test_many_at_once_are_the_same_as_one_after_another(sets: list[IntervalSet]) -> None:
+def test_union_and_intersection_of_many_equal_repeated_operations(sets: list[IntervalSet]) -> None:
     union, intersection = NOTHING, EVERYTHING
     for one in sets:
         union, intersection = union | one, intersection & one
@@ -71,22 +71,22 @@ def test_many_at_once_are_the_same_as_one_after_another(sets: list[IntervalSet])
 
 
 @given(interval_sets(), st.lists(versions(), max_size=12))
-def test_spans_are_what_asking_each_version_gives(a: IntervalSet, some: list[Version]) -> None:
+def test_index_ranges_agree_with_membership(a: IntervalSet, some: list[Version]) -> None:
     ordered = sorted(some)
-    spans = a.spans(ordered)
-    assert [i for start, end in spans for i in range(start, end)] == [
+    found = a.index_ranges(ordered)
+    assert [i for start, end in found for i in range(start, end)] == [
         i for i, version in enumerate(ordered) if version in a
     ]
-    assert all(start < end for start, end in spans)
+    assert all(start < end for start, end in found)
 
 
 @given(interval_sets())
-def test_a_set_that_is_not_empty_has_a_member(a: IntervalSet) -> None:
+def test_set_is_empty_if_and_only_if_it_has_no_member(a: IntervalSet) -> None:
     assert a.is_empty == (not any(_lowest(low, inclusive) in a for low, inclusive, _, _ in a))
 
 
 @given(interval_sets(), versions())
-def test_nothing_lies_outside_of_the_bounds(a: IntervalSet, version: Version) -> None:
+def test_no_version_of_a_set_is_outside_its_bounds(a: IntervalSet, version: Version) -> None:
     lower, upper = a.lower_bound, a.upper_bound
     if version in a:
         assert lower is None or version > lower.version or (lower.inclusive and version == lower.version)
@@ -96,7 +96,7 @@ def test_nothing_lies_outside_of_the_bounds(a: IntervalSet, version: Version) ->
 
 
 @given(interval_sets(), versions())
-def test_intervals_say_what_the_set_contains(a: IntervalSet, version: Version) -> None:
+def test_intervals_agree_with_membership(a: IntervalSet, version: Version) -> None:
     def holds(low: Version | None, low_in: bool, high: Version | None, high_in: bool) -> bool:
         above = low is None or version > low or (low_in and version == low)
         below = high is None or version < high or (high_in and version == high)
@@ -106,7 +106,7 @@ def test_intervals_say_what_the_set_contains(a: IntervalSet, version: Version) -
 
 
 def _lowest(low: Version | None, inclusive: bool) -> Version:
-    """The lowest version of an interval that starts here."""
+    """Return the lowest version of an interval with this lower bound."""
     if low is None:
         return parse("0.0.0-0")
     return low if inclusive else _next(low)

@@ -218,7 +218,7 @@ def _same_graph(one: Package, other: Package) -> None:
         for p in (one, other)
     ]
     assert edges[0] == edges[1]
-    assert one.deprecated("olm.bundle").keys() == other.deprecated("olm.bundle").keys()
+    assert one.deprecations_by_name("olm.bundle").keys() == other.deprecations_by_name("olm.bundle").keys()
     assert one.default_channel == other.default_channel
     assert {b.name: (b.version, b.image) for b in one.bundles} == {
         b.name: (b.version, b.image) for b in other.bundles

@@ -23,7 +23,7 @@ from everpath.rules.check import check
 from everpath.rules.waivers import Waiver
 from everpath.simulate import Asked, Row, Scenario, Terms, rows, sheets
 from everpath.simulate.ways import Book, ways
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 from strategies import drawings
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ def judged(package: PackageGraph, row: Row, here: str | None) -> Decision:
     """One call of the resolver from one stop of a row."""
     graph = package.by_name[row.channel]
     bundle = package.package.by_name.get(here) if here is not None else None
-    version = maybe(bundle.version) if bundle is not None else None
+    version = parse_or_none(bundle.version) if bundle is not None else None
     installed = Installed(here, version) if here is not None else None
     if row.policy == "v0":
         return subscriptions.resolve(graph, installed)
@@ -279,7 +279,7 @@ def test_whoever_listens_changes_no_decision(
     ]
     for package in (source.package for source in served if source.package is not None):
         for name, bundle in package.package.by_name.items():
-            wanted = Extension("p", channels, span, installed=Installed(name, maybe(bundle.version)))
+            wanted = Extension("p", channels, span, installed=Installed(name, parse_or_none(bundle.version)))
             heard: list[Remark] = []
             assert extensions.resolve(served, wanted) == extensions.resolve(served, wanted, heard.append)
 

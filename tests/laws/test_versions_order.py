@@ -1,4 +1,4 @@
-"""Versions are ordered as SemVer 2 says, and `str` undoes `parse`."""
+"""Versions are ordered as in SemVer 2, and `str` is the inverse of `parse`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import semver
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.versions import Version, VersionError, maybe, parse, parse_tolerant
+from everpath.versions import Version, VersionError, parse, parse_or_none, parse_tolerant
 from version_strategies import any_text, version_texts, versions
 
 
@@ -16,9 +16,9 @@ def _sign(a: Version, b: Version) -> int:
     return (a > b) - (a < b)
 
 
-def _error(read: Callable[[str], Version], text: str) -> VersionError | None:
+def _error(parser: Callable[[str], Version], text: str) -> VersionError | None:
     try:
-        read(text)
+        parser(text)
     except VersionError as error:
         return error
     return None
@@ -49,7 +49,7 @@ def test_equal_versions_have_equal_hashes(a: Version, b: Version) -> None:
 
 
 @given(versions())
-def test_build_metadata_does_not_count(version: Version) -> None:
+def test_build_metadata_is_ignored_in_comparison(version: Version) -> None:
     other = parse(f"{version.text.partition('+')[0]}+other")
     assert other == version
     assert hash(other) == hash(version)
@@ -62,19 +62,19 @@ def test_str_of_a_parsed_version_is_the_text(text: str) -> None:
 
 
 @given(any_text())
-def test_strict_accepts_what_the_semver_package_accepts_within_64_bits(text: str) -> None:
+def test_parse_accepts_what_the_semver_package_accepts_within_64_bits(text: str) -> None:
     try:
-        oracle = semver.Version.parse(text)
+        expected = semver.Version.parse(text)
     except ValueError:
-        assert maybe(text) is None
+        assert parse_or_none(text) is None
         return
-    numbers = [oracle.major, oracle.minor, oracle.patch]
-    numbers += [int(i) for i in (oracle.prerelease or "").split(".") if i.isdigit()]
-    assert (maybe(text) is not None) == (max(numbers) < 2**64)
+    numbers = [expected.major, expected.minor, expected.patch]
+    numbers += [int(i) for i in (expected.prerelease or "").split(".") if i.isdigit()]
+    assert (parse_or_none(text) is not None) == (max(numbers) < 2**64)
 
 
 @given(any_text())
-def test_an_error_points_into_the_text(text: str) -> None:
+def test_error_position_is_in_the_text(text: str) -> None:
     for error in filter(None, (_error(parse, text), _error(parse_tolerant, text))):
         assert error.text == text
         assert 0 <= error.position <= len(text)
@@ -82,15 +82,15 @@ def test_an_error_points_into_the_text(text: str) -> None:
 
 
 @given(version_texts(), st.sampled_from(["", " ", "\t"]), st.sampled_from(["", "v"]))
-def test_the_tolerant_parse_extends_the_strict_one(text: str, space: str, prefix: str) -> None:
+def test_tolerant_parse_accepts_strict_versions_with_space_and_v(text: str, space: str, prefix: str) -> None:
     assert parse_tolerant(f"{space}{prefix}{text}{space}").text == text
 
 
 @given(any_text())
-def test_what_the_tolerant_parse_answers_is_strict(text: str) -> None:
+def test_result_of_tolerant_parse_is_a_strict_version(text: str) -> None:
     try:
         version = parse_tolerant(text)
     except VersionError:
-        assert maybe(text) is None
+        assert parse_or_none(text) is None
     else:
         assert parse(str(version)).text == version.text

@@ -8,7 +8,7 @@ from everpath.paths.demands import Demand, DemandKind
 from everpath.paths.network import POLICIES, Policy
 from everpath.paths.subjects import subject
 from everpath.paths.survey import Question, Verdict, roadbook
-from everpath.ranges import Range, samples
+from everpath.ranges import Range, sample_versions
 from everpath.resolvers.decisions import Installed
 from everpath.versions import parse
 from graphs import package_graph
@@ -85,9 +85,9 @@ def test_somebody_without_an_offer_stays_which_breaks_nothing() -> None:
 
 def test_a_sample_stands_for_every_run_of_versions_that_the_same_ranges_hold() -> None:
     spans = [Range.parse(text).intervals for text in (">=1.0.0 <2.0.0", ">=1.5.0 <3.0.0", "=4.0.0")]
-    assert list(map(str, samples(spans))) == ["1.0.0", "1.5.0", "2.0.0", "4.0.0"]
+    assert list(map(str, sample_versions(spans))) == ["1.0.0", "1.5.0", "2.0.0", "4.0.0"]
     taken = {parse("1.0.0"), parse("4.0.0")}
-    assert list(map(str, samples(spans, taken))) == ["1.0.1", "1.5.0", "2.0.0"]
-    assert list(map(str, samples(spans[:1], parted=[parse("1.2.0")]))) == ["1.0.0", "1.2.0"]
+    assert list(map(str, sample_versions(spans, taken))) == ["1.0.1", "1.5.0", "2.0.0"]
+    assert list(map(str, sample_versions(spans[:1], boundaries=[parse("1.2.0")]))) == ["1.0.0", "1.2.0"]
     narrow = [Range.parse("<1.0.0-alpha").intervals, Range.parse(">1.0.0-alpha <1.0.0").intervals]
-    assert list(map(str, samples(narrow))) == ["0.0.0", "1.0.0-alpha.0"]
+    assert list(map(str, sample_versions(narrow))) == ["0.0.0", "1.0.0-alpha.0"]

@@ -1,6 +1,7 @@
-"""What blang/semver v4.0.0 itself answered, recorded: ranges, hand-picked and random, against fixed versions.
+"""Ranges match versions as in blang/semver v4.0.0.
 
-In `answers` each letter is one version's: yes, no, or a panic; "error" means that the range did not parse.
+blang_answers.jsonl has the results of blang for hand-picked and random ranges. Each letter of `answers` is
+the result for a version: yes, no or panic. "error" means that the range does not parse.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ _VERSIONS = [parse(text) for text in _HEADER["versions"]]
 
 
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: ascii(case["range"]))
-def test_a_range_answers_as_blang_does(case: dict[str, str]) -> None:
-    assert _answers(case["range"]) == case["answers"]
+def test_range_matches_as_in_blang(case: dict[str, str]) -> None:
+    assert _results(case["range"]) == case["answers"]
 
 
-def _answers(text: str) -> str:
+def _results(text: str) -> str:
     try:
-        span = Range.parse(text)
+        version_range = Range.parse(text)
     except RangeError:
         return "error"
-    return "".join(_letter(span, version) for version in _VERSIONS)
+    return "".join(_letter(version_range, version) for version in _VERSIONS)
 
 
-def _letter(span: Range, version: Version) -> str:
+def _letter(version_range: Range, version: Version) -> str:
     try:
-        return "y" if span.contains(version) else "n"
+        return "y" if version_range.contains(version) else "n"
     except RangePanic:
         return "p"

@@ -1,4 +1,4 @@
-"""Which of many sets have a version, without asking each."""
+"""Coverage: which of many sets contain a version."""
 
 from __future__ import annotations
 
@@ -27,33 +27,31 @@ SOME = _coverage(all=">=0.0.0-0", low="<1.0.0", two="<1.0.0 || >=2.0.0", one="=1
         ("1.0.0-rc.1", ("all", "low", "two")),
     ],
 )
-def test_the_sets_that_have_a_version_come_in_the_order_they_were_given(
-    version: str, names: tuple[str, ...]
-) -> None:
+def test_covering_sets_are_in_the_given_order(version: str, names: tuple[str, ...]) -> None:
     assert SOME.covering(parse(version)) == names
     assert SOME.count(parse(version)) == len(names)
 
 
-def test_where_nothing_is_given_nothing_is_found() -> None:
+def test_coverage_without_sets() -> None:
     assert Coverage({}).covering(parse("1.0.0")) == ()
     assert Coverage({}).count(parse("1.0.0")) == 0
     assert Coverage({}).chooser({})(parse("1.0.0")) is None
 
 
-def test_of_many_those_that_begin_lowest_are_shown() -> None:
+def test_lowest_covering_prefers_sets_with_the_lowest_start() -> None:
     many = _coverage(c=">=0.3.0", b=">=0.2.0", d=">=9.0.0", a=">=0.1.0")
-    assert many.some(parse("1.0.0"), 2) == ("b", "a")
-    assert many.some(parse("1.0.0"), 9) == ("c", "b", "a")
+    assert many.lowest_covering(parse("1.0.0"), 2) == ("b", "a")
+    assert many.lowest_covering(parse("1.0.0"), 9) == ("c", "b", "a")
 
 
-def test_the_lowest_rank_that_has_a_version_is_chosen() -> None:
+def test_chooser_returns_the_set_with_the_lowest_rank() -> None:
     chosen = SOME.chooser({"two": 0, "one": 1, "all": 2})
     assert [chosen(parse(v)) for v in ("0.5.0", "1.0.0", "1.5.0", "2.0.0")] == ["two", "all", "one", "two"]
     assert SOME.chooser({"low": 0})(parse("3.0.0")) is None
 
 
-class _Counted(tuple[Any, ...]):
-    """A key that counts how often it is compared."""
+class _CountingKey(tuple[Any, ...]):
+    """A key that counts comparisons."""
 
     compared = 0
 
@@ -62,18 +60,18 @@ class _Counted(tuple[Any, ...]):
         return tuple(self) < tuple(other)
 
 
-def _counting(version: str) -> Version:
+def _version_with_counting_key(version: str) -> Version:
     parsed = parse(version)
-    _Counted.compared = 0
+    _CountingKey.compared = 0
     numbers = (parsed.major, parsed.minor, parsed.patch)
-    return Version(numbers, parsed.prerelease, parsed.build, parsed.text, _Counted(parsed.key))
+    return Version(numbers, parsed.prerelease, parsed.build, parsed.text, _CountingKey(parsed.key))
 
 
-def test_a_question_about_a_thousand_ranges_is_ten_comparisons() -> None:
-    many = Coverage({f"b{i}": IntervalSet.where("<", parse(f"1.{i}.0")) for i in range(1000)})
-    assert many.count(_counting("1.500.0")) == 499
-    assert _Counted.compared <= 11
-    assert many.chooser({f"b{i}": i for i in range(1000)})(_counting("1.500.0")) == "b501"
-    assert _Counted.compared <= 11
-    assert len(many.covering(_counting("1.500.0"))) == 499
-    assert _Counted.compared <= 11
+def test_query_over_a_thousand_ranges_takes_ten_comparisons() -> None:
+    many = Coverage({f"b{i}": IntervalSet.from_comparison("<", parse(f"1.{i}.0")) for i in range(1000)})
+    assert many.count(_version_with_counting_key("1.500.0")) == 499
+    assert _CountingKey.compared <= 11
+    assert many.chooser({f"b{i}": i for i in range(1000)})(_version_with_counting_key("1.500.0")) == "b501"
+    assert _CountingKey.compared <= 11
+    assert len(many.covering(_version_with_counting_key("1.500.0"))) == 499
+    assert _CountingKey.compared <= 11

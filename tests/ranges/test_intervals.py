@@ -1,4 +1,4 @@
-"""Sets of versions: exact at the edges, where one version follows another without a gap."""
+"""IntervalSet: exact at bounds between consecutive versions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def matched(text: str) -> IntervalSet:
         ("1.2.x", ">=1.2.0 <1.3.0"),
     ],
 )
-def test_two_ways_to_write_one_set_are_equal(one: str, other: str) -> None:
+def test_sets_of_the_same_versions_are_equal(one: str, other: str) -> None:
     assert matched(one) == matched(other)
     assert hash(matched(one)) == hash(matched(other))
     assert matched(one).is_subset(matched(other))
@@ -52,7 +52,7 @@ def test_two_ways_to_write_one_set_are_equal(one: str, other: str) -> None:
         "!=1.0.0 1.0.0",
     ],
 )
-def test_a_set_is_empty_when_no_version_can_be_in_it(text: str) -> None:
+def test_set_without_possible_versions_is_empty(text: str) -> None:
     assert matched(text).is_empty
     assert list(matched(text)) == []
 
@@ -60,11 +60,11 @@ def test_a_set_is_empty_when_no_version_can_be_in_it(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["1.0.0", ">1.0.0 <1.0.1-1", ">=1.0.0 <=1.0.0", "<=0.0.0-0", ">1.0.0 <1.0.1"]
 )
-def test_a_set_with_a_single_version_is_not_empty(text: str) -> None:
+def test_set_of_one_version_is_not_empty(text: str) -> None:
     assert not matched(text).is_empty
 
 
-def test_intervals_keep_the_bounds_as_they_were_written() -> None:
+def test_intervals_have_the_bounds_as_written() -> None:
     one, two = parse("1.0.0"), parse("2.0.0")
     assert list(matched(">1.0.0 <=2.0.0")) == [Interval(one, False, two, True)]
     assert list(matched(">=1.0.0 <2.0.0")) == [Interval(one, True, two, False)]
@@ -75,7 +75,7 @@ def test_intervals_keep_the_bounds_as_they_were_written() -> None:
     assert list(matched("1.0.0")) == [Interval(one, True, one, True)]
 
 
-def test_bounds_say_whether_their_version_is_in() -> None:
+def test_bounds_are_inclusive_or_exclusive() -> None:
     one, two = parse("1.0.0"), parse("2.0.0")
     assert matched(">1.0.0 <=2.0.0").lower_bound == Bound(one, False)
     assert matched(">1.0.0 <=2.0.0").upper_bound == Bound(two, True)
@@ -83,7 +83,7 @@ def test_bounds_say_whether_their_version_is_in() -> None:
     assert matched(">=1.0.0 <2.0.0").upper_bound == Bound(two, False)
 
 
-def test_a_set_without_an_end_has_no_bound_there() -> None:
+def test_unbounded_set_has_no_bound() -> None:
     assert matched(">=1.0.0").is_unbounded_above
     assert matched(">=1.0.0").upper_bound is None
     assert not matched(">=1.0.0").is_unbounded_below
@@ -92,55 +92,55 @@ def test_a_set_without_an_end_has_no_bound_there() -> None:
     assert not matched("<1.0.0").is_unbounded_above
 
 
-def test_a_bound_at_the_very_end_is_none() -> None:
+def test_bound_at_the_lowest_or_highest_version_is_none() -> None:
     assert matched(f"<={LARGEST}.{LARGEST}.{LARGEST}").is_unbounded_above
     assert matched(">=0.0.0-0").is_unbounded_below
     assert matched(">=0.0.0-0").lower_bound is None
-    assert IntervalSet.where(">=", parse("0.0.0-0")).lower_bound is None
-    assert IntervalSet.where("<=", parse(f"{LARGEST}.{LARGEST}.{LARGEST}")).upper_bound is None
+    assert IntervalSet.from_comparison(">=", parse("0.0.0-0")).lower_bound is None
+    assert IntervalSet.from_comparison("<=", parse(f"{LARGEST}.{LARGEST}.{LARGEST}")).upper_bound is None
 
 
-def test_an_empty_set_has_neither_bounds_nor_lack_of_them() -> None:
+def test_empty_set_has_no_bounds_and_is_not_unbounded() -> None:
     nothing = IntervalSet()
     assert nothing.upper_bound is nothing.lower_bound is None
     assert not nothing.is_unbounded_above
     assert not nothing.is_unbounded_below
 
 
-def test_subset_is_about_every_version_not_the_published_ones() -> None:
+def test_subset_considers_every_possible_version() -> None:
     assert matched(">=1.1.0 <1.2.0").is_subset(matched("1.x"))
     assert not matched("1.2.x").is_subset(matched(">=1.2.0 <1.3.0-0"))
     assert IntervalSet().is_subset(matched("1.0.0"))
 
 
-def test_spans_are_index_ranges_of_ascending_versions() -> None:
+def test_index_ranges_of_ascending_versions() -> None:
     versions = [parse(f"1.{minor}.0") for minor in range(10)]
-    assert matched("<1.2.0 || 1.4.0 || >=1.8.0").spans(versions) == [(0, 2), (4, 5), (8, 10)]
-    assert matched(">2.0.0 || =1.4.1").spans(versions) == []
-    assert matched(">=1.0.0").spans([]) == []
+    assert matched("<1.2.0 || 1.4.0 || >=1.8.0").index_ranges(versions) == [(0, 2), (4, 5), (8, 10)]
+    assert matched(">2.0.0 || =1.4.1").index_ranges(versions) == []
+    assert matched(">=1.0.0").index_ranges([]) == []
 
 
-def test_versions_that_are_equal_fall_into_one_span() -> None:
+def test_equal_versions_are_in_the_same_index_range() -> None:
     twins = [parse("1.0.0+a"), parse("1.0.0+b"), parse("1.1.0")]
-    assert matched("=1.0.0").spans(twins) == [(0, 2)]
+    assert matched("=1.0.0").index_ranges(twins) == [(0, 2)]
 
 
-class _Counted(UserList[Version]):
-    """A list that counts how often it is asked."""
+class _CountingList(UserList[Version]):
+    """A list that counts accesses."""
 
-    looked_at = 0
+    accesses = 0
 
     def __getitem__(self, index):  # type: ignore[no-untyped-def]
-        self.looked_at += 1
+        self.accesses += 1
         return super().__getitem__(index)
 
 
-def test_spans_look_at_few_versions() -> None:
-    versions = _Counted(parse(f"1.{minor}.0") for minor in range(4096))
-    assert matched(">=1.7.0 <1.4000.0").spans(versions) == [(7, 4000)]
-    assert 0 < versions.looked_at <= 2 * 13
+def test_index_ranges_use_binary_search() -> None:
+    versions = _CountingList(parse(f"1.{minor}.0") for minor in range(4096))
+    assert matched(">=1.7.0 <1.4000.0").index_ranges(versions) == [(7, 4000)]
+    assert 0 < versions.accesses <= 2 * 13
 
 
-def test_an_operator_nobody_knows_makes_no_set() -> None:
+def test_unknown_operator_raises_value_error() -> None:
     with pytest.raises(ValueError, match="~"):
-        IntervalSet.where("~", parse("1.0.0"))
+        IntervalSet.from_comparison("~", parse("1.0.0"))

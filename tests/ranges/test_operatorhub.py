@@ -1,4 +1,4 @@
-"""The skip ranges of OperatorHub as they were published."""
+"""The skip ranges that OperatorHub has published."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def test_every_published_range_parses(published: frozenset[str]) -> None:
     assert all(Range.parse(text).text == text for text in published)
 
 
-def test_no_sound_range_is_called_hazardous(published: frozenset[str]) -> None:
+def test_published_ranges_have_no_hazards(published: frozenset[str]) -> None:
     found = [(text, hazard.kind) for text in published for hazard in Range.parse(text).hazards]
     assert found == [(">=1.7.0 <1.7.0", HazardKind.NEVER)]

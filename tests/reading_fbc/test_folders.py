@@ -14,7 +14,7 @@ import pytest
 from everpath.errors import ExitCode, UnreadableInput
 from everpath.loaders.fbc.catalog import read_fbc
 from everpath.loaders.sources import Sources
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from readings import problems_of, read
 
 PACKAGE = "schema: olm.package\nname: {}\n"
@@ -53,15 +53,15 @@ def test_places_name_the_file_as_it_was_asked_for(tmp_path: Path, monkeypatch: p
 def test_progress_is_told_of_every_file(tmp_path: Path) -> None:
     _write(tmp_path, **{"a.yaml": PACKAGE.format("a"), "b.yaml": PACKAGE.format("b")})
     told: list[tuple[int, int, str]] = []
-    read_fbc(str(tmp_path), Assembly(), Sources(), lambda *step: told.append(step))
+    read_fbc(str(tmp_path), CatalogBuilder(), Sources(), lambda *step: told.append(step))
     assert told == [(0, 2, str(tmp_path / "a.yaml")), (1, 2, str(tmp_path / "b.yaml"))]
 
 
 def test_several_paths_make_one_catalog(tmp_path: Path) -> None:
     _write(tmp_path, **{"a.yaml": PACKAGE.format("a"), "b__b.yaml": PACKAGE.format("b")})
-    assembly = Assembly()
-    read_fbc([str(tmp_path / "a.yaml"), str(tmp_path / "b")], assembly, Sources())
-    assert [package.name for package in assembly.build("x").packages] == ["a", "b"]
+    builder = CatalogBuilder()
+    read_fbc([str(tmp_path / "a.yaml"), str(tmp_path / "b")], builder, Sources())
+    assert [package.name for package in builder.build("x").packages] == ["a", "b"]
 
 
 def test_ignored_files_are_not_read(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def _is_private(folder: Path) -> bool:
 
 _AS_NOBODY = """
 import os, sys
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc import lazy_yaml as fbc_lazy
 from everpath.parsing import yaml11
@@ -208,10 +208,10 @@ if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
 for path in sys.argv[1:]:
-    assembly = Assembly()
+    builder = CatalogBuilder()
     try:
-        read_fbc(path, assembly, Sources())
-        print([(problem.kind, problem.fix) for problem in assembly.build("x").problems])
+        read_fbc(path, builder, Sources())
+        print([(problem.kind, problem.fix) for problem in builder.build("x").problems])
     except UnreadableInput as error:
         print(error.message.partition(": ")[2], "|", error.hint)
 """

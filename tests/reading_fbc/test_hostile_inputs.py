@@ -13,7 +13,7 @@ from everpath.loaders.fbc import catalog as fbc
 from everpath.loaders.fbc import documents
 from everpath.loaders.fbc.catalog import read_fbc
 from everpath.loaders.sources import MEBIBYTE, Sources
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from readings import problems, problems_of, read, read_lazily
 
 PACKAGE = b"schema: olm.package\nname: %b\n"
@@ -83,12 +83,12 @@ def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("text", [b"", b"\n"[:0]])
 def test_empty_standard_input_is_an_error(text: bytes) -> None:
     with pytest.raises(UnreadableInput, match="standard input holds no catalog"):
-        read_fbc("-", Assembly(), Sources(), stream=io.BytesIO(text))
+        read_fbc("-", CatalogBuilder(), Sources(), stream=io.BytesIO(text))
 
 
 def test_standard_input_must_be_there() -> None:
     with pytest.raises(UnreadableInput):
-        read_fbc("-", Assembly(), Sources())
+        read_fbc("-", CatalogBuilder(), Sources())
 
 
 def test_nesting_is_refused_in_json_too() -> None:

@@ -15,7 +15,7 @@ from everpath.loaders.fbc.lazy_json import JsonSkeletons
 from everpath.loaders.fbc.lazy_yaml import YamlSkeletons
 from everpath.loaders.sources import Sources
 from everpath.model import UNREAD
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.parsing import block, json_text, yaml11
 
 FLUSH = b"""---
@@ -233,9 +233,9 @@ def _small(document: dict[str, object]) -> dict[str, object]:
 @pytest.mark.corpus
 def test_a_catalog_of_the_corpus_has_no_problems(corpus: Path, tmp_path: Path) -> None:
     figures = make_catalog(corpus, tmp_path, 20, "yaml")
-    assembly = Assembly()
-    read_fbc(str(tmp_path), assembly, Sources())
-    catalog = assembly.build("corpus")
+    builder = CatalogBuilder()
+    read_fbc(str(tmp_path), builder, Sources())
+    catalog = builder.build("corpus")
     assert catalog.problems == ()
     assert (len(catalog.packages), sum(len(p.bundles) for p in catalog.packages)) == (
         figures.packages,

@@ -21,7 +21,7 @@ from everpath.model import (
     Place,
     Property,
 )
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from readings import read, read_lazily
 
 CATALOG = dedent("""
@@ -240,9 +240,9 @@ def test_a_release_is_text_or_nothing(release: str, kept: str | None) -> None:
 
 
 def test_metadata_is_not_kept_unless_asked_for() -> None:
-    assembly = Assembly()
-    read_fbc("-", assembly, Sources(), stream=BytesIO(dedent(METADATA).encode()))
-    (bundle,) = assembly.build("x").packages[0].bundles
+    builder = CatalogBuilder()
+    read_fbc("-", builder, Sources(), stream=BytesIO(dedent(METADATA).encode()))
+    (bundle,) = builder.build("x").packages[0].bundles
     assert bundle.properties[0].value is UNREAD
 
 
@@ -274,7 +274,7 @@ def _misshapen(padding: int) -> str:
     ],
 )
 def test_metadata_of_the_wrong_shape_is_kept_where_it_was_parsed(text: str, kept: bool) -> None:
-    assembly = Assembly()
-    read_fbc("-", assembly, Sources(), stream=BytesIO(text.encode()))
-    (bundle,) = assembly.build("x").packages[0].bundles
+    builder = CatalogBuilder()
+    read_fbc("-", builder, Sources(), stream=BytesIO(text.encode()))
+    (bundle,) = builder.build("x").packages[0].bundles
     assert (bundle.properties[0].value is not UNREAD) is kept

@@ -236,7 +236,7 @@ def test_whoever_runs_a_withdrawn_release_is_told_so() -> None:
         - {version: 0.1.2, channels: [stable], from: {replaces: 0.1.1}, withdrawn: true}
         - {version: 0.1.3, channels: [stable], from: {replaces: 0.1.2}}
     """)
-    told = {name: entry.message for name, entry in package(made).deprecated("olm.bundle").items()}
+    told = {name: entry.message for name, entry in package(made).deprecations_by_name("olm.bundle").items()}
     assert told == {
         "acme.v0.1.0": "withdrawn: it loses shards",
         "acme.v0.1.1": "use 0.2",

@@ -169,7 +169,7 @@ releases:
         ("package: a", "r.yaml:1:1: there is no defaultChannel"),
         ("package: a\npackage: b\ndefaultChannel: s\nreleases: []", "r.yaml:2:1: the same key twice"),
         ("package: [\n", "r.yaml:2:1: did not find expected node content"),
-        (_releases("- {version: 0.1.x, channels: [stable]}"), "'0.1.x' is not a version: 'x' cannot stand"),
+        (_releases("- {version: 0.1.x, channels: [stable]}"), "'0.1.x' is not a version: 'x' is not allowed"),
         (_releases("- {version: 0.1.0, channels: stable}"), "channels should be a list, not text"),
         (_releases("- {version: 0.1.0, channels: [stable, stable]}"), "the channel 'stable' is named twice"),
         (

@@ -140,16 +140,16 @@ def test_every_range_that_is_misread_is_told_with_each_misreading() -> None:
     assert said(drawing, "EP303") == [
         (
             "b2",
-            ("the first x is read as 0: 1.x.x is >=1.0.0 <1.1.0",),
+            ("the first x is read as 0: 1.x.x means >=1.0.0 <1.1.0",),
             "`everpath range explain 'a 1.x.x'` says what it matches",
         ),
         (
             "b3",
-            ("the first x is read as 0: 1.x.x is >=1.0.0 <1.1.0",),
+            ("the first x is read as 0: 1.x.x means >=1.0.0 <1.1.0",),
             "give b3 the skipRange '!=1.0.0 || 1.x'",
         ),
     ]
-    assert "the ! stands alone and is ignored" in findings(drawing, "EP303")[1]
+    assert "the ! is separated from the version and ignored" in findings(drawing, "EP303")[1]
 
 
 @pytest.mark.parametrize(

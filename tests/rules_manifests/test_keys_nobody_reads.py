@@ -85,7 +85,7 @@ def test_a_range_under_every_other_key_is_read(tmp_path: Path) -> None:
     write_bundle(tmp_path, A, notes=notes, skipRange=["<1"], skip_range="<v4")
     (bundle,) = read_bundle(tmp_path).packages[0].bundles
     assert bundle.csv is not None
-    assert bundle.csv.stray_ranges == (
+    assert bundle.csv.misplaced_ranges == (
         (("metadata", "annotations", "olm.skipsRange"), "<v1"),
         (("metadata", "annotations", "skip-range"), "<v2"),
         (("spec", "skip_range"), "<v4"),

@@ -115,7 +115,7 @@ def test_a_bundle_without_a_csv_states_nothing() -> None:
     entries = (*stable.entries, Entry(rendered.name, Place("x.yaml"), C))
     channel = Channel("stable", "op", stable.place, entries)
     joined = Package("op", made.declarations, (channel,), (*made.bundles, rendered))
-    assert PackageGraph(joined).memberships[rendered.name] == ("stable",)
+    assert PackageGraph(joined).channels_by_entry[rendered.name] == ("stable",)
     (finding,) = parse_report(Catalog("test", (joined,)), "EP434")
     assert finding.entry == C
 

@@ -1,4 +1,7 @@
-"""What blang/semver v4.0.0 itself made of texts as versions, recorded: its String() or null for an error."""
+"""Versions parse as in blang/semver v4.0.0.
+
+blang_answers.jsonl has the String() of the versions that blang parsed, or null for an error.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ _CASES = [
 
 
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: ascii(case["text"]))
-def test_a_version_is_read_as_blang_does(case: dict[str, str]) -> None:
-    assert _read(parse, case["text"]) == case["strict"]
-    assert _read(parse_tolerant, case["text"]) == case["tolerant"]
+def test_version_parses_as_in_blang(case: dict[str, str]) -> None:
+    assert _parse_text(parse, case["text"]) == case["strict"]
+    assert _parse_text(parse_tolerant, case["text"]) == case["tolerant"]
 
 
-def _read(reader: Callable[[str], Version], text: str) -> str | None:
+def _parse_text(parser: Callable[[str], Version], text: str) -> str | None:
     try:
-        return str(reader(text))
+        return str(parser(text))
     except VersionError:
         return None

@@ -1,4 +1,4 @@
-"""The strict parse: what opm accepts as a version."""
+"""`parse`: strict versions, as opm accepts them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from string import ascii_letters
 
 import pytest
 
-from everpath.versions import Version, VersionError, maybe, parse
+from everpath.versions import Version, VersionError, parse, parse_or_none
 
 LARGEST = str(2**64 - 1)
 TOO_LARGE = str(2**64)
 
 
-def test_a_version_has_its_parts() -> None:
+def test_version_has_numbers_prerelease_and_build() -> None:
     version = parse("1.2.3-rc.1+build.007")
     assert (version.major, version.minor, version.patch) == (1, 2, 3)
     assert version.prerelease == ("rc", 1)
@@ -23,7 +23,7 @@ def test_a_version_has_its_parts() -> None:
     assert version.minor_stream == (1, 2)
 
 
-def test_a_release_is_no_prerelease() -> None:
+def test_release_is_not_a_prerelease() -> None:
     assert not parse("1.2.3").is_prerelease
     assert parse("1.2.3").build == ()
 
@@ -42,7 +42,7 @@ def test_a_release_is_no_prerelease() -> None:
         f"{LARGEST}.{LARGEST}.{LARGEST}-{LARGEST}",
     ],
 )
-def test_what_semver_allows_is_accepted(text: str) -> None:
+def test_valid_semver_is_accepted(text: str) -> None:
     assert str(parse(text)) == text
 
 
@@ -72,26 +72,26 @@ def test_what_semver_allows_is_accepted(text: str) -> None:
         (f"1.2.3-{10**20}", 6, "does not fit into 64 bits"),
         (f"{'9' * 5000}.0.0", 0, "does not fit into 64 bits"),
         (f"1.2.3-{'9' * 5000}", 6, "does not fit into 64 bits"),
-        ("1.2.3.4", 5, "'.' cannot stand in a number"),
-        (f"{LARGEST}.2.x", 23, "'x' cannot stand in a number"),
-        ("1.2.x", 4, "'x' cannot stand in a number"),
-        ("1.22x.3", 4, "'x' cannot stand in a number"),
-        ("1.2.3\n", 5, "cannot stand in a number"),
-        ("1٣.2.3", 1, "cannot stand in a number"),
-        ("1.2.٣", 4, "cannot stand in a number"),
-        ("1.2.3-", 6, "an identifier of the pre-release is empty"),
-        ("1.2.3-a..b", 8, "an identifier of the pre-release is empty"),
+        ("1.2.3.4", 5, "'.' is not allowed in a number"),
+        (f"{LARGEST}.2.x", 23, "'x' is not allowed in a number"),
+        ("1.2.x", 4, "'x' is not allowed in a number"),
+        ("1.22x.3", 4, "'x' is not allowed in a number"),
+        ("1.2.3\n", 5, "is not allowed in a number"),
+        ("1٣.2.3", 1, "is not allowed in a number"),
+        ("1.2.٣", 4, "is not allowed in a number"),
+        ("1.2.3-", 6, "the pre-release has an empty identifier"),
+        ("1.2.3-a..b", 8, "the pre-release has an empty identifier"),
         ("1.2.3-a.01", 8, "a number in the pre-release has a leading zero"),
-        ("1.2.3-a_b", 7, "'_' cannot stand in a pre-release"),
-        ("1.2.3-a-b_c", 9, "'_' cannot stand in a pre-release"),
-        ("1.2.3-٣", 6, "cannot stand in a pre-release"),
-        ("1.2.3+", 6, "an identifier of the build is empty"),
-        ("1.2.3-a+b.", 10, "an identifier of the build is empty"),
-        ("1.2.3+a+b", 7, "'+' cannot stand in a build"),
-        ("1.2.3+01._", 9, "'_' cannot stand in a build"),
+        ("1.2.3-a_b", 7, "'_' is not allowed in a pre-release"),
+        ("1.2.3-a-b_c", 9, "'_' is not allowed in a pre-release"),
+        ("1.2.3-٣", 6, "is not allowed in a pre-release"),
+        ("1.2.3+", 6, "the build has an empty identifier"),
+        ("1.2.3-a+b.", 10, "the build has an empty identifier"),
+        ("1.2.3+a+b", 7, "'+' is not allowed in a build"),
+        ("1.2.3+01._", 9, "'_' is not allowed in a build"),
     ],
 )
-def test_what_is_not_a_version_is_refused_where_it_goes_wrong(text: str, position: int, reason: str) -> None:
+def test_invalid_version_is_refused_with_position_and_reason(text: str, position: int, reason: str) -> None:
     with pytest.raises(VersionError) as caught:
         parse(text)
     assert caught.value.position == position
@@ -99,30 +99,30 @@ def test_what_is_not_a_version_is_refused_where_it_goes_wrong(text: str, positio
 
 
 @pytest.mark.parametrize("letter", ascii_letters)
-def test_no_letter_can_stand_in_a_number(letter: str) -> None:
+def test_letter_in_a_number_is_refused(letter: str) -> None:
     with pytest.raises(VersionError) as inside:
         parse(f"1.2.{letter}")
-    assert (inside.value.position, inside.value.reason) == (4, f"{letter!r} cannot stand in a number")
+    assert (inside.value.position, inside.value.reason) == (4, f"{letter!r} is not allowed in a number")
     with pytest.raises(VersionError) as first:
         parse(f"{letter}1.2.3")
-    told = ", not with a v" if letter in "vV" else ""
-    assert (first.value.position, first.value.reason) == (0, f"a version starts with a digit{told}")
+    hint = ", not with a v" if letter in "vV" else ""
+    assert (first.value.position, first.value.reason) == (0, f"a version starts with a digit{hint}")
 
 
-def test_a_caret_stands_under_the_fault() -> None:
+def test_error_is_shown_with_a_caret() -> None:
     with pytest.raises(VersionError) as caught:
         parse("1.2.x-rc")
-    assert caught.value.pretty() == "1.2.x-rc\n    ^ 'x' cannot stand in a number"
-    assert str(caught.value) == "'1.2.x-rc' is not a version: 'x' cannot stand in a number"
+    assert caught.value.pretty() == "1.2.x-rc\n    ^ 'x' is not allowed in a number"
+    assert str(caught.value) == "'1.2.x-rc' is not a version: 'x' is not allowed in a number"
 
 
-def test_invisible_characters_do_not_move_the_caret() -> None:
+def test_unprintable_character_does_not_move_the_caret() -> None:
     with pytest.raises(VersionError) as caught:
         parse("1\t.2.3")
     assert caught.value.pretty().split("\n")[:1] == ["1·.2.3"]
 
 
-def test_an_error_survives_pickling() -> None:
+def test_error_can_be_pickled() -> None:
     with pytest.raises(VersionError) as caught:
         parse("1.2")
     copy = pickle.loads(pickle.dumps(caught.value))
@@ -130,27 +130,27 @@ def test_an_error_survives_pickling() -> None:
     assert caught.value.args == ("1.2", 3, caught.value.reason)
 
 
-def test_a_version_is_parsed_once() -> None:
+def test_parsed_version_is_cached() -> None:
     assert parse("4.5.6-once") is parse("4.5.6-once")
 
 
-def test_maybe_is_none_for_nothing_and_for_no_version() -> None:
-    assert maybe(None) is None
-    assert maybe("v1.2.3") is None
-    assert maybe("1.2.3") == parse("1.2.3")
+def test_parse_or_none_returns_none_for_none_and_invalid_text() -> None:
+    assert parse_or_none(None) is None
+    assert parse_or_none("v1.2.3") is None
+    assert parse_or_none("1.2.3") == parse("1.2.3")
 
 
-def test_a_version_cannot_be_changed() -> None:
+def test_version_is_immutable() -> None:
     with pytest.raises(AttributeError):
         parse("1.2.3").major = 2
 
 
-def test_a_version_equals_nothing_but_a_version() -> None:
+def test_version_is_not_equal_to_other_types() -> None:
     assert parse("1.2.3") != "1.2.3"
     assert parse("1.2.3") != None  # noqa: E711
 
 
-def test_precedence_is_the_one_of_the_specification() -> None:
+def test_order_is_that_of_the_semver_specification() -> None:
     texts = [
         "0.0.0-0",
         "1.0.0-0",
@@ -173,7 +173,7 @@ def test_precedence_is_the_one_of_the_specification() -> None:
     assert [str(v) for v in sorted(map(parse, reversed(texts)))] == texts
 
 
-def test_build_metadata_twins_are_one_version() -> None:
+def test_versions_that_differ_in_build_metadata_are_equal() -> None:
     twins: set[Version] = {parse("1.0.0+1"), parse("1.0.0+2"), parse("1.0.0")}
     assert len(twins) == 1
 
@@ -187,7 +187,7 @@ def test_build_metadata_twins_are_one_version() -> None:
         ("1.0.0-" + "a" * 200 + "_", "…" + "a" * 60 + "_"),
     ],
 )
-def test_of_a_long_text_the_part_around_the_fault_is_shown(text: str, shown: str) -> None:
+def test_error_in_a_long_text_shows_the_part_around_it(text: str, shown: str) -> None:
     with pytest.raises(VersionError) as raised:
         parse(text)
     line, caret = raised.value.pretty().splitlines()

@@ -1,4 +1,4 @@
-"""The tolerant parse: what OLM v0 sees in a CSV's spec.version."""
+"""`parse_tolerant`: versions as OLM v0 reads them in spec.version of a CSV."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from everpath.versions import VersionError, parse_tolerant
         ("1.2.0+007", "1.2.0+007"),
     ],
 )
-def test_what_blang_forgives(text: str, version: str) -> None:
+def test_tolerant_parse_accepts_what_blang_accepts(text: str, version: str) -> None:
     assert str(parse_tolerant(text)) == version
 
 
@@ -36,23 +36,23 @@ def test_what_blang_forgives(text: str, version: str) -> None:
     [
         ("", 0, "a version starts with a digit"),
         ("v", 1, "a version starts with a digit"),
-        ("V1.2.3", 0, "cannot stand in a number"),
-        ("vv1.2.3", 1, "cannot stand in a number"),
-        ("v 1.2.3", 1, "cannot stand in a number"),
+        ("V1.2.3", 0, "is not allowed in a number"),
+        ("vv1.2.3", 1, "is not allowed in a number"),
+        ("v 1.2.3", 1, "is not allowed in a number"),
         ("1.2-rc", 3, "all three numbers"),
         ("1+b", 1, "all three numbers"),
         (" v1-2", 3, "all three numbers"),
         ("1.2.-", 4, "the patch number is missing"),
         ("1.2.3-rc.01", 9, "leading zero"),
-        ("v01.02.x", 7, "'x' cannot stand in a number"),
-        ("001.2.3.4", 7, "'.' cannot stand in a number"),
+        ("v01.02.x", 7, "'x' is not allowed in a number"),
+        ("001.2.3.4", 7, "'.' is not allowed in a number"),
         ("..", 0, "a version starts with a digit"),
         ("1..", 2, "the minor number is missing"),
-        ("\x1c1.2.3", 0, "cannot stand in a number"),
-        ("1.2.3\u200b", 5, "cannot stand in a number"),
+        ("\x1c1.2.3", 0, "is not allowed in a number"),
+        ("1.2.3\u200b", 5, "is not allowed in a number"),
     ],
 )
-def test_what_blang_does_not_forgive(text: str, position: int, reason: str) -> None:
+def test_tolerant_parse_refuses_what_blang_refuses(text: str, position: int, reason: str) -> None:
     with pytest.raises(VersionError) as caught:
         parse_tolerant(text)
     assert (caught.value.text, caught.value.position) == (text, position)
@@ -60,7 +60,7 @@ def test_what_blang_does_not_forgive(text: str, position: int, reason: str) -> N
 
 
 @pytest.mark.parametrize("letter", ascii_letters)
-def test_no_letter_is_forgiven_but_one_leading_v(letter: str) -> None:
+def test_tolerant_parse_refuses_letters_in_numbers(letter: str) -> None:
     with pytest.raises(VersionError) as caught:
         parse_tolerant(f"1.{letter}2.3")
     assert caught.value.position == 2

@@ -1,13 +1,13 @@
-"""Errors are data: each knows its exit code and what to type next.
+"""Errors with an exit code and a hint.
 
     EverpathError
-    ├── UsageError          2  the command line or the configuration asks for something impossible
-    │   ├── ConfigError     2  everpath.yaml or [tool.everpath] does not say what it should
-    │   └── ReleasesError   2  releases.yaml does not, or what was made of it has been changed
-    ├── UnreadableInput     3  a path that is missing, forbidden, empty, too large or not a catalog
-    └── Unreachable         4  a registry or a cluster that does not answer
+    ├── UsageError          2  the command line or the configuration is wrong
+    │   ├── ConfigError     2  everpath.yaml or [tool.everpath] is invalid
+    │   └── ReleasesError   2  releases.yaml is invalid, or a generated file was edited
+    ├── UnreadableInput     3  a path is missing, forbidden, empty, too large or not a catalog
+    └── Unreachable         4  a registry or a cluster does not answer
 
-What is wrong *inside* a catalog is never an exception: it is a finding (`everpath.rules`).
+An error inside a catalog is a finding (`everpath.rules`), not an exception.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What a script may rely on."""
+    """Exit codes of all commands. They are part of the interface."""
 
     CLEAN = 0
     FINDINGS = 1
@@ -36,7 +36,7 @@ class ExitCode(IntEnum):
 
 
 class EverpathError(Exception):
-    """Something went wrong outside of the catalog's own content."""
+    """An error that ends the command. `file` is the path it is about, if there is one."""
 
     exit_code: ExitCode = ExitCode.USAGE
 
@@ -48,24 +48,24 @@ class EverpathError(Exception):
 
 
 class UsageError(EverpathError):
-    """The request cannot be carried out as it was made."""
+    """The command line or the configuration is wrong."""
 
 
 class ConfigError(UsageError):
-    """The configuration file is not what it should be."""
+    """The configuration file is invalid."""
 
 
 class ReleasesError(UsageError):
-    """The source of releases is not what it should be, or a released bundle is not what it was."""
+    """releases.yaml is invalid, or a released bundle has changed."""
 
 
 class UnreadableInput(EverpathError):
-    """The input cannot be read at all, so nothing can be said of it."""
+    """The input cannot be read."""
 
     exit_code = ExitCode.UNREADABLE
 
 
 class Unreachable(EverpathError):
-    """A server that should answer does not."""
+    """A registry or a cluster does not answer."""
 
     exit_code = ExitCode.UNREACHABLE

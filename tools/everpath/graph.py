@@ -1,33 +1,31 @@
-"""The upgrade graph of a channel: who may succeed an installed version, whatever resolver is asked.
+"""The upgrade graph of a channel: which entries can succeed an installed version under any resolver.
 
-Two questions carry everything above this layer:
+    graph.successors(name, version)   the edges from an installed version to entries
+    graph.best_successors(rank)       for every entry, the successor with the lowest rank
 
-    graph.successors(name, version)   every entry that accepts an installed version, and by which edge
-    graph.nearest(rank)               for every entry at once, the best-ranked entry that accepts it
-
-Neither asks one range after the other: `coverage` knows which ranges a version is in. The first costs its
-answers, each times log n; the second answers for a whole channel in O((edges + ranges) · log n), because a
-channel whose every entry has a skipRange has n² edges and no report should have to visit them.
+`coverage` finds the ranges that contain a version without evaluating every range. `successors` costs log n
+for each result. `best_successors` costs O((edges + ranges) · log n) for a whole channel: a channel in which
+every entry has a skipRange has n² edges, so reports must not visit every edge.
 """
 
 from __future__ import annotations
 
-__all__ = ["Abstract", "ChannelGraph", "Edge", "EdgeKind", "PackageGraph"]
+__all__ = ["ChannelGraph", "Edge", "EdgeKind", "PackageGraph"]
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from everpath.model import Bundle, Channel, Entry, Package
 from everpath.ranges import Coverage, Range
-from everpath.scc import Lines
-from everpath.tuples import NamedTuple
-from everpath.versions import Key, Version, VersionError, ending, parse_tolerant
+from everpath.scc import Condensation
+from everpath.versions import Key, Version, VersionError, parse_tolerant, version_suffix
 
 
 class EdgeKind(StrEnum):
-    """The three ways an entry can accept an installed version."""
+    """The field of an entry that makes an edge."""
 
     REPLACES = "replaces"
     SKIPS = "skips"
@@ -35,7 +33,7 @@ class EdgeKind(StrEnum):
 
 
 class Edge(NamedTuple):
-    """`successor` accepts `installed`."""
+    """An upgrade from `installed` to `successor` that the successor allows."""
 
     successor: str
     installed: str
@@ -47,14 +45,8 @@ class Edge(NamedTuple):
         return f"{self.successor} {self.kind.value} {self.installed}"
 
 
-class Abstract(NamedTuple):
-    """A name that is referred to and is no entry of the channel: a node without content."""
-
-    name: str
-
-
 class ChannelGraph:
-    """One channel with its versions and ranges understood. Immutable; each answer is computed once."""
+    """A channel with parsed versions and ranges. Immutable; results are cached."""
 
     def __init__(self, channel: Channel, package: Package) -> None:
         self.channel = channel
@@ -66,55 +58,54 @@ class ChannelGraph:
 
     @property
     def entries(self) -> Mapping[str, Entry]:
-        """Entries by name, in the order they were written."""
+        """Entries by name, in the order of the file."""
         return self.channel.by_name
-
-    def node(self, name: str) -> Entry | Abstract:
-        """The entry of that name, or the placeholder for a name that has none."""
-        return self.entries.get(name) or Abstract(name)
 
     def bundle(self, name: str) -> Bundle | None:
         return self.package.by_name.get(name)
 
     @cached_property
     def versions(self) -> Mapping[str, Version]:
-        """Versions of the entries that have a readable one (OLM reads them tolerantly)."""
+        """Versions by entry, parsed tolerantly as OLM does. Entries without a valid version are absent."""
         found: dict[str, Version] = {}
         for name in self.entries:
             bundle = self.bundle(name)
-            version = _tolerant(bundle.version) if bundle else None
+            version = _parse_tolerant_or_none(bundle.version) if bundle else None
             if version is not None:
                 found[name] = version
         return found
 
     @cached_property
-    def stated(self) -> Mapping[str, Version]:
-        """The same, and for entries that have none the version in which the name ends: people go by it.
+    def stated_versions(self) -> Mapping[str, Version]:
+        """`versions`, and for other entries the version at the end of their name.
 
-        No resolver does; it is for advice, which must not take the newest release for the oldest because its
-        bundle is not there yet.
+        Resolvers do not use names. Suggested fixes do: otherwise the newest release would count as the oldest
+        while its bundle is missing.
         """
-        named = ((name, _tolerant(ending(name))) for name in self.entries if name not in self.versions)
-        return {**self.versions, **{name: version for name, version in named if version is not None}}
+        found = dict(self.versions)
+        for name in self.entries:
+            if name not in found and (version := _parse_tolerant_or_none(version_suffix(name))) is not None:
+                found[name] = version
+        return found
 
     @cached_property
     def ranges(self) -> Mapping[str, Range]:
-        """Skip ranges that parse, by entry. OLM ignores the others as if they were not there."""
+        """Skip ranges by entry. OLM ignores a range that does not parse."""
         found: dict[str, Range] = {}
         for name, entry in self.entries.items():
-            parsed = Range.maybe(entry.skip_range) if entry.skip_range else None
+            parsed = Range.parse_or_none(entry.skip_range) if entry.skip_range else None
             if parsed is not None:
                 found[name] = parsed
         return found
 
     @cached_property
     def coverage(self) -> Coverage:
-        """Which entries' ranges accept a version, in or out of the channel; where OLM panics, none does."""
-        return Coverage({name: span.intervals for name, span in self.ranges.items()})
+        """Finds the entries whose range contains a version. A range on which OLM panics contains nothing."""
+        return Coverage({name: skip_range.intervals for name, skip_range in self.ranges.items()})
 
     @cached_property
     def by_version(self) -> tuple[str, ...]:
-        """Names of the entries that have a version, lowest first; equal versions by name."""
+        """Names of the entries that have a version, in ascending order; equal versions by name."""
         return tuple(sorted(self.versions, key=lambda n: (self.versions[n].key, n)))
 
     @cached_property
@@ -124,55 +115,56 @@ class ChannelGraph:
 
     @cached_property
     def replacers(self) -> Mapping[str, tuple[str, ...]]:
-        """For every name that is replaced, existing or not: the entries that replace it."""
-        return _inverted((e.name, [e.replaces] if e.replaces else []) for e in self.entries.values())
+        """The entries that replace each name, whether or not the name is an entry."""
+        return _invert((e.name, [e.replaces] if e.replaces else []) for e in self.entries.values())
 
     @cached_property
     def skippers(self) -> Mapping[str, tuple[str, ...]]:
-        """For every name that is skipped, existing or not: the entries that skip it."""
-        return _inverted((e.name, e.skips) for e in self.entries.values())
+        """The entries that skip each name, whether or not the name is an entry."""
+        return _invert((e.name, e.skips) for e in self.entries.values())
 
     @cached_property
     def skips(self) -> Mapping[str, frozenset[str]]:
-        """For every entry that skips somebody: whom. An entry's own tuple is slow to search."""
+        """The skipped names by entry, as sets for fast lookup."""
         return {name: frozenset(entry.skips) for name, entry in self.entries.items() if entry.skips}
 
     @cached_property
     def heads(self) -> tuple[str, ...]:
-        """Entries that no entry replaces or skips, sorted. Neither opm nor OLM asks the ranges here."""
+        """Entries that no entry replaces or skips, sorted. opm and OLM ignore skip ranges here."""
         return tuple(sorted(n for n in self.entries if n not in self.replacers and n not in self.skippers))
 
     @property
     def head(self) -> str | None:
-        """The one head, if there is exactly one."""
+        """The head, if there is exactly one."""
         return self.heads[0] if len(self.heads) == 1 else None
 
     def head_below(self, name: str) -> str | None:
-        """The newest head whose stated version is lower than an entry's. Cost: one binary search."""
-        version = self.stated.get(name)
-        place = bisect_left(self._ranked_heads, version.key, key=self._key) if version else 0
-        return self._ranked_heads[place - 1] if place else None
+        """Return the newest head with a stated version lower than that of an entry. Cost: log n."""
+        version = self.stated_versions.get(name)
+        index = bisect_left(self._heads_by_version, version.key, key=self._stated_key) if version else 0
+        return self._heads_by_version[index - 1] if index else None
 
     @cached_property
-    def _ranked_heads(self) -> tuple[str, ...]:
-        """Heads that state a version, lowest first; of equal ones the first by name last."""
-        return tuple(sorted((n for n in reversed(self.heads) if n in self.stated), key=self._key))
+    def _heads_by_version(self) -> tuple[str, ...]:
+        """Heads with a stated version in ascending order; equal versions by name, descending."""
+        names = (n for n in reversed(self.heads) if n in self.stated_versions)
+        return tuple(sorted(names, key=self._stated_key))
 
-    def _key(self, name: str) -> Key:
-        return self.stated[name].key
+    def _stated_key(self, name: str) -> Key:
+        return self.stated_versions[name].key
 
     def named_edges(self, installed: str) -> Iterator[Edge]:
-        """Edges to a name by replaces and skips. An entry that does both gives both."""
+        """Yield the edges from a name by replaces and skips. An entry may have both."""
         for successor in self.replacers.get(installed, ()):
             yield Edge(successor, installed, EdgeKind.REPLACES)
         for successor in self.skippers.get(installed, ()):
             yield Edge(successor, installed, EdgeKind.SKIPS)
 
     def successors(self, installed: str, version: Version | None = None) -> Iterator[Edge]:
-        """Every edge by which some entry accepts an installed version; self edges included.
+        """Yield all edges from an installed version, including one to itself if its own range contains it.
 
-        `version` may be given for an installed operator that is not in the channel.
-        A range that would make OLM panic accepts nothing here; `panicking` names it.
+        Pass `version` for an installed version that is not in the channel. Ranges on which OLM panics are
+        left out; `panicking_entries` has them.
         """
         yield from self.named_edges(installed)
         version = version or self.versions.get(installed)
@@ -180,26 +172,27 @@ class ChannelGraph:
             for name in self.coverage.covering(version):
                 yield Edge(name, installed, EdgeKind.RANGE)
 
-    def some_successors(self, installed: str, most: int) -> tuple[list[Edge], int]:
-        """The edges of other entries, of ranges at most so many, and the number of ranges left out.
+    def sample_successors(self, installed: str, limit: int) -> tuple[list[Edge], int]:
+        """Return the edges to other entries, with at most `limit` by range, and how many are left out.
 
-        For reports, where a few of thousands make the point. Cost: log n an edge that is shown.
+        For reports that show a few of thousands. Cost: log n for each edge.
         """
         named = [edge for edge in self.named_edges(installed) if edge.successor != installed]
         if (version := self.versions.get(installed)) is None:
             return named, 0
-        # One more than wanted, because the entry itself may be among them.
-        others = [name for name in self.coverage.some(version, most + 1) if name != installed][:most]
+        # One more than the limit, because the entry itself may be among them.
+        covering = self.coverage.lowest_covering(version, limit + 1)
+        others = [name for name in covering if name != installed][:limit]
         left_out = self.coverage.count(version) - self._covers(installed, installed) - len(others)
         return named + [Edge(name, installed, EdgeKind.RANGE) for name in others], left_out
 
     @cached_property
-    def panicking(self) -> tuple[str, ...]:
-        """Entries whose range crashes OLM for some versions (an empty arm between two `||`)."""
-        return tuple(name for name, span in self.ranges.items() if span.panics)
+    def panicking_entries(self) -> tuple[str, ...]:
+        """Entries whose range crashes OLM for some versions (nothing between two `||`)."""
+        return tuple(name for name, skip_range in self.ranges.items() if skip_range.can_panic)
 
-    def accepts(self, successor: str, installed: str) -> Iterator[Edge]:
-        """The edges, if any, by which one entry accepts another."""
+    def edges_between(self, successor: str, installed: str) -> Iterator[Edge]:
+        """Yield the edges from an installed version to one entry."""
         if self.entries[successor].replaces == installed:
             yield Edge(successor, installed, EdgeKind.REPLACES)
         if installed in self.skips.get(successor, ()):
@@ -208,37 +201,37 @@ class ChannelGraph:
             yield Edge(successor, installed, EdgeKind.RANGE)
 
     def _covers(self, successor: str, installed: str) -> bool:
-        span, version = self.ranges.get(successor), self.versions.get(installed)
-        return span is not None and version is not None and version in span.intervals
+        skip_range, version = self.ranges.get(successor), self.versions.get(installed)
+        return skip_range is not None and version is not None and version in skip_range.intervals
 
-    def nearest(self, rank: Mapping[str, int]) -> Mapping[str, str]:
-        """For each entry, who accepts it and has the lowest rank; itself, if its own range covers it.
+    def best_successors(self, rank: Mapping[str, int]) -> Mapping[str, str]:
+        """Return the successor with the lowest rank for each entry; this may be the entry itself.
 
-        Entries that nobody of `rank` accepts are absent.
+        Only entries in `rank` count as successors. Entries without one are absent from the result.
         """
         best: dict[str, str] = {}
         if self.ranges:
-            chosen = self.coverage.chooser(rank)
-            best = {n: by for n, version in self.versions.items() if (by := chosen(version)) is not None}
+            choose = self.coverage.chooser(rank)
+            best = {n: by for n, version in self.versions.items() if (by := choose(version)) is not None}
         for installed, successor in self._named_pairs():
             if successor in rank:
-                rival = best.get(installed)
-                if rival is None or rank[successor] < rank[rival]:
+                current = best.get(installed)
+                if current is None or rank[successor] < rank[current]:
                     best[installed] = successor
         return best
 
     def _named_pairs(self) -> Iterator[tuple[str, str]]:
-        """Every entry with everyone who replaces or skips it: `named_edges` of all, without making them."""
+        """Yield every entry with each entry that replaces or skips it, without creating edges."""
         entries = self.entries
-        for accepting in (self.replacers, self.skippers):
-            for installed, successors in accepting.items():
+        for successors_by_name in (self.replacers, self.skippers):
+            for installed, successors in successors_by_name.items():
                 if installed in entries:
                     for successor in successors:
                         yield installed, successor
 
     @cached_property
     def successor_counts(self) -> Mapping[str, int]:
-        """How many *other* entries accept each entry, by any edge. O((edges + ranges) · log n)."""
+        """The number of *other* entries that can succeed each entry. O((edges + ranges) · log n)."""
         counts = dict.fromkeys(self.entries, 0)
         if self.ranges:
             for name, version in self.versions.items():
@@ -248,14 +241,13 @@ class ChannelGraph:
                 counts[installed] += 1
         return counts
 
-    def unrelated(self, rivals: Iterable[str]) -> tuple[str, ...]:
-        """Those rivals that stand in no other rival's line (the entries it replaces or skips, and theirs).
+    def topmost(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the entries that no other of these replaces or skips, directly or over other entries.
 
-        Newest first. Of rivals in one circle, each in the line of all others, only the newest is told.
-        Looks only at entries that stand no lower than the lowest rival, each once.
+        Newest first. Of entries in the same cycle, only the newest is returned.
         """
-        ranked = sorted(rivals, key=self._newest_first)
-        return self._lines.unrelated(ranked) if len(ranked) > 1 else tuple(ranked)
+        ranked = sorted(names, key=self._newest_first)
+        return self._condensation.topmost(ranked) if len(ranked) > 1 else tuple(ranked)
 
     def _newest_first(self, name: str) -> tuple[int, int, str]:
         position = self._positions.get(name)
@@ -263,13 +255,13 @@ class ChannelGraph:
 
     @cached_property
     def _positions(self) -> Mapping[str, int]:
-        ranked = sorted(self.stated, key=lambda n: (self.stated[n].key, n))
+        ranked = sorted(self.stated_versions, key=lambda n: (self._stated_key(n), n))
         return {name: i for i, name in enumerate(ranked)}
 
     @cached_property
-    def _lines(self) -> Lines:
+    def _condensation(self) -> Condensation:
         entries = self.entries
-        return Lines(
+        return Condensation(
             {n: [t for t in (e.replaces, *e.skips) if t and t in entries] for n, e in entries.items()}
         )
 
@@ -290,25 +282,26 @@ class PackageGraph:
 
     @cached_property
     def by_name(self) -> Mapping[str, ChannelGraph]:
-        """Channel graphs by name; of two with one name the first."""
+        """Channel graphs by name. Of channels with the same name, the first."""
         found: dict[str, ChannelGraph] = {}
         for graph in self.channels:
             found.setdefault(graph.name, graph)
         return found
 
     @cached_property
-    def memberships(self) -> Mapping[str, tuple[str, ...]]:
-        """For each entry name, the channels that hold it."""
-        return _inverted((graph.name, graph.entries) for graph in self.channels)
+    def channels_by_entry(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the channels that have an entry, by the entry's name."""
+        return _invert((graph.name, graph.entries) for graph in self.channels)
 
     @cached_property
-    def strays(self) -> tuple[str, ...]:
-        """Rendered bundles that are in no channel, for which opm refuses the catalog. O(bundles)."""
+    def bundles_without_channel(self) -> tuple[str, ...]:
+        """Rendered bundles that are in no channel. opm refuses a catalog with such a bundle."""
         bundles = self.package.by_name.values()
-        return tuple(b.name for b in bundles if b.csv is None and b.name not in self.memberships)
+        return tuple(b.name for b in bundles if b.csv is None and b.name not in self.channels_by_entry)
 
 
-def _inverted(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[str, ...]]:
+def _invert(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[str, ...]]:
+    """Map each target to its owners. An owner that has a target twice is listed once."""
     found: dict[str, list[str]] = {}
     for owner, targets in pairs:
         for target in targets:
@@ -318,7 +311,7 @@ def _inverted(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[
     return {target: tuple(owners) for target, owners in found.items()}
 
 
-def _tolerant(text: str | None) -> Version | None:
+def _parse_tolerant_or_none(text: str | None) -> Version | None:
     if not text:
         return None
     try:

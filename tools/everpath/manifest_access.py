@@ -1,7 +1,7 @@
-"""Ways into manifests that people wrote: what has the wrong shape is as good as absent.
+"""Access to manifests written by users: a value of the wrong type counts as absent.
 
-Nothing is lost by that: bundles are validated (`rules.bundle`), and there the shape is a finding with its
-place. Where Go's decoder is to be followed, which knows no case, there is `rules._shapes.field`.
+`rules.bundle` reports such values with their location. `rules._shapes.field` finds keys regardless of case,
+as Go's JSON decoder does.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def mapping(body: object, *way: str) -> Mapping[str, Any]:
-    """The mapping at the end of a way, or an empty one."""
+def mapping(body: object, *path: str) -> Mapping[str, Any]:
+    """Return the mapping at a path, or an empty one."""
     found: Any = body
-    for step in way:
-        found = found.get(step) if isinstance(found, Mapping) else None
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
     return found if isinstance(found, Mapping) else {}
 
 
-def mappings(body: Mapping[str, Any], *way: str) -> list[Mapping[str, Any]]:
-    """The mappings of the list at the end of a way."""
-    found = mapping(body, *way[:-1]).get(way[-1])
+def mappings(body: Mapping[str, Any], *path: str) -> list[Mapping[str, Any]]:
+    """Return the mappings in the list at a path."""
+    found = mapping(body, *path[:-1]).get(path[-1])
     return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []
 
 
 def text(body: Mapping[str, Any], key: str) -> str:
-    """A string, or an empty one."""
+    """Return the string of a key, or an empty one."""
     found = body.get(key)
     return found if isinstance(found, str) else ""

@@ -1,98 +1,79 @@
-"""Who stands in whose line: entries by what they lead down to, a circle of them as one."""
+"""Strongly connected components of the graph that `replaces` and `skips` form, and their order."""
 
 from __future__ import annotations
 
-__all__ = ["Lines", "groups"]
+__all__ = ["Condensation", "strongly_connected_components"]
 
 from collections.abc import Iterator, Mapping, Sequence
 
 
-def groups(ahead: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
-    """The strongly connected components; whatever a group leads to comes before it. O(edges).
+def strongly_connected_components(edges: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:
+    """Yield each component after all components it has an edge to. O(edges).
 
-    Every name that somebody leads to must be a key.
+    Every target of an edge must be a key. This is Tarjan's algorithm without recursion, because a channel
+    may be longer than Python's stack.
     """
-    search = _Search(ahead)
-    for root in ahead:
-        if root not in search.number:
-            yield from search.down(root)
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    unassigned: dict[str, None] = {}
+    stack: list[tuple[str, Iterator[str]]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        unassigned[name] = None
+        stack.append((name, iter(edges[name])))
+
+    for root in edges:
+        if root not in index:
+            visit(root)
+        while stack:
+            name, targets = stack[-1]
+            target = next(targets, None)
+            if target is not None:
+                if target not in index:
+                    visit(target)
+                elif target in unassigned:
+                    low[name] = min(low[name], index[target])
+                continue
+            stack.pop()
+            if stack:
+                parent = stack[-1][0]
+                low[parent] = min(low[parent], low[name])
+            if low[name] == index[name]:
+                yield [*iter(lambda: unassigned.popitem()[0], name), name]
 
 
-class _Search:
-    """A walk along the edges, without recursion: a channel may be longer than Python's stack."""
+class Condensation:
+    """The acyclic graph of the strongly connected components. Built in O(edges)."""
 
-    def __init__(self, ahead: Mapping[str, Sequence[str]]) -> None:
-        self._ahead = ahead
-        self.number: dict[str, int] = {}
-        self._low: dict[str, int] = {}
-        self._open: dict[str, None] = {}
-        self._trail: list[tuple[str, Iterator[str]]] = []
+    def __init__(self, edges: Mapping[str, Sequence[str]]) -> None:
+        self._component: dict[str, int] = {}
+        self._targets: list[set[int]] = []
+        # The number of edges on the longest path that starts at the component.
+        self._height: list[int] = []
+        for number, members in enumerate(strongly_connected_components(edges)):
+            self._component.update(dict.fromkeys(members, number))
+            targets = {self._component[target] for name in members for target in edges[name]}
+            targets.discard(number)
+            self._targets.append(targets)
+            self._height.append(1 + max(map(self._height.__getitem__, targets), default=-1))
 
-    def down(self, root: str) -> Iterator[list[str]]:
-        self._enter(root)
-        while self._trail:
-            here, rest = self._trail[-1]
-            following = next(rest, None)
-            if following is None:
-                self._trail.pop()
-                yield from self._leave(here)
-            elif following not in self.number:
-                self._enter(following)
-            elif following in self._open:
-                self._low[here] = min(self._low[here], self.number[following])
+    def topmost(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the names that no other of them leads to, in their order; of a cycle, the first.
 
-    def _enter(self, name: str) -> None:
-        self.number[name] = self._low[name] = len(self.number)
-        self._open[name] = None
-        self._trail.append((name, iter(self._ahead[name])))
-
-    def _leave(self, name: str) -> Iterator[list[str]]:
-        """The group that is complete with this name, if one is."""
-        if self._trail:
-            above = self._trail[-1][0]
-            self._low[above] = min(self._low[above], self._low[name])
-        if self._low[name] == self.number[name]:
-            group = [self._open.popitem()[0]]
-            while group[-1] != name:
-                group.append(self._open.popitem()[0])
-            yield group
-
-
-class Lines:
-    """The lines of a graph: from an entry to those below it, and theirs. Built in O(edges)."""
-
-    def __init__(self, below: Mapping[str, Sequence[str]]) -> None:
-        self._group: dict[str, int] = {}
-        self._below: list[set[int]] = []
-        self._depth: list[int] = []
-        for number, members in enumerate(groups(below)):
-            self._group.update(dict.fromkeys(members, number))
-            lower = {self._group[target] for name in members for target in below[name]}
-            lower.discard(number)
-            self._below.append(lower)
-            self._depth.append(1 + max(map(self._depth.__getitem__, lower), default=-1))
-
-    def unrelated(self, rivals: Sequence[str]) -> tuple[str, ...]:
-        """Those rivals, in their order, that stand in no other's line; of a circle the first of them.
-
-        Cost: a visit to each group that stands no lower than the lowest rival, and its edges.
+        Cost: each component that is at least as high as the lowest name is visited once, with its edges.
         """
         firsts: dict[int, str] = {}
-        for rival in rivals:
-            firsts.setdefault(self._group[rival], rival)
+        for name in names:
+            firsts.setdefault(self._component[name], name)
         if len(firsts) < 2:
             return tuple(firsts.values())
-        dominated = self._under(firsts)
-        return tuple(rival for group, rival in firsts.items() if group not in dominated)
-
-    def _under(self, rivals: Mapping[int, str]) -> set[int]:
-        """The groups below any of some groups, as far down as the lowest of these."""
-        floor = min(self._depth[group] for group in rivals)
-        found: set[int] = set()
-        waiting = list(rivals)
-        while waiting:
-            for group in self._below[waiting.pop()]:
-                if group not in found and self._depth[group] >= floor:
-                    found.add(group)
-                    waiting.append(group)
-        return found
+        lowest = min(self._height[component] for component in firsts)
+        below: set[int] = set()
+        pending = list(firsts)
+        while pending:
+            for component in self._targets[pending.pop()]:
+                if component not in below and self._height[component] >= lowest:
+                    below.add(component)
+                    pending.append(component)
+        return tuple(name for component, name in firsts.items() if component not in below)

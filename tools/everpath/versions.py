@@ -1,8 +1,7 @@
-"""Versions as OLM reads them: SemVer 2 as blang/semver v4.0.0 parses and orders it.
+"""Versions as OLM reads them: SemVer 2 as parsed and ordered by blang/semver v4.0.0.
 
-The `semver` package judges the grammar; what is plainly of it, and that is nearly all, is read without it.
-What blang adds is here: numbers end at 64 bits, build
-metadata takes no part in comparison *or equality*, and `parse_tolerant` forgives what CSVs get away with.
+Differences from SemVer 2: a number has at most 64 bits, and build metadata counts neither for order nor for
+equality. `parse` is as strict as blang's Parse, `parse_tolerant` accepts what blang's ParseTolerant does.
 """
 
 from __future__ import annotations
@@ -13,58 +12,56 @@ __all__ = [
     "Key",
     "Version",
     "VersionError",
-    "ending",
-    "maybe",
     "parse",
+    "parse_or_none",
     "parse_tolerant",
-    "pointed",
+    "underline",
+    "version_suffix",
 ]
 
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from everpath.tuples import NamedTuple
-
-#: What versions are ordered by. A release ends in 1; a pre-release in 0 and its identifiers, so that plain
-#: tuple comparison is SemVer precedence (numbers before words, the longer of two equal beginnings last).
+#: The sort key of a version: major, minor, patch, then 1 for a release, or 0 and the identifiers of a
+#: pre-release. Comparison of these tuples is SemVer precedence.
 Key: TypeAlias = tuple[int | tuple[int, int] | tuple[int, str], ...]
 
-#: The largest number blang can hold in a version.
+#: The largest number in a version that blang accepts.
 UINT64_MAX: Final = 2**64 - 1
 
-#: A version at the end of a name: behind `.v` if there is one, else behind the first separator that works.
-_ENDINGS: Final = (
-    re.compile(r"\.v(\d+\.\d+\.\d+.*)$"),
-    re.compile(r"(?:^|[._-])v*(\d+\.\d+\.\d+.*)$"),
-)
-
-#: What Go's strings.TrimSpace removes; str.strip() would also take \x1c to \x1f.
+#: What Go's strings.TrimSpace removes; str.strip() would also remove \x1c to \x1f.
 GO_SPACES: Final = (
     "\t\n\v\f\r \x85\xa0\u1680"
     "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
 
-# Enough for every distinct version of a catalog many times the size of OperatorHub's.
-_REMEMBERED: Final = 2**16
+# A version at the end of a name: after `.v`, otherwise after the first separator followed by a version.
+_VERSION_SUFFIXES: Final = (
+    re.compile(r"\.v(\d+\.\d+\.\d+.*)$"),
+    re.compile(r"(?:^|[._-])v*(\d+\.\d+\.\d+.*)$"),
+)
 
-#: Characters of a text that are shown above a caret.
-_LONGEST: Final = 120
-
-_DIGITS: Final = "0123456789"
-_IDENTIFIER: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" + _DIGITS + "-"
-
-# Nearly all versions there are. Each number has at most 18 digits, which 64 bits always hold.
+# Matches nearly every published version. Numbers of 18 digits always fit into 64 bits.
 _NUMBER: Final = "(?:0|[1-9][0-9]{0,17})"
-_USUAL: Final = re.compile(
+_COMMON_VERSION: Final = re.compile(
     rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})(?:-((?:[A-Za-z][0-9A-Za-z-]*|{_NUMBER})(?:\.(?:[A-Za-z][0-9A-Za-z-]*|{_NUMBER}))*))?"
 )
 
+_DIGITS: Final = "0123456789"
+_IDENTIFIER_CHARACTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" + _DIGITS + "-"
+
+# OperatorHub has far fewer distinct versions.
+_CACHE_SIZE: Final = 2**16
+
+# The longest text that `underline` shows in full.
+_MAX_SHOWN: Final = 120
+
 
 class VersionError(ValueError):
-    """A text that is not a version: which, at what character, and why."""
+    """A text that is not a version, with the position of the error and the reason."""
 
     def __init__(self, text: str, position: int, reason: str) -> None:
         super().__init__(text, position, reason)
@@ -76,12 +73,12 @@ class VersionError(ValueError):
         return f"{self.text!r} is not a version: {self.reason}"
 
     def pretty(self) -> str:
-        """The text, and below it a caret with the reason."""
-        return pointed(self.text, self.position, self.position + 1, self.reason)
+        """Return two lines: the text, and a caret under the error with the reason."""
+        return underline(self.text, self.position, self.position + 1, self.reason)
 
 
 class Version:
-    """One version, made by `parse`. Equal, ordered and hashed by `key`: build metadata does not count."""
+    """An immutable version, created by `parse`. Equality, order and hash ignore build metadata."""
 
     __slots__ = ("build", "key", "major", "minor", "patch", "prerelease", "text")
 
@@ -101,17 +98,17 @@ class Version:
         text: str,
         key: Key,
     ) -> None:
-        put = super().__setattr__
-        put("major", numbers[0])
-        put("minor", numbers[1])
-        put("patch", numbers[2])
-        put("prerelease", prerelease)
-        put("build", build)
-        put("text", text)
-        put("key", key)
+        set_field = super().__setattr__
+        set_field("major", numbers[0])
+        set_field("minor", numbers[1])
+        set_field("patch", numbers[2])
+        set_field("prerelease", prerelease)
+        set_field("build", build)
+        set_field("text", text)
+        set_field("key", key)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Versions are shared by all who read the same text."""
+        """Refuse: `parse` returns the same object to every caller."""
         raise AttributeError(f"{name} of a version cannot be changed")
 
     def __reduce__(self) -> tuple[type[Version], tuple[object, ...]]:
@@ -123,7 +120,7 @@ class Version:
 
     @property
     def minor_stream(self) -> tuple[int, int]:
-        """The (major, minor) whose patches supersede one another: a z-stream."""
+        """The major and minor number. Versions with the same ones form a z-stream."""
         return self.major, self.minor
 
     @property
@@ -152,38 +149,22 @@ class Version:
         return self.key >= other.key
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def parse(text: str) -> Version:
-    """The version a text spells, as strictly as blang's Parse. `str` of it is the text again.
+    """Parse a version as strictly as blang's Parse. `str` of the result is the text.
 
-    Raises VersionError. Cost: a few microseconds the first time, a dictionary lookup after.
+    Results are cached. Raises VersionError.
     """
-    found = _USUAL.fullmatch(text)
-    if found is None:
-        return _parsed(text)
-    prerelease = _identifiers(found[4])
-    numbers = (int(found[1]), int(found[2]), int(found[3]))
+    match = _COMMON_VERSION.fullmatch(text)
+    if match is None:
+        return _parse_uncommon(text)
+    prerelease = _parse_prerelease(match[4])
+    numbers = (int(match[1]), int(match[2]), int(match[3]))
     return Version(numbers, prerelease, (), text, _key(numbers, prerelease))
 
 
-def _parsed(text: str) -> Version:
-    """The version any text spells. Raises VersionError."""
-    import semver  # noqa: PLC0415 - few versions need it, and it brings argparse along
-
-    try:
-        found = semver.Version.parse(text)
-    except ValueError:
-        raise VersionError(text, *next(_faults(text))) from None
-    prerelease = _identifiers(found.prerelease)
-    numbers = (found.major, found.minor, found.patch)
-    if not _fit(numbers) or not _fit(prerelease):
-        raise VersionError(text, *next(_faults(text)))
-    build = tuple(found.build.split(".")) if found.build else ()
-    return Version(numbers, prerelease, build, text, _key(numbers, prerelease))
-
-
-def maybe(text: str | None) -> Version | None:
-    """The version, or None where nothing is written or it does not parse strictly."""
+def parse_or_none(text: str | None) -> Version | None:
+    """Parse a version; return None for None and for a text that is not a version."""
     if text is None:
         return None
     try:
@@ -192,90 +173,63 @@ def maybe(text: str | None) -> Version | None:
         return None
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def parse_tolerant(text: str) -> Version:
-    """The version blang's ParseTolerant makes of a text: the one OLM v0 sees in a CSV.
+    """Parse a version as blang's ParseTolerant does. OLM v0 reads the version of a CSV this way.
 
-    Surrounding space, one leading `v`, leading zeros of the three numbers and missing minor and patch are
-    forgiven; a short version with a pre-release or build is not, nor is a zero-led pre-release number.
-    Raises VersionError, which points into the text as it was given.
+    Accepts surrounding space, one leading `v`, leading zeros in the three numbers, and a missing minor or
+    patch number. Refuses a short version with a pre-release or build, and a pre-release number with leading
+    zeros. Results are cached. Raises VersionError with a position in the original text.
     """
-    if _USUAL.fullmatch(text):
+    if _COMMON_VERSION.fullmatch(text):
         return parse(text)
-    segments = _tolerated(text)
+    segments = _split_tolerant(text)
     try:
-        return parse(".".join(segment.mended for segment in segments))
+        return parse(".".join(segment.text for segment in segments))
     except VersionError as error:
-        raise VersionError(text, _position_before_mending(segments, error.position), error.reason) from None
+        raise VersionError(text, _original_position(segments, error.position), error.reason) from None
 
 
-def ending(name: str) -> str | None:
-    """What looks like a version at the end of a name, such as a bundle's."""
-    return next((found[1] for pattern in _ENDINGS if (found := pattern.search(name))), None)
+def version_suffix(name: str) -> str | None:
+    """Return the part at the end of a name, such as a bundle's, that looks like a version."""
+    return next((match[1] for pattern in _VERSION_SUFFIXES if (match := pattern.search(name))), None)
 
 
-def pointed(text: str, start: int, end: int, reason: str) -> str:
-    """Two lines: a text, and carets under text[start:end] followed by the reason. Of a long text a part."""
-    first = max(0, start - _LONGEST // 2) if len(text) > _LONGEST else 0
-    part = text[first : first + _LONGEST]
-    before, behind = "…" if first else "", "…" if first + len(part) < len(text) else ""
+def underline(text: str, start: int, end: int, reason: str) -> str:
+    """Return two lines: the text, and carets under text[start:end] followed by the reason.
+
+    Of a long text, only the part around `start` is shown.
+    """
+    first = max(0, start - _MAX_SHOWN // 2) if len(text) > _MAX_SHOWN else 0
+    part = text[first : first + _MAX_SHOWN]
+    prefix, suffix = "…" if first else "", "…" if first + len(part) < len(text) else ""
     shown = "".join(c if c.isprintable() else "·" for c in part)
-    begin, last = len(before) + start - first, len(before) + min(end - first, len(part))
-    return f"{before}{shown}{behind}\n{' ' * begin}{'^' * max(1, last - begin)} {reason}"
+    begin, last = len(prefix) + start - first, len(prefix) + min(end - first, len(part))
+    return f"{prefix}{shown}{suffix}\n{' ' * begin}{'^' * max(1, last - begin)} {reason}"
 
 
-class _Segment(NamedTuple):
-    """One of the three parts of a tolerated version, and where it ended before it was mended."""
+def _parse_uncommon(text: str) -> Version:
+    import semver  # noqa: PLC0415 - rarely needed, and it imports argparse
 
-    mended: str
-    end: int
-
-
-def _tolerated(text: str) -> list[_Segment]:
-    body = text.strip(GO_SPACES)
-    end = text.index(body)
-    if body.startswith("v"):
-        body, end = body[1:], end + 1
-    segments: list[_Segment] = []
-    for part in body.split(".", 2):
-        end += len(part)
-        segments.append(_Segment(_without_leading_zeros(part), end))
-        end += 1
-    # A short version with a pre-release or build needs no check of its own: none of its numbers may hold one.
-    return segments + [_Segment("0", len(text))] * (3 - len(segments))
+    try:
+        found = semver.Version.parse(text)
+    except ValueError:
+        raise VersionError(text, *next(_find_errors(text))) from None
+    prerelease = _parse_prerelease(found.prerelease)
+    numbers = (found.major, found.minor, found.patch)
+    if any(isinstance(n, int) and n > UINT64_MAX for n in (*numbers, *prerelease)):
+        raise VersionError(text, *next(_find_errors(text)))
+    build = tuple(found.build.split(".")) if found.build else ()
+    return Version(numbers, prerelease, build, text, _key(numbers, prerelease))
 
 
-def _without_leading_zeros(part: str) -> str:
-    if len(part) < 2:
-        return part
-    rest = part.lstrip("0")
-    return rest if rest[:1].isdecimal() else "0" + rest
+def _parse_prerelease(text: str | None) -> tuple[str | int, ...]:
+    return tuple(_parse_number(i) if i.isdecimal() else i for i in text.split(".")) if text else ()
 
 
-def _position_before_mending(segments: list[_Segment], position: int) -> int:
-    """Mending changes a segment only at its left, so distances to its right end survive."""
-    *before, segment = segments
-    for earlier in before:
-        if position <= len(earlier.mended):
-            segment = earlier
-            break
-        position -= len(earlier.mended) + 1
-    return segment.end - (len(segment.mended) - position)
-
-
-def _identifiers(prerelease: str | None) -> tuple[str | int, ...]:
-    if not prerelease:
-        return ()
-    return tuple(_number(i) if i.isdecimal() else i for i in prerelease.split("."))
-
-
-def _number(digits: str) -> int:
-    """Its value, or one that is too large: Python refuses to read thousands of digits."""
+def _parse_number(digits: str) -> int:
+    """Return the value, or some value above UINT64_MAX: Python refuses to parse thousands of digits."""
     return int(digits[: len(str(UINT64_MAX)) + 1])
-
-
-def _fit(numbers: tuple[str | int, ...]) -> bool:
-    return all(isinstance(n, str) or n <= UINT64_MAX for n in numbers)
 
 
 def _key(numbers: tuple[int, int, int], prerelease: tuple[str | int, ...]) -> Key:
@@ -284,10 +238,53 @@ def _key(numbers: tuple[int, int, int], prerelease: tuple[str | int, ...]) -> Ke
     return (*numbers, 0, *((0, i) if isinstance(i, int) else (1, i) for i in prerelease))
 
 
-def _faults(text: str) -> Iterator[tuple[int, str]]:
-    """Each thing wrong with a text as a version: position and reason, from left to right.
+class _Segment(NamedTuple):
+    """A part of a tolerantly parsed version without leading zeros, and its end in the original text."""
 
-    Yields nothing exactly when `parse` accepts.
+    text: str
+    end: int
+
+
+def _split_tolerant(text: str) -> list[_Segment]:
+    """Split a version into three segments that the strict parser accepts, if ParseTolerant does."""
+    body = text.strip(GO_SPACES)
+    end = text.index(body)
+    if body.startswith("v"):
+        body, end = body[1:], end + 1
+    segments: list[_Segment] = []
+    for part in body.split(".", 2):
+        end += len(part)
+        segments.append(_Segment(_strip_leading_zeros(part), end))
+        end += 1
+    # A short version with a pre-release or build needs no check here: `parse` refuses `1-rc.0.0`.
+    return segments + [_Segment("0", len(text))] * (3 - len(segments))
+
+
+def _strip_leading_zeros(part: str) -> str:
+    if len(part) < 2:
+        return part
+    rest = part.lstrip("0")
+    return rest if rest[:1].isdecimal() else "0" + rest
+
+
+def _original_position(segments: list[_Segment], position: int) -> int:
+    """Map a position in the joined segments to one in the original text.
+
+    Zeros are removed at the left of a segment, so the distance to its right end is the same in both.
+    """
+    *before, segment = segments
+    for earlier in before:
+        if position <= len(earlier.text):
+            segment = earlier
+            break
+        position -= len(earlier.text) + 1
+    return segment.end - (len(segment.text) - position)
+
+
+def _find_errors(text: str) -> Iterator[tuple[int, str]]:
+    """Yield position and reason of each error in a version, from left to right.
+
+    Yields nothing if and only if `parse` accepts the text.
     """
     numbers = text.split(".", 2)
     release, plus, build = numbers[-1].partition("+")
@@ -297,56 +294,56 @@ def _faults(text: str) -> Iterator[tuple[int, str]]:
         numbers[2] = patch
     at = 0
     for name, number in zip(("major", "minor", "patch"), numbers, strict=False):
-        yield from _faults_of_number(number, at, name)
+        yield from _number_errors(number, at, name)
         at += len(number) + 1
     if is_short:
         yield len(text), "a version has three numbers, MAJOR.MINOR.PATCH"
         return
     if dash:
-        yield from _faults_of_identifiers(prerelease, at, "pre-release")
+        yield from _identifier_errors(prerelease, at, "pre-release")
         at += len(prerelease) + 1
     if plus:
-        yield from _faults_of_identifiers(build, at, "build")
+        yield from _identifier_errors(build, at, "build")
 
 
-def _faults_of_number(number: str, at: int, name: str) -> Iterator[tuple[int, str]]:
-    digits = _digits(number)
+def _number_errors(number: str, at: int, name: str) -> Iterator[tuple[int, str]]:
+    digits = _count_digits(number)
+    position = at + digits
     if digits < len(number):
-        yield at + digits, _foreign(number[digits], at + digits)
+        character = number[digits]
+        if position == 0:
+            reason = "a version starts with a digit" + (", not with a v" if character in "vV" else "")
+        elif character in "-+":
+            reason = "a pre-release or build comes after all three numbers, MAJOR.MINOR.PATCH"
+        else:
+            reason = f"{character!r} is not allowed in a number"
+        yield position, reason
     elif not number:
         yield at, f"the {name} number is missing" if at else "a version starts with a digit"
     else:
-        yield from _faults_of_value(number, at, f"the {name} number")
+        yield from _value_errors(number, at, f"the {name} number")
 
 
-def _foreign(character: str, position: int) -> str:
-    """Why a character cannot stand among the three numbers."""
-    if position == 0:
-        return "a version starts with a digit" + (", not with a v" if character in "vV" else "")
-    if character in "-+":
-        return "a pre-release or build comes after all three numbers, MAJOR.MINOR.PATCH"
-    return f"{character!r} cannot stand in a number"
-
-
-def _faults_of_value(number: str, at: int, what: str) -> Iterator[tuple[int, str]]:
+def _value_errors(number: str, at: int, what: str) -> Iterator[tuple[int, str]]:
     if len(number) > 1 and number[0] == "0":
         yield at, f"{what} has a leading zero"
-    elif _number(number) > UINT64_MAX:
+    elif _parse_number(number) > UINT64_MAX:
         yield at, f"{what} does not fit into 64 bits"
 
 
-def _faults_of_identifiers(joined: str, at: int, name: str) -> Iterator[tuple[int, str]]:
+def _identifier_errors(joined: str, at: int, name: str) -> Iterator[tuple[int, str]]:
     for identifier in joined.split("."):
-        known = len(identifier) - len(identifier.lstrip(_IDENTIFIER))
+        allowed = len(identifier) - len(identifier.lstrip(_IDENTIFIER_CHARACTERS))
         if not identifier:
-            yield at, f"an identifier of the {name} is empty"
-        elif known < len(identifier):
-            yield at + known, f"{identifier[known]!r} cannot stand in a {name}: only letters, digits and -"
-        elif name == "pre-release" and _digits(identifier) == len(identifier):
-            yield from _faults_of_value(identifier, at, "a number in the pre-release")
+            yield at, f"the {name} has an empty identifier"
+        elif allowed < len(identifier):
+            character = identifier[allowed]
+            yield at + allowed, f"{character!r} is not allowed in a {name}: only letters, digits and -"
+        elif name == "pre-release" and _count_digits(identifier) == len(identifier):
+            yield from _value_errors(identifier, at, "a number in the pre-release")
         at += len(identifier) + 1
 
 
-def _digits(text: str) -> int:
-    """How many ASCII digits a text starts with."""
+def _count_digits(text: str) -> int:
+    """Return how many ASCII digits a text starts with."""
     return len(text) - len(text.lstrip(_DIGITS))

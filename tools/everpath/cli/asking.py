@@ -94,7 +94,7 @@ def _known(chosen: Mapping[str, Sequence[Source]]) -> dict[str, str | None]:
     """Everything that has a name, with its version."""
     known: dict[str, str | None] = {}
     for graph in (graph for sources in chosen.values() for graph in _graphs(sources)):
-        known |= dict.fromkeys(name for name in graph.memberships if name not in known)
+        known |= dict.fromkeys(name for name in graph.channels_by_entry if name not in known)
         known |= {name: bundle.version for name, bundle in graph.package.by_name.items()}
     return known
 
@@ -120,7 +120,7 @@ def named(packages: Collection[str]) -> str:
 
 def with_entry(name: str, chosen: dict[str, list[Source]], unread: int = 0) -> dict[str, list[Source]]:
     """The packages that have an entry of that name; a single package also without."""
-    having = {p: s for p, s in chosen.items() if any(name in graph.memberships for graph in _graphs(s))}
+    having = {p: s for p, s in chosen.items() if any(name in graph.channels_by_entry for graph in _graphs(s))}
     if not having and len(chosen) != 1:
         raise _nowhere(name, chosen, unread)
     return having or chosen
@@ -182,7 +182,7 @@ def version_range(text: str) -> str:
         found = Constraint.parse(text).text if text else ""
     except ConstraintError as error:
         hint = "OLM v1 takes ranges such as '1.2.x', '~1.2' or '>=1.2.0, <2'"
-        raise UsageError(f"--version-range {text!r} is none: {error.words}", hint=hint) from error
+        raise UsageError(f"--version-range {text!r} is none: {error.upstream_message}", hint=hint) from error
     for warning in range_warnings(text):
         click.echo(f"warning: {printable(warning)}", err=True)
     return found

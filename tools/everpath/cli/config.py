@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.cli.written import Value, Written, described, find, open_written
 from everpath.errors import UsageError
@@ -31,7 +31,6 @@ from everpath.reporters import FORMATS
 from everpath.reporters.plain import printable
 from everpath.rules.registry import all_rules, find_rules
 from everpath.rules.waivers import Waiver
-from everpath.tuples import NamedTuple
 
 SEVERITIES: Final = ("error", "warning", "note")
 FAIL_ON: Final = (*SEVERITIES, "never")

@@ -12,9 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, NoReturn, TypeVar, cast
-
-from everpath.tuples import NamedTuple
+from typing import Final, NamedTuple, NoReturn, TypeVar, cast
 
 T = TypeVar("T")
 

@@ -38,7 +38,7 @@ from everpath.releases.checks import is_folder_name
 from everpath.releases.reconstruction import reconstructed
 from everpath.releases.source import Release, Source, is_tagged
 from everpath.reporters.plain import count
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 _SCHEMA: Final = f"{__url__}/raw/main/docs/schemas/releases.schema.json"
 _FILE: Final = "catalog/releases.yaml"
@@ -280,7 +280,7 @@ def _from_project(name: str | None, channel: str | None, file: Path) -> _Start:
         images=_images(base, operator) if base else {},
     )
     version = _assigned(makefile, "VERSION") or ""
-    version = version if maybe(version) else "0.1.0"
+    version = version if parse_or_none(version) else "0.1.0"
     open_keys, overlaid = tuple(_open_keys(source)), tuple(_overlaid())
     told = [f"warning: {overlaid[0][:1].lower()}{overlaid[0][1:]} {overlaid[1]}"] if overlaid else []
     told += ["Fill in what is commented out in it. Then:"] if open_keys else []

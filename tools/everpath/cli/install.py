@@ -34,7 +34,7 @@ from everpath.olm.manifests import (
     olm_v1_objects,
 )
 from everpath.olm.objects import Object
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 _ADDRESS: Final = re.compile(r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):[0-9]{1,5}")
 _INTERVAL: Final = re.compile(r"(?:[0-9]+h)?(?:[0-9]+m)?(?:[0-9]+s)?")
@@ -255,7 +255,7 @@ def _install_request(options: InstallOptions, namespace: str) -> InstallRequest:
             hint = "lower-case letters, digits, dashes and dots, at most 63 characters"
             raise UsageError(f"{what} {name!r} is not a valid Kubernetes name", hint=hint)
     starting_csv = options.starting_csv
-    if starting_csv is not None and maybe(version := starting_csv.removeprefix("v")) is not None:
+    if starting_csv is not None and parse_or_none(version := starting_csv.removeprefix("v")) is not None:
         starting_csv = f"{options.package}.v{version}"
     return InstallRequest(
         package=options.package,

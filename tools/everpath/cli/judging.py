@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.cli import forks
 from everpath.cli.image_inputs import local
@@ -19,7 +19,6 @@ from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
 from everpath.rules.check import DefinitionsOf, Judgement, Selection, judge
-from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from everpath.loaders.bundle.verdicts import Verdicts

@@ -277,7 +277,7 @@ def _bundles(package: PackageGraph, chosen: Sequence[ChannelGraph]) -> Iterator[
             yield _bundle(package, name, channel)
     if len(chosen) == len(package.channels):
         for bundle in package.package.bundles:
-            if bundle.name not in package.memberships:
+            if bundle.name not in package.channels_by_entry:
                 yield _bundle(package, bundle.name, None)
 
 

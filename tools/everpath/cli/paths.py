@@ -222,7 +222,7 @@ def _start(
 
 
 def _elsewhere(package: PackageGraph, goal: Subject) -> UsageError:
-    there = sorted({c for name in goal.names for c in package.memberships.get(name, ())})
+    there = sorted({c for name in goal.names for c in package.channels_by_entry.get(name, ())})
     hint = f"it is in {listed(there)}" if there else "it is in no channel at all, so that no road leads to it"
     return UsageError(f"no channel that was chosen has {goal.text!r}", hint=hint)
 

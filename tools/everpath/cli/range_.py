@@ -20,7 +20,7 @@ from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
 from everpath.ranges import Range, RangeError
-from everpath.ranges.explain import Explanation, explain
+from everpath.ranges.explain import RangeExplanation, explain_range
 from everpath.reporters.plain import count, printable
 from everpath.versions import Version, VersionError, parse_tolerant
 
@@ -82,8 +82,8 @@ def explain_(**options: Any) -> int:
     $ everpath range explain '>=1.0.0 <1.2.3' --version 1.2.3-rc.1
     matches every version from 1.0.0 (included) to 1.2.3 (excluded)
     pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched; >=1.0.0-0 would include them
-    pre-releases of 1.2.3, such as 1.2.3-rc.1, are matched; <1.2.3-0 would leave them out
-    anywhere inside, a pre-release is matched like any other version
+    pre-releases of 1.2.3, such as 1.2.3-rc.1, are matched; <1.2.3-0 would exclude them
+    all other pre-releases within the range are matched
     1.2.3-rc.1: matches
 
     \b
@@ -111,7 +111,7 @@ def _explain(question: _Question) -> int:
     except RangeError as error:
         write(_refusal(error, question.output), question.output_file, machine=question.output == "json")
         return ExitCode.FINDINGS
-    explanation = explain(span, published)
+    explanation = explain_range(span, published)
     chunks = _document if question.output == "json" else _text
     write(chunks(explanation, span, asked), question.output_file, machine=question.output == "json")
     if unread:
@@ -149,7 +149,7 @@ def _published(question: _Question, path: str) -> tuple[list[Version], int]:
     return list(versions.values()), inputs.unread
 
 
-def _text(explanation: Explanation, span: Range, asked: Sequence[Version]) -> Iterator[str]:
+def _text(explanation: RangeExplanation, span: Range, asked: Sequence[Version]) -> Iterator[str]:
     yield from (f"{printable(line)}\n" for line in explanation.lines)
     yield from (f"{version}: {_ANSWERS[_answer(span, version)]}\n" for version in asked)
 
@@ -161,7 +161,7 @@ def _answer(span: Range, version: Version) -> bool | None:
     return None if span.panics_on(version) else span.contains(version)
 
 
-def _document(explanation: Explanation, span: Range, asked: Sequence[Version]) -> Iterator[str]:
+def _document(explanation: RangeExplanation, span: Range, asked: Sequence[Version]) -> Iterator[str]:
     published = explanation.published
     document = {
         "version": VERSION,

@@ -280,7 +280,7 @@ def _asked(text: str, graphs: Sequence[PackageGraph]) -> Asked:
 def _default_channel(graphs: Sequence[PackageGraph], name: str | None) -> str:
     """Return the default channel, unless only other channels have the installed CSV."""
     default = next((graph.package.default_channel for graph in graphs if graph.package.default_channel), "")
-    holding = sorted({channel for graph in graphs for channel in graph.memberships.get(name or "", ())})
+    holding = sorted({channel for graph in graphs for channel in graph.channels_by_entry.get(name or "", ())})
     if default and (default in holding or not holding):
         return default
     return next(iter(holding or sorted(name for graph in graphs for name in graph.by_name)), default)

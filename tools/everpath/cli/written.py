@@ -11,14 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from os.path import dirname, exists, isfile, join, relpath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from everpath import __url__
 from everpath.errors import ConfigError, UnreadableInput
 from everpath.loaders.location import Location
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.model import Place
-from everpath.tuples import NamedTuple
 
 # Python refuses to print integers of thousands of digits, and nobody wants to read them.
 _LARGE: Final = 10**20

@@ -259,7 +259,7 @@ def _why_stop(meeting: Meeting, stop: str) -> Iterator[str]:
         resolve(graph, Installed(stop, version), hear=heard.append)
         refused = [f"{r.edge}, but it {r.reason}" for r in heard if r.edge and r.verdict is Verdict.REFUSED]
     else:
-        edges = graph.some_successors(stop, _MOST_REASONS)[0] if stop in graph.entries else []
+        edges = graph.sample_successors(stop, _MOST_REASONS)[0] if stop in graph.entries else []
         refused = [f"{edge}, but {olm_v1.refusal(graph, stop, edge.successor)}" for edge in edges]
     yield from refused[:_MOST_REASONS]
     if not refused:

@@ -198,7 +198,7 @@ def _dependencies(before: Bundle, after: Bundle) -> Iterator[str]:
 
 
 def _deprecations(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:
-    before, after = (graph.package.deprecated("olm.bundle") for graph in (old, new))
+    before, after = (graph.package.deprecations_by_name("olm.bundle") for graph in (old, new))
     for name, entry in after.items():
         if name not in before and name in new.entries:
             undo = f"remove the deprecation of {name}"
@@ -305,7 +305,7 @@ def _put_back(bundles: dict[str, Bundle], before: Bundle | None, name: str, kind
 
 
 def _toggled(old: Package, new: Package, names: Collection[str]) -> tuple[Deprecations, ...]:
-    before, after = old.deprecated("olm.bundle"), new.deprecated("olm.bundle")
+    before, after = old.deprecations_by_name("olm.bundle"), new.deprecations_by_name("olm.bundle")
     entries: list[DeprecationEntry] = [entry for name, entry in after.items() if name not in names]
     entries += [before[name] for name in names if name in before]
     return (Deprecations(new.name, new.place, tuple(entries)),)

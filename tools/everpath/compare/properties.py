@@ -21,7 +21,7 @@ from everpath.compare.outcomes import Meeting
 from everpath.compare.roads import Road, Roads
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import PolicyName, olm_v0
-from everpath.versions import Version, maybe
+from everpath.versions import Version, parse_or_none
 
 
 class Property(NamedTuple):
@@ -64,7 +64,9 @@ def properties(compared: ChannelComparison) -> Properties:
 
 def strays(package: PackageGraph, policies: Sequence[PolicyName]) -> Properties:
     """Whether any channel takes in the bundles that are in none. Cost: a look at each channel for each."""
-    installed = {name: maybe(package.package.by_name[name].version) for name in package.strays}
+    installed = {
+        name: parse_or_none(package.package.by_name[name].version) for name in package.bundles_without_channel
+    }
     lacking = 0
     for policy in policies if installed else ():
         roads = [Roads(graph, policy, installed, (package.name, graph.name)) for graph in package.channels]

@@ -111,7 +111,7 @@ def _any_of(number: int) -> str:
 
 def renamed(old: ChannelGraph, new: PackageGraph, added: Spellings) -> ChannelGraph | None:
     """Of the new channels the one with the most of the old one's entries; else one that sounds like it."""
-    shared = Counter(c for name in old.entries for c in new.memberships.get(name, ()) if c in added)
+    shared = Counter(c for name in old.entries for c in new.channels_by_entry.get(name, ()) if c in added)
     best = max(shared, key=shared.__getitem__, default=None) or added.nearest(old.name)
     return new.by_name[best] if best is not None else None
 
@@ -220,7 +220,7 @@ def _unreachable(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparis
     fresh = [n for n in new.entries if n not in old.entries and n not in new.skippers and n in new.versions]
     if not fresh or not old.entries:
         return
-    deprecated, forbidden = new.package.deprecated("olm.bundle"), olm_v0.prohibited(new)
+    deprecated, forbidden = new.package.deprecations_by_name("olm.bundle"), olm_v0.prohibited(new)
     unmet: dict[str, list[PolicyName]] = {}
     for meeting in compared.meetings:
         met = _met(meeting.new, meeting.old.installed)
@@ -312,7 +312,7 @@ def package_remarks(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
 
 def _vanished(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
     """Names that are gone from the whole package, and whether anybody there still speaks of them."""
-    gone = [n for n in dict.fromkeys((*old.package.by_name, *old.memberships)) if not _knows(new, n)]
+    gone = [n for n in dict.fromkeys((*old.package.by_name, *old.channels_by_entry)) if not _knows(new, n)]
     if not gone:
         return
     named = [f"{edge}" for name in gone for graph in new.channels for edge in graph.named_edges(name)]
@@ -323,7 +323,7 @@ def _vanished(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
 
 def _strays(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
     """Bundles that are in no channel any more: their entries were taken out, and they were not."""
-    left = [name for name in new.strays if name not in old.strays]
+    left = [name for name in new.bundles_without_channel if name not in old.bundles_without_channel]
     if left:
         are, them = ("is", "it") if len(left) == 1 else ("are", "them")
         words = f"opm refuses the new catalog: {listed(left)} {are} in no channel"
@@ -333,4 +333,4 @@ def _strays(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
 
 
 def _knows(package: PackageGraph, name: str) -> bool:
-    return name in package.package.by_name or name in package.memberships
+    return name in package.package.by_name or name in package.channels_by_entry

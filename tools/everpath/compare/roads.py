@@ -268,9 +268,9 @@ class Roads:
     def _panic(self, version: Version) -> Failure | None:
         """OLM v0 asks every range of the chain before it chooses."""
         assert self.graph is not None
-        if not self.graph.panicking:
+        if not self.graph.panicking_entries:
             return None
-        guilty = {n for n in self.graph.panicking if self.graph.ranges[n].panics_on(version)}
+        guilty = {n for n in self.graph.panicking_entries if self.graph.ranges[n].panics_on(version)}
         return next((olm_v0.panic(n) for n in olm_v0.order(self.graph).chain if n in guilty), None)
 
     def _no_bundles(self, version: Version | None) -> Failure:

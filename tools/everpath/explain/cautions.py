@@ -71,10 +71,10 @@ def _limits(bundle: Bundle) -> Iterator[str]:
 
 def _deprecations(account: Account, package: Package) -> Iterator[str]:
     """OLM v0 resolves as if there were none; v1 takes deprecated bundles last."""
-    stated = [(package.deprecated("olm.package").get(""), f"package {package.name}")]
-    stated += [(package.deprecated("olm.channel").get(c), f"channel {c}") for c in account.channels]
+    stated = [(package.deprecations_by_name("olm.package").get(""), f"package {package.name}")]
+    stated += [(package.deprecations_by_name("olm.channel").get(c), f"channel {c}") for c in account.channels]
     for name in dict.fromkeys((account.installed.name if account.installed else None, account.decision.next)):
-        stated.append((package.deprecated("olm.bundle").get(name or ""), str(name)))
+        stated.append((package.deprecations_by_name("olm.bundle").get(name or ""), str(name)))
     for entry, subject in stated:
         if entry is not None:
             yield f"The catalog deprecates {subject}: {entry.message.strip() or 'without a message'}"

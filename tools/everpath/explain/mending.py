@@ -133,7 +133,7 @@ class Mending:
         versions += [installed.version] if installed is not None and installed.version is not None else []
         if not versions or not graph.heads:
             return None
-        newest, *others = graph.unrelated(graph.heads)
+        newest, *others = graph.topmost(graph.heads)
         outside = installed is not None and installed.name not in graph.entries and installed.version is None
         skips = (*others, *([installed.name] if installed is not None and outside else []))
         low, high = min(versions), max(versions)

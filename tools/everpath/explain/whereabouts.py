@@ -30,7 +30,7 @@ def whereabouts(sources: Sequence[Source], question: Question) -> Iterator[str]:
     if asked is None:
         return
     packages = [source.package for source in sources if source.package is not None]
-    channels = sorted({c for package in packages for c in package.memberships.get(asked.name, ())})
+    channels = sorted({c for package in packages for c in package.channels_by_entry.get(asked.name, ())})
     if question.channel in channels:
         others = [name for name in channels if name != question.channel]
         if others:
@@ -62,7 +62,7 @@ def _nowhere(packages: Sequence[PackageGraph], question: Question, asked: Asked)
         yield f"{where}, version {asked.version}: it can be matched by name and version alone."
     else:
         yield f"{where}, and its name does not end in a version: it can be matched by name alone."
-    names = dict.fromkeys(name for package in packages for name in package.memberships)
+    names = dict.fromkeys(name for package in packages for name in package.channels_by_entry)
     if (meant := Nearby(names).meant(asked.name)) is not None:
         yield f"Did you mean {meant}?"
     yield from _nearest(packages, asked)

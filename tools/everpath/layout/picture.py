@@ -106,7 +106,7 @@ class Picture:
 
     @cached_property
     def _deprecated(self) -> Mapping[str, DeprecationEntry]:
-        return self.graph.package.deprecated("olm.bundle")
+        return self.graph.package.deprecations_by_name("olm.bundle")
 
     @cached_property
     def columns(self) -> Mapping[str, int]:

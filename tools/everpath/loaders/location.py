@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Location"]
 
-from everpath.tuples import NamedTuple
+from typing import NamedTuple
 
 
 class Location(NamedTuple):

@@ -33,8 +33,8 @@ from everpath.model import (
     Place,
     Property,
 )
-from everpath.model.builder import Assembly
-from everpath.versions import maybe
+from everpath.model.builder import CatalogBuilder
+from everpath.versions import parse_or_none
 
 _LINE = re.compile(r"(?P<name>[^\s:@?]+)(?:@(?P<version>[^\s:?]+))?(?P<absent>\?)?\s*(?::(?P<edges>.*))?")
 
@@ -113,7 +113,7 @@ def _entry(drawing: _Drawing, channel: str, line: str, number: int) -> None:
 def _implied(name: str) -> str:
     """The version a name implies."""
     tail = re.sub(r"^.*?\.v(?=\d)", "", name)
-    if maybe(tail):
+    if parse_or_none(tail):
         return tail
     if number := re.search(r"(\d+)$", name):
         return f"{int(number[1])}.0.0"
@@ -133,19 +133,19 @@ def _bundle(package: str, name: str, version: str, place: Place) -> Bundle:
 
 
 def _catalog(drawing: _Drawing) -> Catalog:
-    assembly = Assembly()
+    builder = CatalogBuilder()
     default = drawing.default or next(iter(drawing.channels), "")
-    assembly.declare(drawing.package, Declaration(Place("<drawing>"), default))
+    builder.declare(drawing.package, Declaration(Place("<drawing>"), default))
     for name, entries in drawing.channels.items():
-        assembly.add_channel(Channel(name, drawing.package, Place("<drawing>"), tuple(entries)))
+        builder.add_channel(Channel(name, drawing.package, Place("<drawing>"), tuple(entries)))
     for bundle in _bundles(drawing):
-        assembly.add_bundle(bundle)
+        builder.add_bundle(bundle)
     if drawing.deprecated:
         deprecated = tuple(
             DeprecationEntry("olm.bundle", n, m, Place("<drawing>")) for n, m in drawing.deprecated.items()
         )
-        assembly.add_deprecations(Deprecations(drawing.package, Place("<drawing>"), deprecated))
-    return assembly.build("drawing")
+        builder.add_deprecations(Deprecations(drawing.package, Place("<drawing>"), deprecated))
+    return builder.build("drawing")
 
 
 def _bundles(drawing: _Drawing) -> Iterator[Bundle]:

@@ -13,14 +13,13 @@ import stat
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import STANDARD_INPUT, Sources, unreadable
 from everpath.model import Catalog, UpdateMode
-from everpath.model.builder import Assembly
-from everpath.tuples import NamedTuple
+from everpath.model.builder import CatalogBuilder
 
 if TYPE_CHECKING:
     from everpath.loaders.bundle.index_cache import IndexCache
@@ -57,17 +56,17 @@ def read(  # noqa: PLR0913 - each is a choice of the user's
     UnreadableInput when nothing can be read.
     """
     sources = sources or Sources()
-    assembly = Assembly()
+    builder = CatalogBuilder()
     path = path.rstrip(os.sep) or path
     wanted = _Wanted(progress, thorough, cache, default_mode, share, verdicts)
-    if not _is_folder(path) or not _read_bundles(path, assembly, wanted):
+    if not _is_folder(path) or not _read_bundles(path, builder, wanted):
         from everpath.loaders.fbc.catalog import read_fbc  # noqa: PLC0415
 
         if path == STANDARD_INPUT:
             sources.keep_stream(path, _standard_input())
             _require_content(path, sources)
-        read_fbc(path, assembly, sources, progress, thorough=thorough, share=share)
-    return Reading(assembly.build(path), sources)
+        read_fbc(path, builder, sources, progress, thorough=thorough, share=share)
+    return Reading(builder.build(path), sources)
 
 
 def prepare(path: str) -> None:
@@ -119,7 +118,7 @@ class _Wanted(NamedTuple):
     verdicts: Callable[[], Verdicts | None] | None
 
 
-def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
+def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
     """Read a folder that is, or holds, bundles or package manifests; False if it is none of these.
 
     What is about one package cannot be parted, and is all in the first share.
@@ -133,13 +132,13 @@ def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
 
         # A bundle alone has nobody to take its place in an order of versions: its own edges count.
         if is_ours:
-            read_bundle_folder(path, assembly, mode=wanted.mode or UpdateMode.REPLACES)
+            read_bundle_folder(path, builder, mode=wanted.mode or UpdateMode.REPLACES)
     elif shape.is_repository(path):
         from everpath.loaders.bundle.repository import read_repository  # noqa: PLC0415
 
         read_repository(
             path,
-            assembly,
+            builder,
             cache=wanted.cache() if wanted.cache else None,
             default_mode=wanted.mode or UpdateMode.SEMVER,
             thorough=wanted.thorough,
@@ -151,7 +150,7 @@ def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
         from everpath.loaders.bundle.package_manifest import read_package_manifest  # noqa: PLC0415
 
         if is_ours:
-            read_package_manifest(path, assembly, thorough=wanted.thorough)
+            read_package_manifest(path, builder, thorough=wanted.thorough)
     else:
         return False
     return True

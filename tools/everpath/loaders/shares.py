@@ -9,9 +9,7 @@ from __future__ import annotations
 __all__ = ["WHOLE", "Share"]
 
 from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
-
-from everpath.tuples import NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""What a catalog says, as plain frozen data."""
+"""A catalog as immutable data."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ __all__ = [
     "DeprecationEntry",
     "Deprecations",
     "Entry",
+    "Gvk",
     "Other",
     "Package",
     "Place",
@@ -31,6 +32,7 @@ from everpath.model.catalog import (
     DeprecationEntry,
     Deprecations,
     Entry,
+    Gvk,
     Other,
     Package,
     Place,

@@ -1,61 +1,37 @@
-"""Gathers what readers find, in any order, into one Catalog.
-
-Every reader ends here, so that two documents about one package meet wherever they were written.
-"""
+"""Builds a Catalog from the parts that loaders read, in any order."""
 
 from __future__ import annotations
 
-__all__ = ["Assembly"]
+__all__ = ["CatalogBuilder"]
 
 from collections.abc import Iterable
 
 from everpath.model import Bundle, Catalog, Channel, Declaration, Deprecations, Other, Package, Problem
 
 
-class _Parts:
-    """The pieces of one package while they are being gathered."""
+class CatalogBuilder:
+    """A catalog under construction.
+
+    Parts with the same package name form one package, even if they are in different files. Within a package
+    the order of the calls is kept; packages are sorted by name.
+    """
 
     def __init__(self) -> None:
-        self.declarations: list[Declaration] = []
-        self.channels: list[Channel] = []
-        self.bundles: list[Bundle] = []
-        self.deprecations: list[Deprecations] = []
-
-    def package(self, name: str) -> Package:
-        return Package(
-            name,
-            declarations=tuple(self.declarations),
-            channels=tuple(self.channels),
-            bundles=tuple(self.bundles),
-            deprecations=tuple(self.deprecations),
-        )
-
-
-class Assembly:
-    """A catalog under construction. Order of arrival is kept within a package, packages are sorted."""
-
-    def __init__(self) -> None:
-        self._parts: dict[str, _Parts] = {}
+        self._packages: dict[str, _PackageParts] = {}
         self._others: list[Other] = []
         self._problems: list[Problem] = []
 
-    def _of(self, package: str) -> _Parts:
-        parts = self._parts.get(package)
-        if parts is None:
-            parts = self._parts[package] = _Parts()
-        return parts
-
     def declare(self, package: str, declaration: Declaration) -> None:
-        self._of(package).declarations.append(declaration)
+        self._parts(package).declarations.append(declaration)
 
     def add_channel(self, channel: Channel) -> None:
-        self._of(channel.package).channels.append(channel)
+        self._parts(channel.package).channels.append(channel)
 
     def add_bundle(self, bundle: Bundle) -> None:
-        self._of(bundle.package).bundles.append(bundle)
+        self._parts(bundle.package).bundles.append(bundle)
 
     def add_deprecations(self, deprecations: Deprecations) -> None:
-        self._of(deprecations.package).deprecations.append(deprecations)
+        self._parts(deprecations.package).deprecations.append(deprecations)
 
     def add_other(self, other: Other) -> None:
         self._others.append(other)
@@ -67,10 +43,35 @@ class Assembly:
         self._problems.extend(problems)
 
     def build(self, name: str) -> Catalog:
-        """The catalog; the assembly may go on growing and be built again."""
+        """Return the catalog. More parts may be added afterwards for a second call."""
         return Catalog(
             name,
-            packages=tuple(self._parts[p].package(p) for p in sorted(self._parts)),
+            packages=tuple(parts.build(package) for package, parts in sorted(self._packages.items())),
             others=tuple(self._others),
             problems=tuple(self._problems),
+        )
+
+    def _parts(self, package: str) -> _PackageParts:
+        parts = self._packages.get(package)
+        if parts is None:
+            parts = self._packages[package] = _PackageParts()
+        return parts
+
+
+class _PackageParts:
+    """The parts of one package."""
+
+    def __init__(self) -> None:
+        self.declarations: list[Declaration] = []
+        self.channels: list[Channel] = []
+        self.bundles: list[Bundle] = []
+        self.deprecations: list[Deprecations] = []
+
+    def build(self, name: str) -> Package:
+        return Package(
+            name,
+            declarations=tuple(self.declarations),
+            channels=tuple(self.channels),
+            bundles=tuple(self.bundles),
+            deprecations=tuple(self.deprecations),
         )

@@ -1,7 +1,6 @@
-"""What a bundle's folder holds, whole, as plain data: its manifests and its metadata.
+"""The complete contents of a bundle folder: manifests and metadata, valid or not.
 
-`model.Bundle` is what upgrades need of a bundle; this is what installing it needs. Like the model it holds
-what was written, right or wrong, and judges nothing.
+`model.Bundle` has only what the upgrade graph needs of a bundle.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ CRD: Final = "CustomResourceDefinition"
 
 
 class Manifest(NamedTuple):
-    """The first document of a file, which is a mapping with a kind; pointers of its place go into `body`."""
+    """The first document of a manifest file: a mapping with a kind. Pointers of `place` refer to `body`."""
 
     place: Place
     body: Mapping[str, Any]
@@ -43,7 +42,7 @@ class Manifest(NamedTuple):
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """Empty where there is none, or something that is none."""
+        """The spec, or an empty mapping if it is missing or not a mapping."""
         return mapping(self.body, "spec")
 
     @property
@@ -53,11 +52,11 @@ class Manifest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """A bundle's folder. Files come by name, places name them as the user named the folder.
+    """A bundle folder. Manifests are sorted by file name; places begin with the path that the user gave.
 
-    `annotations` are all those of the file opm takes them from, None where it finds no such file. Problems
-    are what a reader could not make sense of: such a file is not among the manifests. `valueless` are the
-    places of dependencies and properties that have no value at all, which is not the same as null.
+    `annotations` are those of the file from which opm takes them, None if there is no such file. A file that
+    cannot be parsed is not in `manifests`, but has an item in `problems`. `valueless` has the places of
+    dependencies and properties without the key `value`; `value: null` is a value.
     """
 
     folder: str
@@ -72,7 +71,7 @@ class Contents:
 
     @property
     def csv(self) -> Manifest | None:
-        """The ClusterServiceVersion that counts: the first by file name."""
+        """The ClusterServiceVersion that opm uses: the first by file name."""
         return next(iter(self.of_kind(CSV)), None)
 
     @property
@@ -81,7 +80,7 @@ class Contents:
 
     @property
     def objects(self) -> tuple[Manifest, ...]:
-        """The manifests without the CSVs that opm ignores."""
+        """The manifests without further CSVs, which opm ignores."""
         csv = self.csv
         return tuple(m for m in self.manifests if m.kind != CSV or m is csv)
 
@@ -89,5 +88,5 @@ class Contents:
         return tuple(m for m in self.manifests if m.kind == kind)
 
     def annotation(self, key: str) -> str:
-        """One of the annotations, empty where it is not written or not a string."""
+        """Return the value of an annotation, or an empty string if it is missing or not a string."""
         return text(self.annotations or {}, key)

@@ -1,11 +1,11 @@
-"""What a catalog says, as plain frozen data: Catalog → Package → Channel → Entry, and Bundle once a package.
+"""A catalog as immutable data: Catalog → Package → Channel → Entry, and Package → Bundle.
 
-The model holds whatever was written, right or wrong: a package declared twice has two declarations, a
-channel of an undeclared package sits in a package with none, an entry may name what exists nowhere. To
-judge is the business of `everpath.rules`.
+The model holds what was written, valid or not: a package that is declared twice has two declarations, a
+channel of an undeclared package belongs to a package without declarations, and an entry may refer to names
+that do not exist. Validation is in `everpath.rules`.
 
-All of it are NamedTuples: as frozen as a frozen dataclass, made in a third of the time, and the class in an
-eighth. What remembers an answer is a subclass of one, for a tuple has no room for it.
+All types are NamedTuples, because a frozen dataclass takes three times as long to create. Types with cached
+properties are subclasses of a NamedTuple, because a NamedTuple itself has no `__dict__`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ __all__ = [
     "DeprecationEntry",
     "Deprecations",
     "Entry",
+    "Gvk",
     "Other",
     "Package",
     "Place",
@@ -32,13 +33,11 @@ __all__ = [
 from collections.abc import Iterator, Mapping
 from enum import Enum, StrEnum
 from functools import cached_property
-from typing import Final, Literal
-
-from everpath.tuples import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 Dialect = Literal["fbc", "csv", "annotations"]
 
-# Where a reader finds the fields of an entry or a bundle, by the kind of document that states them.
+# The path to each field of an entry or a bundle, by the kind of document.
 _DIALECTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "fbc": {},
     "csv": {
@@ -57,10 +56,10 @@ _DIALECTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 
 class Place(NamedTuple):
-    """Where something is written: a file, the document in it, and the way down to a value.
+    """The location of a value: a file, a document in it, and the path of keys to the value.
 
-    Lines and columns are not kept: `loaders.positions` finds them again from this, for findings only.
-    `offset` is the byte at which the document starts; `on_key` means the last key, not the value behind it.
+    `offset` is the first byte of the document. `on_key` means the last key instead of its value.
+    `loaders.positions` computes lines and columns from it, only for findings.
     """
 
     file: str
@@ -69,21 +68,21 @@ class Place(NamedTuple):
     dialect: Dialect = "fbc"
     on_key: bool = False
 
-    def at(self, *steps: str | int) -> Place:
-        """The place of a value below this one, named as the model names it."""
-        if not steps:
+    def at(self, *path: str | int) -> Place:
+        """Return the place of a value below this one. The first key is a field name of the model."""
+        if not path:
             return self
-        first = steps[0]
+        first = path[0]
         head = _DIALECTS[self.dialect].get(first, (first,)) if isinstance(first, str) else (first,)
-        return self._replace(pointer=(*self.pointer, *head, *steps[1:]))
+        return self._replace(pointer=(*self.pointer, *head, *path[1:]))
 
-    def key(self, *way: str | int) -> Place:
-        """The place of a key below this one, spelled as it is written."""
-        return self._replace(pointer=(*self.pointer, *way), on_key=True)
+    def key(self, *path: str | int) -> Place:
+        """Return the place of a key below this one. All keys are spelled as in the file."""
+        return self._replace(pointer=(*self.pointer, *path), on_key=True)
 
 
 class Unread(Enum):
-    """The value of a property that is too large to read for the graph's sake."""
+    """The type of UNREAD, the value of a property that was not parsed because the graph does not need it."""
 
     UNREAD = "unread"
 
@@ -92,15 +91,26 @@ UNREAD: Final = Unread.UNREAD
 
 
 class UpdateMode(StrEnum):
-    """How a bundle repository makes edges (`updateGraph` of ci.yaml)."""
+    """How edges follow from the bundles of a repository (`updateGraph` of ci.yaml)."""
 
     REPLACES = "replaces-mode"
     SEMVER = "semver-mode"
     SEMVER_SKIPPATCH = "semver-skippatch"
 
 
+class Gvk(NamedTuple):
+    """Group, version and kind of a Kubernetes API."""
+
+    group: str
+    version: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.group}/{self.version})"
+
+
 class Property(NamedTuple):
-    """One typed property of a bundle; `value` is what JSON would hold, or UNREAD."""
+    """A property of a bundle. `value` is a JSON value, or UNREAD."""
 
     type: str
     value: object
@@ -108,9 +118,9 @@ class Property(NamedTuple):
 
 
 class Csv(NamedTuple):
-    """What a bundle folder's ClusterServiceVersion and annotations.yaml say about upgrades.
+    """The fields of a ClusterServiceVersion and of annotations.yaml that affect upgrades.
 
-    `stray_ranges` are texts under keys where nobody reads a range, each with the way to it.
+    `misplaced_ranges` has the ranges under keys that OLM does not read, with the path to each.
     """
 
     place: Place
@@ -127,14 +137,14 @@ class Csv(NamedTuple):
     package: str | None = None
     channels: tuple[str, ...] = ()
     default_channel: str | None = None
-    stray_ranges: tuple[tuple[tuple[str | int, ...], str], ...] = ()
+    misplaced_ranges: tuple[tuple[tuple[str | int, ...], str], ...] = ()
 
 
 class Bundle(NamedTuple):
-    """One released version. `version` is as written, from its olm.package property (or its CSV).
+    """A bundle. `version` is the text in its olm.package property or in its CSV.
 
-    `related_images` are those a rendered catalog lists. A bundle's folder has none here: opm makes the list
-    of the images in every deployment, which no look at upgrades needs and no repository can be read for.
+    `related_images` has the images that a rendered catalog lists. It is empty for a bundle folder, because
+    opm collects them from all Deployments, which are not loaded for the upgrade graph.
     """
 
     name: str
@@ -149,12 +159,12 @@ class Bundle(NamedTuple):
     csv: Csv | None = None
 
     def properties_of(self, kind: str) -> Iterator[Property]:
-        """Its properties of one type, in the order they are written."""
+        """Return the properties of one type, in the order of the file."""
         return (p for p in self.properties if p.type == kind)
 
 
 class Entry(NamedTuple):
-    """A bundle's membership in one channel, with the edges it declares there."""
+    """A channel entry: the name of a bundle, and the edges it has in this channel."""
 
     name: str
     place: Place
@@ -171,11 +181,11 @@ class _Channel(NamedTuple):
 
 
 class Channel(_Channel):
-    """A named stream of updates; entry order is the order they were written in."""
+    """A channel. Entries are in the order of the file."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Entry]:
-        """Entries by name; of two with one name the first, as the rule that reports them assumes."""
+        """Entries by name. Of entries with the same name, the first."""
         found: dict[str, Entry] = {}
         for entry in self.entries:
             found.setdefault(entry.name, entry)
@@ -183,7 +193,7 @@ class Channel(_Channel):
 
 
 class DeprecationEntry(NamedTuple):
-    """One deprecated package, channel or bundle."""
+    """A deprecated package, channel or bundle, with the message for users."""
 
     schema: str
     name: str
@@ -192,7 +202,7 @@ class DeprecationEntry(NamedTuple):
 
 
 class Deprecations(NamedTuple):
-    """One olm.deprecations document."""
+    """An olm.deprecations document."""
 
     package: str
     place: Place
@@ -200,16 +210,17 @@ class Deprecations(NamedTuple):
 
 
 class Declaration(NamedTuple):
-    """One olm.package document, or what a bundle repository implies in its stead.
+    """An olm.package document, or what follows from bundles if there is none.
 
-    `alone`: implied by the folder of one bundle, which does not say what else the package has.
+    `inferred`: no bundle names a default channel. `single_bundle`: the input was the folder of one
+    bundle, so other releases of the package are unknown.
     """
 
     place: Place
     default_channel: str = ""
     inferred: bool = False
     mode: UpdateMode | None = None
-    alone: bool = False
+    single_bundle: bool = False
 
 
 class _Package(NamedTuple):
@@ -221,14 +232,14 @@ class _Package(NamedTuple):
 
 
 class Package(_Package):
-    """All that a catalog says under one package name.
+    """Everything in a catalog with the same package name.
 
-    No declaration: the name is only referred to. Several: it is declared more than once.
+    It has no declaration if the name is only referred to, and several if it is declared more than once.
     """
 
     @cached_property
     def by_name(self) -> Mapping[str, Bundle]:
-        """Bundles by name, the first of each name."""
+        """Bundles by name. Of bundles with the same name, the first."""
         found: dict[str, Bundle] = {}
         for bundle in self.bundles:
             found.setdefault(bundle.name, bundle)
@@ -236,7 +247,7 @@ class Package(_Package):
 
     @cached_property
     def channels_by_name(self) -> Mapping[str, tuple[Channel, ...]]:
-        """Channels by name, in their order: opm refuses a second one of a name, and users may have it."""
+        """Channels by name, in the order of the file. opm refuses two channels with the same name."""
         found: dict[str, tuple[Channel, ...]] = {}
         for channel in self.channels:
             found[channel.name] = (*found.get(channel.name, ()), channel)
@@ -249,24 +260,24 @@ class Package(_Package):
 
     @property
     def is_one_release(self) -> bool:
-        """Whether one bundle's folder was read: the releases before it exist, but elsewhere."""
-        return any(declaration.alone for declaration in self.declarations)
+        """Whether the input was the folder of one bundle, so that other releases are unknown."""
+        return any(declaration.single_bundle for declaration in self.declarations)
 
     @property
     def place(self) -> Place:
-        """Where to point for a finding about the package as a whole."""
+        """The place for a finding about the whole package."""
         for group in (self.declarations, self.channels, self.bundles, self.deprecations):
             for first in group:
                 return first.place
         return Place("")
 
-    def deprecated(self, schema: str) -> Mapping[str, DeprecationEntry]:
-        """Names deprecated under one schema (for olm.package the name is empty)."""
+    def deprecations_by_name(self, schema: str) -> Mapping[str, DeprecationEntry]:
+        """Return the deprecations of one schema by name. For olm.package the name is empty."""
         return {e.name: e for d in self.deprecations for e in d.entries if e.schema == schema}
 
 
 class Other(NamedTuple):
-    """A document of a schema everpath does not know; kept, never interpreted."""
+    """A document with an unknown schema. opm calls these `others`."""
 
     schema: str
     package: str
@@ -275,7 +286,7 @@ class Other(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Something the reader met and could not turn into the model; `kind` is the name of its rule."""
+    """Something that a loader could not put into the model. The rule named `kind` reports it."""
 
     kind: str
     place: Place
@@ -293,7 +304,7 @@ class _Catalog(NamedTuple):
 
 
 class Catalog(_Catalog):
-    """Everything read from one input, packages in order of name."""
+    """Everything that was read from one input. Packages are sorted by name."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Package]:

@@ -22,7 +22,7 @@ from everpath.olm.objects import Object, nested_str
 from everpath.olm.snapshot import OperatorSnapshot
 from everpath.olm.status import OperatorStatus
 from everpath.olm.subscription import is_unpacking
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 
 class Hop(NamedTuple):
@@ -61,7 +61,7 @@ def pending_hop(snapshot: OperatorSnapshot) -> Hop | None:
 def version_in_name(csv: str) -> str:
     """Return VERSION of a CSV name like PACKAGE.vVERSION; empty for other names."""
     _, separator, version = csv.partition(".v")
-    return version if separator and maybe(version) is not None else ""
+    return version if separator and parse_or_none(version) is not None else ""
 
 
 def hop_refusal(hop: Hop, target: Target, package: str, path: Sequence[str]) -> str:
@@ -76,8 +76,8 @@ def hop_refusal(hop: Hop, target: Target, package: str, path: Sequence[str]) -> 
         if any(target.is_reached(csv, package) for csv in remaining):
             return ""
         return f"the upgrade path {' → '.join(path)} does not reach {target.text} after {hop.next_csv}"
-    next_version = maybe(version_in_name(hop.next_csv))
-    target_version = maybe(version_in_name(target.text) or target.text.removeprefix("v"))
+    next_version = parse_or_none(version_in_name(hop.next_csv))
+    target_version = parse_or_none(version_in_name(target.text) or target.text.removeprefix("v"))
     if next_version is None or target_version is None:
         return f"cannot compare {hop.next_csv} with {target.text}; --catalog PATH shows the upgrade path"
     return (

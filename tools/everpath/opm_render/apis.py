@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["ApiKey", "Gvk", "check_owned_crds", "provided_apis", "required_apis"]
+__all__ = ["ApiKey", "check_owned_crds", "provided_apis", "required_apis"]
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from everpath.model import Gvk
 from everpath.model.bundle_contents import Contents, Manifest
 from everpath.opm_render.manifest_checks import crd_api_version
 from everpath.opm_render.refusals import Refusal
@@ -16,14 +17,6 @@ _API: Shape = {"group": str, "kind": str, "name": str, "version": str}
 _API_LISTS: Shape = {"owned": [_API], "required": [_API]}
 
 
-class Gvk(NamedTuple):
-    """Group, kind and version, in the order in which opm writes them into properties."""
-
-    group: str
-    kind: str
-    version: str
-
-
 class ApiKey(NamedTuple):
     """An API and the plural of its kind, as opm compares CSV and CRDs (registry.APIKey)."""
 
@@ -31,7 +24,7 @@ class ApiKey(NamedTuple):
     plural: str
 
     def __str__(self) -> str:
-        group, kind, version = self.gvk
+        group, version, kind = self.gvk
         return f"{group}/{version}/{kind} ({self.plural})"
 
 
@@ -45,7 +38,7 @@ def provided_apis(contents: Contents, csv: Manifest) -> Iterator[ApiKey]:
         if api_version == "v1beta1" and spec.get("version"):
             versions.append(spec["version"])
         for version in versions:
-            gvk = Gvk(spec.get("group") or "", names.get("kind") or "", version)
+            gvk = Gvk(spec.get("group") or "", version, names.get("kind") or "")
             yield ApiKey(gvk, names.get("plural") or "")
     yield from _api_services(csv, "owned")
 
@@ -76,13 +69,13 @@ def _crds(csv: Manifest, list_name: str) -> Iterator[tuple[int, ApiKey]]:
             place = csv.place.at("spec", "customresourcedefinitions", list_name, index, "name")
             message = f"the CRD name {name!r} is not of the form PLURAL.GROUP"
             raise Refusal(message, place, "write the name of the CustomResourceDefinition")
-        gvk = Gvk(group, text_field(item, "kind"), text_field(item, "version"))
+        gvk = Gvk(group, text_field(item, "version"), text_field(item, "kind"))
         yield index, ApiKey(gvk, plural)
 
 
 def _api_services(csv: Manifest, list_name: str) -> Iterator[ApiKey]:
     for _, item in _items(csv, "apiservicedefinitions", list_name):
-        gvk = Gvk(*(text_field(item, key) for key in ("group", "kind", "version")))
+        gvk = Gvk(*(text_field(item, key) for key in ("group", "version", "kind")))
         yield ApiKey(gvk, text_field(item, "name"))
 
 

@@ -25,9 +25,9 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from everpath.model import Place, Property
+from everpath.model import Gvk, Place, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
-from everpath.opm_render.apis import ApiKey, Gvk, check_owned_crds, provided_apis, required_apis
+from everpath.opm_render.apis import ApiKey, check_owned_crds, provided_apis, required_apis
 from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.opm_render.manifest_checks import check_manifests, csv_release, csv_version
 from everpath.opm_render.refusals import Refusal, check_depth
@@ -182,9 +182,11 @@ def _gvk_properties(
     for item in declared:
         if item.type == _GVK:
             value = _checked_value(item)
-            gvks.append(Gvk(*(text_field(value, key) for key in ("group", "kind", "version"))))
+            gvks.append(Gvk(*(text_field(value, key) for key in ("group", "version", "kind"))))
     gvks += [api.gvk for api in derived]
-    return ({"type": type_, "value": gvk._asdict()} for gvk in dict.fromkeys(gvks))
+    for gvk in dict.fromkeys(gvks):
+        # opm writes the keys in this order.
+        yield {"type": type_, "value": {"group": gvk.group, "kind": gvk.kind, "version": gvk.version}}
 
 
 def _declared_properties(contents: Contents, csv: Manifest, package: str) -> Iterator[Property]:

@@ -15,9 +15,7 @@ __all__ = [
     "byte_offset",
 ]
 
-from typing import Any, Final, Literal
-
-from everpath.tuples import NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 Pointer = tuple[str | int, ...]
 RemarkKind = Literal["duplicate-key", "lossy-number", "leftover"]

@@ -13,7 +13,7 @@ from typing import Final
 from everpath.graph import ChannelGraph
 from everpath.model import Package
 from everpath.paths.network import Policy
-from everpath.ranges import samples
+from everpath.ranges import sample_versions
 from everpath.resolvers.decisions import Installed
 from everpath.simulate import released
 from everpath.versions import Version, parse
@@ -55,7 +55,7 @@ def in_ranges(
     taken = versions | {one.version for one in known if one.version is not None}
     spans = [span.intervals for graph in graphs for span in graph.ranges.values()]
     stem = _stem(graphs[0].package)
-    for version in samples(spans, taken, parted):
+    for version in sample_versions(spans, taken, parted):
         name = f"{stem}{version}"
         yield Installed(name if name not in entries else str(version), version)
 

@@ -126,7 +126,7 @@ class _Search:
     def _reach(self) -> int:
         """How long a run is at least that has somebody for everyone. O((edges + ranges) · log)."""
         place = {name: i for i, name in enumerate(self._line)}
-        nearest = self._graph.nearest(place)
+        nearest = self._graph.best_successors(place)
         others = self.served - {self._goal}
         return max((1 + self._accepted_at(name, nearest[name], place) for name in others), default=1)
 

@@ -71,7 +71,9 @@ class _Climb:
         """For every entry those whose range has its version: a sweep over the versions."""
         turns: dict[int, int] = {}
         for name, span in self._graph.ranges.items():
-            for turn in (turn for run in span.intervals.spans(self._graph.sorted_versions) for turn in run):
+            for turn in (
+                turn for run in span.intervals.index_ranges(self._graph.sorted_versions) for turn in run
+            ):
                 turns[turn] = turns.get(turn, 0) ^ self._bits[name]
         found, running = {}, 0
         for position, name in enumerate(self._graph.by_version):

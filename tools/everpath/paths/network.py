@@ -33,7 +33,7 @@ from everpath.resolvers.extensions import Extension, Source
 from everpath.resolvers.extensions import resolve as extend
 from everpath.resolvers.offers import as_served, layers
 from everpath.simulate.bulk import Answers, answers_v0, answers_v1, arrival_v1
-from everpath.versions import Key, Version, maybe
+from everpath.versions import Key, Version, parse_or_none
 
 #: `any`: every hop that some cluster could make, by approving, pinning or waiting.
 Policy = PolicyName | Literal["any"]
@@ -192,7 +192,11 @@ def arrivals_v1(graph: ChannelGraph) -> tuple[str, ...]:
     """Where one arrives under OLM v1, as far as it then stays there and does not fail."""
     decide = arrival_v1(_home(graph), graph)
     bundles = {name: graph.bundle(name) for name in arrivals(graph, "v1")}
-    runs = [Installed(name, maybe(bundle.version)) for name, bundle in bundles.items() if bundle is not None]
+    runs = [
+        Installed(name, parse_or_none(bundle.version))
+        for name, bundle in bundles.items()
+        if bundle is not None
+    ]
     return tuple(one.name for one in runs if decide(one)[:2] == (None, None))
 
 
@@ -284,7 +288,7 @@ def _allowed(
                 covered.setdefault(name, []).append(span.intervals)
     found: dict[str, Arrival] = {}
     for name, starts in named.items():
-        runs = IntervalSet.union(covered.get(name, ())).spans(sorted_versions)
+        runs = IntervalSet.union(covered.get(name, ())).index_ranges(sorted_versions)
         others = (s for s in starts if s in place and s != name and not _within(runs, position.get(s)))
         found[name] = Arrival(tuple(others), tuple(runs))
     return found
@@ -336,7 +340,7 @@ def _extended(graphs: Sequence[ChannelGraph], everyone: _Everyone) -> Answers:
     failures: dict[str, Failure] = {}
     for name, version in everyone.items():
         bundle = package.by_name.get(name)
-        strict = maybe(bundle.version) if bundle is not None else version
+        strict = parse_or_none(bundle.version) if bundle is not None else version
         wish = Extension(package.name, channels, installed=Installed(name, strict))
         decision = extend([source], wish)
         hops[name] = decision.next

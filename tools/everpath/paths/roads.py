@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 
 from everpath.paths.network import Network
 from everpath.paths.sweep import nearest, swept
-from everpath.scc import groups
+from everpath.scc import strongly_connected_components
 
 #: Entries of one loop through which roads are counted exactly: 12 · 2^11 sets of entries are looked at.
 MOST_IN_LOOP: Final = 12
@@ -74,7 +74,7 @@ def loops(network: Network) -> tuple[Road, ...]:
     if network.goes_up:
         return ()
     every = {name: network.ahead(name) for name in network.place}
-    found = (group for group in groups(every) if len(group) > 1)
+    found = (group for group in strongly_connected_components(every) if len(group) > 1)
     ordered = (tuple(sorted(group, key=network.place.__getitem__)) for group in found)
     return tuple(sorted(ordered, key=lambda group: network.place[group[0]]))
 
@@ -92,7 +92,7 @@ def tallies(network: Network, goal: str) -> Mapping[str, Tally]:
         }
     ahead = _leading_to(network, goal, shortest)
     found = {goal: Tally(1, 0, 0, ())}
-    for group in groups(ahead):
+    for group in strongly_connected_components(ahead):
         if len(group) == 1:
             [name] = group
             if name != goal:
@@ -212,7 +212,7 @@ def first_roads(network: Network, start: str, goal: str) -> Iterator[Road]:
     if start not in ideal:
         return
     is_loopy = not network.goes_up and any(
-        len(group) > 1 for group in groups(_leading_to(network, goal, ideal))
+        len(group) > 1 for group in strongly_connected_components(_leading_to(network, goal, ideal))
     )
     place = network.place
     sorted_ahead: dict[str, _Choices] = {}

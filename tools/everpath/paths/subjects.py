@@ -13,7 +13,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.paths.nearby import nearby
 from everpath.ranges import Range, RangeError
 from everpath.simulate import Asked, released
-from everpath.versions import Version, VersionError, parse_tolerant, pointed
+from everpath.versions import Version, VersionError, parse_tolerant, underline
 
 #: Signs that no name has and that ranges are written with.
 _RANGE_LIKE: Final = re.compile(r"[<>=!|]")
@@ -55,7 +55,7 @@ def _range(text: str) -> Range | None:
     except RangeError as error:
         if not _RANGE_LIKE.search(text):
             return None
-        shown = pointed(error.text, *error.span, error.reason)
+        shown = underline(error.text, *error.span, error.reason)
         raise UsageError(f"{text!r} is not a range:\n{shown}", hint=error.hint) from error
 
 
@@ -82,7 +82,7 @@ def installed(
 
 def _versions(package: PackageGraph) -> dict[str, Version | None]:
     """Every name that is an entry or a bundle of the package, with its version if it has a readable one."""
-    names = dict.fromkeys([*package.memberships, *package.package.by_name])
+    names = dict.fromkeys([*package.channels_by_entry, *package.package.by_name])
     return {
         name: _version(bundle.version) if (bundle := package.package.by_name.get(name)) else None
         for name in names

@@ -1,11 +1,11 @@
-"""OLM's version ranges: the grammar of blang/semver v4.0.0, quirks included, and the algebra over it.
+"""Version ranges of OLM: the grammar of blang/semver v4.0.0 with its quirks, and sets of versions.
 
-Range.parse(">=1.0.0 <1.2.3").contains(version)     what OLM's resolver would answer
-Range.parse("<1.0.0 || >2.0.0").intervals           a set: | & ~, is_empty, is_subset, spans
-Range.parse("1.0.0 - 2.0.0").hazards                what happens without a word
-Coverage({"a": range.intervals, ...}).covering(v)   which of many ranges have a version, without asking each
-samples([range.intervals, ...])                      a version for every way in which ranges accept one
-everpath.ranges.explain.explain(range)              all of it in sentences
+Range.parse(">=1.0.0 <1.2.3").contains(version)     whether OLM's resolver matches a version
+Range.parse("<1.0.0 || >2.0.0").intervals           the set of matched versions: | & ~, is_empty, is_subset
+Range.parse("1.0.0 - 2.0.0").hazards                parts of a range that do not mean what they seem to
+Coverage({"a": range.intervals, ...}).covering(v)   which of many sets contain a version
+sample_versions([range.intervals, ...])             versions that together fall into every overlap of sets
+everpath.ranges.explain.explain_range(range)        a description in words
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ __all__ = [
     "Range",
     "RangeError",
     "RangePanic",
-    "samples",
+    "sample_versions",
 ]
 
-from everpath.ranges._coverage import Coverage
+from everpath.ranges._coverage import Coverage, sample_versions
 from everpath.ranges._hazards import Hazard, HazardKind
 from everpath.ranges._intervals import Bound, Interval, IntervalSet
 from everpath.ranges._range import Range, RangeError, RangePanic
-from everpath.ranges._samples import samples

@@ -1,9 +1,9 @@
 """Sets of versions as sorted, disjoint intervals, closed under union, intersection and complement.
 
-The order of versions has no gaps to guess about: the version right after a release X.Y.Z is X.Y.(Z+1)-0,
-the one right after a pre-release P is P.0, and the lowest of all is 0.0.0-0. "After v" is therefore the same
-place as "before the next version of v", every set is a union of half-open intervals, and emptiness, equality
-and inclusion are exact: `>1.0.0 <1.0.1-0` is empty because no version exists there.
+Every version has a next one: after a release X.Y.Z comes X.Y.(Z+1)-0, after a pre-release P comes P.0, and
+the lowest version is 0.0.0-0. "After v" is therefore the same bound as "before the next version of v", every
+set is a union of half-open intervals, and emptiness, equality and inclusion are exact: `>1.0.0 <1.0.1-0` is
+empty, because no such version exists.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ __all__ = ["Bound", "Cut", "Interval", "IntervalSet"]
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import and_, attrgetter, or_
-from typing import Final
+from typing import Final, NamedTuple
 
-from everpath.tuples import NamedTuple
 from everpath.versions import UINT64_MAX, Key, Version
 
 _key_of = attrgetter("key")
@@ -23,17 +22,18 @@ _ZERO: Final = (0, 0)
 
 
 class Cut:
-    """A place between two neighbouring versions.
+    """A bound between two consecutive versions.
 
-    Cuts are equal when no version lies between them; `version` and `after` only remember how it was written.
+    `key` is the key of the version after the cut; cuts with equal keys are equal. `version` and `is_after`
+    are the bound as written, for example `>1.0.0`.
     """
 
-    __slots__ = ("after", "key", "version")
+    __slots__ = ("is_after", "key", "version")
 
-    def __init__(self, key: Key, version: Version | None = None, *, after: bool = False) -> None:
+    def __init__(self, key: Key, version: Version | None = None, *, is_after: bool = False) -> None:
         self.key: Final = key
         self.version: Final = version
-        self.after: Final = after
+        self.is_after: Final = is_after
 
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if isinstance(other, Cut) else NotImplemented
@@ -42,19 +42,19 @@ class Cut:
         return hash(self.key)
 
     def __repr__(self) -> str:
-        return f"Cut({self.key}, {self.version!r}, after={self.after})"
+        return f"Cut({self.key}, {self.version!r}, is_after={self.is_after})"
 
     @classmethod
     def before(cls, version: Version) -> Cut:
         return cls(version.key, version)
 
     @classmethod
-    def behind(cls, version: Version) -> Cut:
-        return cls(_next_key(version), version, after=True)
+    def after(cls, version: Version) -> Cut:
+        return cls(_next_key(version), version, is_after=True)
 
 
 def _next_key(version: Version) -> Key:
-    """The key of the lowest version above this one."""
+    """Return the key of the lowest version above a version."""
     major, minor, patch = version.major, version.minor, version.patch
     if version.prerelease:
         return (*version.key, _ZERO)
@@ -70,14 +70,14 @@ TOP: Final = Cut((UINT64_MAX + 1, 0, 0, 0, _ZERO))
 
 
 class Bound(NamedTuple):
-    """Where a set of versions starts or ends, and whether that version is in it."""
+    """The first or last version of a set, and whether the set includes it."""
 
     version: Version
     inclusive: bool
 
 
 class Interval(NamedTuple):
-    """One unbroken run of versions; a bound of None is open without end."""
+    """An interval of versions. A bound of None means that the interval is unbounded there."""
 
     low: Version | None
     low_inclusive: bool
@@ -86,10 +86,10 @@ class Interval(NamedTuple):
 
 
 class IntervalSet:
-    """A set of versions. `cuts` ascend strictly: the set begins at the first, stops at the second, and so on.
+    """A set of versions. It starts at the first of the ascending `cuts`, ends at the second, and so on.
 
-    Equal sets compare equal however they were made. With n cuts, membership costs log n comparisons, an
-    operation on two sets one merge of their cuts.
+    Sets with the same versions are equal. With n cuts, membership costs log n comparisons, and an operation
+    on two sets costs one merge of their cuts.
     """
 
     __slots__ = ("cuts",)
@@ -115,37 +115,37 @@ class IntervalSet:
         return cls((BOTTOM, TOP))
 
     @classmethod
-    def where(cls, operator: str, version: Version) -> IntervalSet:
-        """The versions v for which "v operator version" holds; operators as blang normalises them."""
-        before, behind = Cut.before(version), Cut.behind(version)
+    def from_comparison(cls, operator: str, version: Version) -> IntervalSet:
+        """Return the versions v for which `v operator version` is true. Raises ValueError."""
+        before, after = Cut.before(version), Cut.after(version)
         match operator:
             case "<":
                 return cls.between(BOTTOM, before)
             case "<=":
-                return cls.between(BOTTOM, behind)
+                return cls.between(BOTTOM, after)
             case ">":
-                return cls.between(behind, TOP)
+                return cls.between(after, TOP)
             case ">=":
                 return cls.between(before, TOP)
             case "=":
-                return cls.between(before, behind)
+                return cls.between(before, after)
             case "!=":
-                return ~cls.between(before, behind)
+                return ~cls.between(before, after)
         raise ValueError(operator)
 
     @classmethod
     def union(cls, sets: Iterable[IntervalSet]) -> IntervalSet:
-        """All of them in one; combined in pairs, so that many sets cost n log n rather than n squared."""
-        return _in_pairs(or_, [cls(), *sets])
+        """Return the union of sets, in n log n."""
+        return _reduce_pairwise(or_, [cls(), *sets])
 
     @classmethod
     def intersection(cls, sets: Iterable[IntervalSet]) -> IntervalSet:
-        """What they have in common; every version where there are none."""
-        return _in_pairs(and_, [cls.all(), *sets])
+        """Return the intersection of sets, in n log n; all versions if there are no sets."""
+        return _reduce_pairwise(and_, [cls.all(), *sets])
 
     @property
     def is_empty(self) -> bool:
-        """Whether no version, published or not, could ever be in the set."""
+        """Whether no version can be in the set, published or not."""
         return not self.cuts
 
     @property
@@ -158,37 +158,37 @@ class IntervalSet:
 
     @property
     def upper_bound(self) -> Bound | None:
-        """The end of the highest interval; None for a set that is empty or has no end."""
+        """The end of the highest interval; None for an empty set and for one that is unbounded above."""
         cut = self.cuts[-1] if self.cuts else TOP
-        return None if cut == TOP or cut.version is None else Bound(cut.version, cut.after)
+        return None if cut == TOP or cut.version is None else Bound(cut.version, cut.is_after)
 
     @property
     def lower_bound(self) -> Bound | None:
-        """The start of the lowest interval; None for a set that is empty or has no start."""
+        """The start of the lowest interval; None for an empty set and for one that is unbounded below."""
         cut = self.cuts[0] if self.cuts else BOTTOM
-        return None if cut == BOTTOM or cut.version is None else Bound(cut.version, not cut.after)
+        return None if cut == BOTTOM or cut.version is None else Bound(cut.version, not cut.is_after)
 
     def contains(self, version: Version) -> bool:
         return bisect_right(self.cuts, version.key, key=_key_of) % 2 == 1
 
     __contains__ = contains
 
-    def spans(self, versions: Sequence[Version]) -> list[tuple[int, int]]:
-        """Which of these ascending versions are in the set: half-open index ranges, none empty.
+    def index_ranges(self, versions: Sequence[Version]) -> list[tuple[int, int]]:
+        """Return which of these ascending versions are in the set, as non-empty half-open index ranges.
 
-        Cost: two binary searches an interval, whatever the number of versions.
+        Cost: two binary searches for each interval.
         """
-        places = [bisect_left(versions, cut.key, key=_key_of) for cut in self.cuts]
-        return [(i, j) for i, j in zip(places[::2], places[1::2], strict=True) if i < j]
+        indexes = [bisect_left(versions, cut.key, key=_key_of) for cut in self.cuts]
+        return [(i, j) for i, j in zip(indexes[::2], indexes[1::2], strict=True) if i < j]
 
     def is_subset(self, other: IntervalSet) -> bool:
         return (self & ~other).is_empty
 
     def __or__(self, other: IntervalSet) -> IntervalSet:
-        return self._combined(other, or_)
+        return self._combine(other, or_)
 
     def __and__(self, other: IntervalSet) -> IntervalSet:
-        return self._combined(other, and_)
+        return self._combine(other, and_)
 
     def __invert__(self) -> IntervalSet:
         inner = self.cuts[self.is_unbounded_below : len(self.cuts) - self.is_unbounded_above]
@@ -198,10 +198,11 @@ class IntervalSet:
 
     def __iter__(self) -> Iterator[Interval]:
         for low, high in zip(self.cuts[::2], self.cuts[1::2], strict=True):
-            yield Interval(low.version, low.version is not None and not low.after, high.version, high.after)
+            low_inclusive = low.version is not None and not low.is_after
+            yield Interval(low.version, low_inclusive, high.version, high.is_after)
 
-    def _combined(self, other: IntervalSet, keep: Callable[[bool, bool], bool]) -> IntervalSet:
-        """A sweep from the lowest cut to the highest; `keep` says what to do between two of them."""
+    def _combine(self, other: IntervalSet, keep: Callable[[bool, bool], bool]) -> IntervalSet:
+        """Sweep over the cuts of both sets. `keep` says whether the versions up to the next cut are kept."""
         mine, theirs = frozenset(self.cuts), frozenset(other.cuts)
         in_mine = in_theirs = inside = False
         cuts = []
@@ -214,7 +215,7 @@ class IntervalSet:
         return IntervalSet(tuple(cuts))
 
 
-def _in_pairs(
+def _reduce_pairwise(
     combine: Callable[[IntervalSet, IntervalSet], IntervalSet], sets: list[IntervalSet]
 ) -> IntervalSet:
     while len(sets) > 1:

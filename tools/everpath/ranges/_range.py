@@ -1,4 +1,4 @@
-"""A range of versions: parsed once, asked often."""
+"""Range: a parsed version range."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import Final
 
-from everpath.ranges._grammar import Arm, Expression, GrammarError, read
-from everpath.ranges._hazards import Hazard, hazards
+from everpath.ranges._grammar import Expression, GrammarError, parse_expression
+from everpath.ranges._hazards import Hazard, find_hazards
 from everpath.ranges._intervals import IntervalSet
-from everpath.versions import Version, pointed
+from everpath.versions import Version, underline
 
-# Enough for every distinct range of a catalog many times the size of OperatorHub's.
-_REMEMBERED: Final = 2**15
+# OperatorHub has far fewer distinct ranges.
+_CACHE_SIZE: Final = 2**15
 
 
 class RangeError(ValueError):
-    """A text that OLM cannot read as a range: which, where in it, why, and what was probably meant."""
+    """A text that OLM cannot parse as a range: span and reason of the error, and a fix if it is clear."""
 
     def __init__(self, text: str, span: tuple[int, int], reason: str, fix: str | None = None) -> None:
         super().__init__(text, span, reason, fix)
@@ -29,20 +29,20 @@ class RangeError(ValueError):
 
     @property
     def hint(self) -> str | None:
-        """What to type instead, as a sentence."""
+        """The fix as a sentence."""
         return None if self.fix is None else f"write '{self.fix}'"
 
     def __str__(self) -> str:
         return f"{self.text!r} is not a range: {self.reason}"
 
     def pretty(self) -> str:
-        """The text, carets under the fault with the reason, and the fix if there is one."""
-        shown = pointed(self.text, *self.span, self.reason)
+        """Return the text, carets under the error with the reason, and the hint, each on a line."""
+        shown = underline(self.text, *self.span, self.reason)
         return shown if self.hint is None else f"{shown}\n{self.hint}"
 
 
 class RangePanic(RuntimeError):
-    """The range was asked about a version for which blang calls a nil function: the resolver crashes."""
+    """The range makes OLM's resolver crash for this version: blang calls a nil function."""
 
     def __init__(self, text: str, span: tuple[int, int], version: Version) -> None:
         super().__init__(text, span, version)
@@ -51,19 +51,32 @@ class RangePanic(RuntimeError):
         self.version = version
 
     def __str__(self) -> str:
-        return f"{self.text!r} crashes OLM when asked about {self.version}: nothing stands between two ||"
+        return f"{self.text!r} crashes OLM for version {self.version}: there is nothing between two ||"
 
 
 class Range:
-    """What `skipRange` and `versionRange` hold. Two ranges are equal when they are written alike.
+    """A version range as in `skipRange` and `versionRange`. Ranges with the same text are equal.
 
-    Arms are tried from left to right and each of an arm's comparators must hold, so that a nil arm is only
-    met by a version that no arm before it matched.
+    Arms are evaluated from left to right. A nil arm panics only for versions that no earlier arm matches.
     """
 
     def __init__(self, text: str, expression: Expression) -> None:
         self.text: Final = text
         self.expression: Final = expression
+
+    @staticmethod
+    def parse(text: str) -> Range:
+        """Parse a range as blang's ParseRange does. Results are cached. Raises RangeError."""
+        result = _parse_cached(text)
+        if isinstance(result, Range):
+            return result
+        raise RangeError(text, *result)
+
+    @staticmethod
+    def parse_or_none(text: str) -> Range | None:
+        """Parse a range; return None if it does not parse."""
+        result = _parse_cached(text)
+        return result if isinstance(result, Range) else None
 
     def __eq__(self, other: object) -> bool:
         return self.text == other.text if isinstance(other, Range) else NotImplemented
@@ -74,25 +87,11 @@ class Range:
     def __repr__(self) -> str:
         return f"Range({self.text!r})"
 
-    @staticmethod
-    def parse(text: str) -> Range:
-        """The range, exactly where blang's ParseRange accepts it; else RangeError. Each text is read once."""
-        found = _read_once(text)
-        if isinstance(found, Range):
-            return found
-        raise RangeError(text, *found)
-
-    @staticmethod
-    def maybe(text: str) -> Range | None:
-        """The range, or None where there is none to read."""
-        found = _read_once(text)
-        return found if isinstance(found, Range) else None
-
     def __str__(self) -> str:
         return self.text
 
     def contains(self, version: Version) -> bool:
-        """What blang answers for this version; RangePanic where it gives no answer."""
+        """Return whether blang matches a version. Raises RangePanic if blang panics."""
         for arm in self.expression.arms:
             if arm.is_nil:
                 raise RangePanic(self.text, (arm.start, arm.end), version)
@@ -102,34 +101,31 @@ class Range:
 
     @cached_property
     def intervals(self) -> IntervalSet:
-        """The versions for which blang answers yes. Arms behind a nil one are never reached."""
-        return IntervalSet.union(arm.intervals for arm in takewhile(_is_reached, self.expression.arms))
+        """The versions that blang matches. Arms after a nil one are never evaluated."""
+        arms = takewhile(lambda arm: not arm.is_nil, self.expression.arms)
+        return IntervalSet.union(arm.intervals for arm in arms)
 
     @cached_property
     def hazards(self) -> tuple[Hazard, ...]:
-        """What the text does silently and may not mean, from left to right."""
-        return hazards(self.text, self.expression)
+        """Parts of the range that do not mean what they seem to, from left to right."""
+        return find_hazards(self.text, self.expression)
 
     @cached_property
-    def panics(self) -> bool:
-        """Whether some arm is empty."""
+    def can_panic(self) -> bool:
+        """Whether the range crashes OLM's resolver for some versions, because an arm is empty."""
         return any(arm.is_nil for arm in self.expression.arms)
 
     def panics_on(self, version: Version) -> bool:
-        """Whether asking about this version crashes the resolver."""
-        return self.panics and version not in self.intervals
+        """Return whether the range crashes OLM's resolver for this version."""
+        return self.can_panic and version not in self.intervals
 
 
-def _is_reached(arm: Arm) -> bool:
-    return not arm.is_nil
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _read_once(text: str) -> Range | tuple[tuple[int, int], str, str | None]:
-    """A range, or the particulars of its error: an exception kept and raised again collects tracebacks."""
+@lru_cache(maxsize=_CACHE_SIZE)
+def _parse_cached(text: str) -> Range | tuple[tuple[int, int], str, str | None]:
+    """Return a range, or the arguments of RangeError: a cached exception would collect tracebacks."""
     try:
-        return Range(text, read(text))
-    except GrammarError as fault:
-        from everpath.ranges._repair import repaired  # noqa: PLC0415 - few ranges need mending
+        return Range(text, parse_expression(text))
+    except GrammarError as error:
+        from everpath.ranges._suggest import suggest_range  # noqa: PLC0415 - rarely needed
 
-        return fault.span, fault.reason, repaired(text)
+        return error.span, error.reason, suggest_range(text)

@@ -1,22 +1,22 @@
-"""What blang makes of a comparison with an `x` in it, letter by letter.
+"""Wildcards such as `1.x`: how blang expands a comparison that contains an `x`.
 
-The expansion works on text, before any version is parsed. That is where its oddities come from: an x counts
-wherever it stands, a number to be raised may have a sign or leading zeros, and an unknown operator vanishes.
+blang expands the text before it parses a version. An `x` counts anywhere in the comparison, a number to be
+incremented may have a sign or leading zeros, and an unknown operator is ignored.
 """
 
 from __future__ import annotations
 
-__all__ = ["OPERATORS", "expansion"]
+__all__ = ["OPERATORS", "expand_wildcard"]
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-# Go's int is 64 bits wide where OLM runs.
+# Go's int has 64 bits on the platforms of OLM.
 _INT64_MAX: Final = 2**63 - 1
 _ATOI: Final = re.compile("[+-]?0*([0-9]{1,19})")
 
-#: Every way to write an operator, and the way blang compares.
+#: Operators as written, with the comparison that blang makes.
 OPERATORS: Final[Mapping[str, str]] = {
     "": "=",
     "=": "=",
@@ -30,49 +30,43 @@ OPERATORS: Final[Mapping[str, str]] = {
 }
 
 
-def expansion(operator: str, version: str) -> Iterator[tuple[str, str]]:
-    """The plain comparisons that stand for a wildcard, as (operator, version) texts.
+def expand_wildcard(operator: str, version: str) -> Iterator[tuple[str, str]]:
+    """Yield the comparisons, as operator and version, that blang puts in place of a wildcard.
 
-    A version that cannot be raised comes out empty, and a comparison with it does not parse.
+    The version is empty if blang cannot increment a number; such a comparison does not parse.
     """
-    flat = _flat(version)
+    lowest = version.replace(".x.x", ".x", 1).replace(".x", ".0", 1)
+    if lowest.count(".") == 1:
+        lowest += ".0"
     match OPERATORS.get(operator):
         case "=":
-            yield ">=", flat
-            yield "<", _raised(flat, version)
+            yield ">=", lowest
+            yield "<", _upper_bound(lowest, version)
         case "!=":
-            yield "<", flat
-            yield ">=", _raised(flat, version)
+            yield "<", lowest
+            yield ">=", _upper_bound(lowest, version)
         case ">":
-            yield ">=", _raised(flat, version)
+            yield ">=", _upper_bound(lowest, version)
         case "<=":
-            yield "<", _raised(flat, version)
-        case ">=" | "<" as plain:
-            yield plain, flat
+            yield "<", _upper_bound(lowest, version)
+        case ">=" | "<" as unchanged:
+            yield unchanged, lowest
         case _:
-            yield "=", flat
+            yield "=", lowest
 
 
-def _flat(version: str) -> str:
-    """The lowest version of a wildcard: its first x read as 0, two numbers filled up to three."""
-    flat = version.replace(".x.x", ".x", 1).replace(".x", ".0", 1)
-    return flat + ".0" if flat.count(".") == 1 else flat
+def _upper_bound(lowest: str, version: str) -> str:
+    """Increment the major number for N.x, or the minor number for N.N.x; return "" for anything else.
 
-
-def _raised(flat: str, version: str) -> str:
-    """`flat` with its major number raised for N.x, its minor for anything of three parts that ends in x."""
+    The number is parsed as strconv.Atoi does.
+    """
     parts = version.split(".")
     if parts[-1] != "x" or len(parts) not in (2, 3):
         return ""
-    place = len(parts) - 2
-    numbers = flat.split(".")
-    numbers[place] = _successor(numbers[place])
-    return ".".join(numbers) if numbers[place] else ""
-
-
-def _successor(number: str) -> str:
-    """The next number as strconv.Atoi and Itoa would have it, or an empty text."""
-    if (found := _ATOI.fullmatch(number)) is None:
+    index = len(parts) - 2
+    numbers = lowest.split(".")
+    if (found := _ATOI.fullmatch(numbers[index])) is None:
         return ""
-    value = int(found[1]) * (-1 if number.startswith("-") else 1)
-    return str(value + 1) if value < _INT64_MAX else ""
+    value = int(found[1]) * (-1 if numbers[index].startswith("-") else 1)
+    numbers[index] = str(value + 1)
+    return ".".join(numbers) if value < _INT64_MAX else ""

@@ -16,7 +16,7 @@ from itertools import takewhile
 
 from everpath.model import Channel, Package
 from everpath.releases.edges import Reach, joined
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 
 def stated_edges(whole: Package, name: str, default_channel: str) -> Reach:
@@ -27,7 +27,7 @@ def stated_edges(whole: Package, name: str, default_channel: str) -> Reach:
     stated = _one_set(whole, name, default_channel)
     left = _left_behind(whole, stated, default_channel, {name})
     found = (whole.by_name[each].version for each in left if each in whole.by_name and each != name)
-    spans = (f"={version}" for version in found if maybe(version) is not None)
+    spans = (f"={version}" for version in found if parse_or_none(version) is not None)
     return stated._replace(skip_range=reduce(joined, spans, stated.skip_range))
 
 

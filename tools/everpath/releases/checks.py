@@ -15,7 +15,7 @@ from everpath.model import Place
 from everpath.ranges import Range, RangeError
 from everpath.releases.edges import package
 from everpath.releases.source import PUBLISHED, Membership, Origin, Release, Source, Variant, is_tagged
-from everpath.versions import VersionError, maybe, parse
+from everpath.versions import VersionError, parse, parse_or_none
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _FOLDER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -143,7 +143,7 @@ def _of_reference(source: Source, release: Release, text: str, place: Place) -> 
     elif len(source.by_version.get(text, ())) > 1:
         names = " or ".join(map(source.name_of, source.by_version[text]))
         yield Complaint(place, f"there is more than one release {text}", f"name one: {names}")
-    elif maybe(text) is not None:
+    elif parse_or_none(text) is not None:
         meant = _meant(text, source.by_version.keys() - {release.version}, else_="")
         elsewhere = f"of one that is published elsewhere write the name: {source.package}.v{text}"
         yield Complaint(place, f"there is no release {text}", "; ".join(filter(None, (meant, elsewhere))))
@@ -165,7 +165,7 @@ def _of_range(text: str | None, place: Place) -> Iterator[Complaint]:
     except RangeError as error:
         yield Complaint(place, str(error), error.hint or "such as '>=1.2.0 <1.3.0'")
         return
-    if span.panics:
+    if span.can_panic:
         yield Complaint(place, f"{text!r} crashes OLM: nothing stands between two ||", "take one of them out")
 
 

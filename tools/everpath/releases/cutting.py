@@ -14,7 +14,7 @@ from everpath.graph import ChannelGraph
 from everpath.releases.checks import complaints
 from everpath.releases.edges import package
 from everpath.releases.source import Membership, Origin, Release, Source
-from everpath.versions import Version, VersionError, maybe, parse
+from everpath.versions import Version, VersionError, parse, parse_or_none
 
 
 class AddRelease(NamedTuple):
@@ -163,7 +163,7 @@ def _version(text: str) -> Version:
 
 def _promoted(source: Source, wish: Wish, version: Version) -> Release | None:
     """The release that is to be in more channels; None for a new one."""
-    twin = next((r for r in source.releases if maybe(r.version) == version), None)
+    twin = next((r for r in source.releases if parse_or_none(r.version) == version), None)
     if twin is None:
         return None
     if twin.version != wish.version or all(twin.origin_in(name) is not None for name in wish.channels):

@@ -60,10 +60,10 @@ def joined(one: str | None, other: str | None) -> str | None:
     """A range that covers what either covers, written as short as one of them if that will do."""
     if not one or not other or one == other:
         return one or other
-    first, second = Range.maybe(one), Range.maybe(other)
-    if first is None or second is None or first.panics or second.panics:
+    first, second = Range.parse_or_none(one), Range.parse_or_none(other)
+    if first is None or second is None or first.can_panic or second.can_panic:
         # OLM ignores a range it cannot read, and so must we: joined to a good one it would spoil that.
-        return one if first is not None and not first.panics else other
+        return one if first is not None and not first.can_panic else other
     if second.intervals.is_subset(first.intervals):
         return one
     if first.intervals.is_subset(second.intervals):
@@ -79,7 +79,7 @@ def _one_run(intervals: IntervalSet) -> str | None:
     low, high = runs[0].low, runs[0].high
     ends = [f">{'=' * runs[0].low_inclusive}{low}"] if low is not None else []
     ends += [f"<{'=' * runs[0].high_inclusive}{high}"] if high is not None else []
-    found = Range.maybe(" ".join(ends))
+    found = Range.parse_or_none(" ".join(ends))
     return found.text if found is not None else None
 
 
@@ -103,7 +103,7 @@ class _Stream:
     @cached_property
     def absent(self) -> frozenset[str]:
         """Members that this catalog leaves out."""
-        span = Range.maybe(self.variant.releases) if self.variant.releases else None
+        span = Range.parse_or_none(self.variant.releases) if self.variant.releases else None
         if span is None:
             return frozenset()
         return frozenset(n for n, (r, _) in self.members.items() if r.parsed not in span.intervals)

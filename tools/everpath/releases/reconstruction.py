@@ -49,18 +49,18 @@ def reconstructed(package: Package) -> Source:
     short = _Short(package)
     ordered = sorted(package.by_name.values(), key=lambda bundle: versions[bundle.name].key)
     prefix = _image_prefix(ordered)
-    deprecated = package.deprecated("olm.bundle")
+    deprecated = package.deprecations_by_name("olm.bundle")
     releases = tuple(
         _release(bundle, memberships.get(bundle.name, {}), short, prefix, _message(deprecated, bundle.name))
         for bundle in ordered
     )
-    channels = package.deprecated("olm.channel")
+    channels = package.deprecations_by_name("olm.channel")
     return Source(
         package.name,
         _default(package, versions),
         releases,
         image=prefix,
-        deprecated=_message(package.deprecated("olm.package"), ""),
+        deprecated=_message(package.deprecations_by_name("olm.package"), ""),
         channels=tuple(
             ChannelNote(c.name, channels[c.name].message) for c in package.channels if c.name in channels
         ),

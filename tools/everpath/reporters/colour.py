@@ -4,10 +4,9 @@ from __future__ import annotations
 
 __all__ = ["Paint"]
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.rules.findings import Severity
-from everpath.tuples import NamedTuple
 
 _CODES: Final = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "cyan": "36", "green": "32"}
 _SEVERITIES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}

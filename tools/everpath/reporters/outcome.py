@@ -19,7 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath import __url__
 from everpath.loaders.location import Location
@@ -28,7 +28,6 @@ from everpath.reporters.plain import count, listed, one_line
 from everpath.rules.check import Report
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.registry import Rule
-from everpath.tuples import NamedTuple
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 __all__ = ["Snippet", "snippet"]
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.loaders.location import Location
 from everpath.reporters.plain import printable, width
-from everpath.tuples import NamedTuple
 
 # Catalogs in JSON are often one line of megabytes: only what stands around the caret is of use.
 _BEFORE: Final = 60

@@ -14,7 +14,7 @@ from everpath.reporters.outcome import Outcome, Shown, Sighting, statement
 from everpath.reporters.plain import count, listed, one_line, printable
 from everpath.reporters.snippet import snippet
 from everpath.rules.findings import Finding, Severity
-from everpath.versions import Version, maybe
+from everpath.versions import Version, parse_or_none
 
 _VERSION: Final = re.compile(r"\d+\.\d+\.\d.*")
 
@@ -51,7 +51,7 @@ def _order(shown: Shown) -> tuple[str, tuple[str, ...], int, _Release]:
 def _release(entry: str) -> _Release:
     """A name by its version; names without one come first, in the order of the input."""
     found = _VERSION.search(entry)
-    version = maybe(found[0]) if found else None
+    version = parse_or_none(found[0]) if found else None
     return (False, None) if version is None else (True, version)
 
 

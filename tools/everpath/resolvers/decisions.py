@@ -6,9 +6,9 @@ __all__ = ["Decision", "Failure", "FailureKind", "Installed", "Remark", "Reporte
 
 from collections.abc import Callable
 from enum import StrEnum
+from typing import NamedTuple
 
 from everpath.graph import Edge
-from everpath.tuples import NamedTuple
 from everpath.versions import Version
 
 

@@ -17,7 +17,7 @@ from everpath.resolvers.decisions import Decision, Failure, FailureKind, Install
 from everpath.resolvers.offers import Offer, Source, Wish, best_offer
 from everpath.resolvers.olm_v1 import requirement
 from everpath.resolvers.quoting import quoted
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 
 class Extension(NamedTuple):
@@ -62,7 +62,7 @@ def _unheard(remark: Remark) -> None:
 
 
 def _unreadable(error: ConstraintError) -> str:
-    return f"desired version range {quoted(error.text)} is invalid: {error.words}"
+    return f"desired version range {quoted(error.text)} is invalid: {error.upstream_message}"
 
 
 def _preferred(offers: Sequence[Offer], hear: Reporter) -> Sequence[Offer]:
@@ -119,7 +119,7 @@ def _is_installed(offer: Offer, installed: Installed | None) -> bool:
 def defect(bundle: Bundle) -> Failure | None:
     """What is looked at in the one bundle that is chosen, and stops operator-controller. O(properties)."""
     name = bundle.name
-    if maybe(bundle.version) is None:
+    if parse_or_none(bundle.version) is None:
         words = f"error getting resolved bundle version for bundle {quoted(name)}"
         return Failure(FailureKind.UNREADABLE_VERSION, (name,), words)
     kind = requirement(bundle)

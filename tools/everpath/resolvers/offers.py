@@ -19,7 +19,7 @@ from everpath.ranges.masterminds import Constraint
 from everpath.resolvers import MEMORY
 from everpath.resolvers.decisions import Failure, FailureKind, Installed, Remark, Reporter, Verdict
 from everpath.resolvers.olm_v1 import release_key
-from everpath.versions import Version, maybe
+from everpath.versions import Version, parse_or_none
 
 
 class Source(NamedTuple):
@@ -128,8 +128,8 @@ class _Stock:
         self.members = {n for channel in self.channels for n in channel.entries} if wish.channels else None
         self.deprecated = _deprecated(package)
         self.bundles = {bundle.name: bundle for bundle in package.package.bundles}
-        self.versions = {name: maybe(bundle.version) for name, bundle in self.bundles.items()}
-        self.is_crashing = any(channel.panicking for channel in self.channels)
+        self.versions = {name: parse_or_none(bundle.version) for name, bundle in self.bundles.items()}
+        self.is_crashing = any(channel.panicking_entries for channel in self.channels)
         self._constraint = wish.constraint
 
     @cached_property
@@ -255,7 +255,7 @@ class _Edges:
         assert version is not None  # or there was no offer
         for channel in channels:
             self.add(channel.successors(installed.name, version))
-            crashing = (n for n in channel.panicking if channel.ranges[n].panics_on(version))
+            crashing = (n for n in channel.panicking_entries if channel.ranges[n].panics_on(version))
             self.panics.update(name for name in crashing if name not in self.found)
 
 

@@ -26,19 +26,15 @@ from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from everpath.graph import ChannelGraph, Edge
-from everpath.model import Bundle, Property
+from everpath.model import Bundle, Gvk, Property
 from everpath.ranges import Coverage
 from everpath.resolvers import MEMORY
 from everpath.resolvers.decisions import Failure, FailureKind
 from everpath.resolvers.quoting import quoted
-from everpath.tuples import NamedTuple
 from everpath.versions import Version
-
-#: Group, version and kind of an API.
-Gvk: TypeAlias = tuple[str, str, str]
 
 #: Why OLM v0 does not install a bundle that the catalog has withdrawn.
 DEPRECATED: Final = "carries olm.deprecated"
@@ -171,13 +167,13 @@ def _are_plainly_distinct(values: Sequence[Any]) -> bool:
 def gvk(value: object) -> Gvk | None:
     """Group, version and kind as Go reads them, whatever the case of the keys; None if it refuses them."""
     if not isinstance(value, dict):
-        return None if value is not None else ("", "", "")
+        return None if value is not None else Gvk("", "", "")
     plain: tuple[Any, Any, Any] = (value.get("group"), value.get("version"), value.get("kind"))
     if len(value) == 3 and type(plain[0]) is type(plain[1]) is type(plain[2]) is str:
-        return plain
+        return Gvk(*plain)
     folded = {key.casefold(): value[key] for key in sorted(value)}
     parts = ["" if (part := folded.get(key)) is None else part for key in ("group", "version", "kind")]
-    return (parts[0], parts[1], parts[2]) if all(isinstance(part, str) for part in parts) else None
+    return Gvk(*parts) if all(isinstance(part, str) for part in parts) else None
 
 
 def candidates(graph: ChannelGraph, installed: str, version: Version | None = None) -> Iterator[Edge]:
@@ -211,7 +207,7 @@ def hops(graph: ChannelGraph) -> Hops:
     ordered = order(graph)
     if ordered.failure is not None:
         return Hops(failure=ordered.failure)
-    best = graph.nearest(_rank(graph))
+    best = graph.best_successors(_rank(graph))
     following = {name: None if best.get(name) == name else best.get(name) for name in graph.entries}
     return Hops(following, _panics(graph, ordered.chain))
 
@@ -221,7 +217,7 @@ def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, Failure
 
     The first from the head is named; behind it nobody is asked any more.
     """
-    panicking = frozenset(graph.panicking)
+    panicking = frozenset(graph.panicking_entries)
     guilty = {name: i for i, name in enumerate(chain) if name in panicking}
     if not guilty:
         return {}

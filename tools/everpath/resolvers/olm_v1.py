@@ -28,7 +28,7 @@ from typing import Final
 from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle
 from everpath.resolvers import MEMORY
-from everpath.versions import Version, maybe
+from everpath.versions import Version, parse_or_none
 
 #: What operator-controller refuses in a bundle that it has already chosen. It takes no other in its stead.
 _DEPENDENCIES: Final = frozenset(("olm.package.required", "olm.gvk.required", "olm.constraint"))
@@ -37,7 +37,7 @@ _DEPENDENCIES: Final = frozenset(("olm.package.required", "olm.gvk.required", "o
 @lru_cache(maxsize=MEMORY)
 def ranking(graph: ChannelGraph) -> Mapping[str, int]:
     """Entries that have a bundle, best first: not deprecated before deprecated, then version and release."""
-    deprecated = graph.package.deprecated("olm.bundle")
+    deprecated = graph.package.deprecations_by_name("olm.bundle")
     names = list(_heights(graph))
     # Two stable sorts, because the version order is descending and names break no tie.
     names.sort(key=_heights(graph).__getitem__, reverse=True)
@@ -60,7 +60,7 @@ def _version(graph: ChannelGraph, name: str) -> Version | None:
     """OLM v1 reads strictly what v0 reads tolerantly."""
     bundle = graph.bundle(name)
     assert bundle is not None  # or the entry would not be ranked
-    return maybe(bundle.version)
+    return parse_or_none(bundle.version)
 
 
 def release_key(version: Version) -> tuple[object, ...]:
@@ -85,7 +85,7 @@ def fresh_installs(graph: ChannelGraph) -> tuple[str, ...]:
 @lru_cache(maxsize=MEMORY)
 def standings(graph: ChannelGraph) -> Mapping[str, tuple[bool, bool, object]]:
     """What the ranks depend on but for what only breaks ties, best first. Of equal ones v1 takes either."""
-    deprecated = graph.package.deprecated("olm.bundle")
+    deprecated = graph.package.deprecations_by_name("olm.bundle")
     heights = _heights(graph)
     return {name: (name not in deprecated, *heights[name][:2]) for name in ranking(graph)}
 
@@ -105,10 +105,10 @@ def requirement(bundle: Bundle) -> str | None:
 
 def refusal(graph: ChannelGraph, installed: str, successor: str) -> str:
     """Why an edge that is there is not followed, in words: the reason that comes first in the ranking."""
-    deprecated, bundle = graph.package.deprecated("olm.bundle"), graph.bundle(successor)
+    deprecated, bundle = graph.package.deprecations_by_name("olm.bundle"), graph.bundle(successor)
     if bundle is None:
         return f"the catalog has no bundle {successor}"
-    if maybe(bundle.version) is None:
+    if parse_or_none(bundle.version) is None:
         return f"OLM v1 cannot read the version of {successor}, and takes such last"
     if successor in deprecated and installed not in deprecated:
         return f"{successor} is deprecated and {installed} is not"
@@ -119,7 +119,7 @@ def refusal(graph: ChannelGraph, installed: str, successor: str) -> str:
 def hops(graph: ChannelGraph) -> Mapping[str, str | None]:
     """The next hop from every entry at once (None: it stays). O((edges + ranges) · log n)."""
     rank = ranking(graph)
-    best = graph.nearest(rank)
+    best = graph.best_successors(rank)
     found = {name: _better(rank, name, best.get(name)) for name in graph.entries}
     return {**found, **_hops_to_twins(graph, found)}
 
@@ -130,7 +130,7 @@ def _hops_to_twins(graph: ChannelGraph, found: Mapping[str, str | None]) -> Mapp
     A hop to a higher version stays, and one to that version by an edge. Where neither of two with one
     version is deprecated, they tie, and whoever is installed stays.
     """
-    deprecated, rank = graph.package.deprecated("olm.bundle"), ranking(graph)
+    deprecated, rank = graph.package.deprecations_by_name("olm.bundle"), ranking(graph)
     if not deprecated:
         return {}
     versions = {name: _version(graph, name) for name in rank}

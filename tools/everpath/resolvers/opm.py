@@ -9,10 +9,10 @@ from __future__ import annotations
 __all__ = ["Verdict", "verdict"]
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.resolvers import MEMORY
-from everpath.tuples import NamedTuple
 
 
 class Verdict(NamedTuple):

@@ -69,9 +69,9 @@ def _upgraded(graph: ChannelGraph, installed: Installed, hear: Reporter | None) 
 
 def _panic(graph: ChannelGraph, version: Version | None) -> Failure | None:
     """Every entry in order is asked for its range before any is chosen, and before names are compared."""
-    if version is None or not graph.panicking:
+    if version is None or not graph.panicking_entries:
         return None
-    crashing = {name for name in graph.panicking if graph.ranges[name].panics_on(version)}
+    crashing = {name for name in graph.panicking_entries if graph.ranges[name].panics_on(version)}
     return next((olm_v0.panic(name) for name in olm_v0.order(graph).chain if name in crashing), None)
 
 

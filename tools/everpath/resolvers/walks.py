@@ -6,8 +6,7 @@ __all__ = ["Destination", "End", "destinations", "walk"]
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-
-from everpath.tuples import NamedTuple
+from typing import NamedTuple
 
 
 class End(StrEnum):

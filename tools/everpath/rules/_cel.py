@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from everpath.rules._names import words
-from everpath.versions import pointed
+from everpath.versions import underline
 
 _ESCAPE: Final = r"\\(?:[abfnrtv\"'\\?`]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})"
 _TOKEN: Final = re.compile(
@@ -72,7 +72,7 @@ class CelError(ValueError):
 
     def pretty(self) -> str:
         """The text, and carets under the fault with the reason."""
-        return pointed(self.text, self.start, self.end, self.reason)
+        return underline(self.text, self.start, self.end, self.reason)
 
 
 class _Token(NamedTuple):

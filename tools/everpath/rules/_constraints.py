@@ -9,13 +9,12 @@ from __future__ import annotations
 __all__ = ["Fault", "faults"]
 
 from collections.abc import Iterator, Mapping
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from everpath.ranges import Range, RangeError
 from everpath.rules._shapes import ANY, Misfit, Shape, field, misfits
 from everpath.rules._words import listed
-from everpath.tuples import NamedTuple
-from everpath.versions import pointed
+from everpath.versions import underline
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -116,7 +115,7 @@ def _range_faults(text: str, path: Path) -> Iterator[Fault]:
     except RangeError as error:
         message = f"the range {text!r} does not parse: {error.reason}"
         yield Fault(
-            path, message, tuple(pointed(error.text, *error.span, error.reason).splitlines()), error.hint
+            path, message, tuple(underline(error.text, *error.span, error.reason).splitlines()), error.hint
         )
 
 

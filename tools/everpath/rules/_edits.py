@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
@@ -31,7 +32,6 @@ from everpath.ranges import Interval, IntervalSet, Range
 from everpath.resolvers import opm
 from everpath.resolvers.opm_edits import still_accepts
 from everpath.rules._words import listed
-from everpath.tuples import NamedTuple
 
 #: Names are spelled out in a fix up to this many: who is to write them down must see them.
 _MOST_NAMED = 40
@@ -140,7 +140,7 @@ def next_release(graph: ChannelGraph, name: str) -> str:
     """The release that both generations go to from an entry, whatever stands in the channel now."""
     top = graph.versions[graph.by_version[-1]] if graph.by_version else None
     above = f"publish a release above {top}" if top else "publish a release"
-    newest, *others = graph.unrelated(graph.heads) or graph.by_version[-1:] or (name,)
+    newest, *others = graph.topmost(graph.heads) or graph.by_version[-1:] or (name,)
     skips = [*others, *(() if name in graph.versions or name == newest else (name,))]
     start = f", with a skipRange from {graph.versions[name]}" if name in graph.versions else ""
     return f"{above} that replaces {newest}{f' and skips {listed(skips)}' if skips else ''}{start}"
@@ -148,7 +148,7 @@ def next_release(graph: ChannelGraph, name: str) -> str:
 
 def unplaced(graph: ChannelGraph, names: Iterable[str]) -> str | None:
     """What comes before an edit that puts some entries below others, if nobody can tell which are newer."""
-    missing = [name for name in names if graph.bundle(name) is None and name not in graph.stated]
+    missing = [name for name in names if graph.bundle(name) is None and name not in graph.stated_versions]
     return f"add the olm.bundle document of {listed(missing)} first, then ask again" if missing else None
 
 
@@ -173,7 +173,7 @@ def bounded(graph: ChannelGraph, on: str, span: IntervalSet | None = None) -> Ed
     if version is None:
         return None
     known = graph.ranges[on].intervals if span is None else span
-    return _limited(graph.entries[on], known & IntervalSet.where("<", version))
+    return _limited(graph.entries[on], known & IntervalSet.from_comparison("<", version))
 
 
 def closing(graph: ChannelGraph, on: str, name: str) -> Edit:
@@ -182,7 +182,7 @@ def closing(graph: ChannelGraph, on: str, name: str) -> Edit:
     edits = [unskipping(graph, name, [on])] if name in entry.skips else []
     if known is not None and version is not None and known.intervals.contains(version):
         # No more than this version: others below it may be installed and in no catalog any more.
-        edits.append(_limited(entry, known.intervals & ~IntervalSet.where("=", version)))
+        edits.append(_limited(entry, known.intervals & ~IntervalSet.from_comparison("=", version)))
     skips, span = tuple(s for s in entry.skips if s != name), edits[-1].entries[0].skip_range
     return Edit(listed(e.text for e in edits), (entry._replace(skips=skips, skip_range=span),))
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 __all__ = ["ANY", "SHAPES", "MapOf", "Misfit", "Shape", "field", "fits_plainly", "misfits", "text_field"]
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
-
-from everpath.tuples import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 
 class MapOf:

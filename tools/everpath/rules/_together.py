@@ -11,7 +11,7 @@ __all__ = ["Offer", "is_put_off", "settled"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from everpath.graph import ChannelGraph
 from everpath.model import Place
@@ -19,7 +19,6 @@ from everpath.rules._edits import Edit, merged
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule, rules_about
-from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from everpath.rules._trials import Trials

@@ -117,7 +117,7 @@ def _fates(graph: ChannelGraph, policy: PolicyName) -> Mapping[str, _Fate]:
 
 def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
     """Entries for which a range crashes OLM v1, or for which it chooses a bundle that it then refuses."""
-    if graph.panicking:
+    if graph.panicking_entries:
         from everpath.simulate.bulk import answers_v1  # noqa: PLC0415 - hardly a range crashes anybody
 
         alone = PackageGraph(graph.package._replace(channels=(graph.channel,)))
@@ -138,5 +138,5 @@ def _fate(end: Destination, good: Container[str], failing: Container[str]) -> _F
 def _forks(graph: ChannelGraph) -> Iterator[str]:
     """Names that several entries replace of which none stands in another's line."""
     for target, replacers in graph.replacers.items():
-        if len(graph.unrelated(replacers)) > 1:
+        if len(graph.topmost(replacers)) > 1:
             yield target

@@ -27,7 +27,7 @@ from everpath.rules._shapes import SHAPES, misfits
 from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, channel_rule, package_rule
-from everpath.versions import VersionError, maybe, parse
+from everpath.versions import VersionError, parse, parse_or_none
 
 _RELEASE_LIMIT: Final = 20
 _UNOFFERED: Final = (
@@ -83,13 +83,13 @@ def bundle_in_no_channel(graph: PackageGraph) -> Iterator[Flaw]:
     version. opm refuses a rendered catalog with it. Where the annotations are missing (EP017) only that is
     reported, and so it is where the package has no channel (EP105). Cost: one look-up a bundle.
     """
-    absent = [name for name in graph.memberships if name not in graph.package.by_name]
+    absent = [name for name in graph.channels_by_entry if name not in graph.package.by_name]
     nearby, bundles = Nearby(absent), graph.package.by_name.values()
     needs_annotations = not all(map(lacks_annotations, bundles))  # a package file needs none
     for bundle in bundles if graph.package.declarations and graph.channels else ():
         if needs_annotations and lacks_annotations(bundle):
             continue
-        if bundle.name not in graph.memberships:
+        if bundle.name not in graph.channels_by_entry:
             meant = nearby.meant(bundle.name)
             yield Flaw(
                 bundle.place,
@@ -246,7 +246,7 @@ def _release_faults(bundle: Bundle, release: str) -> Iterator[tuple[str, str]]:
     if fault := _release_fault(release):
         yield f"{release!r} is no release of {bundle.name}: {fault}", "write a release such as 1 or alpha.1"
         return
-    version = maybe(bundle.version)
+    version = parse_or_none(bundle.version)
     if version is None:
         return
     if version.build:
@@ -272,7 +272,7 @@ def _release_fault(release: str) -> str | None:
 
 def _full_version(bundle: Bundle) -> str | None:
     """The version by which opm tells bundles apart."""
-    if maybe(bundle.version) is None:
+    if parse_or_none(bundle.version) is None:
         return None
     return f"{bundle.version}-{bundle.release}" if bundle.release else bundle.version
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 __all__ = ["Judged", "traced"]
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from everpath.graph import ChannelGraph
 from everpath.rules._edits import Edit, joined, next_release
@@ -20,7 +20,6 @@ from everpath.rules._together import Mark, Offer, settled
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule
-from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from everpath.rules._trials import Trials

@@ -106,7 +106,7 @@ def unsafe_name(graph: PackageGraph) -> Iterator[Flaw]:
     for channel in graph.channels:
         yield from _channel_faults(channel.channel)
     entries = {name: entry for channel in reversed(graph.channels) for name, entry in channel.entries.items()}
-    for name in graph.memberships:
+    for name in graph.channels_by_entry:
         if name or name in graph.package.by_name:
             yield from _entry_faults(entries[name])
     yield from _collisions(graph)

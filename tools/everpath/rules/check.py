@@ -20,7 +20,7 @@ __all__ = [
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Package
@@ -29,7 +29,6 @@ from everpath.rules.causes import Judged, traced
 from everpath.rules.findings import Finding, Flaw, Severity
 from everpath.rules.registry import Rule, rules_about
 from everpath.rules.waivers import Standing, Waiver, waived
-from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import BundleCrds, Upgrade

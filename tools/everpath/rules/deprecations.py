@@ -134,9 +134,11 @@ def deprecated_head(graph: ChannelGraph) -> Iterator[Flaw]:
     older versions included. Cost: one look-up a head.
     """
     package = graph.package
-    if package.deprecated("olm.package") or graph.name in package.deprecated("olm.channel"):
+    if package.deprecations_by_name("olm.package") or graph.name in package.deprecations_by_name(
+        "olm.channel"
+    ):
         return
-    deprecated = package.deprecated("olm.bundle")
+    deprecated = package.deprecations_by_name("olm.bundle")
     for head in graph.heads:
         if head in deprecated:
             yield Flaw(
@@ -151,7 +153,7 @@ def deprecated_head(graph: ChannelGraph) -> Iterator[Flaw]:
 def _preferred(graph: ChannelGraph) -> str:
     """What OLM v1 does where the head is deprecated."""
     best = olm_v1.fresh_install(graph)
-    if best is None or best in graph.package.deprecated("olm.bundle"):
+    if best is None or best in graph.package.deprecations_by_name("olm.bundle"):
         return "so does v1, which finds none that is not deprecated"
     return f"v1 installs {best} instead, which is not deprecated"
 

@@ -105,7 +105,7 @@ def _repointed(graph: ChannelGraph, name: str, target: str, probably: str | None
     if graph.package.is_one_release:
         return f"leave it, if {target} was released: only this folder was read; validate the package's folder"
     newest = graph.head_below(name) if not graph.head else None
-    if newest is not None and len(graph.unrelated([name, newest])) == 2:
+    if newest is not None and len(graph.topmost([name, newest])) == 2:
         return replacing(graph, name, newest)
     return f"leave it, if {target} was released and pruned; else remove replaces: {target} from {name}"
 

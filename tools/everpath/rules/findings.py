@@ -9,11 +9,11 @@ from __future__ import annotations
 __all__ = ["Finding", "Flaw", "Severity"]
 
 from enum import IntEnum
+from typing import NamedTuple
 
 from everpath.graph import Edge
 from everpath.model import Place
 from everpath.rules._edits import Edit
-from everpath.tuples import NamedTuple
 
 
 class Severity(IntEnum):

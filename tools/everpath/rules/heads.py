@@ -62,7 +62,7 @@ def several_heads(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     if len(graph.heads) < 2:
         return
-    main, *others = graph.unrelated(graph.heads)
+    main, *others = graph.topmost(graph.heads)
     nearby, tails = Nearby(graph.package.by_name), dict[str, str]()
     for above, head in pairwise([main, *others]):
         tail = _tail(graph, above, tails)
@@ -157,7 +157,7 @@ def _link(bundle: Bundle, place: Place, head: str) -> Entry:
 
 
 def _is_older(graph: ChannelGraph, one: str, other: str) -> bool:
-    first, second = graph.stated.get(one), graph.stated.get(other)
+    first, second = graph.stated_versions.get(one), graph.stated_versions.get(other)
     return first is not None and second is not None and first < second
 
 

@@ -17,7 +17,7 @@ from everpath.rules._names import words
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
-from everpath.versions import pointed
+from everpath.versions import underline
 
 #: Where each statement about edges is read, and nowhere else.
 _HOMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -99,7 +99,7 @@ def misplaced_key(bundle: Bundle) -> Iterator[Flaw]:
             f"nobody reads {_spelled(way)} of {bundle.name}",
             because=(
                 f"{edge} is read from {_spelled(home)}" + (", which is there as well" if has_home else ""),
-                *(pointed(unread.text, *unread.span, unread.reason).splitlines() if unread else ()),
+                *(underline(unread.text, *unread.span, unread.reason).splitlines() if unread else ()),
             ),
             fix="remove it" if has_home else _moved(home, unread),
             severity=Severity.NOTE if has_home else None,
@@ -108,7 +108,7 @@ def misplaced_key(bundle: Bundle) -> Iterator[Flaw]:
 
 def _range_fault(csv: Csv, way: Way) -> RangeError | None:
     """Why a misplaced range would be none in its place either."""
-    text = dict(csv.stray_ranges).get(way)
+    text = dict(csv.misplaced_ranges).get(way)
     try:
         if text is not None:
             Range.parse(text)
@@ -191,7 +191,7 @@ def manifest_range(graph: PackageGraph) -> Iterator[Flaw]:
                 csv.place.at("skipRange"),
                 f"olm.skipRange of {bundle.name} does not parse: {error.reason}",
                 because=(
-                    *pointed(error.text, *error.span, error.reason).splitlines(),
+                    *underline(error.text, *error.span, error.reason).splitlines(),
                     "OLM ignores a range it cannot read",
                 ),
                 fix=error.hint or "write a range such as '>=1.0.0 <1.2.0'",
@@ -206,7 +206,7 @@ def _is_carried(graph: PackageGraph, name: str, span: str) -> bool:
 
 def _holding(graph: PackageGraph, name: str) -> Iterator[ChannelGraph]:
     """The channels that hold an entry; of two with one name the first counts, and may not hold it."""
-    channels = (graph.by_name[channel] for channel in graph.memberships.get(name, ()))
+    channels = (graph.by_name[channel] for channel in graph.channels_by_entry.get(name, ()))
     return (channel for channel in channels if name in channel.entries)
 
 

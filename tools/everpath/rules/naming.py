@@ -11,7 +11,7 @@ from everpath.model import Bundle
 from everpath.rules._released import tolerated
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
-from everpath.versions import ending, maybe
+from everpath.versions import parse_or_none, version_suffix
 
 
 @bundle_rule("EP410", "name-and-version-differ", Severity.WARNING)
@@ -22,7 +22,7 @@ def name_and_version_differ(bundle: Bundle) -> Iterator[Flaw]:
     name that does not end in `.vVERSION` is noted too; a catalog cannot rename what was released, and a
     release (EP407) has a form of its own. Cost: one match.
     """
-    version = maybe(bundle.version)
+    version = parse_or_none(bundle.version)
     if version is None or bundle.release:
         return
     endings = _endings(version.text)
@@ -49,7 +49,7 @@ def _stated(name: str, endings: tuple[str, ...]) -> str | None:
     """The version at the end of a name, if there is one and it is none of these."""
     if any(_ends_in(name.lower(), ending) for ending in endings):
         return None
-    return ending(name)
+    return version_suffix(name)
 
 
 def _ends_in(name: str, version: str) -> bool:

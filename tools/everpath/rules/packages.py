@@ -106,7 +106,7 @@ def _default_set(package: Package, channel: str) -> str:
 def _best_channel(graph: PackageGraph) -> str:
     """A channel with the highest release; with the highest pre-release, if there is nothing else."""
     ranked = sorted(by_version(graph.package.bundles), key=lambda pair: not pair[0].is_prerelease)
-    held = [c for _, bundle in ranked[-1:] for c in graph.memberships.get(bundle.name, ())]
+    held = [c for _, bundle in ranked[-1:] for c in graph.channels_by_entry.get(bundle.name, ())]
     return (held or sorted(graph.by_name))[0]
 
 
@@ -242,7 +242,7 @@ def default_channel_left_behind(graph: PackageGraph) -> Iterator[Flaw]:
     if default is None or not ranked:
         return
     version, newest = ranked[-1]
-    elsewhere = [c for c in graph.memberships.get(newest.name, ()) if c != default.name]
+    elsewhere = [c for c in graph.channels_by_entry.get(newest.name, ()) if c != default.name]
     if newest.name in default.entries or not elsewhere:
         return
     yield Flaw(

@@ -14,14 +14,14 @@ __all__ = [
 
 from collections.abc import Iterator
 
-from everpath.model import UNREAD, Bundle
+from everpath.model import UNREAD, Bundle, Gvk
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0
 from everpath.rules._constraints import faults
 from everpath.rules._shapes import SHAPES, field, fits_plainly, misfits
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule
-from everpath.versions import pointed
+from everpath.versions import underline
 
 _FAILS = "OLM v0 fails every Subscription of the namespace as soon as this bundle is a candidate"
 
@@ -114,12 +114,12 @@ def requirement_range(bundle: Bundle) -> Iterator[Flaw]:
             continue
         place = stated.place.at("value", "versionRange")
         try:
-            panics = Range.parse(text).panics
+            panics = Range.parse(text).can_panic
         except RangeError as error:
             yield Flaw(
                 place,
                 f"the range of {package} that {bundle.name} requires does not parse: {error.reason}",
-                because=(*pointed(error.text, *error.span, error.reason).splitlines(), _FAILS),
+                because=(*underline(error.text, *error.span, error.reason).splitlines(), _FAILS),
                 fix=error.hint or "write a range such as '>=1.0.0 <2.0.0'",
             )
             continue
@@ -193,7 +193,7 @@ def _requirements(bundle: Bundle) -> Iterator[Flaw]:
     if not required:
         return
     provided = {olm_v0.gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
-    seen: set[olm_v0.Gvk] = set()
+    seen: set[Gvk] = set()
     for stated in required:
         api = olm_v0.gvk(stated.value)
         if api is None:
@@ -212,5 +212,5 @@ def _requirements(bundle: Bundle) -> Iterator[Flaw]:
         seen.add(api)
 
 
-def _spelled(api: olm_v0.Gvk) -> str:
+def _spelled(api: Gvk) -> str:
     return "{}/{} {}".format(*api)

@@ -26,7 +26,7 @@ from everpath.rules._edits import Edit, bounded, ranged
 from everpath.rules._words import listed, plural
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
-from everpath.versions import pointed
+from everpath.versions import underline
 
 #: Victims of a crash that a finding names.
 _MOST_VICTIMS: Final = 8
@@ -55,7 +55,7 @@ def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} does not parse: {error.reason}",
                 because=(
-                    *pointed(error.text, *error.span, error.reason).splitlines(),
+                    *underline(error.text, *error.span, error.reason).splitlines(),
                     "OLM ignores a range it cannot read: nobody is offered this entry by it",
                 ),
                 fix=_rewritten(graph, entry, error.fix) or "write a range such as '>=1.0.0 <1.2.0'",
@@ -79,8 +79,8 @@ def range_panics(graph: ChannelGraph) -> Iterator[Flaw]:
     earlier arm matches. opm accepts it too. Cost: one look at each range.
     """
     for entry, span in _ranged(graph):
-        if span.panics:
-            spans = (~span.intervals).spans(graph.sorted_versions)
+        if span.can_panic:
+            spans = (~span.intervals).index_ranges(graph.sorted_versions)
             count = sum(end - start for start, end in spans)
             first = (graph.by_version[i] for i in islice(_places(spans), _MOST_VICTIMS))
             victims = listed(first, _MOST_VICTIMS, total=count)
@@ -184,7 +184,7 @@ def _newer(graph: ChannelGraph, name: str, span: Range) -> tuple[int, list[str]]
     if version is None:
         return 0, []
     above = bisect_right(graph.sorted_versions, version)
-    spans = [(max(start, above), end) for start, end in span.intervals.spans(graph.sorted_versions)]
+    spans = [(max(start, above), end) for start, end in span.intervals.index_ranges(graph.sorted_versions)]
     return sum(max(0, end - start) for start, end in spans), [
         graph.by_version[i] for i in islice(_places(spans), 5)
     ]
@@ -214,7 +214,7 @@ def range_matches_nothing(graph: ChannelGraph) -> Iterator[Flaw]:
     Cost: one binary search for each range.
     """
     for entry, span in _ranged(graph):
-        covered = _places(span.intervals.spans(graph.sorted_versions))
+        covered = _places(span.intervals.index_ranges(graph.sorted_versions))
         if not span.intervals.is_empty and all(graph.by_version[i] == entry.name for i in covered):
             yield Flaw(
                 entry.place.at("skipRange"),

@@ -104,7 +104,7 @@ def unreadable_ranges(package: Package) -> Iterator[Refusal]:
     """Ranges that OLM would ignore (EP301), those of nothing but blanks (EP308) among them."""
     for channel in package.channels:
         for entry in channel.entries:
-            if entry.skip_range and Range.maybe(entry.skip_range) is None:
+            if entry.skip_range and Range.parse_or_none(entry.skip_range) is None:
                 words = f"invalid skipRange {quoted(entry.skip_range)} of {entry.name}"
                 place = entry.place.at("skipRange")
                 fix = "`everpath range explain` says what is wrong with it"

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
@@ -30,7 +30,6 @@ from everpath.model import Bundle, Catalog
 from everpath.resolvers import PolicyName
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.waivers import Standing
-from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import Upgrade

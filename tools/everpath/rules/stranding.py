@@ -128,7 +128,7 @@ def _others(followers: list[str]) -> str:
 
 def _reasons(graph: ChannelGraph, place: str, refusal: Callable[[str], str]) -> tuple[str, ...]:
     """Each edge to a place with the reason why nobody follows it; of many ranges some, and a count."""
-    edges, more = graph.some_successors(place, _MOST_RANGES)
+    edges, more = graph.sample_successors(place, _MOST_RANGES)
     reasons = [f"{edge}, but {refusal(edge.successor)}" for edge in edges]
     if more:
         reasons.append(f"nobody follows {plural(more, 'more skipRange')} over it either")
@@ -249,7 +249,7 @@ def _loop(graph: ChannelGraph, circle: tuple[str, ...]) -> Flaw:
     pairs = list(itertools.pairwise(circle))
     # A circle is broken where it goes down, by a range rather than by name.
     down = min(pairs, key=lambda p: (not _falls(graph, *p), graph.entries[p[1]].replaces == p[0]))
-    edges = tuple(edge for here, there in pairs for edge in graph.accepts(there, here))
+    edges = tuple(edge for here, there in pairs for edge in graph.edges_between(there, here))
     return Flaw(
         graph.entries[down[1]].place.at("name"),
         f"OLM v0 goes in a circle: {' → '.join(circle)}",
@@ -261,7 +261,7 @@ def _loop(graph: ChannelGraph, circle: tuple[str, ...]) -> Flaw:
 
 def _turned_away(graph: ChannelGraph, installed: str, successor: str) -> str | Edit:
     """An entry that no longer accepts another one. To replace it no longer would make it a head."""
-    kinds = {edge.kind for edge in graph.accepts(successor, installed)}
+    kinds = {edge.kind for edge in graph.edges_between(successor, installed)}
     by_range = bounded(graph, successor) if kinds == {EdgeKind.RANGE} else None
     return by_range or f"publish {successor} again with a version above {installed}'s, in its stead"
 

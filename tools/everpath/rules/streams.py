@@ -77,7 +77,7 @@ def _missed(graph: ChannelGraph, latest: str, patches: list[str]) -> list[str]:
 
 def _comes_after(graph: ChannelGraph, name: str, latest: str) -> bool:
     """What is newer than the latest standing patch was withdrawn, and what accepts it comes after it."""
-    return graph.versions[name] > graph.versions[latest] or any(graph.accepts(name, latest))
+    return graph.versions[name] > graph.versions[latest] or any(graph.edges_between(name, latest))
 
 
 class _Left:
@@ -98,7 +98,7 @@ class _Left:
         named = (self._places.get(name) for name in (successor.replaces, *successor.skips))
         spans = [(place, place + 1) for place in named if place is not None]
         if successor.name in self._ranges:
-            spans += self._ranges[successor.name].intervals.spans(self._versions)
+            spans += self._ranges[successor.name].intervals.index_ranges(self._versions)
         return [self._names[place] for start, end in spans for place in self._taken(start, end)]
 
     def _taken(self, start: int, end: int) -> Iterator[int]:
@@ -194,7 +194,7 @@ def _dependent(graph: ChannelGraph, target: str, kind: str, who: list[str]) -> F
     return Flaw(
         graph.entries[target].place.at("name"),
         f"{target} depends on others, which OLM v1 refuses: {stays}",
-        because=(f"{target} has the property {kind}", *graph.accepts(target, lowest)),
+        because=(f"{target} has the property {kind}", *graph.edges_between(target, lowest)),
         fix=f"leave it, if the package is for OLM v0 alone; else {release}",
         entry=target,
         severity=None if who else Severity.NOTE,
@@ -235,7 +235,7 @@ def _unserved(graph: ChannelGraph) -> IntervalSet:
     """All versions below the highest of a channel that none of its ranges accepts."""
     if not graph.by_version:
         return IntervalSet()
-    below = IntervalSet.where("<", graph.versions[graph.by_version[-1]])
+    below = IntervalSet.from_comparison("<", graph.versions[graph.by_version[-1]])
     return below & ~IntervalSet.union(span.intervals for span in graph.ranges.values())
 
 
@@ -253,7 +253,7 @@ class _Released:
         Cost: its own names and ranges, however many versions there are.
         """
         unserved = _unserved(channel)
-        spans = unserved.spans(self._sorted)
+        spans = unserved.index_ranges(self._sorted)
         known = channel.entries.keys() | channel.replacers.keys() | channel.skippers.keys()
         served = sum(name in self.versions and self.versions[name] in unserved for name in known)
         names = (self._names[i] for start, end in spans for i in range(start, end))

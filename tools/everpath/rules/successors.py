@@ -34,7 +34,7 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
     roads. Cost: one visit an edge for each name that has two replacers.
     """
     for target, replacers in graph.replacers.items():
-        rivals = graph.unrelated(r for r in replacers if r != target)
+        rivals = graph.topmost(r for r in replacers if r != target)
         if len(rivals) < 2:
             continue
         newest, *older = rivals
@@ -79,7 +79,7 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
     is_short = worth_trying(len(several), graph)
     for name, count in several.items():
         chosen = (v0.next.get(name), v1.get(name))
-        edges = chain(graph.named_edges(name), *(graph.accepts(c, name) for c in chosen if c))
+        edges = chain(graph.named_edges(name), *(graph.edges_between(c, name) for c in chosen if c))
         yield Flaw(
             graph.entries[name].place.at("name"),
             f"{count} entries accept it: OLM v0 {_chosen(v0, name)}, v1 {_takes(v1.get(name))}",
@@ -94,7 +94,7 @@ def _kept(graph: ChannelGraph, name: str, chosen: str | None, *, is_short: bool)
 
     Of a long channel only the first is given: the other one has to be tried.
     """
-    kinds = {edge.kind for edge in graph.accepts(chosen, name)} if chosen else set()
+    kinds = {edge.kind for edge in graph.edges_between(chosen, name)} if chosen else set()
     # OLM v1 needs no edge to another entry of the same version, and there is none to close.
     if chosen is None or not kinds or EdgeKind.REPLACES in kinds:
         return "leave it, if that is meant"
@@ -131,7 +131,7 @@ def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
         yield Flaw(
             graph.entries[name].place.at("name"),
             f"OLM v0 {_takes(first)}, OLM v1 {_takes(second)}",
-            because=tuple(e for s in (first, second) if s for e in graph.accepts(s, name)),
+            because=tuple(e for s in (first, second) if s for e in graph.edges_between(s, name)),
             fix=_one_road(graph, name, first, second),
             entry=name,
         )
@@ -141,11 +141,11 @@ def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) ->
     """An edit after which both take the same hop; a next release may always be where both go."""
     if v0 is not None and graph.bundle(v0) is None:
         return f"same cause as EP401 ({v0}), mended with it"
-    if v0 in graph.package.deprecated("olm.bundle"):
+    if v0 in graph.package.deprecations_by_name("olm.bundle"):
         return f"remove the deprecation of {v0}, which OLM v1 avoids, or {next_release(graph, name)}"
     if v0 is None or v1 is not None or not _is_lower(graph, v0, name):
         return next_release(graph, name)
-    if any(edge.kind is not EdgeKind.RANGE for edge in graph.accepts(v0, name)):
+    if any(edge.kind is not EdgeKind.RANGE for edge in graph.edges_between(v0, name)):
         return f"publish {v0} again with a version above {graph.versions[name]}, in its stead"
     edit = bounded(graph, v0)
     assert edit is not None  # what is lower has a version

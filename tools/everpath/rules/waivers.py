@@ -12,11 +12,10 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from everpath.model import Place
 from everpath.rules.findings import Finding
-from everpath.tuples import NamedTuple
 
 _WILDCARD: Final = re.compile(r"[*?[]")
 

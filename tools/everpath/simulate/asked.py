@@ -12,7 +12,7 @@ from everpath.graph import PackageGraph
 from everpath.resolvers import PolicyName
 from everpath.resolvers.decisions import Installed
 from everpath.resolvers.offers import as_served
-from everpath.versions import Version, VersionError, maybe, parse_tolerant
+from everpath.versions import Version, VersionError, parse_or_none, parse_tolerant
 
 _TAIL: Final = re.compile(r"(?:^|[.\-_]v?|v)(?P<version>\d+\.\d+(?:\.\d+)?(?:[-+.][0-9A-Za-z.+-]*)?)$")
 
@@ -26,7 +26,9 @@ class Asked(NamedTuple):
 
     def under(self, policy: PolicyName) -> Installed:
         """As a resolver sees it: OLM v0 reads versions tolerantly, v1 strictly."""
-        return Installed(self.name, maybe(self.version) if policy == "v1" else _tolerant(self.version))
+        return Installed(
+            self.name, parse_or_none(self.version) if policy == "v1" else _tolerant(self.version)
+        )
 
 
 def released(packages: Sequence[PackageGraph], text: str, *, guess: bool = True) -> tuple[Asked, ...]:

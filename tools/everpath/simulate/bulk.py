@@ -14,7 +14,7 @@ from everpath.model import Bundle
 from everpath.resolvers import MEMORY, extensions, olm_v0, olm_v1
 from everpath.resolvers.decisions import Decision, Failure, Installed
 from everpath.resolvers.extensions import Extension, Source
-from everpath.versions import Version, maybe
+from everpath.versions import Version, parse_or_none
 
 #: Stands for the catalog where there is one and its name does not matter.
 _ONLY: Final = "catalog"
@@ -71,7 +71,7 @@ def arrival_v1(
 
     Cost of an answer: the edges from what is installed; in an odd channel the bundles of the package.
     """
-    versions = None if _is_odd(graph) else {maybe(bundle.version) for bundle in _bundles(graph)}
+    versions = None if _is_odd(graph) else {parse_or_none(bundle.version) for bundle in _bundles(graph)}
     bare = PackageGraph(package.package._replace(bundles=()))
 
     def decide(installed: Installed | None) -> Decision:
@@ -102,9 +102,9 @@ def _is_odd(graph: ChannelGraph) -> bool:
     That is what is said twice, versions that are equal or that v1 cannot read, and ranges that crash.
     """
     package = graph.package
-    versions = [maybe(bundle.version) for bundle in _bundles(graph)]
+    versions = [parse_or_none(bundle.version) for bundle in _bundles(graph)]
     return (
-        bool(graph.panicking)
+        bool(graph.panicking_entries)
         or len(graph.entries) != len(graph.channel.entries)
         or len(package.by_name) != len(package.bundles)
         or len(package.channels_by_name) != len(package.channels)
@@ -137,7 +137,7 @@ def _one_by_one(package: PackageGraph, graph: ChannelGraph, channels: tuple[str,
 
 def _installed(graph: ChannelGraph, name: str) -> Installed:
     bundle = graph.bundle(name)
-    return Installed(name, maybe(bundle.version) if bundle is not None else None)
+    return Installed(name, parse_or_none(bundle.version) if bundle is not None else None)
 
 
 def _unreadable(graph: ChannelGraph, name: str) -> Failure | None:

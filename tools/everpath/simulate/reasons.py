@@ -103,7 +103,7 @@ class Reasons:
         name, version = installed
         version = version or self._graph.versions.get(name)
         named = list(self._graph.named_edges(name))
-        covering = self._graph.coverage.some(version, _MOST_EDGES) if version is not None else ()
+        covering = self._graph.coverage.lowest_covering(version, _MOST_EDGES) if version is not None else ()
         edges = [*named, *(Edge(by, name, EdgeKind.RANGE) for by in covering)]
         refusals = self._refusals(name, version, edges[:_MOST_EDGES], 0)
         return f"nothing leads on from {_shown(name)}: {refusals}"
@@ -116,9 +116,9 @@ class Reasons:
         return f", which OLM v1 installs{head}"
 
     def _because(self, stop: str) -> str:
-        if self._policy == "v0" and stop in self._chain and any(self._graph.accepts(stop, stop)):
+        if self._policy == "v0" and stop in self._chain and any(self._graph.edges_between(stop, stop)):
             return "its own skipRange covers it, so that OLM v0 takes it for its own successor"
-        edges, more = self._graph.some_successors(stop, _MOST_EDGES)
+        edges, more = self._graph.sample_successors(stop, _MOST_EDGES)
         more += max(0, len(edges) - _MOST_EDGES)
         return self._refusals(stop, self._graph.versions.get(stop), edges[:_MOST_EDGES], more)
 

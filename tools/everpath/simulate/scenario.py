@@ -121,7 +121,7 @@ class _Package:
 
     def _at_first(self, package: PackageGraph, asked: Asked | None) -> Asked | None:
         """Something installed, of the version that the first document of its own catalog gives it."""
-        if asked is None or asked.name not in package.memberships:
+        if asked is None or asked.name not in package.channels_by_entry:
             return asked
         return _entry(package, asked.name) if asked == self._entry(package, asked.name) else asked
 
@@ -186,7 +186,9 @@ class _Package:
 
     def _is_homeless(self, asked: Asked) -> bool:
         """Whether it is in no channel at all, so that every channel may be asked to take it."""
-        return not asked.is_known or all(asked.name not in package.memberships for package in self._served)
+        return not asked.is_known or all(
+            asked.name not in package.channels_by_entry for package in self._served
+        )
 
     def _entries(self, package: PackageGraph, graph: ChannelGraph) -> Collection[str]:
         """The entries of a channel, of all the documents that have its name."""
@@ -215,7 +217,7 @@ class _Package:
         """For every entry that may come from another channel: from which."""
         wanted = self.scenario.channels
         found: dict[str, tuple[str, ...]] = {}
-        for name, channels in package.memberships.items():
+        for name, channels in package.channels_by_entry.items():
             others = tuple(sorted(c for c in channels if c != target.name and (not wanted or c in wanted)))
             if others:
                 found[name] = others
@@ -255,5 +257,5 @@ def _ranks(package: PackageGraph) -> Mapping[str, int]:
     """The entries of a package, newest first whatever the order of writing, without a version last."""
     versions = {n: v for graph in package.channels for n, v in graph.versions.items()}
     dated = sorted(versions, key=lambda n: (versions[n].key, n), reverse=True)
-    undated = sorted(package.memberships.keys() - versions.keys())
+    undated = sorted(package.channels_by_entry.keys() - versions.keys())
     return {name: rank for rank, name in enumerate(dated + undated)}

@@ -17,7 +17,7 @@ from everpath.simulate.asked import Asked
 from everpath.simulate.follow import Trail, follow
 from everpath.simulate.reasons import AFRESH, arriving, circle, described, failing, installs, opened
 from everpath.simulate.rows import Row
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 _MOST_REMARKS = 3
 
@@ -59,7 +59,7 @@ class Spanning:
         assert decision.next is not None  # it was a move
         source = next(source for source in self._sources if source.name == decision.catalog)
         assert source.package is not None  # it had an offer
-        return Installed(decision.next, maybe(source.package.package.by_name[decision.next].version))
+        return Installed(decision.next, parse_or_none(source.package.package.by_name[decision.next].version))
 
     def _end(self, asked: Asked | None, trail: Trail) -> tuple[End, str]:
         opening = installs("v1", trail.path[0]) if asked is None and trail.path else ""

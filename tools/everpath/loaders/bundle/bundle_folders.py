@@ -22,7 +22,7 @@ from everpath.loaders.bundle.shape import (
 )
 from everpath.loaders.bundle.visits import Visit, folder_name, join
 from everpath.model import Catalog, Place, Problem, UpdateMode
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.parsing.first_document import Broken, first_document
 from everpath.rules.bundle.subject import BundleFolder, PackageFile, Weight
 from everpath.rules.check import Validated
@@ -119,18 +119,18 @@ def _catalog(visit: Visit, problems: tuple[Problem, ...]) -> Catalog:
     Both readers meet the same faults; what the whole reading says of a file counts.
     """
     notes: list[Note] = []
-    assembly, files = Assembly(), Files(visit.root)
+    builder, files = CatalogBuilder(), Files(visit.root)
     facts = read_bundle(visit, "", find_layouts(visit, ""), notes)
     known = {problem.kind for problem in problems} | _TOLD
     package = facts.annotations.package if facts else None
     name = facts.csv.name if facts else None
-    add_notes(assembly, files, [n for n in notes if n.kind not in known], package or "", name)
-    assembly.add_problems(problems)
+    add_notes(builder, files, [n for n in notes if n.kind not in known], package or "", name)
+    builder.add_problems(problems)
     if facts is not None:
         add_packages(
-            assembly, [bundle_of(facts, package or "", files, assembly)], UpdateMode.REPLACES, alone=True
+            builder, [bundle_of(facts, package or "", files, builder)], UpdateMode.REPLACES, alone=True
         )
-    return assembly.build(visit.root)
+    return builder.build(visit.root)
 
 
 # Said of a whole folder by `read_contents`.

@@ -72,7 +72,7 @@ class CsvFacts(Struct, frozen=True, array_like=True, gc=False):
     annotation_keys: str = ""
     spec_keys: str = ""
     notes: tuple[Note, ...] = ()
-    stray_ranges: tuple[tuple[Pointer, str], ...] = ()
+    misplaced_ranges: tuple[tuple[Pointer, str], ...] = ()
 
 
 def join_keys(keys: Iterable[str]) -> str:

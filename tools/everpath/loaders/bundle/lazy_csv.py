@@ -64,7 +64,7 @@ def glance(data: bytes) -> CsvFacts:
         metadata_keys=join_keys(metadata),
         annotation_keys=join_keys(annotations),
         spec_keys=join_keys(spec),
-        stray_ranges=tuple(
+        misplaced_ranges=tuple(
             (way, text)
             for way, parent in _stray(metadata, annotations, spec)
             if (text := _scalar(parent, way[-1])) is not None
@@ -110,7 +110,7 @@ def csv_facts(document: Any, repeated: Iterable[tuple[str | int, ...]] = ()) -> 
         metadata_keys=join_keys(metadata),
         annotation_keys=join_keys(annotations),
         spec_keys=join_keys(spec),
-        stray_ranges=tuple(
+        misplaced_ranges=tuple(
             (way, parent[way[-1]])
             for way, parent in _stray(metadata, annotations, spec)
             if isinstance(parent[way[-1]], str)

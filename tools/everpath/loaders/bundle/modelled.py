@@ -14,7 +14,7 @@ from everpath.loaders.bundle.properties import rendered_properties
 from everpath.loaders.bundle.update_graph import channels, declaring, newest
 from everpath.loaders.bundle.visits import join
 from everpath.model import Bundle, Csv, Declaration, Place, Problem, Property, UpdateMode
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 
 
 class Files(NamedTuple):
@@ -33,16 +33,16 @@ class Files(NamedTuple):
 
 
 def add_notes(
-    assembly: Assembly, files: Files, notes: Iterable[Note], package: str, entry: str | None = None
+    builder: CatalogBuilder, files: Files, notes: Iterable[Note], package: str, entry: str | None = None
 ) -> None:
     """Report notes as problems of a package, or of one of its bundles."""
     for note in notes:
         place = files.plain(note.file, note.pointer, note.offset)
-        assembly.add_problem(Problem(note.kind, place, note.message, note.fix, package, entry))
+        builder.add_problem(Problem(note.kind, place, note.message, note.fix, package, entry))
 
 
 def add_packages(
-    assembly: Assembly, bundles: Iterable[Bundle], mode: UpdateMode, *, alone: bool = False
+    builder: CatalogBuilder, bundles: Iterable[Bundle], mode: UpdateMode, *, alone: bool = False
 ) -> None:
     """Add bundles, the channels they name, and a declaration for each package they belong to."""
     packages: dict[str, list[Bundle]] = {}
@@ -51,11 +51,11 @@ def add_packages(
     for name, members in packages.items():
         found = channels(name, members, mode)
         declaration = _declaration(members, [channel.name for channel in found], mode)
-        assembly.declare(name, declaration._replace(alone=alone))
+        builder.declare(name, declaration._replace(single_bundle=alone))
         for channel in found:
-            assembly.add_channel(channel)
+            builder.add_channel(channel)
         for bundle in members:
-            assembly.add_bundle(bundle)
+            builder.add_bundle(bundle)
 
 
 def _declaration(members: Sequence[Bundle], names: Sequence[str], mode: UpdateMode) -> Declaration:
@@ -68,7 +68,7 @@ def _declaration(members: Sequence[Bundle], names: Sequence[str], mode: UpdateMo
     return Declaration(place, names[0] if len(names) == 1 else "", inferred=True, mode=mode)
 
 
-def bundle_of(facts: BundleFacts, package: str, files: Files, assembly: Assembly) -> Bundle:
+def bundle_of(facts: BundleFacts, package: str, files: Files, builder: CatalogBuilder) -> Bundle:
     """The bundle as a catalog would hold it. Its package is `package` if its annotations do not say."""
     csv, annotations = facts.csv, facts.annotations
     package = annotations.package or package
@@ -86,7 +86,7 @@ def bundle_of(facts: BundleFacts, package: str, files: Files, assembly: Assembly
         csv=_csv(facts, place, files, notes),
     )
     if notes:
-        add_notes(assembly, files, notes, package, bundle.name)
+        add_notes(builder, files, notes, package, bundle.name)
     return bundle
 
 
@@ -116,7 +116,7 @@ def _csv(facts: BundleFacts, place: Place, files: Files, notes: list[Note]) -> C
         metadata_keys=split_keys(csv.metadata_keys),
         annotation_keys=split_keys(csv.annotation_keys),
         spec_keys=split_keys(csv.spec_keys),
-        stray_ranges=csv.stray_ranges,
+        misplaced_ranges=csv.misplaced_ranges,
         folder=facts.folder.rpartition(os.sep)[2] or None,
         annotations=files.annotations(file) if file is not None else None,
         package=annotations.package,

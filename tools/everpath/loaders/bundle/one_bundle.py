@@ -12,10 +12,10 @@ from everpath.loaders.bundle.modelled import Files, add_notes, add_packages, bun
 from everpath.loaders.bundle.shape import Layout, find_layouts
 from everpath.loaders.bundle.visits import Visit, folder_name
 from everpath.model import UpdateMode
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 
 
-def read_bundle_folder(path: str, assembly: Assembly, mode: UpdateMode = UpdateMode.REPLACES) -> None:
+def read_bundle_folder(path: str, builder: CatalogBuilder, mode: UpdateMode = UpdateMode.REPLACES) -> None:
     """Read one bundle, every manifest of it. Raises `UnreadableInput` when the folder cannot be listed.
 
     Its edges are those its CSV asks for, unless another mode is wished: alone, it has no place in an order.
@@ -30,9 +30,9 @@ def read_bundle_folder(path: str, assembly: Assembly, mode: UpdateMode = UpdateM
     files = Files(path)
     name = facts.csv.name if facts else None
     package = named_package(visit, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
-    add_notes(assembly, files, notes, package, name)
+    add_notes(builder, files, notes, package, name)
     if facts is not None:
-        add_packages(assembly, [bundle_of(facts, package, files, assembly)], mode, alone=True)
+        add_packages(builder, [bundle_of(facts, package, files, builder)], mode, alone=True)
 
 
 def _facts(visit: Visit, layouts: list[Layout], notes: list[Note]) -> BundleFacts | None:

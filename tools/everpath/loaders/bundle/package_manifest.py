@@ -28,7 +28,7 @@ from everpath.loaders.bundle.update_graph import declared, in_order
 from everpath.loaders.bundle.visits import Stamp, Visit, folder_name, join
 from everpath.loaders.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.parsing.first_document import Broken, first_document
 
 
@@ -90,29 +90,29 @@ def _manifest(typed: Typed, document: Mapping[str, Any], file: str) -> ManifestF
     return ManifestFacts(file, package, tuple(channels), typed.text(document, "defaultChannel") or "")
 
 
-def read_package_manifest(path: str, assembly: Assembly, *, thorough: bool = False) -> None:
+def read_package_manifest(path: str, builder: CatalogBuilder, *, thorough: bool = False) -> None:
     """Read the package files and CSVs of a folder. A thorough reading parses all of every CSV."""
     facts = read_package_manifests(Visit(path, thorough))
-    add_package_manifests(assembly, facts, Files(path), folder_name(path))
+    add_package_manifests(builder, facts, Files(path), folder_name(path))
 
 
-def add_package_manifests(assembly: Assembly, facts: PackageFacts, files: Files, folder: str) -> None:
+def add_package_manifests(builder: CatalogBuilder, facts: PackageFacts, files: Files, folder: str) -> None:
     """Add the package of each package file. CSVs that no channel reaches belong to the only one there is."""
-    add_notes(assembly, files, facts.notes, folder)
+    add_notes(builder, files, facts.notes, folder)
     for manifest in facts.manifests:
-        bundles = [bundle_of(found, manifest.package, files, assembly) for found in facts.bundles]
+        bundles = [bundle_of(found, manifest.package, files, builder) for found in facts.bundles]
         channels = _channels(manifest, bundles, files)
         reached = {entry.name for channel in channels for entry in channel.entries}
         names = [name for name, _ in manifest.channels]
         default = manifest.default_channel or (names[0] if len(names) == 1 else "")
         is_inferred = not manifest.default_channel
         place = files.plain(manifest.file)
-        assembly.declare(manifest.package, Declaration(place, default, is_inferred, UpdateMode.REPLACES))
+        builder.declare(manifest.package, Declaration(place, default, is_inferred, UpdateMode.REPLACES))
         for channel in channels:
-            assembly.add_channel(channel)
+            builder.add_channel(channel)
         for bundle in bundles:
             if len(facts.manifests) == 1 or bundle.name in reached:
-                assembly.add_bundle(bundle)
+                builder.add_bundle(bundle)
 
 
 def _channels(manifest: ManifestFacts, bundles: list[Bundle], files: Files) -> list[Channel]:

@@ -31,7 +31,7 @@ from everpath.loaders.bundle.visits import Visit, folder_name, is_unchanged, joi
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.typed import Typed, repetitions
 from everpath.model import UpdateMode
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.parsing import outline
 from everpath.parsing.first_document import Broken, first_document
 from everpath.parsing.outline import Unfamiliar
@@ -49,7 +49,7 @@ Progress = Callable[[int, int, str], None]
 
 def read_repository(  # noqa: PLR0913 - each is a choice of the user's
     path: str,
-    assembly: Assembly,
+    builder: CatalogBuilder,
     *,
     cache: IndexCache | None = None,
     default_mode: UpdateMode = UpdateMode.SEMVER,
@@ -75,7 +75,7 @@ def read_repository(  # noqa: PLR0913 - each is a choice of the user's
         if progress is not None:
             progress(done, len(wanted), name)
         files = Files(join(root, name))
-        _add(assembly, shelf.facts(name), files, name or folder_name(root), default_mode)
+        _add(builder, shelf.facts(name), files, name or folder_name(root), default_mode)
     if wanted:
         shelf.keep(spared)
     if verdicts:
@@ -194,16 +194,18 @@ def _parse_mode(data: bytes, file: str, notes: list[Note]) -> str | None:
     return mode
 
 
-def _add(assembly: Assembly, facts: PackageFacts, files: Files, name: str, default_mode: UpdateMode) -> None:
+def _add(
+    builder: CatalogBuilder, facts: PackageFacts, files: Files, name: str, default_mode: UpdateMode
+) -> None:
     """Turn the facts of one package folder into the model."""
     if facts.manifests:
-        add_package_manifests(assembly, facts, files, name)
+        add_package_manifests(builder, facts, files, name)
         return
-    add_notes(assembly, files, facts.notes, name)
+    add_notes(builder, files, facts.notes, name)
     mode = mode_named(facts.mode, default_mode) if facts.mode else default_mode
     if facts.mode and facts.mode not in MODES:
-        add_notes(assembly, files, [_unknown_mode(facts.mode, mode)], name)
-    add_packages(assembly, [bundle_of(bundle, name, files, assembly) for bundle in facts.bundles], mode)
+        add_notes(builder, files, [_unknown_mode(facts.mode, mode)], name)
+    add_packages(builder, [bundle_of(bundle, name, files, builder) for bundle in facts.bundles], mode)
 
 
 def _unknown_mode(written: str, taken: UpdateMode) -> Note:

@@ -23,11 +23,10 @@ __all__ = [
 import re
 from codecs import BOM_UTF8
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.visits import Listing, Visit, join
-from everpath.tuples import NamedTuple
 
 #: What manifests end in.
 YAML: Final = (".yaml", ".yml", ".json")

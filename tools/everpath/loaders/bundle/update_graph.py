@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Final
 
 from everpath.model import Bundle, Channel, Csv, Entry, UpdateMode
-from everpath.versions import Key, maybe
+from everpath.versions import Key, parse_or_none
 
 #: What ci.yaml may say, and the word people write instead.
 MODES: Final[Mapping[str, UpdateMode]] = {mode.value: mode for mode in UpdateMode}
@@ -50,7 +50,7 @@ def in_order(bundles: Iterable[Bundle]) -> list[Bundle]:
 
 def _order(bundle: Bundle) -> _Order:
     """By version; what has none comes first. Builds of one version are told apart by their text."""
-    version = maybe(bundle.version)
+    version = parse_or_none(bundle.version)
     return version is not None, version.key if version else (), version.build if version else (), bundle.name
 
 
@@ -88,13 +88,13 @@ def _by_version(members: Sequence[tuple[Bundle, Csv]], *, skips_patches: bool) -
 
 
 def _precedence(member: tuple[Bundle, Csv]) -> Key | None:
-    version = maybe(member[0].version)
+    version = parse_or_none(member[0].version)
     return version.key if version else None
 
 
 def _patches(member: tuple[Bundle, Csv]) -> tuple[int, int] | None:
     """What the patches of one minor release have in common."""
-    version = maybe(member[0].version)
+    version = parse_or_none(member[0].version)
     return version.minor_stream if version else None
 
 

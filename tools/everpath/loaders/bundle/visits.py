@@ -12,11 +12,10 @@ __all__ = ["TICK_NS", "Listing", "Stamp", "Visit", "folder_name", "is_unchanged"
 import os
 import stat
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.sources import A_CATALOG, MAX_DOCUMENT, MEBIBYTE, unreadable
-from everpath.tuples import NamedTuple
 
 #: Size, modification time, inode and change time. Nobody can set the last one back.
 Stamp = tuple[int, int, int, int]

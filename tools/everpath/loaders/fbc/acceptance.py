@@ -11,7 +11,7 @@ from everpath.loaders.fbc.fields import Report
 from everpath.loaders.fbc.schema import CatalogDocuments
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Place
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import BUNDLE, Blob
 from everpath.resolvers import opm
 from everpath.rules.check import Selection, check
@@ -37,10 +37,10 @@ def why_refused(blobs: Sequence[Blob]) -> str | None:
 
 
 def _catalog(blobs: Iterable[Blob]) -> Catalog:
-    assembly = Assembly()
-    documents = CatalogDocuments(assembly, thorough=True)
+    builder = CatalogBuilder()
+    documents = CatalogDocuments(builder, thorough=True)
     for index, blob in enumerate(blobs):
         report = Report(Sources())
         report.about(blob)
         documents.add(blob, Place("", index), report)
-    return assembly.build("")
+    return builder.build("")

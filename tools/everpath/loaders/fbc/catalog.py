@@ -20,7 +20,7 @@ from everpath.loaders.fbc.tree import Found, Unusable, catalog_files
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT, Sources, named, unreadable
 from everpath.model import Place, Problem
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 
 Progress = Callable[[int, int, str], None]
 
@@ -41,7 +41,7 @@ _USUAL_SUFFIXES: Final = frozenset((".yaml", ".yml", ".json"))
 
 def read_fbc(  # noqa: PLR0913 - each is a choice of the user's
     path: str | Sequence[str],
-    assembly: Assembly,
+    builder: CatalogBuilder,
     sources: Sources,
     progress: Progress | None = None,
     *,
@@ -49,32 +49,32 @@ def read_fbc(  # noqa: PLR0913 - each is a choice of the user's
     stream: BinaryIO | None = None,
     share: Share = WHOLE,
 ) -> None:
-    """Read catalogs into an assembly; `-` is `stream`. `thorough` parses what the graph does not need, too.
+    """Read catalogs into an builder; `-` is `stream`. `thorough` parses what the graph does not need, too.
 
     Of folders only the files of a share are read. Raises `UnreadableInput` when a path cannot be read at
     all, or holds no document.
     """
-    documents = CatalogDocuments(assembly, thorough=thorough)
+    documents = CatalogDocuments(builder, thorough=thorough)
     reader = FileReader(documents, sources, thorough=thorough)
     for one in [path] if isinstance(path, str) else path:
         if one == STANDARD_INPUT and stream is not None:
             sources.keep_stream(one, stream)
         if one != STANDARD_INPUT and os.path.isdir(one):
-            found = _read_folder(one, reader, assembly, progress, share)
+            found = _read_folder(one, reader, builder, progress, share)
         else:
-            found = _read_file(one, reader, assembly)
+            found = _read_file(one, reader, builder)
         if not found and share is WHOLE:
             raise UnreadableInput(f"{named(one)} holds no catalog", hint=_WANTED, file=one)
 
 
-def _read_file(path: str, reader: FileReader, assembly: Assembly) -> bool:
+def _read_file(path: str, reader: FileReader, builder: CatalogBuilder) -> bool:
     """A file the user named. True if there was anything in it."""
     try:
         _look_closer(reader, reader.sources.size(path))
         outcome = reader.read(path)
     except OSError as error:
         raise unreadable(path, error) from error
-    assembly.add_problems(outcome.report.problems)
+    builder.add_problems(outcome.report.problems)
     return bool(outcome.documents or outcome.report.problems)
 
 
@@ -85,7 +85,7 @@ def _look_closer(reader: FileReader, size: int) -> None:
 
 
 def _read_folder(
-    path: str, reader: FileReader, assembly: Assembly, progress: Progress | None, share: Share
+    path: str, reader: FileReader, builder: CatalogBuilder, progress: Progress | None, share: Share
 ) -> bool:
     """All files below a folder that are of a share. True if there was anything in them."""
     files = catalog_files(path, reader.sources)
@@ -96,7 +96,7 @@ def _read_folder(
         if progress is not None:
             progress(done, len(files), file.path)
         outcome = _outcome(file, reader)
-        assembly.add_problems(outcome.report.problems)
+        builder.add_problems(outcome.report.problems)
         found = found or bool(outcome.documents or outcome.report.problems)
     return found
 

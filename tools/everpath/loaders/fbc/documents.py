@@ -21,11 +21,10 @@ __all__ = [
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal, NamedTuple
 
 from everpath.loaders.fbc.metadata_value import MARKER, metadata_value
 from everpath.loaders.sources import MAX_DOCUMENT, MEBIBYTE
-from everpath.tuples import NamedTuple
 
 _BLOCK: Final = 4 * MEBIBYTE
 

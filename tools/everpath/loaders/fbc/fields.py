@@ -10,12 +10,11 @@ __all__ = ["Fields", "Report", "described", "nearest"]
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.sources import Sources
 from everpath.model import Place, Problem
-from everpath.tuples import NamedTuple
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 

@@ -21,7 +21,7 @@ from everpath.model import (
     Place,
     Property,
 )
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.rules._shapes import SHAPES, misfits
 
 _META: Final = ("schema", "package", "name")
@@ -52,10 +52,10 @@ _BIG: Final = (_OBJECT, _METADATA)
 
 
 class CatalogDocuments:
-    """Puts documents into an assembly. `thorough` keeps the value of every olm.csv.metadata."""
+    """Puts documents into an builder. `thorough` keeps the value of every olm.csv.metadata."""
 
-    def __init__(self, assembly: Assembly, *, thorough: bool) -> None:
-        self._assembly = assembly
+    def __init__(self, builder: CatalogBuilder, *, thorough: bool) -> None:
+        self._builder = builder
         self._thorough = thorough
         self._schemas: dict[str, Callable[[dict[str, Any], Place, Report], None]] = {
             "olm.package": self._package,
@@ -86,7 +86,7 @@ class CatalogDocuments:
         if (meant := nearest(schema, frozenset(self._schemas))) is not None:
             place = meta.place.at("schema")
             meta.report.add("misspelled-key", place, f"{schema} is no schema opm knows", f"write {meant}")
-        self._assembly.add_other(Other(schema, meta.text("package"), meta.text("name"), meta.place))
+        self._builder.add_other(Other(schema, meta.text("package"), meta.text("name"), meta.place))
 
     def _package(self, document: dict[str, Any], place: Place, report: Report) -> None:
         fields = Fields.of(document, _PACKAGE, place, report)
@@ -94,12 +94,12 @@ class CatalogDocuments:
         fields.text("description")
         _check_icon(fields.below("icon", _ICON))
         self._properties(fields)
-        self._assembly.declare(name, Declaration(place, fields.text("defaultChannel")))
+        self._builder.declare(name, Declaration(place, fields.text("defaultChannel")))
 
     def _channel(self, document: dict[str, Any], place: Place, report: Report) -> None:
         fields = Fields.of(document, _CHANNEL, place, report)
         self._properties(fields)
-        self._assembly.add_channel(
+        self._builder.add_channel(
             Channel(fields.text("name"), fields.text("package"), place, tuple(_entries(fields)))
         )
 
@@ -108,7 +108,7 @@ class CatalogDocuments:
         name = fields.text("name")
         properties = self._properties(fields, must_have_value=True)
         version, release = _identity(properties)
-        self._assembly.add_bundle(
+        self._builder.add_bundle(
             Bundle(
                 name,
                 fields.text("package"),
@@ -125,7 +125,7 @@ class CatalogDocuments:
     def _deprecations(self, document: dict[str, Any], place: Place, report: Report) -> None:
         fields = Fields.of(document, _DEPRECATIONS, place, report)
         entries = tuple(_deprecated(fields))
-        self._assembly.add_deprecations(Deprecations(fields.text("package"), place, entries))
+        self._builder.add_deprecations(Deprecations(fields.text("package"), place, entries))
 
     def _properties(self, fields: Fields, *, must_have_value: bool = False) -> list[Property]:
         file, offset = fields.place.file, fields.place.offset

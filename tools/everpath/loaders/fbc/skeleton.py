@@ -4,9 +4,7 @@ from __future__ import annotations
 
 __all__ = ["REMEMBERED", "Skeleton"]
 
-from typing import Any, Final
-
-from everpath.tuples import NamedTuple
+from typing import Any, Final, NamedTuple
 
 # How many pieces a quick reader keeps, because they repeat from version to version: enough for a package
 # of hundreds of versions, and a bound for a hostile one.

@@ -11,10 +11,9 @@ __all__ = ["Found", "Unusable", "catalog_files"]
 import os
 import stat
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.loaders.sources import MEBIBYTE, Sources, unreadable
-from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from everpath.loaders.fbc.indexignore import IgnoreRules

@@ -15,7 +15,7 @@ from everpath.loaders.bundle.shape import is_package_file_name
 from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder, unreadable_file
 from everpath.loaders.packagemanifest.releases import folder_releases
 from everpath.model import Catalog, Channel, Package, Place
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import Contents, Manifest
 from everpath.rules.bundle.subject import BundleFolder
 from everpath.rules.check import Validated
@@ -71,9 +71,9 @@ def read_verified(path: str) -> Verified:
             hint="add PACKAGE.package.yaml: packageName, and channels with name and currentCSV",
             file=path,
         )
-    assembly = Assembly()
-    read_package_manifest(folder.root, assembly, thorough=True)
-    catalog = assembly.build(folder.root)
+    builder = CatalogBuilder()
+    read_package_manifest(folder.root, builder, thorough=True)
+    catalog = builder.build(folder.root)
     told = {problem.place.file for problem in catalog.problems}
     left = tuple(problem for problem in folder.problems if problem.place.file not in told)
     parts = (

@@ -1,8 +1,7 @@
-"""What the `version` of a ClusterExtension may hold: constraints of Masterminds/semver v3.3.1.
+"""Version constraints of Masterminds/semver v3.3.1, for the `version` of a ClusterExtension.
 
-This is the version that operator-controller 1.2.0 pins, and a language of its own beside the ranges of
-`skipRange`: it has `~`, `^`, commas, short versions and `1.0.0 - 2.0.0`, and a comparison that names no
-pre-release holds for none.
+operator-controller 1.2.0 uses this release. The grammar differs from that of `skipRange`: it has `~`, `^`,
+commas, short versions and `1.0.0 - 2.0.0`, and a comparison without a pre-release matches no pre-release.
 
     Constraint.parse(">=1.2, <2").contains(parse("1.4.0"))    True
 """

@@ -1,4 +1,4 @@
-"""A constraint on versions: parsed once, asked often."""
+"""Constraint: a parsed version constraint."""
 
 from __future__ import annotations
 
@@ -6,58 +6,61 @@ __all__ = ["Constraint", "ConstraintError"]
 
 from dataclasses import dataclass, field
 
-from everpath.ranges.masterminds._reading import Fault, read
-from everpath.ranges.masterminds._terms import Term
-from everpath.versions import Version, pointed
+from everpath.ranges.masterminds._parser import ConstraintSyntaxError, parse_constraint
+from everpath.ranges.masterminds._terms import ConstraintTerm
+from everpath.versions import Version, underline
 
 
 class ConstraintError(ValueError):
-    """A text that OLM v1 cannot read as a constraint: which, where in it, why, and its own words for it."""
+    """A text that OLM v1 cannot parse as a constraint, with the span of the error and the reason.
 
-    def __init__(self, text: str, span: tuple[int, int], reason: str, words: str) -> None:
-        super().__init__(text, span, reason, words)
+    `upstream_message` is the error message of Masterminds/semver.
+    """
+
+    def __init__(self, text: str, span: tuple[int, int], reason: str, upstream_message: str) -> None:
+        super().__init__(text, span, reason, upstream_message)
         self.text = text
         self.span = span
         self.reason = reason
-        self.words = words
+        self.upstream_message = upstream_message
 
     def __str__(self) -> str:
         return f"{self.text!r} is not a version constraint: {self.reason}"
 
     def pretty(self) -> str:
-        """The text, and carets under the fault with the reason."""
-        return pointed(self.text, *self.span, self.reason)
+        """Return two lines: the text, and carets under the error with the reason."""
+        return underline(self.text, *self.span, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What a ClusterExtension may ask for. Two are equal when they are written alike.
+    """A version constraint of a ClusterExtension. Constraints with the same text are equal.
 
-    An empty text is none: OLM v1 takes it as no constraint, and never reads it.
+    It matches a version if all terms of at least one arm do. An empty text does not parse; OLM v1 does not
+    parse it either, but treats it as no constraint.
     """
 
     text: str
-    arms: tuple[tuple[Term, ...], ...] = field(repr=False, compare=False)
+    arms: tuple[tuple[ConstraintTerm, ...], ...] = field(repr=False, compare=False)
 
     @staticmethod
     def parse(text: str) -> Constraint:
-        """The constraint, exactly where Masterminds accepts it; else ConstraintError.
+        """Parse a constraint as NewConstraint of Masterminds/semver does. Raises ConstraintError.
 
-        Cost: linear, but for the search for hyphen ranges, whose worst case is quadratic.
+        Cost: linear, but the search for hyphen ranges is quadratic in the worst case.
         """
         try:
-            return Constraint(text, read(text))
-        except Fault as fault:
-            raise ConstraintError(text, fault.span, fault.reason, fault.words) from None
+            return Constraint(text, parse_constraint(text))
+        except ConstraintSyntaxError as error:
+            raise ConstraintError(text, error.span, error.reason, error.upstream_message) from None
 
     def __str__(self) -> str:
         return self.text
 
     def contains(self, version: Version) -> bool:
-        """Whether all terms of some arm hold."""
         return any(all(term.holds(version) for term in arm) for arm in self.arms)
 
     @property
     def names_prereleases(self) -> bool:
-        """Whether a pre-release can be in it at all, but for one that only `!=` speaks of."""
+        """Whether a term has a pre-release. Without one, only `!=` matches pre-releases."""
         return any(term.is_prerelease for arm in self.arms for term in arm)

@@ -1,12 +1,12 @@
-"""One comparison of a constraint, and which versions it holds for.
+"""Comparisons of a constraint, evaluated as the constraint functions in constraints.go do.
 
-Mirrors the constraint functions of constraints.go, Masterminds/semver v3.3.1, function by function. What
-they do against their own comments is done here too: `^*` is 0.0.0, `<=*` is 0.0.x, `~0.0.0` has no end.
+Each function mirrors one of Masterminds/semver v3.3.1, even where that contradicts its comments: `^*` matches
+only 0.0.0, `<=*` matches 0.0.x, and `~0.0.0` has no upper bound.
 """
 
 from __future__ import annotations
 
-__all__ = ["OPERATORS", "Term"]
+__all__ = ["OPERATORS", "ConstraintTerm"]
 
 import operator as python
 from collections.abc import Callable, Mapping
@@ -15,10 +15,10 @@ from typing import Final, NamedTuple
 from everpath.versions import Key, Version
 
 
-class Term(NamedTuple):
-    """An operator and a version of which the first `given` numbers are stated.
+class ConstraintTerm(NamedTuple):
+    """An operator and a version, of which the first `given` numbers are written.
 
-    `key` has 0 for the others and is laid out as that of a Version. Nothing looks at build metadata.
+    `key` is like that of a Version, with 0 for the numbers that are not written. Build metadata is ignored.
     """
 
     operator: str
@@ -34,19 +34,19 @@ class Term(NamedTuple):
         return OPERATORS[self.operator](self, version)
 
 
-def _excludes(term: Term, version: Version) -> bool:
-    """A pre-release is compared only where the constraint names one too."""
+def _excludes(term: ConstraintTerm, version: Version) -> bool:
+    """Return whether the version is a pre-release and the term is not: such a term does not match it."""
     return version.is_prerelease and not term.is_prerelease
 
 
-def _compared(compare: Callable[[Key, Key], bool]) -> Callable[[Term, Version], bool]:
-    def holds(term: Term, version: Version) -> bool:
+def _comparison(compare: Callable[[Key, Key], bool]) -> Callable[[ConstraintTerm, Version], bool]:
+    def holds(term: ConstraintTerm, version: Version) -> bool:
         return not _excludes(term, version) and compare(version.key, term.key)
 
     return holds
 
 
-def _not_equal(term: Term, version: Version) -> bool:
+def _not_equal(term: ConstraintTerm, version: Version) -> bool:
     if term.given == 3:
         return version.key != term.key
     if _excludes(term, version):
@@ -58,7 +58,7 @@ def _not_equal(term: Term, version: Version) -> bool:
     return version.key != term.key
 
 
-def _greater(term: Term, version: Version) -> bool:
+def _greater(term: ConstraintTerm, version: Version) -> bool:
     if _excludes(term, version):
         return False
     if term.given in (1, 2):
@@ -66,53 +66,53 @@ def _greater(term: Term, version: Version) -> bool:
     return version.key > term.key
 
 
-def _at_most(term: Term, version: Version) -> bool:
+def _at_most(term: ConstraintTerm, version: Version) -> bool:
     if _excludes(term, version):
         return False
     if term.given == 3:
         return version.key <= term.key
-    stated = term.given or 2
-    return version.key[:stated] <= term.key[:stated]
+    compared = term.given or 2
+    return version.key[:compared] <= term.key[:compared]
 
 
-def _tilde(term: Term, version: Version) -> bool:
+def _tilde(term: ConstraintTerm, version: Version) -> bool:
     if _excludes(term, version) or version.key < term.key:
         return False
     if term.given in (0, 3) and term.key[:3] == (0, 0, 0):
         return True
-    stated = 1 if term.given == 1 else 2
-    return version.key[:stated] == term.key[:stated]
+    compared = 1 if term.given == 1 else 2
+    return version.key[:compared] == term.key[:compared]
 
 
-def _equal(term: Term, version: Version) -> bool:
-    """A short version is a tilde range."""
+def _equal(term: ConstraintTerm, version: Version) -> bool:
+    """Treat a version of fewer than three numbers as a tilde range."""
     if term.given < 3:
         return _tilde(term, version)
     return not _excludes(term, version) and version.key == term.key
 
 
-def _caret(term: Term, version: Version) -> bool:
-    """The first number that is not 0 stays, and those before it."""
+def _caret(term: ConstraintTerm, version: Version) -> bool:
+    """Match versions with the same first number that is not 0."""
     if _excludes(term, version) or version.key < term.key:
         return False
     if term.given == 1 or term.key[0] != 0:
-        stated = 1
+        compared = 1
     elif term.given == 2 or term.key[1] != 0:
-        stated = 2
+        compared = 2
     else:
-        stated = 3
-    return version.key[:stated] == term.key[:stated]
+        compared = 3
+    return version.key[:compared] == term.key[:compared]
 
 
-_AT_LEAST: Final = _compared(python.ge)
+_AT_LEAST: Final = _comparison(python.ge)
 
-#: Every operator that there is; the empty one is `=`.
-OPERATORS: Final[Mapping[str, Callable[[Term, Version], bool]]] = {
+#: All operators. The empty one is `=`.
+OPERATORS: Final[Mapping[str, Callable[[ConstraintTerm, Version], bool]]] = {
     "": _equal,
     "=": _equal,
     "!=": _not_equal,
     ">": _greater,
-    "<": _compared(python.lt),
+    "<": _comparison(python.lt),
     ">=": _AT_LEAST,
     "=>": _AT_LEAST,
     "<=": _at_most,

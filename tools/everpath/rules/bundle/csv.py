@@ -28,7 +28,7 @@ from everpath.rules.bundle._names import dns_subdomain, label_value
 from everpath.rules.bundle.subject import BundleFolder, Way, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
-from everpath.versions import VersionError, parse, parse_tolerant, pointed
+from everpath.versions import VersionError, parse, parse_tolerant, underline
 
 #: Annotations that OLM reads, by their names in lower case.
 CASED: Final[Mapping[str, str]] = {
@@ -345,6 +345,6 @@ def skip_range(bundle: BundleFolder) -> Iterator[Flaw]:
         yield Flaw(
             bundle.csv.place.at("metadata", "annotations", "olm.skipRange"),
             f"olm.skipRange does not parse: {error.reason}",
-            because=tuple(pointed(error.text, *error.span, error.reason).splitlines()),
+            because=tuple(underline(error.text, *error.span, error.reason).splitlines()),
             fix=error.hint or "write a range such as '>=1.0.0 <1.2.0'",
         )

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from everpath.model import Place
+from everpath.model import Gvk, Place
 from everpath.model.bundle_contents import Manifest
 from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
@@ -25,21 +25,10 @@ _KEYS: Final = ("alm-examples", "olm.examples")
 _OWNED: Final = ("spec", "customresourcedefinitions", "owned")
 
 
-class Api(NamedTuple):
-    """Group, version and kind."""
-
-    group: str
-    version: str
-    kind: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} ({self.group}/{self.version})"
-
-
 class _Examples(NamedTuple):
     """The APIs of the examples, or why they cannot be read, and at which character."""
 
-    apis: tuple[Api, ...] = ()
+    apis: tuple[Gvk, ...] = ()
     fault: str = ""
 
 
@@ -68,20 +57,20 @@ def _examples(written: str) -> _Examples:
     return _Examples(tuple(_api(item) for item in items))
 
 
-def _api(item: Any) -> Api:
+def _api(item: Any) -> Gvk:
     group, _, version = text(dig(item, "apiVersion")).rpartition("/")
-    return Api(group, version, text(dig(item, "kind")))
+    return Gvk(group, version, text(dig(item, "kind")))
 
 
-def _provided(csv: Manifest) -> Iterator[tuple[Api, Place]]:
+def _provided(csv: Manifest) -> Iterator[tuple[Gvk, Place]]:
     """The APIs a CSV owns, each with its place. A CRD whose name has no dot has no group to be known by."""
     for i, crd in rows(csv.body, *_OWNED):
         group = text(dig(crd, "name")).partition(".")[2]
         if "." in text(dig(crd, "name")):
-            yield Api(group, text(dig(crd, "version")), text(dig(crd, "kind"))), csv.place.at(*_OWNED, i)
+            yield Gvk(group, text(dig(crd, "version")), text(dig(crd, "kind"))), csv.place.at(*_OWNED, i)
     for i, api in rows(csv.body, "spec", "apiservicedefinitions", "owned"):
         place = csv.place.at("spec", "apiservicedefinitions", "owned", i)
-        yield Api(*(text(dig(api, key)) for key in ("group", "version", "kind"))), place
+        yield Gvk(*(text(dig(api, key)) for key in ("group", "version", "kind"))), place
 
 
 def _readable(bundle: BundleFolder) -> tuple[Manifest, str, _Examples] | None:

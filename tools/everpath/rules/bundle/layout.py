@@ -21,7 +21,7 @@ from everpath.rules._words import listed
 from everpath.rules.bundle.subject import BundleFolder, dig, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
-from everpath.versions import pointed
+from everpath.versions import underline
 
 _KEYS: Final = "operators.operatorframework.io.bundle."
 _MEDIA_TYPE: Final = f"{_KEYS}mediatype.v1"
@@ -187,7 +187,7 @@ def _range_faults(span: str) -> Iterator[_Fault]:
         if span:
             Range.parse(span)
     except RangeError as error:
-        because = tuple(pointed(error.text, *error.span, error.reason).splitlines())
+        because = tuple(underline(error.text, *error.span, error.reason).splitlines())
         fix = error.hint or "write a range such as '>=1.0.0 <2.0.0'"
         yield ("value", "version"), f"the range {span!r} does not parse: {error.reason}", because, fix
 

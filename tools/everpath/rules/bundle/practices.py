@@ -19,7 +19,7 @@ from everpath.rules._words import listed
 from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
-from everpath.versions import maybe
+from everpath.versions import parse_or_none
 
 _PRACTICES: Final = "good-practices"
 _DEPLOYMENTS: Final = ("spec", "install", "spec", "deployments")
@@ -133,7 +133,7 @@ def csv_name_convention(bundle: BundleFolder) -> Iterator[Flaw]:
         return
     name = bundle.name or ""
     found = _VERSION.search(name)
-    has_version = found is not None and maybe(found[0]) is not None
+    has_version = found is not None and parse_or_none(found[0]) is not None
     if not has_version or name.count(".v") != 1:
         yield Flaw(
             bundle.csv.place.at("metadata", "name"),

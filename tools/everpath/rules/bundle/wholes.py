@@ -15,11 +15,11 @@ __all__ = [
 from collections.abc import Iterator
 from typing import Final
 
+from everpath.model import Gvk
 from everpath.model.bundle_contents import Manifest
 from everpath.rules._references import mended, reference_fault
 from everpath.rules._words import listed
 from everpath.rules.bundle.crds import Crd, crds
-from everpath.rules.bundle.examples import Api
 from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
@@ -29,24 +29,24 @@ _LARGEST: Final = 1 << 20
 _LARGE: Final = 0.85 * _LARGEST
 
 
-def _apis(crd: Crd) -> Iterator[Api]:
+def _apis(crd: Crd) -> Iterator[Gvk]:
     """The APIs that a CRD defines."""
     # One of v1beta1 without any is one with a version of no name to upstream.
     for _, version in crd.versions or ([((), None)] if crd.is_old else []):
-        yield Api(crd.text("group"), text(dig(version, "name")), crd.text("names", "kind"))
+        yield Gvk(crd.text("group"), text(dig(version, "name")), crd.text("names", "kind"))
 
 
-def _is_hidden(crd: Crd, api: Api) -> bool:
+def _is_hidden(crd: Crd, api: Gvk) -> bool:
     """Whether opm does not see an API: of a CRD of v1beta1 with spec.version it sees no other version."""
     return crd.is_old and crd.text("version") not in ("", api.version)
 
 
-def _owned(csv: Manifest) -> Iterator[tuple[int, Api, str]]:
+def _owned(csv: Manifest) -> Iterator[tuple[int, Gvk, str]]:
     """The APIs a CSV owns: place in the list, API, name of the CRD."""
     for i, crd in rows(csv.body, *_OWNED):
         name = text(dig(crd, "name"))
         group = name.partition(".")[2] if "." in name else name
-        yield i, Api(group, text(dig(crd, "version")), text(dig(crd, "kind"))), name
+        yield i, Gvk(group, text(dig(crd, "version")), text(dig(crd, "kind"))), name
 
 
 @contents_rule("EP653", "duplicate-crd", Severity.ERROR, "bundle")
@@ -56,7 +56,7 @@ def duplicate_crd(bundle: BundleFolder) -> Iterator[Flaw]:
     OLM applies both, one after the other, and which schema stays is a matter of order. Cost: one look-up
     each.
     """
-    seen: dict[Api, Crd] = {}
+    seen: dict[Gvk, Crd] = {}
     for crd in crds(bundle):
         for api in _apis(crd):
             if api in seen:
@@ -94,7 +94,7 @@ def _lack(is_defined: bool, name: str) -> str:
     return f"is called {name}" if is_defined else "defines it"
 
 
-def _alternatives(api: Api, there: dict[Api, str]) -> tuple[str, ...]:
+def _alternatives(api: Gvk, there: dict[Gvk, str]) -> tuple[str, ...]:
     near = [f"{a} (CRD {name})" for a, name in there.items() if a.kind == api.kind]
     found = f"the bundle defines {listed(near)}" if near else "the bundle has no CRD of this kind"
     return found, "opm says: owned CRD not found in bundle"

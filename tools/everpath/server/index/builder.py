@@ -17,7 +17,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.fbc.catalog import read_fbc
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Package, Place
-from everpath.model.builder import Assembly
+from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import CSV_METADATA
 from everpath.resolvers import olm_v0
 from everpath.rules.refusals import refusals
@@ -48,9 +48,9 @@ def load_index(name: str, inputs: str | list[str], sources: Sources, *, thorough
 
     Raises `UnreadableInput`, and `CatalogRefused` for the first problem that makes opm refuse the catalog.
     """
-    assembly = Assembly()
-    read_fbc(inputs, assembly, sources, thorough=thorough)
-    catalog = assembly.build(name)
+    builder = CatalogBuilder()
+    read_fbc(inputs, builder, sources, thorough=thorough)
+    catalog = builder.build(name)
     for place, message, fix in _opm_refusals(catalog):
         location = f"{place.file}: " if place.file else ""
         hint = fix or "`everpath validate-graph` lists all problems with their lines"
@@ -91,12 +91,12 @@ def _opm_refusals(catalog: Catalog) -> Iterator[tuple[Place, str, str | None]]:
 
 
 def _index_package(package: Package, starts: _DocumentStarts) -> IndexedPackage:
-    deprecation = package.deprecated("olm.package").get("")
+    deprecation = package.deprecations_by_name("olm.package").get("")
     channel_deprecations = {
-        name: deprecated.message for name, deprecated in package.deprecated("olm.channel").items()
+        name: deprecated.message for name, deprecated in package.deprecations_by_name("olm.channel").items()
     }
     bundle_deprecations = {
-        name: deprecated.message for name, deprecated in package.deprecated("olm.bundle").items()
+        name: deprecated.message for name, deprecated in package.deprecations_by_name("olm.bundle").items()
     }
     graphs = sorted(PackageGraph(package).channels, key=lambda graph: graph.name)
     return IndexedPackage(

@@ -7,12 +7,11 @@ __all__ = ["bundle_message", "provided_apis"]
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.model import Bundle, Entry, Property
+from everpath.model import Bundle, Entry, Gvk, Property
 from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA
 from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.rules._shapes import text_field
 from everpath.server import registry_pb2 as api
-from everpath.server.index.model import Gvk
 
 _GVK, _GVK_REQUIRED, _PACKAGE_REQUIRED = "olm.gvk", "olm.gvk.required", "olm.package.required"
 
@@ -51,13 +50,11 @@ def provided_apis(bundle: Bundle) -> Iterator[Gvk]:
 
 
 def _parse_gvk(item: Property) -> Gvk:
-    group, version, kind = (text_field(item.value, key) for key in ("group", "version", "kind"))
-    return group, version, kind
+    return Gvk(*(text_field(item.value, key) for key in ("group", "version", "kind")))
 
 
 def _gvk_message(gvk: Gvk) -> api.GroupVersionKind:
-    group, version, kind = gvk
-    return api.GroupVersionKind(group=group, version=version, kind=kind)
+    return api.GroupVersionKind(group=gvk.group, version=gvk.version, kind=gvk.kind)
 
 
 def _dependencies(bundle: Bundle) -> Iterator[api.Dependency]:

@@ -10,7 +10,6 @@ __all__ = [
     "VALID_NAME",
     "CustomDocument",
     "DocumentRange",
-    "Gvk",
     "Index",
     "IndexedChannel",
     "IndexedEntry",
@@ -20,15 +19,14 @@ __all__ = [
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import msgspec
 
+from everpath.model import Gvk
+
 #: The schemas and packages of custom documents that opm accepts.
 VALID_NAME: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
-
-#: Group, version and kind of an API.
-Gvk: TypeAlias = tuple[str, str, str]
 
 
 class DocumentRange(msgspec.Struct, frozen=True, array_like=True):

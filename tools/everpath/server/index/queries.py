@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeAlias
 
+from everpath.model import Gvk
 from everpath.resolvers.quoting import quoted
 from everpath.server import registry_pb2 as api
 from everpath.server.index.model import (
     VALID_NAME,
     CustomDocument,
-    Gvk,
     Index,
     IndexedChannel,
     IndexedEntry,

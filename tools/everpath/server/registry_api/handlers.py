@@ -13,9 +13,9 @@ import grpc
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
+from everpath.model import Gvk
 from everpath.server import registry_pb2 as api
 from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog
-from everpath.server.index.model import Gvk
 from everpath.server.index.queries import NotFound
 
 _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -165,7 +165,7 @@ class _Call:
 
 
 def _gvk(request: Any) -> Gvk:
-    return request.group, request.version, request.kind
+    return Gvk(request.group, request.version, request.kind)
 
 
 def _serialize(messages: Iterable[Message]) -> Iterator[bytes]:

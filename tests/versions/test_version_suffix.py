@@ -1,10 +1,10 @@
-"""The version at the end of a name, which people go by."""
+"""`version_suffix`: the version at the end of a name."""
 
 from __future__ import annotations
 
 import pytest
 
-from everpath.versions import ending
+from everpath.versions import version_suffix
 
 
 @pytest.mark.parametrize(
@@ -21,10 +21,10 @@ from everpath.versions import ending
         ("op-1.0.0-2.0.0", "1.0.0-2.0.0"),
     ],
 )
-def test_a_version_stands_behind_a_separator_best_behind_a_v(name: str, version: str) -> None:
-    assert ending(name) == version
+def test_version_suffix_follows_a_separator_and_preferably_a_v(name: str, version: str) -> None:
+    assert version_suffix(name) == version
 
 
 @pytest.mark.parametrize("name", ["", "op", "op.v1", "op.v1.2", "op1.2.3", "op.vlatest"])
-def test_a_name_may_end_in_none(name: str) -> None:
-    assert ending(name) is None
+def test_name_without_version_suffix(name: str) -> None:
+    assert version_suffix(name) is None
