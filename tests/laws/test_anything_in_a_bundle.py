@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import bundle, catalog, channel, package
+from everpath.go_types.shapes import SHAPES
 from everpath.rules._cel import CelError
 from everpath.rules._cel import check as compiled
 from everpath.rules._constraints import _size
 from everpath.rules._names import label_fault, subdomain_fault, words
 from everpath.rules._references import mended, reference_fault
-from everpath.rules._shapes import SHAPES
 from everpath.rules.check import check
 
 KEYS = words("packageName version versionRange release gvk package all any not cel rule constraints")

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
+from everpath.go_types.shapes import SHAPES, fits_plainly, misfits
 from everpath.loaders.fbc.documents import Chunk
 from everpath.loaders.fbc.file import _json_values
 from everpath.loaders.fbc.lazy_json import JsonSkeletons
 from everpath.model import UNREAD, Bundle, Place, Property
 from everpath.parsing import json_text
 from everpath.resolvers import olm_v0
-from everpath.rules._shapes import SHAPES, fits_plainly, misfits
 
 HERE = Place("here.yaml")
 

@@ -50,7 +50,7 @@ GROUPS: Final = (
             "rules.edges",
             "rules.streams",
             "rules.ranges",
-            "rules._words",
+            "wording",
             "rules.findings",
             "rules.waivers",
             "rules.exemptions",
@@ -89,7 +89,7 @@ GROUPS: Final = (
             "rules._names",
             "rules._references",
             "rules._released",
-            "rules._shapes",
+            "go_types.shapes",
         ),
         (
             "tests/rules_documents",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from documents import Document, bundle, catalog, channel, in_folder, package, package_property, repository
+from everpath.go_types.shapes import SHAPES, field, misfits
 from everpath.model import UNREAD, Bundle, Catalog, Place, Property
-from everpath.rules._shapes import SHAPES, field, misfits
 from everpath.rules.findings import Severity
 from graphs import findings, parse_report
 

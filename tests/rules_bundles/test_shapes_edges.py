@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.rules._shapes import SHAPES, fits_plainly, misfits, text_field
+from everpath.go_types.shapes import SHAPES, fits_plainly, misfits, text_field
 
 #: Fits no field: neither text nor a whole number, a truth value, a list or an object.
 MISFIT = 1.5

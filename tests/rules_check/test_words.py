@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.rules._words import Nearby, listed, plural, skip
+from everpath.wording import Nearby, listed, plural, skip
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from everpath.ranges import Range, RangeError
 from everpath.resolvers import PolicyName, olm_v1, opm
 from everpath.resolvers.offers import as_served
 from everpath.rules._edits import Edit, edited, skipping, widening
-from everpath.rules._words import listed
+from everpath.wording import listed
 
 #: Channels in which a way out is tried, those with the newest heads first.
 _MOST_CHANNELS: Final = 3

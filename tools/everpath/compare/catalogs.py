@@ -27,8 +27,8 @@ from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog
 from everpath.resolvers import PolicyName
-from everpath.rules._words import plural
 from everpath.rules.findings import Severity
+from everpath.wording import plural
 
 _KINDS: Final = {kind: position for position, kind in enumerate(ChangeKind)}
 

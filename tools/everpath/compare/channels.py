@@ -22,7 +22,7 @@ from everpath.resolvers.decisions import Installed, Remark, Verdict
 from everpath.resolvers.subscriptions import resolve
 from everpath.resolvers.walks import End
 from everpath.rules._edits import Edit
-from everpath.rules._words import listed, plural
+from everpath.wording import listed, plural
 
 #: Outcomes for which the edits that did it are looked for.
 TRACED: Final = (Outcome.FAILING, Outcome.STRANDED, Outcome.DOWNGRADED, Outcome.ROAD)

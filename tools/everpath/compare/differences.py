@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Channel, DeprecationEntry, Deprecations, Entry, Package, Place
 from everpath.resolvers import olm_v0
-from everpath.rules._words import listed
+from everpath.wording import listed
 
 T = TypeVar("T")
 

@@ -17,8 +17,8 @@ from everpath.graph import ChannelGraph
 from everpath.ranges import Range
 from everpath.resolvers import opm
 from everpath.rules._edits import Edit, edited, replacing, skipping
-from everpath.rules._words import listed
 from everpath.versions import Version
+from everpath.wording import listed
 
 #: So many names are added to skips; for more, one range is the shorter edit.
 _MOST_SKIPPED: Final = 3

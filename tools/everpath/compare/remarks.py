@@ -26,9 +26,9 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Package, Place
 from everpath.resolvers import PolicyName, olm_v0, opm
 from everpath.rules._edits import Edit, edited, skipping, widening
-from everpath.rules._words import listed, plural
 from everpath.rules.findings import Severity
 from everpath.rules.refusals import Refusal, refusals
+from everpath.wording import listed, plural
 
 
 def package_gone(old: PackageGraph, added: Spellings, policies: Sequence[PolicyName]) -> Change:

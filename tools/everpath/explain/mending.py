@@ -16,11 +16,11 @@ from everpath.resolvers import PolicyName, olm_v0, olm_v1
 from everpath.resolvers.arrivals import arrivals
 from everpath.rules._edits import Edit, edited, joined, ranged, skipping
 from everpath.rules._trials import Trials
-from everpath.rules._words import listed
 from everpath.rules.causes import Judged, traced
 from everpath.rules.check import Selection
 from everpath.rules.registry import rules_about
 from everpath.versions import Version
+from everpath.wording import listed
 
 #: Stands for a release still to come, in a channel where one is tried.
 _NEXT: Final = "the next release"

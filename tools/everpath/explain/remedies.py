@@ -19,9 +19,9 @@ from everpath.model import Catalog, Package, Place
 from everpath.resolvers.decisions import FailureKind
 from everpath.rules._edits import Edit
 from everpath.rules._together import is_put_off
-from everpath.rules._words import Nearby
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding, Severity
+from everpath.wording import Nearby
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")
 

@@ -15,10 +15,10 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import extensions, subscriptions
 from everpath.resolvers.decisions import Installed
 from everpath.resolvers.extensions import Extension, Source
-from everpath.rules._words import Nearby, listed
 from everpath.rules.refusals import Refusal, refusals
 from everpath.simulate import Asked
 from everpath.versions import parse
+from everpath.wording import Nearby, listed
 
 #: Names and ranges that are told as examples of what would have matched.
 _MOST: Final = 6

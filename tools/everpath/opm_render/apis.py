@@ -7,11 +7,11 @@ __all__ = ["ApiKey", "check_owned_crds", "provided_apis", "required_apis"]
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from everpath.go_types.shapes import Shape, field, misfits, text_field
 from everpath.model import Gvk
 from everpath.model.bundle_contents import Contents, Manifest
 from everpath.opm_render.manifest_checks import crd_api_version
 from everpath.opm_render.refusals import Refusal
-from everpath.rules._shapes import Shape, field, misfits, text_field
 
 _API: Shape = {"group": str, "kind": str, "name": str, "version": str}
 _API_LISTS: Shape = {"owned": [_API], "required": [_API]}

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from everpath.go_types import type_mismatches
+from everpath.go_types.shapes import ANY, Shape, misfits
 from everpath.model import Channel, Place
 from everpath.opm_render.bundles import BUNDLE, BUNDLE_OBJECT, Blob
 from everpath.opm_render.go_json import sort_keys
 from everpath.opm_render.refusals import Refusal, check_depth
-from everpath.rules._shapes import ANY, Shape, misfits
 
 
 class CatalogDocument(NamedTuple):

@@ -25,6 +25,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from everpath.go_types.shapes import SHAPES, field, misfits, text_field
 from everpath.model import Gvk, Place, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
 from everpath.opm_render.apis import ApiKey, check_owned_crds, provided_apis, required_apis
@@ -32,7 +33,6 @@ from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.opm_render.manifest_checks import check_manifests, csv_release, csv_version
 from everpath.opm_render.refusals import Refusal, check_depth
 from everpath.opm_render.related_images import related_images
-from everpath.rules._shapes import SHAPES, field, misfits, text_field
 
 #: A document of a file-based catalog, with its keys in opm's order.
 Blob: TypeAlias = dict[str, Any]

@@ -7,10 +7,10 @@ __all__ = ["related_images"]
 from collections.abc import Iterator
 from typing import Any
 
+from everpath.go_types.shapes import Shape, field, misfits, text_field
 from everpath.model.bundle_contents import Manifest
 from everpath.opm_render.manifest_checks import check_type
 from everpath.opm_render.refusals import Refusal
-from everpath.rules._shapes import Shape, field, misfits, text_field
 
 _RELATED_IMAGES: Shape = [{"name": str, "image": str}]
 

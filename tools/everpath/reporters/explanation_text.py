@@ -14,7 +14,7 @@ from everpath.reporters.explanation import Told
 from everpath.reporters.plain import columns, one_line, spelled
 from everpath.resolvers.decisions import Verdict
 from everpath.resolvers.walks import End
-from everpath.rules._words import listed
+from everpath.wording import listed
 
 _COLOURS: Final = {End.HEAD: "green", End.STRANDED: "yellow", End.LOOP: "red", End.ERROR: "red"}
 

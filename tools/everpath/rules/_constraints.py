@@ -11,10 +11,10 @@ __all__ = ["Fault", "faults"]
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
+from everpath.go_types.shapes import ANY, Misfit, Shape, field, misfits
 from everpath.ranges import Range, RangeError
-from everpath.rules._shapes import ANY, Misfit, Shape, field, misfits
-from everpath.rules._words import listed
 from everpath.versions import underline
+from everpath.wording import listed
 
 Path: TypeAlias = tuple[str | int, ...]
 

@@ -31,7 +31,7 @@ from everpath.model import Entry
 from everpath.ranges import Interval, IntervalSet, Range
 from everpath.resolvers import opm
 from everpath.resolvers.opm_edits import still_accepts
-from everpath.rules._words import listed
+from everpath.wording import listed
 
 #: Names are spelled out in a fix up to this many: who is to write them down must see them.
 _MOST_NAMED = 40

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from everpath.graph import ChannelGraph
 from everpath.model import Place
 from everpath.rules._edits import Edit, merged
-from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule, rules_about
+from everpath.wording import listed
 
 if TYPE_CHECKING:
     from everpath.rules._trials import Trials

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from everpath.graph import ChannelGraph
 from everpath.rules._edits import Edit, joined, next_release
 from everpath.rules._together import Mark, Offer, settled
-from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule
+from everpath.wording import listed
 
 if TYPE_CHECKING:
     from everpath.rules._trials import Trials

@@ -10,9 +10,9 @@ from typing import Final
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
 from everpath.rules._names import LABEL_LIMIT, subdomain_fault
-from everpath.rules._words import plural, shown
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
+from everpath.wording import plural, shown
 
 _SLASHED: Final = (
     "OLM v0 cannot take its own identifiers apart again: every Subscription of the namespace fails"

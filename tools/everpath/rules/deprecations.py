@@ -16,9 +16,9 @@ from typing import Final
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Channel, DeprecationEntry, Package, Place
 from everpath.resolvers import olm_v1
-from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, channel_rule, package_rule
+from everpath.wording import Nearby, listed
 
 _SCHEMAS: Final = ("olm.package", "olm.channel", "olm.bundle")
 _REFUSED: Final = "opm refuses the catalog"

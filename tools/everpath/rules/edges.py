@@ -28,9 +28,9 @@ from everpath.rules._edits import (
     unskipping,
     worth_trying,
 )
-from everpath.rules._words import Nearby, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
+from everpath.wording import Nearby, skip
 
 
 @channel_rule("EP211", "self-edge", Severity.ERROR)

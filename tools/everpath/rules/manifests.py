@@ -14,10 +14,10 @@ from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.walks import End, destinations
 from everpath.rules._names import words
-from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
 from everpath.versions import underline
+from everpath.wording import listed
 
 #: Where each statement about edges is read, and nowhere else.
 _HOMES: Final[Mapping[str, tuple[str, ...]]] = {

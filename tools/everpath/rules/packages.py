@@ -22,9 +22,9 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package, Place, Problem, UpdateMode
 from everpath.rules._names import label_fault
 from everpath.rules._released import by_version, lacks_annotations
-from everpath.rules._words import Nearby, listed, plural, shown
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, package_rule
+from everpath.wording import Nearby, listed, plural, shown
 
 _DEFAULT_KEY: Final = "operators.operatorframework.io.bundle.channel.default.v1"
 _FILE: Final = "metadata/annotations.yaml"

@@ -23,10 +23,10 @@ from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.ranges import Hazard, HazardKind, Range, RangeError
 from everpath.rules._edits import Edit, bounded, ranged
-from everpath.rules._words import listed, plural
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.versions import underline
+from everpath.wording import listed, plural
 
 #: Victims of a crash that a finding names.
 _MOST_VICTIMS: Final = 8

@@ -14,9 +14,9 @@ from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.arrivals import arrivals
 from everpath.resolvers.walks import End, destinations, walk
 from everpath.rules._edits import Edit, bounded, edited, safest, skipping, unskipping, widening
-from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
+from everpath.wording import listed, plural, skip
 
 #: Ranges that are named as proof; a channel where everything covers everything has n for each of n entries.
 _MOST_RANGES: Final = 10

@@ -14,10 +14,10 @@ from everpath.ranges import IntervalSet
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.resolvers.walks import destinations
 from everpath.rules._edits import Edit, next_release, widening
-from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
 from everpath.versions import Version
+from everpath.wording import listed, plural, skip
 
 #: Names of versions that a finding spells out.
 _MOST_LISTED: Final = 8

@@ -21,9 +21,9 @@ from everpath.rules._edits import (
     unskipping,
     worth_trying,
 )
-from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
+from everpath.wording import listed
 
 
 @channel_rule("EP203", "fork", Severity.ERROR)

@@ -7,6 +7,7 @@ __all__ = ["CatalogDocuments"]
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from everpath.go_types.shapes import SHAPES, misfits
 from everpath.loaders.fbc.bundle_objects import is_base64, object_flaw
 from everpath.loaders.fbc.fields import Fields, Report, described, nearest
 from everpath.model import (
@@ -22,7 +23,6 @@ from everpath.model import (
     Property,
 )
 from everpath.model.builder import CatalogBuilder
-from everpath.rules._shapes import SHAPES, misfits
 
 _META: Final = ("schema", "package", "name")
 _PACKAGE: Final = frozenset(

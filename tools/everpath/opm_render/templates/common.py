@@ -14,11 +14,11 @@ __all__ = [
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
+from everpath.go_types.shapes import SHAPES, field, misfits, text_field
 from everpath.model import Place
 from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.bundles import Blob, RenderedBundle
 from everpath.opm_render.refusals import Refusal
-from everpath.rules._shapes import SHAPES, field, misfits, text_field
 
 #: Renders the bundle in an image; raises `Refusal` if it cannot.
 ImageRenderer: TypeAlias = Callable[[str], RenderedBundle]

@@ -15,13 +15,13 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from everpath.go_types import type_mismatches
+from everpath.go_types.shapes import Shape, field, misfits
 from everpath.model import Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import Blob, RenderedBundle, embedded_csv
 from everpath.opm_render.go_json import scalar_to_string
 from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates.common import ImageRenderer, package_property, render_image_at
-from everpath.rules._shapes import Shape, field, misfits
 from everpath.versions import Version, VersionError, parse
 
 #: Archetypes from the least to the most stable.

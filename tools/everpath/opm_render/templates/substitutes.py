@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from everpath.go_types.shapes import field
 from everpath.model import Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE, CSV_METADATA, Blob, RenderedBundle, embedded_csv
@@ -19,7 +20,6 @@ from everpath.opm_render.templates.common import (
     package_property,
     render_image_at,
 )
-from everpath.rules._shapes import field
 from everpath.versions import Key, VersionError, parse
 
 _SUBSTITUTES_FOR: Final = "olm.substitutesFor"

@@ -18,12 +18,12 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from everpath.rules._words import listed
 from everpath.rules.bundle._names import request_uri
 from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import VersionError, parse_tolerant
+from everpath.wording import listed
 
 _HUB: Final = "operatorhub/v2"
 _REFUSED: Final = ("OperatorHub's pipeline refuses the bundle",)

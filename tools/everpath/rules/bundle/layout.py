@@ -17,11 +17,11 @@ from typing import Any, Final
 from everpath.model import Place, Property
 from everpath.model.bundle_contents import CSV
 from everpath.ranges import Range, RangeError
-from everpath.rules._words import listed
 from everpath.rules.bundle.subject import BundleFolder, dig, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import underline
+from everpath.wording import listed
 
 _KEYS: Final = "operators.operatorframework.io.bundle."
 _MEDIA_TYPE: Final = f"{_KEYS}mediatype.v1"

@@ -7,10 +7,10 @@ __all__ = ["package_file_channels", "package_file_default", "package_file_name"]
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.rules._words import listed
 from everpath.rules.bundle.subject import PackageFile, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import package_file_rule
+from everpath.wording import listed
 
 _VALIDATOR: Final = "packagemanifest"
 

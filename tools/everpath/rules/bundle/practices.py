@@ -15,11 +15,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.rules._words import listed
 from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import parse_or_none
+from everpath.wording import listed
 
 _PRACTICES: Final = "good-practices"
 _DEPLOYMENTS: Final = ("spec", "install", "spec", "deployments")

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import Any
 
+from everpath.go_types.shapes import text_field
 from everpath.loaders.fbc.documents import Document, yaml_documents
 from everpath.model import Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
@@ -24,7 +25,6 @@ from everpath.parsing import json_text as json_parser
 from everpath.parsing import yaml11
 from everpath.parsing.first_document import first_document
 from everpath.parsing.parsed import TextProblem
-from everpath.rules._shapes import text_field
 from everpath.server.catalog.temporary_files import BundleManifests
 
 

@@ -7,10 +7,10 @@ __all__ = ["bundle_message", "provided_apis"]
 from collections.abc import Iterator
 from typing import Final
 
+from everpath.go_types.shapes import text_field
 from everpath.model import Bundle, Entry, Gvk, Property
 from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA
 from everpath.opm_render.go_json import json_text, sort_keys
-from everpath.rules._shapes import text_field
 from everpath.server import registry_pb2 as api
 
 _GVK, _GVK_REQUIRED, _PACKAGE_REQUIRED = "olm.gvk", "olm.gvk.required", "olm.package.required"
