@@ -9,11 +9,11 @@ from textwrap import dedent
 from hypothesis import strategies as st
 
 from everpath.errors import UsageError
-from everpath.loaders.releases.reading import read_text
+from everpath.loaders.releases.parser import read_text
 from everpath.model import Package
-from everpath.releases.cutting import Cut, Wish, cut
-from everpath.releases.edges import package
-from everpath.releases.source import ChannelNote, Source, Variant
+from everpath.releases.channel_edges import package
+from everpath.releases.model import ChannelNote, Source, Variant
+from everpath.releases.release_plan import Cut, Wish, cut
 
 SOURCE = """\
 package: acme

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from commandline import Everpath
-from everpath.loaders.releases.frozen import digest, files_below
+from everpath.loaders.releases.bundle_digests import digest, files_below
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 from schemas import conforms
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from commandline import Everpath
-from everpath.loaders.releases.reading import read_releases
+from everpath.loaders.releases.parser import read_releases
 from operator_sdk_projects import write_project, write_webhook
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 

@@ -10,8 +10,8 @@ import pytest
 
 from commandline import Everpath
 from everpath.loaders.reading import Reading, read
-from everpath.loaders.releases.reading import read_releases
-from everpath.releases.source import Additions
+from everpath.loaders.releases.parser import read_releases
+from everpath.releases.model import Additions
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 
 PUBLISHED = """\

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from everpath.loaders.releases.editing import edited
-from everpath.loaders.releases.writing import source_text
-from everpath.releases.cutting import SetField
-from everpath.releases.source import Membership, Origin, Release, Source
+from everpath.loaders.releases.formatting import source_text
+from everpath.releases.model import Membership, Origin, Release, Source
+from everpath.releases.release_plan import SetField
 from work import lines_run
 
 

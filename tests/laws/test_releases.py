@@ -14,16 +14,16 @@ from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.reading import read
 from everpath.loaders.releases.editing import edited
-from everpath.loaders.releases.reading import read_text
-from everpath.loaders.releases.writing import source_text
+from everpath.loaders.releases.formatting import source_text
+from everpath.loaders.releases.parser import read_text
 from everpath.model import Catalog, Entry, Package
 from everpath.ranges import Range
-from everpath.releases.bundle_edges import stated_edges
-from everpath.releases.checks import complaints
-from everpath.releases.cutting import Cut, SetChannels, Wish, applied, cut
-from everpath.releases.edges import Reach, package
+from everpath.releases.channel_edges import Reach, package
+from everpath.releases.csv_edges import stated_edges
+from everpath.releases.model import Source, Variant
 from everpath.releases.reconstruction import reconstructed
-from everpath.releases.source import Source, Variant
+from everpath.releases.release_plan import Cut, SetChannels, Wish, applied, cut
+from everpath.releases.validation import complaints
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.walks import walk
 from everpath.versions import parse

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textwrap import dedent
 
 from everpath.loaders.notation import parse
-from everpath.releases.bundle_edges import stated_edges
-from everpath.releases.edges import Reach
+from everpath.releases.channel_edges import Reach
+from everpath.releases.csv_edges import stated_edges
 
 
 def _stated(drawing: str, name: str = "e", default: str = "stable") -> Reach:

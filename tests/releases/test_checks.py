@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from everpath.model import Place
-from everpath.releases.checks import Complaint, complaints, is_folder_name
-from everpath.releases.source import ChannelNote, Membership, Origin, Release, Source, Variant
+from everpath.releases.model import ChannelNote, Membership, Origin, Release, Source, Variant
+from everpath.releases.validation import Complaint, complaints, is_folder_name
 
 FILE, ROW, FROM, NOTE = Place("file"), Place("row"), Place("from"), Place("note")
 STABLE = (Membership("stable"),)

@@ -7,8 +7,17 @@ from dataclasses import replace
 import pytest
 
 from everpath.errors import UsageError
-from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins, Wish, applied, cut
-from everpath.releases.source import ChannelNote, Membership, Origin, Release, Source
+from everpath.releases.model import ChannelNote, Membership, Origin, Release, Source
+from everpath.releases.release_plan import (
+    AddRelease,
+    Edit,
+    SetChannels,
+    SetField,
+    SetPins,
+    Wish,
+    applied,
+    cut,
+)
 from histories import drawn, source
 
 LINE = """

@@ -8,8 +8,8 @@ import pytest
 
 from everpath.graph import PackageGraph
 from everpath.model import Property
-from everpath.releases.edges import Reach, joined, package
-from everpath.releases.source import Membership, Origin, Release, Source, Variant
+from everpath.releases.channel_edges import Reach, joined, package
+from everpath.releases.model import Membership, Origin, Release, Source, Variant
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.resolvers.walks import walk
 from histories import drawn, source

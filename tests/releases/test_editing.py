@@ -6,9 +6,9 @@ import pytest
 
 from everpath.errors import ReleasesError
 from everpath.loaders.releases.editing import edited
-from everpath.loaders.releases.reading import read_text
-from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins
-from everpath.releases.source import Membership, Origin, Release
+from everpath.loaders.releases.parser import read_text
+from everpath.releases.model import Membership, Origin, Release
+from everpath.releases.release_plan import AddRelease, Edit, SetChannels, SetField, SetPins
 
 NEW = AddRelease(Release("0.3.0", (Membership("stable"),), Origin("0.2.0")))
 WITHDRAWN = SetField(0, "withdrawn", "it: loses shards")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.releases.frozen import files_below
+from everpath.loaders.releases.bundle_digests import files_below
 
 
 def test_every_file_below_a_folder_counts_but_drafts_do_not(tmp_path: Path) -> None:

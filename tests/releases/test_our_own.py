@@ -12,7 +12,7 @@ from commandline import ROOT
 from everpath.cli.app import run
 from everpath.graph import PackageGraph
 from everpath.loaders.reading import read
-from everpath.loaders.releases.reading import read_releases
+from everpath.loaders.releases.parser import read_releases
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.resolvers.walks import walk
 

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.loaders.releases.reading import read_releases, read_text
-from everpath.loaders.releases.writing import scalar, source_text
-from everpath.releases.source import Additions, ChannelNote, Membership, Origin, Release, Source, Variant
+from everpath.loaders.releases.formatting import scalar, source_text
+from everpath.loaders.releases.parser import read_releases, read_text
+from everpath.releases.model import Additions, ChannelNote, Membership, Origin, Release, Source, Variant
 from schemas import conforms
 
 WHOLE = """\
@@ -290,14 +290,14 @@ def test_long_lists_are_written_one_line_each() -> None:
 
 
 def test_the_schema_knows_every_key_the_reader_knows() -> None:
-    from everpath.loaders.releases import reading  # noqa: PLC0415
+    from everpath.loaders.releases import parser  # noqa: PLC0415
     from schemas import SCHEMAS  # noqa: PLC0415
 
     schema = json.loads((SCHEMAS / "releases.schema.json").read_text())
     release = schema["$defs"]["release"]
-    assert set(schema["properties"]) == set(reading._KEYS)
-    assert set(release["properties"]) == set(reading._RELEASE_KEYS)
-    assert set(schema["$defs"]["from"]["properties"]) == set(reading._ORIGIN_KEYS)
+    assert set(schema["properties"]) == set(parser._KEYS)
+    assert set(release["properties"]) == set(parser._RELEASE_KEYS)
+    assert set(schema["$defs"]["from"]["properties"]) == set(parser._ORIGIN_KEYS)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ from documents import Document, bundle, catalog, channel, deprecations
 from documents import package as declared
 from everpath.errors import UsageError
 from everpath.model import Package
+from everpath.releases.model import Additions, ChannelNote, Membership, Origin, Release, Source
 from everpath.releases.reconstruction import reconstructed
-from everpath.releases.source import Additions, ChannelNote, Membership, Origin, Release, Source
 
 
 def _package(*documents: Document) -> Package:

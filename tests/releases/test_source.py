@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.releases.source import (
+from everpath.releases.model import (
     Additions,
     ChannelNote,
     Membership,

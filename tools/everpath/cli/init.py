@@ -27,16 +27,16 @@ from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, ReleasesError, UsageError
 from everpath.loaders.bundle.shape import is_bundle_folder, is_repository
 from everpath.loaders.reading import read
-from everpath.loaders.releases.frozen import digest, files_below
-from everpath.loaders.releases.reading import read_text
-from everpath.loaders.releases.writing import source_text
+from everpath.loaders.releases.bundle_digests import digest, files_below
+from everpath.loaders.releases.formatting import source_text
+from everpath.loaders.releases.parser import read_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Package
 from everpath.opm_render import Blob
 from everpath.parsing.go_yaml import yaml_text
-from everpath.releases.checks import is_folder_name
+from everpath.releases.model import Release, Source, is_tagged
 from everpath.releases.reconstruction import reconstructed
-from everpath.releases.source import Release, Source, is_tagged
+from everpath.releases.validation import is_folder_name
 from everpath.reporters.plain import count
 from everpath.versions import parse_or_none
 

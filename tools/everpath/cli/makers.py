@@ -23,8 +23,8 @@ from everpath.opm_render import Blob, Refusal, render_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.first_document import first_document
 from everpath.parsing.go_yaml import yaml_text
-from everpath.releases.bundle_edges import stated_edges
-from everpath.releases.source import Release
+from everpath.releases.csv_edges import stated_edges
+from everpath.releases.model import Release
 
 
 def makers() -> Makers:

@@ -18,12 +18,12 @@ from everpath.cli.project_files import SUFFIXES, Project
 from everpath.cli.side_files import ignore_file, mode_file
 from everpath.errors import ReleasesError
 from everpath.graph import ChannelGraph
-from everpath.loaders.releases.frozen import digest, drafts_below, drafts_of, files_below
+from everpath.loaders.releases.bundle_digests import digest, drafts_below, drafts_of, files_below
 from everpath.model import Package
 from everpath.opm_render import Blob
 from everpath.opm_render.blobs import channel_blob
-from everpath.releases.edges import package
-from everpath.releases.source import PUBLISHED, Release
+from everpath.releases.channel_edges import package
+from everpath.releases.model import PUBLISHED, Release
 
 _OURS: Final = ("olm.package", "olm.channel", "olm.deprecations", "olm.bundle")
 #: What the source says of a package, whatever a catalog on disk does.

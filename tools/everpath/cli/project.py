@@ -15,11 +15,11 @@ import click
 from everpath.cli.project_files import Project
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.reading import read
-from everpath.loaders.releases.reading import read_releases, read_text
+from everpath.loaders.releases.parser import read_releases, read_text
 from everpath.loaders.sources import Sources
 from everpath.model import Package
-from everpath.releases.edges import package
-from everpath.releases.source import Variant
+from everpath.releases.channel_edges import package
+from everpath.releases.model import Variant
 
 _USUAL: Final = ("catalog/releases.yaml", "releases.yaml")
 

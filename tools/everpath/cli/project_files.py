@@ -19,7 +19,7 @@ from everpath.loaders.releases.pins import read_pins
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.opm_render import Blob, Refusal
-from everpath.releases.source import Release, Source, Variant
+from everpath.releases.model import Release, Source, Variant
 
 #: How a catalog may be spelled.
 SUFFIXES: Final = ("yaml", "json")

@@ -27,7 +27,7 @@ from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.releases.editing import edited
-from everpath.releases.cutting import Wish, cut
+from everpath.releases.release_plan import Wish, cut
 from everpath.reporters.plain import count, printable
 
 

@@ -18,8 +18,8 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.layout.scene import scenes
 from everpath.loaders import positions
 from everpath.model import Catalog, Package
-from everpath.releases.edges import package
-from everpath.releases.source import Variant
+from everpath.releases.channel_edges import package
+from everpath.releases.model import Variant
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison import ToldComparison
 from everpath.resolvers import PolicyName

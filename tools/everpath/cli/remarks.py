@@ -14,12 +14,12 @@ from everpath.cli.making import Files, Made
 from everpath.cli.project_files import Project, line_of
 from everpath.compare import compare
 from everpath.loaders.reading import read
-from everpath.loaders.releases.frozen import digest, files_below
+from everpath.loaders.releases.bundle_digests import digest, files_below
 from everpath.model import Catalog, Place
 from everpath.model.bundle_contents import CSV, Manifest
 from everpath.parsing.first_document import first_document
-from everpath.releases.edges import package
-from everpath.releases.source import Release
+from everpath.releases.channel_edges import package
+from everpath.releases.model import Release
 from everpath.reporters.plain import printable
 
 

@@ -14,5 +14,5 @@ from __future__ import annotations
 
 __all__ = ["Origin", "Release", "Source", "Variant", "package"]
 
-from everpath.releases.edges import package
-from everpath.releases.source import Origin, Release, Source, Variant
+from everpath.releases.channel_edges import package
+from everpath.releases.model import Origin, Release, Source, Variant

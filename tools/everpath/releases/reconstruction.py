@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from everpath.errors import UsageError
 from everpath.model import Bundle, DeprecationEntry, Entry, Package, Property
-from everpath.releases.source import (
+from everpath.releases.model import (
     PUBLISHED,
     Additions,
     ChannelNote,

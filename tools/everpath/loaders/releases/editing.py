@@ -17,10 +17,10 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from everpath.errors import ReleasesError
+from everpath.loaders.releases.formatting import channels_flow, release_flow, release_lines, scalar
 from everpath.loaders.releases.nodes import written_nodes
-from everpath.loaders.releases.reading import read_text
-from everpath.loaders.releases.writing import channels_flow, release_flow, release_lines, scalar
-from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins, applied
+from everpath.loaders.releases.parser import read_text
+from everpath.releases.release_plan import AddRelease, Edit, SetChannels, SetField, SetPins, applied
 
 _BOM: Final = codecs.BOM_UTF8
 _DASH: Final = re.compile(r"^ *-", re.MULTILINE)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from everpath.parsing.scalars import resolve
-from everpath.releases.source import Additions, Membership, Origin, Release, Source
+from everpath.releases.model import Additions, Membership, Origin, Release, Source
 
 #: Editors that know the YAML language server check and complete the file with this line.
 HINT: Final = "# yaml-language-server: $schema="

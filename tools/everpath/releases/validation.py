@@ -13,8 +13,8 @@ from typing import Final, NamedTuple, TypeVar
 from everpath.graph import ChannelGraph
 from everpath.model import Place
 from everpath.ranges import Range, RangeError
-from everpath.releases.edges import package
-from everpath.releases.source import PUBLISHED, Membership, Origin, Release, Source, Variant, is_tagged
+from everpath.releases.channel_edges import package
+from everpath.releases.model import PUBLISHED, Membership, Origin, Release, Source, Variant, is_tagged
 from everpath.versions import VersionError, parse, parse_or_none
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")

@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph
-from everpath.releases.checks import complaints
-from everpath.releases.edges import package
-from everpath.releases.source import Membership, Origin, Release, Source
+from everpath.releases.channel_edges import package
+from everpath.releases.model import Membership, Origin, Release, Source
+from everpath.releases.validation import complaints
 from everpath.versions import Version, VersionError, parse, parse_or_none
 
 

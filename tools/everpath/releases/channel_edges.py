@@ -32,7 +32,7 @@ from everpath.model import (
     Property,
 )
 from everpath.ranges import IntervalSet, Range
-from everpath.releases.source import Origin, Release, Source, Variant
+from everpath.releases.model import Origin, Release, Source, Variant
 from everpath.versions import Version
 
 _EVERYTHING = Variant("")

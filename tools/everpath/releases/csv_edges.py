@@ -15,7 +15,7 @@ from functools import reduce
 from itertools import takewhile
 
 from everpath.model import Channel, Package
-from everpath.releases.edges import Reach, joined
+from everpath.releases.channel_edges import Reach, joined
 from everpath.versions import parse_or_none
 
 

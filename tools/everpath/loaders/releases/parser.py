@@ -15,8 +15,8 @@ from everpath.loaders.releases.fields import Field, Record
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.model import Place
 from everpath.parsing import yaml11
-from everpath.releases.checks import complaints
-from everpath.releases.source import Additions, ChannelNote, Membership, Origin, Release, Source, Variant
+from everpath.releases.model import Additions, ChannelNote, Membership, Origin, Release, Source, Variant
+from everpath.releases.validation import complaints
 
 _KEYS: Final = (
     "package",
