@@ -181,12 +181,12 @@ GROUPS: Final = (
     ),
     Group(
         (
-            "releases.bundle_edges",
-            "releases.checks",
-            "releases.cutting",
-            "releases.edges",
+            "releases.csv_edges",
+            "releases.validation",
+            "releases.release_plan",
+            "releases.channel_edges",
             "releases.reconstruction",
-            "releases.source",
+            "releases.model",
         ),
         (
             "tests/releases/test_bundle_edges.py",

@@ -8,18 +8,18 @@ later release that skips this one takes over whom it accepted, by its range.
 
 from __future__ import annotations
 
-__all__ = ["stated_edges"]
+__all__ = ["csv_edges"]
 
 from collections.abc import Container, Iterator, Sequence
 from functools import reduce
 from itertools import takewhile
 
 from everpath.model import Channel, Package
-from everpath.releases.channel_edges import Reach, joined
+from everpath.releases.channel_edges import Edges, union_range
 from everpath.versions import parse_or_none
 
 
-def stated_edges(whole: Package, name: str, default_channel: str) -> Reach:
+def csv_edges(whole: Package, name: str, default_channel: str) -> Edges:
     """The edges for the CSV of a release; none for one that is in no channel.
 
     Cost: O(entries of its channels), for itself and for each release that it skips and whose channels differ.
@@ -28,10 +28,10 @@ def stated_edges(whole: Package, name: str, default_channel: str) -> Reach:
     left = _left_behind(whole, stated, default_channel, {name})
     found = (whole.by_name[each].version for each in left if each in whole.by_name and each != name)
     spans = (f"={version}" for version in found if parse_or_none(version) is not None)
-    return stated._replace(skip_range=reduce(joined, spans, stated.skip_range))
+    return stated._replace(skip_range=reduce(union_range, spans, stated.skip_range))
 
 
-def _left_behind(whole: Package, stated: Reach, default_channel: str, seen: set[str]) -> dict[str, None]:
+def _left_behind(whole: Package, stated: Edges, default_channel: str, seen: set[str]) -> dict[str, None]:
     """Whom releases that are skipped accept by what they state, and in some channel by nothing else.
 
     There others lead on, through entries that those skip: OLM v0 moves to no such entry, nor to one that is
@@ -48,13 +48,13 @@ def _left_behind(whole: Package, stated: Reach, default_channel: str, seen: set[
     return {name: None for name in found if name not in accepted}
 
 
-def _one_set(whole: Package, name: str, default_channel: str) -> Reach:
+def _one_set(whole: Package, name: str, default_channel: str) -> Edges:
     """What all of its channels state together, each release by itself."""
     channels = [channel for channel in whole.channels if name in channel.by_name]
     channels.sort(key=lambda channel: channel.name != default_channel)
     reaches = [_reach(channel, name) for channel in channels]
     if len(set(reaches)) <= 1:
-        return reaches[0] if reaches else Reach()
+        return reaches[0] if reaches else Edges()
     lines = [list(_line(channel, name)) for channel in channels]
     below = _shared(lines, {skipped for reach in reaches for skipped in reach.skips})
     base = below[0] if below else None
@@ -64,7 +64,7 @@ def _one_set(whole: Package, name: str, default_channel: str) -> Reach:
         for passed in takewhile(lambda each: each != base, line):
             skips += (passed, *(channel.by_name[passed].skips if passed in channel.by_name else ()))
     kept = tuple(each for each in dict.fromkeys(skips) if each not in (name, *below))
-    return Reach(base, kept, reduce(joined, (reach.skip_range for reach in reaches)))
+    return Edges(base, kept, reduce(union_range, (reach.skip_range for reach in reaches)))
 
 
 def _shared(lines: Sequence[Sequence[str]], skipped: Container[str]) -> Sequence[str]:
@@ -80,9 +80,9 @@ def _shared(lines: Sequence[Sequence[str]], skipped: Container[str]) -> Sequence
     return first[max(ends, default=start) :]
 
 
-def _reach(channel: Channel, name: str) -> Reach:
+def _reach(channel: Channel, name: str) -> Edges:
     entry = channel.by_name[name]
-    return Reach(entry.replaces or None, entry.skips, entry.skip_range or None)
+    return Edges(entry.replaces or None, entry.skips, entry.skip_range or None)
 
 
 def _line(channel: Channel, name: str) -> Iterator[str]:

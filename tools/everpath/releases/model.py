@@ -7,14 +7,14 @@ from __future__ import annotations
 
 __all__ = [
     "PUBLISHED",
-    "Additions",
-    "ChannelNote",
+    "BundleMetadata",
+    "ChannelDeclaration",
+    "DeclaredEdges",
     "Membership",
-    "Origin",
     "Release",
-    "Source",
+    "ReleasesFile",
     "Variant",
-    "usual_name",
+    "default_csv_name",
 ]
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ PUBLISHED: Final = "published"
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class DeclaredEdges:
     """From where a release is reached (`from`). A name is a version of the file, or that of a CSV."""
 
     replaces: str | None = None
@@ -46,12 +46,12 @@ class Membership:
     """A channel that a release is in, with a `from` of its own where channels differ."""
 
     channel: str
-    origin: Origin | None = None
+    edges: DeclaredEdges | None = None
     place: Place = field(default=_NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Additions:
+class BundleMetadata:
     """What a bundle says besides its manifests: its metadata folder. None leaves it to the file's own."""
 
     properties: tuple[Mapping[str, Any], ...] | None = None
@@ -68,7 +68,7 @@ class Release:
 
     version: str
     channels: tuple[Membership, ...] = ()
-    origin: Origin = Origin()
+    edges: DeclaredEdges = DeclaredEdges()
     withdrawn: str | None = None
     deprecated: str | None = None
     min_kube_version: str | None = None
@@ -78,25 +78,25 @@ class Release:
     image: str | None = None
     bundle: str | None = None
     images: Mapping[str, str] = field(default_factory=dict)
-    additions: Additions = Additions()
+    metadata: BundleMetadata = BundleMetadata()
     extra: Mapping[str, Any] = field(default_factory=dict)
     place: Place = field(default=_NOWHERE, compare=False, repr=False)
 
     @property
-    def parsed(self) -> Version:
+    def semver(self) -> Version:
         """Its version; the reader takes no text that is none."""
         return parse(self.version)
 
-    def origin_in(self, channel: str) -> Origin | None:
+    def edges_in(self, channel: str) -> DeclaredEdges | None:
         """Its `from` in a channel; None if it is not in it."""
         for membership in self.channels:
             if membership.channel == channel:
-                return membership.origin if membership.origin is not None else self.origin
+                return membership.edges if membership.edges is not None else self.edges
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelNote:
+class ChannelDeclaration:
     """What there is to say of a channel besides its releases."""
 
     name: str
@@ -115,7 +115,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Source:
+class ReleasesFile:
     """The whole file. Paths are as written: they count from the file's folder."""
 
     package: str
@@ -127,27 +127,27 @@ class Source:
     images: Mapping[str, str] = field(default_factory=dict)
     deprecated: str | None = None
     pins: str | None = None
-    additions: Additions = Additions()
-    channels: tuple[ChannelNote, ...] = ()
+    metadata: BundleMetadata = BundleMetadata()
+    channels: tuple[ChannelDeclaration, ...] = ()
     catalogs: tuple[Variant, ...] = ()
     place: Place = field(default=_NOWHERE, compare=False, repr=False)
 
-    def name_of(self, release: Release) -> str:
+    def csv_name(self, release: Release) -> str:
         """The name of its CSV and of its olm.bundle."""
-        return release.name or usual_name(self.package, release.version)
+        return release.name or default_csv_name(self.package, release.version)
 
-    def image_of(self, release: Release) -> str:
+    def bundle_image(self, release: Release) -> str:
         """The reference of its bundle's image; empty where nobody says."""
         return release.image or (_tagged(self.image, release) if self.image else "")
 
-    def images_of(self, release: Release) -> Mapping[str, str]:
+    def operator_images(self, release: Release) -> Mapping[str, str]:
         """The references of the operator's own images, by what the manifests call them."""
         return {name: _tagged(ref, release) for name, ref in self.images.items()} | dict(release.images)
 
-    def additions_of(self, release: Release) -> Additions:
+    def bundle_metadata(self, release: Release) -> BundleMetadata:
         """Those of the release, and where it has none those of the file; annotations one by one."""
-        own, all_ = release.additions, self.additions
-        return Additions(
+        own, all_ = release.metadata, self.metadata
+        return BundleMetadata(
             all_.properties if own.properties is None else own.properties,
             all_.dependencies if own.dependencies is None else own.dependencies,
             {**all_.annotations, **own.annotations},
@@ -158,7 +158,7 @@ class Source:
         """Releases by the name of their CSV, the first of each."""
         found: dict[str, Release] = {}
         for release in self.releases:
-            found.setdefault(self.name_of(release), release)
+            found.setdefault(self.csv_name(release), release)
         return found
 
     @cached_property
@@ -169,17 +169,17 @@ class Source:
             found.setdefault(release.version, []).append(release)
         return {version: tuple(each) for version, each in found.items()}
 
-    def referred(self, text: str) -> Release | None:
+    def find_release(self, text: str) -> Release | None:
         """The release that a name or a version stands for; None for a name from elsewhere."""
         if (named := self.by_name.get(text)) is not None:
             return named
         found = self.by_version.get(text, ())
         return found[0] if len(found) == 1 else None
 
-    def literal(self, text: str) -> str:
+    def resolve_csv_name(self, text: str) -> str:
         """The CSV's name that a reference stands for."""
-        release = self.referred(text)
-        return text if release is None else self.name_of(release)
+        release = self.find_release(text)
+        return text if release is None else self.csv_name(release)
 
     @cached_property
     def channel_names(self) -> tuple[str, ...]:
@@ -187,9 +187,9 @@ class Source:
         return tuple(sorted({m.channel for r in self.releases for m in r.channels}))
 
     @cached_property
-    def early_streams(self) -> frozenset[tuple[int, int]]:
+    def prerelease_streams(self) -> frozenset[tuple[int, int]]:
         """The X.Y of which pre-releases of X.Y.0 are out."""
-        versions = (release.parsed for release in self.releases)
+        versions = (release.semver for release in self.releases)
         return frozenset(v.minor_stream for v in versions if v.is_prerelease and not v.patch)
 
     @property
@@ -203,23 +203,23 @@ class Source:
         """The catalogs to make; without any by name a single one, with everything in it."""
         return self.catalogs or (Variant(""),)
 
-    def in_channel(self, channel: str) -> Iterator[tuple[Release, Origin]]:
+    def releases_in(self, channel: str) -> Iterator[tuple[Release, DeclaredEdges]]:
         """The releases of a channel in the file's order, each with its `from` there."""
         for release in self.releases:
-            if (origin := release.origin_in(channel)) is not None:
+            if (origin := release.edges_in(channel)) is not None:
                 yield release, origin
 
 
-def usual_name(package: str, version: str) -> str:
+def default_csv_name(package: str, version: str) -> str:
     """PACKAGE.vVERSION, without what no object of a cluster may have in its name."""
     return f"{package}.v{version.replace('+', '-').lower()}"
 
 
 def _tagged(reference: str, release: Release) -> str:
     """REFERENCE:vVERSION, unless it has a tag or a digest already. `+` cannot stand in a tag."""
-    return reference if is_tagged(reference) else f"{reference}:v{release.version.replace('+', '-')}"
+    return reference if has_tag_or_digest(reference) else f"{reference}:v{release.version.replace('+', '-')}"
 
 
-def is_tagged(reference: str) -> bool:
+def has_tag_or_digest(reference: str) -> bool:
     """Whether an image's reference says which of them is meant: by tag or digest."""
     return "@" in reference or ":" in reference.rpartition("/")[2]

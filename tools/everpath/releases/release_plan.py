@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["AddRelease", "Cut", "Edit", "SetChannels", "SetField", "SetPins", "Wish", "applied", "cut"]
+__all__ = [
+    "AddRelease",
+    "Edit",
+    "ReleasePlan",
+    "ReleaseRequest",
+    "SetChannels",
+    "SetField",
+    "SetPins",
+    "apply_edits",
+    "plan_release",
+]
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,9 +21,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph
-from everpath.releases.channel_edges import package
-from everpath.releases.model import Membership, Origin, Release, Source
-from everpath.releases.validation import complaints
+from everpath.releases.channel_edges import catalog_package
+from everpath.releases.model import DeclaredEdges, Membership, Release, ReleasesFile
+from everpath.releases.validation import find_problems
 from everpath.versions import Version, VersionError, parse, parse_or_none
 
 
@@ -47,7 +57,7 @@ class SetChannels(NamedTuple):
 Edit: TypeAlias = AddRelease | SetField | SetPins | SetChannels
 
 
-class Wish(NamedTuple):
+class ReleaseRequest(NamedTuple):
     """The release that somebody wants. Without channels it goes where the release before it went.
 
     Of `zstream` and the three ways to say from where it is reached at most one kind is given; with neither it
@@ -70,14 +80,14 @@ class Wish(NamedTuple):
         return bool(self.replaces or self.skips or self.skip_range)
 
 
-class Cut(NamedTuple):
+class ReleasePlan(NamedTuple):
     """The source as it will be, and the edits that make it so."""
 
-    source: Source
+    source: ReleasesFile
     edits: tuple[Edit, ...]
 
 
-def applied(source: Source, edits: Sequence[Edit]) -> Source:
+def apply_edits(source: ReleasesFile, edits: Sequence[Edit]) -> ReleasesFile:
     """The source after the edits."""
     releases = list(source.releases)
     for edit in edits:
@@ -97,7 +107,9 @@ def _set(release: Release, edit: SetField) -> Release:
     return replace(release, withdrawn=value) if edit.key == "withdrawn" else replace(release, bundle=value)
 
 
-def cut(source: Source, wish: Wish, digests: Mapping[str, str] | None = None) -> Cut:
+def plan_release(
+    source: ReleasesFile, wish: ReleaseRequest, digests: Mapping[str, str] | None = None
+) -> ReleasePlan:
     """The source with the release that is wished for. Raises UsageError, with the remedy, if it cannot be.
 
     One that is released already can still be given more channels.
@@ -106,8 +118,8 @@ def cut(source: Source, wish: Wish, digests: Mapping[str, str] | None = None) ->
     version = _version(wish.version)
     known = _promoted(source, wish, version)
     edits: list[Edit] = [*_frozen(source, digests or {}), *_withdrawals(source, wish), *_pinned(source, wish)]
-    withdrawn = applied(source, edits)
-    origins: dict[str, Origin] = {}
+    withdrawn = apply_edits(source, edits)
+    origins: dict[str, DeclaredEdges] = {}
     for channel in _channels(source, wish, version, known):
         # Asked of the source as it was: what nothing leads to any more would make heads of all below it.
         heads = [withdrawn.by_name[name] for name in _heads(source, channel)]
@@ -116,15 +128,17 @@ def cut(source: Source, wish: Wish, digests: Mapping[str, str] | None = None) ->
     _require_successors(source, wish, origins)
     _require_own_stream(source, wish, version, origins)
     edits.append(_added(source, known, origins) if known else AddRelease(_release(wish, origins)))
-    after = applied(source, edits)
-    if found := complaints(after):
-        raise UsageError("\n".join(c.message for c in found), hint=found[0].remedy or None)
-    return Cut(after, tuple(edits))
+    after = apply_edits(source, edits)
+    if found := find_problems(after):
+        raise UsageError("\n".join(c.message for c in found), hint=found[0].fix or None)
+    return ReleasePlan(after, tuple(edits))
 
 
-def _require_successors(source: Source, wish: Wish, origins: Mapping[str, Origin]) -> None:
+def _require_successors(
+    source: ReleasesFile, wish: ReleaseRequest, origins: Mapping[str, DeclaredEdges]
+) -> None:
     """A head that is withdrawn must be succeeded in each of its channels."""
-    withdrawn = {source.literal(text): text for text in wish.withdraw}
+    withdrawn = {source.resolve_csv_name(text): text for text in wish.withdraw}
     missing = {
         channel: withdrawn[head]
         for channel in source.channel_names
@@ -139,13 +153,15 @@ def _require_successors(source: Source, wish: Wish, origins: Mapping[str, Origin
         )
 
 
-def _require_own_stream(source: Source, wish: Wish, version: Version, channels: Iterable[str]) -> None:
+def _require_own_stream(
+    source: ReleasesFile, wish: ReleaseRequest, version: Version, channels: Iterable[str]
+) -> None:
     """A z-stream release stands in for those of its own X.Y and for no other head."""
     heads = {head for channel in channels for head in _heads(source, channel)}
     for text in wish.withdraw if wish.zstream else ():
         release = _known(source, text, "--withdraw")
-        if source.name_of(release) in heads and release.parsed.minor_stream != version.minor_stream:
-            ours, theirs = (f"{v.major}.{v.minor}" for v in (version, release.parsed))
+        if source.csv_name(release) in heads and release.semver.minor_stream != version.minor_stream:
+            ours, theirs = (f"{v.major}.{v.minor}" for v in (version, release.semver))
             raise UsageError(
                 f"the z-stream of {ours} does not stand in for {theirs}: nothing would take {text}'s place",
                 hint=f"leave out --zstream, and {version} takes it; or cut a release of {theirs} first, with "
@@ -161,12 +177,12 @@ def _version(text: str) -> Version:
         raise UsageError(str(error), hint=hint) from error
 
 
-def _promoted(source: Source, wish: Wish, version: Version) -> Release | None:
+def _promoted(source: ReleasesFile, wish: ReleaseRequest, version: Version) -> Release | None:
     """The release that is to be in more channels; None for a new one."""
     twin = next((r for r in source.releases if parse_or_none(r.version) == version), None)
     if twin is None:
         return None
-    if twin.version != wish.version or all(twin.origin_in(name) is not None for name in wish.channels):
+    if twin.version != wish.version or all(twin.edges_in(name) is not None for name in wish.channels):
         same = (
             ""
             if twin.version == wish.version
@@ -185,27 +201,25 @@ def _promoted(source: Source, wish: Wish, version: Version) -> Release | None:
     return twin
 
 
-def _added(source: Source, release: Release, origins: Mapping[str, Origin]) -> SetChannels:
+def _added(source: ReleasesFile, release: Release, origins: Mapping[str, DeclaredEdges]) -> SetChannels:
     """The release in more channels, with a `from` of their own where theirs is another."""
-    more = (
-        Membership(name, None if origin == release.origin else origin) for name, origin in origins.items()
-    )
+    more = (Membership(name, None if origin == release.edges else origin) for name, origin in origins.items())
     return SetChannels(source.releases.index(release), (*release.channels, *more))
 
 
-def _frozen(source: Source, digests: Mapping[str, str]) -> list[Edit]:
+def _frozen(source: ReleasesFile, digests: Mapping[str, str]) -> list[Edit]:
     return [
-        SetField(position, "bundle", digests[source.name_of(release)])
+        SetField(position, "bundle", digests[source.csv_name(release)])
         for position, release in enumerate(source.releases)
-        if release.bundle is None and source.name_of(release) in digests
+        if release.bundle is None and source.csv_name(release) in digests
     ]
 
 
-def _pinned(source: Source, wish: Wish) -> list[Edit]:
+def _pinned(source: ReleasesFile, wish: ReleaseRequest) -> list[Edit]:
     return [SetPins(wish.pins)] if wish.pins and wish.pins != source.pins else []
 
 
-def _withdrawals(source: Source, wish: Wish) -> list[Edit]:
+def _withdrawals(source: ReleasesFile, wish: ReleaseRequest) -> list[Edit]:
     found: list[Edit] = []
     for text in wish.withdraw:
         release = _known(source, text, "--withdraw")
@@ -215,9 +229,9 @@ def _withdrawals(source: Source, wish: Wish) -> list[Edit]:
     return found
 
 
-def _known(source: Source, text: str, option: str) -> Release:
+def _known(source: ReleasesFile, text: str, option: str) -> Release:
     """The release of that version or name."""
-    release = source.referred(text)
+    release = source.find_release(text)
     if release is not None:
         return release
     names = [*source.by_version, *source.by_name]
@@ -227,7 +241,9 @@ def _known(source: Source, text: str, option: str) -> Release:
     raise UsageError(f"{option} {text}: there is no such release", hint=meant + elsewhere)
 
 
-def _channels(source: Source, wish: Wish, version: Version, known: Release | None) -> tuple[str, ...]:
+def _channels(
+    source: ReleasesFile, wish: ReleaseRequest, version: Version, known: Release | None
+) -> tuple[str, ...]:
     for name in wish.channels:
         if name not in source.known_channels:
             near = get_close_matches(name, source.known_channels, n=1)
@@ -240,28 +256,28 @@ def _channels(source: Source, wish: Wish, version: Version, known: Release | Non
     return tuple(m.channel for m in before.channels) if before else (source.default_channel,)
 
 
-def _opened(source: Source, name: str) -> str:
+def _opened(source: ReleasesFile, name: str) -> str:
     """How a channel is opened."""
     if source.channels:
         return f"To open a channel, add `- name: {name}` under `channels:` of the file."
     return f"To open a channel, add a line to the file: `channels: [{{name: {name}}}]`"
 
 
-def _newest_below(source: Source, version: Version) -> Release | None:
+def _newest_below(source: ReleasesFile, version: Version) -> Release | None:
     """The highest release below a version that somebody can install."""
-    lower = [r for r in source.releases if r.parsed < version and r.channels]
-    return max(lower, key=lambda r: r.parsed.key, default=None)
+    lower = [r for r in source.releases if r.semver < version and r.channels]
+    return max(lower, key=lambda r: r.semver.key, default=None)
 
 
-def _heads(source: Source, channel: str) -> tuple[str, ...]:
-    made = package(source)
+def _heads(source: ReleasesFile, channel: str) -> tuple[str, ...]:
+    made = catalog_package(source)
     found = next((c for c in made.channels if c.name == channel), None)
     return ChannelGraph(found, made).heads if found else ()
 
 
-def _require_above(source: Source, heads: Sequence[Release], version: Version, channel: str) -> None:
+def _require_above(source: ReleasesFile, heads: Sequence[Release], version: Version, channel: str) -> None:
     for head in heads:
-        if head.parsed > version:
+        if head.semver > version:
             raise UsageError(
                 f"{version} is lower than {head.version}, the head of the channel {channel!r}: "
                 "nobody would be offered it, or everybody would be sent back",
@@ -270,29 +286,33 @@ def _require_above(source: Source, heads: Sequence[Release], version: Version, c
             )
 
 
-def _origin(source: Source, wish: Wish, heads: Sequence[Release], channel: str) -> Origin:
+def _origin(
+    source: ReleasesFile, wish: ReleaseRequest, heads: Sequence[Release], channel: str
+) -> DeclaredEdges:
     """From where the release is reached in one channel."""
     if wish.states_edges:
         return _stated(source, wish)
     if wish.zstream:
-        return Origin(zstream=True)
+        return DeclaredEdges(zstream=True)
     return _on_top(source, heads, wish.version, channel)
 
 
-def _stated(source: Source, wish: Wish) -> Origin:
+def _stated(source: ReleasesFile, wish: ReleaseRequest) -> DeclaredEdges:
     """What the command line says, and what is withdrawn with it."""
     texts = [*((wish.replaces,) if wish.replaces else ()), *wish.skips]
-    known = [source.name_of(_known(source, text, "--replaces/--skips")) for text in texts]
+    known = [source.csv_name(_known(source, text, "--replaces/--skips")) for text in texts]
     if wish.replaces and known[0] in known[1:]:
         raise UsageError(
             f"{wish.replaces} cannot be both replaced and skipped: it would fall out of the line",
             hint=f"take it out of --skips, and everything below it stays: --replaces {wish.replaces}",
         )
-    more = [text for text in wish.withdraw if source.literal(text) not in known]
-    return Origin(wish.replaces, tuple(dict.fromkeys((*wish.skips, *more))), wish.skip_range, wish.zstream)
+    more = [text for text in wish.withdraw if source.resolve_csv_name(text) not in known]
+    return DeclaredEdges(
+        wish.replaces, tuple(dict.fromkeys((*wish.skips, *more))), wish.skip_range, wish.zstream
+    )
 
 
-def _on_top(source: Source, heads: Sequence[Release], version: str, channel: str) -> Origin:
+def _on_top(source: ReleasesFile, heads: Sequence[Release], version: str, channel: str) -> DeclaredEdges:
     """On top of the head. In a channel without one: on top of what the package has had so far."""
     if len(heads) > 1:
         names = ", ".join(head.version for head in heads)
@@ -302,33 +322,35 @@ def _on_top(source: Source, heads: Sequence[Release], version: str, channel: str
         )
     if not heads:
         before = _newest_below(source, parse(version))
-        return Origin(_short(source, source.name_of(before))) if before else Origin()
+        return DeclaredEdges(_short(source, source.csv_name(before))) if before else DeclaredEdges()
     if heads[0].withdrawn is None:
-        return Origin(_short(source, source.name_of(heads[0])))
+        return DeclaredEdges(_short(source, source.csv_name(heads[0])))
     return _in_stead(source, heads[0], version, channel)
 
 
-def _in_stead(source: Source, head: Release, version: str, channel: str) -> Origin:
+def _in_stead(source: ReleasesFile, head: Release, version: str, channel: str) -> DeclaredEdges:
     """What a release on top of a withdrawn head works out to, written down."""
-    top = Release(version, (Membership(channel),), Origin(source.name_of(head)))
-    made = package(replace(source, releases=(*source.releases, top)))
+    top = Release(version, (Membership(channel),), DeclaredEdges(source.csv_name(head)))
+    made = catalog_package(replace(source, releases=(*source.releases, top)))
     found = next(c for c in made.channels if c.name == channel)
-    entry = found.by_name[source.name_of(top)]
+    entry = found.by_name[source.csv_name(top)]
     skips = tuple(_short(source, name) for name in entry.skips)
-    return Origin(_short(source, entry.replaces) if entry.replaces else None, skips, entry.skip_range)
+    return DeclaredEdges(_short(source, entry.replaces) if entry.replaces else None, skips, entry.skip_range)
 
 
-def _short(source: Source, name: str) -> str:
+def _short(source: ReleasesFile, name: str) -> str:
     """A release by its version, where that is enough to tell it from others."""
     release = source.by_name.get(name)
-    if release is None or source.referred(release.version) is not release:
+    if release is None or source.find_release(release.version) is not release:
         return name
     return release.version
 
 
-def _release(wish: Wish, origins: Mapping[str, Origin]) -> Release:
+def _release(wish: ReleaseRequest, origins: Mapping[str, DeclaredEdges]) -> Release:
     """A `from` for all channels if they agree, else one for each."""
     distinct = set(origins.values())
     shared = distinct.pop() if len(distinct) == 1 else None
     members = tuple(Membership(name, None if shared else origin) for name, origin in origins.items())
-    return Release(wish.version, members, shared or Origin(), min_kube_version=wish.min_kube_version or None)
+    return Release(
+        wish.version, members, shared or DeclaredEdges(), min_kube_version=wish.min_kube_version or None
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Complaint", "complaints", "is_folder_name"]
+__all__ = ["ReleasesProblem", "find_problems", "is_folder_name"]
 
 import re
 from collections import Counter
@@ -13,8 +13,16 @@ from typing import Final, NamedTuple, TypeVar
 from everpath.graph import ChannelGraph
 from everpath.model import Place
 from everpath.ranges import Range, RangeError
-from everpath.releases.channel_edges import package
-from everpath.releases.model import PUBLISHED, Membership, Origin, Release, Source, Variant, is_tagged
+from everpath.releases.channel_edges import catalog_package
+from everpath.releases.model import (
+    PUBLISHED,
+    DeclaredEdges,
+    Membership,
+    Release,
+    ReleasesFile,
+    Variant,
+    has_tag_or_digest,
+)
 from everpath.versions import VersionError, parse, parse_or_none
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
@@ -23,18 +31,18 @@ _FOLDER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _Thing = TypeVar("_Thing")
 
 
-class Complaint(NamedTuple):
+class ReleasesProblem(NamedTuple):
     """One thing that is wrong, where, and what to do about it."""
 
     place: Place
     message: str
-    remedy: str = ""
+    fix: str = ""
 
     def __str__(self) -> str:
-        return f"{self.message}; {self.remedy}" if self.remedy else self.message
+        return f"{self.message}; {self.fix}" if self.fix else self.message
 
 
-def complaints(source: Source) -> list[Complaint]:
+def find_problems(source: ReleasesFile) -> list[ReleasesProblem]:
     """All complaints, in the order of the file. The graph is looked at once everything in it can be read.
 
     Nothing of what is empty: that it is not there has been said.
@@ -50,41 +58,43 @@ def is_folder_name(text: str) -> bool:
     return _FOLDER.fullmatch(text) is not None
 
 
-def _of_file(source: Source) -> Iterator[Complaint]:
+def _of_file(source: ReleasesFile) -> Iterator[ReleasesProblem]:
     if source.package and not is_folder_name(source.package):
-        yield Complaint(
+        yield ReleasesProblem(
             source.place.at("package"),
             f"{source.package!r} cannot be the name of a package",
             "letters, digits, dots and dashes only",
         )
-    if source.image and is_tagged(source.image):
-        yield Complaint(
+    if source.image and has_tag_or_digest(source.image):
+        yield ReleasesProblem(
             source.place.at("image"),
             f"every release would have the bundle image {source.image}",
             "leave out its tag or digest: each release gets :vVERSION; `image` of a release names another",
         )
     if source.releases and source.default_channel and source.default_channel not in source.channel_names:
-        yield Complaint(
+        yield ReleasesProblem(
             source.place.at("defaultChannel"),
             f"no release is in the default channel {source.default_channel!r}",
             _meant(source.default_channel, source.channel_names),
         )
     for note in _repeated(source.channels, lambda note: note.name):
-        yield Complaint(note.place, f"the channel {note.name!r} is described twice", "keep one of them")
-    for release in _repeated(source.releases, source.name_of):
-        yield Complaint(
+        yield ReleasesProblem(note.place, f"the channel {note.name!r} is described twice", "keep one of them")
+    for release in _repeated(source.releases, source.csv_name):
+        yield ReleasesProblem(
             release.place.at("version"),
-            f"{source.name_of(release)} is released twice",
+            f"{source.csv_name(release)} is released twice",
             "a release is not repeated: give it a higher version, or take one of the two out",
         )
 
 
-def _of_variants(source: Source) -> Iterator[Complaint]:
+def _of_variants(source: ReleasesFile) -> Iterator[ReleasesProblem]:
     for variant in _repeated(source.catalogs, lambda variant: variant.name):
-        yield Complaint(variant.place, f"two catalogs are called {variant.name!r}", "each has its own folder")
+        yield ReleasesProblem(
+            variant.place, f"two catalogs are called {variant.name!r}", "each has its own folder"
+        )
     for variant in source.catalogs:
         if not is_folder_name(variant.name):
-            yield Complaint(
+            yield ReleasesProblem(
                 variant.place.at("name"),
                 f"{variant.name!r} cannot be the name of a folder",
                 "letters, digits, dots, dashes and underscores only",
@@ -92,42 +102,44 @@ def _of_variants(source: Source) -> Iterator[Complaint]:
         yield from _of_range(variant.releases, variant.place.at("releases"))
         for number, name in enumerate(variant.channels):
             if name not in source.channel_names:
-                yield Complaint(
+                yield ReleasesProblem(
                     variant.place.at("channels", number),
                     f"no release is in the channel {name!r}",
                     _meant(name, source.channel_names),
                 )
 
 
-def _of_release(source: Source, release: Release) -> Iterator[Complaint]:
+def _of_release(source: ReleasesFile, release: Release) -> Iterator[ReleasesProblem]:
     yield from _of_version(release.version, release.place.at("version"))
     if release.min_kube_version is not None:
         yield from _of_version(release.min_kube_version, release.place.at("minKubeVersion"))
     if release.name is not None and not is_folder_name(release.name):
-        yield Complaint(
+        yield ReleasesProblem(
             release.place.at("name"),
             f"{release.name!r} cannot be the name of a CSV",
             "letters, digits, dots, dashes and underscores only",
         )
     if release.bundle not in (None, PUBLISHED) and not _DIGEST.fullmatch(release.bundle or ""):
-        yield Complaint(
+        yield ReleasesProblem(
             release.place.at("bundle"),
             f"{release.bundle!r} is no digest: sha256: and 64 hexadecimal digits; nor is it `published`",
             "everpath release writes it; leave it out for a bundle that is not released yet",
         )
     for membership in _repeated(release.channels, lambda m: m.channel):
-        yield Complaint(membership.place, f"the channel {membership.channel!r} is named twice")
-    yield from _of_origin(source, release, release.origin)
+        yield ReleasesProblem(membership.place, f"the channel {membership.channel!r} is named twice")
+    yield from _of_origin(source, release, release.edges)
     for membership in release.channels:
         yield from _of_membership(source, release, membership)
 
 
-def _of_membership(source: Source, release: Release, membership: Membership) -> Iterator[Complaint]:
-    if membership.origin is not None:
-        yield from _of_origin(source, release, membership.origin)
+def _of_membership(
+    source: ReleasesFile, release: Release, membership: Membership
+) -> Iterator[ReleasesProblem]:
+    if membership.edges is not None:
+        yield from _of_origin(source, release, membership.edges)
 
 
-def _of_origin(source: Source, release: Release, origin: Origin) -> Iterator[Complaint]:
+def _of_origin(source: ReleasesFile, release: Release, origin: DeclaredEdges) -> Iterator[ReleasesProblem]:
     yield from _of_range(origin.skip_range, origin.place.at("range"))
     if origin.replaces:
         yield from _of_reference(source, release, origin.replaces, origin.place.at("replaces"))
@@ -135,53 +147,59 @@ def _of_origin(source: Source, release: Release, origin: Origin) -> Iterator[Com
         yield from _of_reference(source, release, text, origin.place.at("skips", number))
 
 
-def _of_reference(source: Source, release: Release, text: str, place: Place) -> Iterator[Complaint]:
-    found = source.referred(text)
+def _of_reference(
+    source: ReleasesFile, release: Release, text: str, place: Place
+) -> Iterator[ReleasesProblem]:
+    found = source.find_release(text)
     if found is not None:
         if found is release:
-            yield Complaint(place, f"{text} is the release itself")
+            yield ReleasesProblem(place, f"{text} is the release itself")
     elif len(source.by_version.get(text, ())) > 1:
-        names = " or ".join(map(source.name_of, source.by_version[text]))
-        yield Complaint(place, f"there is more than one release {text}", f"name one: {names}")
+        names = " or ".join(map(source.csv_name, source.by_version[text]))
+        yield ReleasesProblem(place, f"there is more than one release {text}", f"name one: {names}")
     elif parse_or_none(text) is not None:
         meant = _meant(text, source.by_version.keys() - {release.version}, else_="")
         elsewhere = f"of one that is published elsewhere write the name: {source.package}.v{text}"
-        yield Complaint(place, f"there is no release {text}", "; ".join(filter(None, (meant, elsewhere))))
+        yield ReleasesProblem(
+            place, f"there is no release {text}", "; ".join(filter(None, (meant, elsewhere)))
+        )
 
 
-def _of_version(text: str, place: Place) -> Iterator[Complaint]:
+def _of_version(text: str, place: Place) -> Iterator[ReleasesProblem]:
     """Nothing of an empty one: that it is not there has been said."""
     try:
         parse(text or "0.0.0")
     except VersionError as error:
-        yield Complaint(place, str(error), "a version has three numbers, such as 1.2.3 or 1.3.0-rc.1")
+        yield ReleasesProblem(place, str(error), "a version has three numbers, such as 1.2.3 or 1.3.0-rc.1")
 
 
-def _of_range(text: str | None, place: Place) -> Iterator[Complaint]:
+def _of_range(text: str | None, place: Place) -> Iterator[ReleasesProblem]:
     if text is None:
         return
     try:
         span = Range.parse(text)
     except RangeError as error:
-        yield Complaint(place, str(error), error.hint or "such as '>=1.2.0 <1.3.0'")
+        yield ReleasesProblem(place, str(error), error.hint or "such as '>=1.2.0 <1.3.0'")
         return
     if span.can_panic:
-        yield Complaint(place, f"{text!r} crashes OLM: nothing stands between two ||", "take one of them out")
+        yield ReleasesProblem(
+            place, f"{text!r} crashes OLM: nothing stands between two ||", "take one of them out"
+        )
 
 
-def _of_graph(source: Source) -> Iterator[Complaint]:
-    withdrawn = {source.name_of(r): r for r in source.releases if r.withdrawn is not None}
+def _of_graph(source: ReleasesFile) -> Iterator[ReleasesProblem]:
+    withdrawn = {source.csv_name(r): r for r in source.releases if r.withdrawn is not None}
     for variant in source.variants if withdrawn else ():
-        made = package(source, variant)
+        made = catalog_package(source, variant)
         for channel in made.channels:
             for head in ChannelGraph(channel, made).heads:
                 if head in withdrawn:
                     yield _withdrawn_head(withdrawn[head], channel.name, variant)
 
 
-def _withdrawn_head(release: Release, channel: str, variant: Variant) -> Complaint:
+def _withdrawn_head(release: Release, channel: str, variant: Variant) -> ReleasesProblem:
     where = f"{channel!r} of {variant.name}" if variant.name else f"{channel!r}"
-    return Complaint(
+    return ReleasesProblem(
         release.place.at("withdrawn"),
         f"{release.version} is withdrawn, and nothing takes its place in the channel {where}: "
         "every new installation would get it",

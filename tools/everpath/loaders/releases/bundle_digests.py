@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["digest", "drafts_below", "drafts_of", "files_below", "is_draft"]
+__all__ = ["bundle_digest", "is_leftover", "leftovers_below", "leftovers_beside", "read_files"]
 
 import hashlib
 import os
@@ -16,17 +16,17 @@ from everpath.loaders.sources import unreadable
 _DRAFT: Final = re.compile(r"\.(?P<name>.+)\.\d+\.(new|old)")
 
 
-def is_draft(name: str) -> bool:
+def is_leftover(name: str) -> bool:
     """Whether a file is one that is written aside, before all are moved to their places."""
     return _DRAFT.fullmatch(name) is not None
 
 
-def drafts_below(folder: Path) -> Iterator[Path]:
+def leftovers_below(folder: Path) -> Iterator[Path]:
     """What runs that were killed have left below a folder."""
-    return (path for path in folder.rglob(".*") if is_draft(path.name) and path.is_file())
+    return (path for path in folder.rglob(".*") if is_leftover(path.name) and path.is_file())
 
 
-def drafts_of(files: Iterable[Path]) -> Iterator[Path]:
+def leftovers_beside(files: Iterable[Path]) -> Iterator[Path]:
     """What runs that were killed have left of some files, beside them."""
     paths = set(files)
     for folder in sorted({path.parent for path in paths}):
@@ -36,7 +36,7 @@ def drafts_of(files: Iterable[Path]) -> Iterator[Path]:
                 yield path
 
 
-def digest(files: Mapping[str, bytes]) -> str:
+def bundle_digest(files: Mapping[str, bytes]) -> str:
     """`sha256:…` of files by their names below the folder, with / between folders. Order does not count.
 
     Each name and content is preceded by its length, so that no two folders run together to the same bytes.
@@ -49,13 +49,13 @@ def digest(files: Mapping[str, bytes]) -> str:
     return f"sha256:{found.hexdigest()}"
 
 
-def files_below(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     """All files below a folder by name, none if it does not exist. Raises UnreadableInput.
 
     Without drafts: what a run that was killed has left is no part of a bundle.
     """
     try:
-        paths = sorted(path for path in _below(folder) if path.is_file() and not is_draft(path.name))
+        paths = sorted(path for path in _below(folder) if path.is_file() and not is_leftover(path.name))
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
         raise unreadable(error.filename or str(folder), error) from error

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["HINT", "channels_flow", "flow", "release_flow", "release_lines", "scalar", "source_text"]
+__all__ = [
+    "SCHEMA_COMMENT",
+    "format_channels",
+    "format_flow",
+    "format_release",
+    "format_releases",
+    "format_scalar",
+    "release_lines",
+]
 
 import json
 import re
@@ -10,10 +18,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from everpath.parsing.scalars import resolve
-from everpath.releases.model import Additions, Membership, Origin, Release, Source
+from everpath.releases.model import BundleMetadata, DeclaredEdges, Membership, Release, ReleasesFile
 
 #: Editors that know the YAML language server check and complete the file with this line.
-HINT: Final = "# yaml-language-server: $schema="
+SCHEMA_COMMENT: Final = "# yaml-language-server: $schema="
 
 _WIDTH: Final = 100
 _PLAIN: Final = re.compile(
@@ -24,7 +32,7 @@ _PLAIN: Final = re.compile(
 _WORDS: Final = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 
 
-def scalar(value: object) -> str:
+def format_scalar(value: object) -> str:
     """One value on one line: plain where every parser reads it back as the same text, else in quotes."""
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
@@ -45,18 +53,22 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-def flow(value: object) -> str:
+def format_flow(value: object) -> str:
     """A value with all that is in it, on one line."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{scalar(key)}: {flow(below)}" for key, below in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{format_scalar(key)}: {format_flow(below)}" for key, below in value.items())
+            + "}"
+        )
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(flow, value)) + "]"
-    return scalar(value)
+        return "[" + ", ".join(map(format_flow, value)) + "]"
+    return format_scalar(value)
 
 
-def source_text(source: Source, schema: str, remarks: Iterable[str] = ()) -> str:
+def format_releases(source: ReleasesFile, schema: str, remarks: Iterable[str] = ()) -> str:
     """The whole file, with the hint for editors on its first line."""
-    lines = [f"{HINT}{schema}", *(f"# {remark}" if remark else "#" for remark in remarks)]
+    lines = [f"{SCHEMA_COMMENT}{schema}", *(f"# {remark}" if remark else "#" for remark in remarks)]
     top: dict[str, Any] = {"package": source.package, "defaultChannel": source.default_channel}
     operator = source.operator[0] if len(source.operator) == 1 else list(source.operator)
     top |= _given(
@@ -67,13 +79,13 @@ def source_text(source: Source, schema: str, remarks: Iterable[str] = ()) -> str
         deprecated=source.deprecated,
         pins=source.pins,
     )
-    top |= _additions(source.additions)
+    top |= _additions(source.metadata)
     lines += [line for key, value in top.items() for line in _entry("", key, value)]
     notes = [_given(name=n.name, deprecated=n.deprecated) for n in source.channels]
     variants = [_given(name=v.name, releases=v.releases, channels=list(v.channels)) for v in source.catalogs]
     for key, items in (("channels", notes), ("catalogs", variants)):
         if items:
-            lines += [f"{key}:", *(f"  - {flow(item)}" for item in items)]
+            lines += [f"{key}:", *(f"  - {format_flow(item)}" for item in items)]
     lines.append("releases:" if source.releases else "releases: []")
     for release in source.releases:
         lines += release_lines(release, "  ")
@@ -90,7 +102,7 @@ def release_lines(release: Release, indent: str) -> Iterator[str]:
 
 def _entry(start: str, key: str, value: Any) -> Iterator[str]:
     """A key and its value, on one line if that is not too long."""
-    line = f"{start}{key}: {flow(value)}"
+    line = f"{start}{key}: {format_flow(value)}"
     if len(line) <= _WIDTH or not value or not isinstance(value, dict | list):
         yield line
         return
@@ -98,21 +110,21 @@ def _entry(start: str, key: str, value: Any) -> Iterator[str]:
     inner = " " * (len(start) + 2)
     if isinstance(value, dict):
         for below, what in value.items():
-            yield from _entry(inner, scalar(below), what)
+            yield from _entry(inner, format_scalar(below), what)
     else:
-        yield from (f"{inner}- {flow(item)}" for item in value)
+        yield from (f"{inner}- {format_flow(item)}" for item in value)
 
 
-def release_flow(release: Release) -> str:
+def format_release(release: Release) -> str:
     """A release on one line, for files that write them so."""
-    return flow(_release(release))
+    return format_flow(_release(release))
 
 
 def _release(release: Release) -> dict[str, Any]:
     withdrawn = True if release.withdrawn == "" else release.withdrawn
     found: dict[str, Any] = {"version": release.version, "channels": _channels(release.channels)}
     found |= _given(
-        **{"from": _origin(release.origin)},
+        **{"from": _origin(release.edges)},
         withdrawn=withdrawn,
         deprecated=release.deprecated,
         minKubeVersion=release.min_kube_version,
@@ -123,28 +135,28 @@ def _release(release: Release) -> dict[str, Any]:
         images=dict(release.images),
         bundle=release.bundle,
     )
-    return found | _additions(release.additions) | dict(release.extra)
+    return found | _additions(release.metadata) | dict(release.extra)
 
 
-def _additions(additions: Additions) -> dict[str, Any]:
+def _additions(additions: BundleMetadata) -> dict[str, Any]:
     """An empty list is written, too: it says that there are none where the file has some."""
     said = {"properties": additions.properties, "dependencies": additions.dependencies}
     found = {key: list(map(dict, items)) for key, items in said.items() if items is not None}
     return found | _given(annotations=dict(additions.annotations))
 
 
-def channels_flow(channels: Iterable[Membership]) -> str:
+def format_channels(channels: Iterable[Membership]) -> str:
     """The channels of a release on one line."""
-    return flow(_channels(tuple(channels)))
+    return format_flow(_channels(tuple(channels)))
 
 
 def _channels(channels: tuple[Membership, ...]) -> object:
-    if all(membership.origin is None for membership in channels):
+    if all(membership.edges is None for membership in channels):
         return [membership.channel for membership in channels]
-    return {m.channel: None if m.origin is None else _origin(m.origin) for m in channels}
+    return {m.channel: None if m.edges is None else _origin(m.edges) for m in channels}
 
 
-def _origin(origin: Origin) -> dict[str, Any]:
+def _origin(origin: DeclaredEdges) -> dict[str, Any]:
     return _given(
         replaces=origin.replaces,
         skips=list(origin.skips),

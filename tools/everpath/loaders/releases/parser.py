@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["read_releases", "read_text"]
+__all__ = ["load_releases", "parse_releases"]
 
 import os.path
 from collections.abc import Iterator, Sequence
@@ -11,12 +11,20 @@ from typing import Any, Final
 from everpath import __url__
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.loaders import positions
-from everpath.loaders.releases.fields import Field, Record
+from everpath.loaders.releases.fields import Field, ProblemLog
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.model import Place
 from everpath.parsing import yaml11
-from everpath.releases.model import Additions, ChannelNote, Membership, Origin, Release, Source, Variant
-from everpath.releases.validation import complaints
+from everpath.releases.model import (
+    BundleMetadata,
+    ChannelDeclaration,
+    DeclaredEdges,
+    Membership,
+    Release,
+    ReleasesFile,
+    Variant,
+)
+from everpath.releases.validation import find_problems
 
 _KEYS: Final = (
     "package",
@@ -65,7 +73,7 @@ _REMARKS: Final = {
 }
 
 
-def read_releases(file: str, sources: Sources | None = None) -> Source:
+def load_releases(file: str, sources: Sources | None = None) -> ReleasesFile:
     """The source in a file. Raises ReleasesError with every complaint, or UnreadableInput."""
     sources = sources or Sources()
     try:
@@ -74,10 +82,10 @@ def read_releases(file: str, sources: Sources | None = None) -> Source:
         is_there = os.path.lexists(file)
         hint = error.hint if is_there else "everpath init writes one; --file names another"
         raise UnreadableInput(error.message, hint=hint, file=file) from error
-    return read_text(content, file, sources)
+    return parse_releases(content, file, sources)
 
 
-def read_text(content: bytes, file: str, sources: Sources | None = None) -> Source:
+def parse_releases(content: bytes, file: str, sources: Sources | None = None) -> ReleasesFile:
     """The source that a text holds. Later questions for lines are answered from that text."""
     sources = sources or Sources()
     sources.keep(file, content)
@@ -85,10 +93,10 @@ def read_text(content: bytes, file: str, sources: Sources | None = None) -> Sour
         parsed = yaml11.parse(content)
     except yaml11.YamlProblem as error:
         raise ReleasesError(f"{file}:{error.line}:{error.column}: {error.message}", file=file) from error
-    record = Record()
+    record = ProblemLog()
     source = _source(Field(parsed.value, Place(file), record))
     told = [(remark.line, remark.column, _REMARKS[remark.kind]) for remark in parsed.remarks]
-    wrong = [*record.problems, *((c.place, str(c)) for c in complaints(source))]
+    wrong = [*record.problems, *((c.place, str(c)) for c in find_problems(source))]
     for place, message in wrong:
         at = positions.locate(place, sources)
         told.append((at.line, at.column, message))
@@ -100,7 +108,7 @@ def read_text(content: bytes, file: str, sources: Sources | None = None) -> Sour
     return source
 
 
-def _source(top: Field) -> Source:
+def _source(top: Field) -> ReleasesFile:
     """The source; what is missing is empty in it, with a complaint on record."""
     values = top.mapping(_KEYS, own=_OWN)
     for key in ("package", "defaultChannel", "releases"):
@@ -108,7 +116,7 @@ def _source(top: Field) -> Source:
             top.wrong(f"there is no {key}")
     releases = values.get("releases")
     found = () if releases is None or releases.raw is None else tuple(map(_release, releases.items()))
-    return Source(
+    return ReleasesFile(
         _text(values, "package") or "",
         _text(values, "defaultChannel") or "",
         found,
@@ -118,7 +126,7 @@ def _source(top: Field) -> Source:
         images=_texts_by_name(values["images"]) if "images" in values else {},
         deprecated=_text(values, "deprecated"),
         pins=_text(values, "pins"),
-        additions=_additions(values),
+        metadata=_additions(values),
         channels=tuple(map(_note, values["channels"].items())) if "channels" in values else (),
         catalogs=tuple(map(_variant, values["catalogs"].items())) if "catalogs" in values else (),
         place=top.place,
@@ -133,8 +141,8 @@ def _texts_by_name(value: Field) -> dict[str, str]:
     return {name: text for name, field in value.fields().items() if (text := field.text())}
 
 
-def _additions(values: dict[str, Field]) -> Additions:
-    return Additions(
+def _additions(values: dict[str, Field]) -> BundleMetadata:
+    return BundleMetadata(
         tuple(_typed(values["properties"], _MADE)) if "properties" in values else None,
         tuple(_typed(values["dependencies"], ())) if "dependencies" in values else None,
         _annotations(values["annotations"]) if "annotations" in values else {},
@@ -161,9 +169,9 @@ def _annotations(value: Field) -> dict[str, str]:
     return _texts_by_name(value)
 
 
-def _note(value: Field) -> ChannelNote:
+def _note(value: Field) -> ChannelDeclaration:
     values = value.mapping(("name", "deprecated"))
-    return ChannelNote(_required(value, values, "name"), _text(values, "deprecated"), value.place)
+    return ChannelDeclaration(_required(value, values, "name"), _text(values, "deprecated"), value.place)
 
 
 def _variant(value: Field) -> Variant:
@@ -185,7 +193,7 @@ def _release(value: Field) -> Release:
     return Release(
         _required(value, values, "version", "1.2.3"),
         tuple(_memberships(values["channels"])) if "channels" in values else (),
-        _origin(values["from"]) if "from" in values else Origin(place=value.place),
+        _origin(values["from"]) if "from" in values else DeclaredEdges(place=value.place),
         withdrawn=_withdrawn(values["withdrawn"]) if "withdrawn" in values else None,
         deprecated=_text(values, "deprecated"),
         min_kube_version=_text(values, "minKubeVersion", "1.29.0"),
@@ -195,7 +203,7 @@ def _release(value: Field) -> Release:
         image=_text(values, "image"),
         images=_texts_by_name(values["images"]) if "images" in values else {},
         bundle=_text(values, "bundle"),
-        additions=_additions(values),
+        metadata=_additions(values),
         extra={key: field.raw for key, field in values.items() if key.startswith(_OWN)},
         place=value.place,
     )
@@ -212,9 +220,9 @@ def _memberships(value: Field) -> Iterator[Membership]:
             yield Membership(name, None, field.place)
 
 
-def _origin(value: Field) -> Origin:
+def _origin(value: Field) -> DeclaredEdges:
     values = value.mapping(_ORIGIN_KEYS)
-    return Origin(
+    return DeclaredEdges(
         _text(values, "replaces", "1.2.2"),
         values["skips"].texts() if "skips" in values else (),
         _text(values, "range", "'>=1.2.0 <1.2.3'"),
