@@ -17,7 +17,7 @@ from everpath.cli.inputs import Inputs
 from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.loaders.bundle.visits import TICK_NS
 from everpath.model import Catalog
-from everpath.rules.check import Judgement, Report, Selection, concluded, judge
+from everpath.rules.lint import Judgement, Report, Selection, concluded, judge
 
 
 def much_later() -> int:

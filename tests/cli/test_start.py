@@ -92,7 +92,7 @@ def test_checking_a_catalog_imports_nothing_needless(tmp_path: Path, options: tu
     done = python("-c", _RUN, "validate-graph", str(tmp_path), *options)
     assert done.stdout.startswith("Nothing wrong")
     names = set(done.stdout.splitlines())
-    assert "everpath.rules.successors" in names
+    assert "everpath.rules.graph.successors" in names
     assert {
         name for name in names for needless in _NEEDLESS if f"{name}.".startswith(f"{needless}.")
     } == set()

@@ -35,7 +35,7 @@ from everpath.loaders.reading import Progress
 from everpath.loaders.shares import Share
 from everpath.model import Place
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.check import FOLDERS, Judgement, Selection, Validated, concluded, judge_folders
+from everpath.rules.lint import FOLDERS, Judgement, Selection, Validated, concluded, judge_folders
 from everpath.rules.registry import find_rules
 from everpath.versions import VersionError, parse_tolerant
 

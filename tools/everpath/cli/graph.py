@@ -32,8 +32,8 @@ from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.model import Catalog, Package
 from everpath.reporters.plain import count, printable
 from everpath.resolvers.extensions import Source
-from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding
+from everpath.rules.lint import Selection, check
 from everpath.simulate import Asked
 
 _VIEWS: Final = {

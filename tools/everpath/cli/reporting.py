@@ -29,8 +29,8 @@ from everpath.model import Place
 from everpath.reporters import MACHINE_FORMATS, TALLY_FORMATS, view
 from everpath.reporters.outcome import Outcome
 from everpath.reporters.plain import printable
-from everpath.rules.check import Report
 from everpath.rules.findings import Finding, Severity
+from everpath.rules.lint import Report
 from everpath.rules.registry import find_rules, rules_about
 
 
