@@ -25,7 +25,7 @@ import click
 
 from console import ROOT, pages
 from everpath.cli import config
-from everpath.cli.commands import cli
+from everpath.cli.group import cli
 from everpath.rules.registry import all_rules
 from rule_index import indexed
 from searchkeeper.cli.app import cli as operator

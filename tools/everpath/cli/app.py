@@ -72,7 +72,7 @@ def _called(arguments: Sequence[str]) -> object:
         from everpath.cli.validating import validate  # noqa: PLC0415 - only who asks for it pays for it
 
         return validate(request)
-    from everpath.cli.commands import called  # noqa: PLC0415 - click takes longer than a small catalog
+    from everpath.cli.group import called  # noqa: PLC0415 - click takes longer than a small catalog
 
     return called(arguments, _told)
 
