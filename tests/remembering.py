@@ -10,9 +10,9 @@ from typing import Any
 from unittest.mock import patch
 
 from bundles import annotations_yaml, csv, write
+from everpath.app.config import Config
 from everpath.cli import inputs as cli_inputs
 from everpath.cli import judging
-from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
 from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.loaders.bundle.visits import TICK_NS

@@ -18,7 +18,7 @@ from bundles import csv, write
 from catalogs import fbc, write_fbc
 from commandline import ROOT, Everpath
 from everpath import __version__
-from everpath.cli.commands import COMMANDS, cli
+from everpath.cli.group import COMMANDS, cli
 from package_manifests import crd, owning, package_file
 
 # What --help has no use for: parsers, the core, the network, and what the standard library drags along.

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.app.config import Config, load
 from everpath.cli.asking import installed
-from everpath.cli.config import Config, load
 from everpath.cli.inputs import Inputs, missing, say_unread
 from everpath.cli.options import (
     channel_option,

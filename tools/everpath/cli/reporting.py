@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from typing import Protocol
 
-from everpath.cli.config import Config
+from everpath.app.config import Config
 from everpath.cli.github import MOST_ROWS, append_step_summary, workspace
 from everpath.cli.saying import say
 from everpath.cli.terminal import wants_colour

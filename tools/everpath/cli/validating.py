@@ -7,7 +7,7 @@ __all__ = ["validate"]
 import sys
 import time
 
-from everpath.cli.config import Config, load
+from everpath.app.config import Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.judging import judgements
 from everpath.cli.plain_calls import Request

@@ -16,11 +16,11 @@ from typing import Final, NamedTuple
 
 import click
 
+from everpath.app.config import Config
+from everpath.app.project import Project
 from everpath.cli.aside import folder_aside
-from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
 from everpath.cli.making import Files, Made
-from everpath.cli.project_files import Project
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.app.config import Config, load
 from everpath.cli import forks
-from everpath.cli.config import Config, load
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import comma_list, package_option

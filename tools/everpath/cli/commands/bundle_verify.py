@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.config import Config, load
+from everpath.app.config import Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
