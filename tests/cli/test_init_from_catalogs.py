@@ -241,7 +241,7 @@ def test_of_a_repository_only_the_wanted_package_is_read(
         asked.append(path)
         return read(path, **more)
 
-    monkeypatch.setattr("everpath.cli.init.read", watched)
+    monkeypatch.setattr("everpath.cli.commands.init.read", watched)
     new = ("--file", "new/releases.yaml")
     assert everpath("init", "--from", "repository", "-p", "acme", *new).code == 0
     assert asked == ["repository/operators/acme"]

@@ -11,10 +11,10 @@ import pytest
 from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Package, Place
 from everpath.model.bundle_contents import CSV, Contents, Manifest
-from everpath.rules import check as checking
+from everpath.rules import lint as checking
 from everpath.rules.bundle.subject import PACKAGE, BundleFolder, PackageFile
-from everpath.rules.check import FOLDERS, GRAPH, Report, Selection, Validated, concluded, judge, judge_folders
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.lint import FOLDERS, GRAPH, Report, Selection, Validated, concluded, judge, judge_folders
 from everpath.rules.registry import Rule, all_rules, rules_about
 from everpath.rules.waivers import Waiver
 

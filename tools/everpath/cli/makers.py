@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+from everpath.app.project import Project, line_of
 from everpath.bundlegen import OperatorManifests, ReleaseMetadata, bundle_files, image_names, manifest_sources
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Makers, Packed
-from everpath.cli.project_files import Project, line_of
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.loaders.bundle.contents import read_contents
 from everpath.loaders.fbc.writing import catalog_text

@@ -13,9 +13,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from everpath.app.project import SUFFIXES, Project
+from everpath.app.side_files import ignore_file, mode_file
 from everpath.cli.placing import Placement
-from everpath.cli.project_files import SUFFIXES, Project
-from everpath.cli.side_files import ignore_file, mode_file
 from everpath.errors import ReleasesError
 from everpath.graph import ChannelGraph
 from everpath.loaders.releases.bundle_digests import (

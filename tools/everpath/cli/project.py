@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from everpath.cli.project_files import Project
+from everpath.app.project import Project
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.reading import read
 from everpath.loaders.releases.parser import load_releases, parse_releases

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from everpath.app.project import Project
 from everpath.cli.project import variant_package
-from everpath.cli.project_files import Project
 from everpath.cli.terminal import wants_colour
 from everpath.compare import Change, ChangeKind, Comparison, compare
 from everpath.graph import ChannelGraph, PackageGraph

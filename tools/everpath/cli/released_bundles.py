@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from everpath.errors import EverpathError
-from everpath.rules.check import Report
 from everpath.rules.findings import Finding
+from everpath.rules.lint import Report
 
 #: Where a source lies, seen from the folder that holds bundles/ or PACKAGE/VERSION.
 _SOURCES: Final = ("catalog/releases.yaml", "releases.yaml")

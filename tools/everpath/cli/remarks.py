@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
+from everpath.app.project import Project, line_of
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Made
-from everpath.cli.project_files import Project, line_of
 from everpath.compare import compare
 from everpath.loaders.reading import read
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files

@@ -25,7 +25,7 @@ from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.parsing.first_document import Broken, first_document
 from everpath.rules.bundle.subject import BundleFolder, PackageFile, Weight
-from everpath.rules.check import Validated
+from everpath.rules.lint import Validated
 
 # base64 adds a third, and gzip never more than a few bytes: below this size of all files together nothing
 # needs to be compressed to know that it is small.

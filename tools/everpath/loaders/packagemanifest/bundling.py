@@ -18,7 +18,7 @@ from everpath.model import Catalog, Channel, Package, Place
 from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import Contents, Manifest
 from everpath.rules.bundle.subject import BundleFolder
-from everpath.rules.check import Validated
+from everpath.rules.lint import Validated
 
 _PREFIX: Final = "operators.operatorframework.io.bundle."
 

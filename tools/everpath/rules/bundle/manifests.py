@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from everpath.go_types import TypeMismatch, type_mismatches
 from everpath.model.bundle_contents import CRD, CSV, Manifest
-from everpath.rules._names import words
 from everpath.rules.bundle._names import label_value, qualified_name
 from everpath.rules.bundle.subject import BundleFolder, Way, dig, rows, text
+from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from everpath.model.bundle_contents import Manifest
-from everpath.rules._names import words
 from everpath.rules.bundle.csv import misspelt
 from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
+from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 

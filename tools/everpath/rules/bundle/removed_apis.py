@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from everpath.model import Place
 from everpath.model.bundle_contents import CRD
-from everpath.rules._names import words
 from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
+from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import VersionError, parse_tolerant

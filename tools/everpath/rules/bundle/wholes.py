@@ -17,10 +17,10 @@ from typing import Final
 
 from everpath.model import Gvk
 from everpath.model.bundle_contents import Manifest
-from everpath.rules._references import mended, reference_fault
 from everpath.rules.bundle.crds import Crd, crds
 from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.image_references import mended, reference_fault
 from everpath.rules.registry import contents_rule
 from everpath.wording import listed
 

@@ -16,13 +16,13 @@ from typing import Final, NamedTuple
 import click
 
 from everpath import __url__
+from everpath.app.project import Project, blobs_of
 from everpath.bundlegen import scaffold_csv
 from everpath.cli.image_inputs import local
 from everpath.cli.makers import makers, rendered
 from everpath.cli.making import made
 from everpath.cli.options import one_package_option
 from everpath.cli.placing import Placement, place
-from everpath.cli.project_files import Project, blobs_of
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, ReleasesError, UsageError
 from everpath.loaders.bundle.shape import is_bundle_folder, is_repository

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.app.config import Config, load
 from everpath.cli import forks
-from everpath.cli.config import Config, load
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import comma_list, package_option
@@ -35,7 +35,7 @@ from everpath.loaders.reading import Progress
 from everpath.loaders.shares import Share
 from everpath.model import Place
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.check import FOLDERS, Judgement, Selection, Validated, concluded, judge_folders
+from everpath.rules.lint import FOLDERS, Judgement, Selection, Validated, concluded, judge_folders
 from everpath.rules.registry import find_rules
 from everpath.versions import VersionError, parse_tolerant
 

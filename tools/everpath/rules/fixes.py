@@ -15,14 +15,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from everpath.graph import ChannelGraph
-from everpath.rules._edits import Edit, joined, next_release
-from everpath.rules._together import Mark, Offer, settled
+from everpath.rules.edits import Edit, joined, next_release
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.fix_conflicts import Mark, Offer, settled
 from everpath.rules.registry import Rule
 from everpath.wording import listed
 
 if TYPE_CHECKING:
-    from everpath.rules._trials import Trials
+    from everpath.rules.fix_trials import Trials
 
 #: A channel with more findings than this is broken as a whole, and judging it again and again costs too much.
 _MOST_FOUND: Final = 100
@@ -84,7 +84,7 @@ def traced(graph: ChannelGraph, found: Sequence[Judged]) -> list[Judged]:
     needed = [j for j in edits if _left_alone(j) is j]
     if not edits or max(len(needed), len(serious)) > _MOST_FOUND:
         return [_left_alone(j) for j in found]
-    from everpath.rules._trials import Trials  # noqa: PLC0415 - a channel without edits to try needs no policies
+    from everpath.rules.fix_trials import Trials  # noqa: PLC0415 - a channel without edits to try needs no policies
 
     trials = Trials(graph)
     proven = _Proof(graph, trials, edits).proven

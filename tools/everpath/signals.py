@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["at_the_end", "ended_tidily", "unhurried"]
+__all__ = ["run_at_exit", "signals_as_interrupt", "signals_blocked"]
 
 # `signal` is this module with names for numbers, and takes longer to import than a small catalog to judge.
 import _signal as signal  # type: ignore[import-not-found]
@@ -21,7 +21,7 @@ _RUNNING: list[ExitStack] = []
 
 
 @contextmanager
-def ended_tidily() -> Iterator[None]:
+def signals_as_interrupt() -> Iterator[None]:
     """Within it every signal that asks for the end does what Ctrl-C does; what nohup set aside stays so."""
     heeded = [each for each in _ENDS if signal.getsignal(each) == signal.SIG_DFL]
     with _answered(_interrupt, heeded), ExitStack() as stack:
@@ -32,7 +32,7 @@ def ended_tidily() -> Iterator[None]:
             _RUNNING.remove(stack)
 
 
-def at_the_end(deed: Callable[[], object]) -> None:
+def run_at_exit(deed: Callable[[], object]) -> None:
     """Do something when the command is over, however it ends; without one, when Python is."""
     if _RUNNING:
         _RUNNING[-1].callback(deed)
@@ -43,7 +43,7 @@ def at_the_end(deed: Callable[[], object]) -> None:
 
 
 @contextmanager
-def unhurried() -> Iterator[None]:
+def signals_blocked() -> Iterator[None]:
     """Within it nobody is told to end: for the few steps that leave a mess when they are broken off."""
     with _answered(signal.SIG_IGN, _ENDS):
         yield

@@ -14,25 +14,29 @@ from everpath.cli.lazy import LazyCommand, LazyGroup
     cls=LazyGroup,
     lazy={
         "validate": LazyCommand(
-            "everpath.cli.bundle_validate",
+            "everpath.cli.commands.bundle_validate",
             "validate",
             "Will OLM install this bundle, and OperatorHub take it?",
         ),
         "build": LazyCommand(
-            "everpath.cli.bundle_build", "build", "The image of a bundle, without a container engine."
+            "everpath.cli.commands.bundle_build",
+            "build",
+            "The image of a bundle, without a container engine.",
         ),
         "push": LazyCommand("everpath.cli.sending", "push_bundle", "Send a bundle's image to a registry."),
         "pull": LazyCommand(
             "everpath.cli.pulling", "pull_bundle", "Fetch a bundle out of an image, or the image."
         ),
         "verify": LazyCommand(
-            "everpath.cli.bundle_verify", "verify", "Are these package manifests fit to be served?"
+            "everpath.cli.commands.bundle_verify", "verify", "Are these package manifests fit to be served?"
         ),
         "nest": LazyCommand(
-            "everpath.cli.bundle_moves", "nest", "A flat folder of package manifests as one folder a version."
+            "everpath.cli.commands.bundle_nest",
+            "nest",
+            "A flat folder of package manifests as one folder a version.",
         ),
         "flatten": LazyCommand(
-            "everpath.cli.bundle_moves", "flatten", "Folders of versions as one flat folder."
+            "everpath.cli.commands.bundle_nest", "flatten", "Folders of versions as one flat folder."
         ),
     },
     short_help="Bundles and package manifests in their folders.",

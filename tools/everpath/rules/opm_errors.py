@@ -15,8 +15,8 @@ from everpath.model import Catalog, Package, Place
 from everpath.ranges import Range
 from everpath.resolvers import opm
 from everpath.resolvers.quoting import quoted
-from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding, Severity
+from everpath.rules.lint import Selection, check
 
 #: The rules whose errors are laws of `opm validate`; tests hold each of them against opm.
 LAWS: Final = frozenset(

@@ -32,7 +32,7 @@ from everpath.oci.build_context import BundleMembers, bundle_members
 from everpath.oci.descriptors import Platform
 from everpath.opm_render.bundles import render_bundle
 from everpath.opm_render.refusals import Refusal
-from everpath.rules.check import FOLDERS, Selection, judge_folders
+from everpath.rules.lint import FOLDERS, Selection, judge_folders
 
 # Annotations that are missing, of another media type, or point to folders that the image does not have.
 _LABELS: Final = frozenset({"EP603", "EP604", "EP605"})

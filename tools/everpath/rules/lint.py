@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Package
 from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.rules.causes import Judged, traced
 from everpath.rules.findings import Finding, Flaw, Severity
+from everpath.rules.fixes import Judged, traced
 from everpath.rules.registry import Rule, rules_about
 from everpath.rules.waivers import Standing, Waiver, waived
 

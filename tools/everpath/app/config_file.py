@@ -150,9 +150,9 @@ class Written:
 
     def locate(self, pointer: tuple[str | int, ...]) -> Location:
         if self.is_toml:
-            from everpath.cli import toml_lines  # noqa: PLC0415
+            from everpath.app import toml_positions  # noqa: PLC0415
 
-            return toml_lines.location(self.file, self._text, pointer)
+            return toml_positions.location(self.file, self._text, pointer)
         from everpath.loaders import positions  # noqa: PLC0415
 
         return positions.locate(Place(self.file, pointer=pointer), self.sources)

@@ -22,7 +22,7 @@ from typing import Final
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.ranges import Hazard, HazardKind, Range, RangeError
-from everpath.rules._edits import Edit, bounded, ranged
+from everpath.rules.edits import Edit, bounded, ranged
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.versions import underline

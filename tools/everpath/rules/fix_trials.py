@@ -13,7 +13,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import PolicyName, extensions, olm_v0, olm_v1, opm
 from everpath.resolvers.arrivals import arrivals
 from everpath.resolvers.walks import Destination, End, destinations
-from everpath.rules._edits import Edit, edited
+from everpath.rules.edits import Edit, edited
 from everpath.rules.findings import Flaw
 from everpath.rules.registry import Rule
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place
-from everpath.rules._edits import (
+from everpath.rules.edits import (
     Edit,
     moving_range,
     replacing,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from everpath.cli.config import load
+from everpath.app.config import load
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs, Names, unreadable
 from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from everpath.cli.drafts import Shelter
+from everpath.app.drafts import Shelter
 from everpath.errors import UnreadableInput
 from everpath.loaders import positions
 from everpath.loaders.fbc.blobs import read_blobs

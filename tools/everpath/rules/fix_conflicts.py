@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from everpath.graph import ChannelGraph
 from everpath.model import Place
-from everpath.rules._edits import Edit, merged
+from everpath.rules.edits import Edit, merged
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule, rules_about
 from everpath.wording import listed
 
 if TYPE_CHECKING:
-    from everpath.rules._trials import Trials
+    from everpath.rules.fix_trials import Trials
 
 #: A finding by its rule, its entry and its place: an entry may be wrong in two ways.
 Mark: TypeAlias = tuple[str, str | None, Place]

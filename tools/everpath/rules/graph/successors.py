@@ -9,7 +9,7 @@ from itertools import chain, islice, pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.rules._edits import (
+from everpath.rules.edits import (
     Edit,
     bounded,
     closing,

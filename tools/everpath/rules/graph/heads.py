@@ -11,7 +11,7 @@ from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import olm_v0, opm
 from everpath.resolvers.decisions import FailureKind
-from everpath.rules._edits import Edit, adding, replacing, skipping, unplaced, unreplacing
+from everpath.rules.edits import Edit, adding, replacing, skipping, unplaced, unreplacing
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.wording import Nearby, listed

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.config import Config, load
+from everpath.app.config import Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
@@ -19,7 +19,7 @@ from everpath.cli.reporting import outcome_of, output_format, selected, tell_rep
 from everpath.cli.terminal import ProgressLine
 from everpath.loaders.packagemanifest.bundling import read_verified
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.check import FOLDERS, GRAPH, Judgement, Selection, concluded, judge, judge_folders
+from everpath.rules.lint import FOLDERS, GRAPH, Judgement, Selection, concluded, judge, judge_folders
 from everpath.rules.registry import find_rules
 
 _SUBJECTS: Final = GRAPH | FOLDERS

@@ -11,14 +11,14 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.app.config import Config, load
+from everpath.app.project import Project
 from everpath.cli.changes import State, changes_document, listed_changes
-from everpath.cli.config import Config, load
 from everpath.cli.makers import makers
 from everpath.cli.making import Made, made
 from everpath.cli.options import config_options
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.project import file_option, open_project, pin_option, undisturbed
-from everpath.cli.project_files import Project
 from everpath.cli.remarks import tell_remarks, tell_rewritten
 from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write

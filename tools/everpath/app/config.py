@@ -23,7 +23,7 @@ from contextlib import suppress
 from datetime import date
 from typing import Final, NamedTuple
 
-from everpath.cli.written import Value, Written, described, find, open_written
+from everpath.app.config_file import Value, Written, described, find, open_written
 from everpath.errors import UsageError
 from everpath.loaders.location import Location
 from everpath.model import Place, UpdateMode

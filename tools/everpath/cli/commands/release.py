@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import click
 
+from everpath.app.config import Config, load
+from everpath.app.project import Project
 from everpath.cli import release_steps
 from everpath.cli.changes import ReleaseState, listed_changes, release_document
-from everpath.cli.config import Config, load
 from everpath.cli.makers import makers
 from everpath.cli.making import Made, frozen_digests, made
 from everpath.cli.options import comma_list, config_options
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.project import file_option, open_project, pin_option, undisturbed
-from everpath.cli.project_files import Project
 from everpath.cli.release_steps import Step, reasons_against
 from everpath.cli.remarks import tell_remarks
 from everpath.cli.vetting import objections, refused

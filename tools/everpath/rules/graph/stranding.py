@@ -13,7 +13,7 @@ from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.arrivals import arrivals
 from everpath.resolvers.walks import End, destinations, walk
-from everpath.rules._edits import Edit, bounded, edited, safest, skipping, unskipping, widening
+from everpath.rules.edits import Edit, bounded, edited, safest, skipping, unskipping, widening
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.wording import listed, plural, skip

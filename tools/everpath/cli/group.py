@@ -31,17 +31,19 @@ COMMANDS: Final = {
         "everpath.cli.paths", "paths", "Every road between two versions, and what must hold of them."
     ),
     "why": LazyCommand("everpath.cli.why", "why", "Explain why OLM upgrades a version, or not."),
-    "release": LazyCommand("everpath.cli.release", "release", "Cut a release, or withdraw one."),
+    "release": LazyCommand("everpath.cli.commands.release", "release", "Cut a release, or withdraw one."),
     "generate": LazyCommand(
-        "everpath.cli.generate", "generate", "Write bundles and catalog from releases.yaml."
+        "everpath.cli.commands.generate", "generate", "Write bundles and catalog from releases.yaml."
     ),
-    "init": LazyCommand("everpath.cli.init", "init", "Start a releases.yaml, also from a catalog."),
+    "init": LazyCommand("everpath.cli.commands.init", "init", "Start a releases.yaml, also from a catalog."),
     "list": LazyCommand("everpath.cli.listing", "list_", "Packages, channels and bundles of a catalog."),
     "range": LazyCommand("everpath.cli.range_", "range_", "What a version range matches."),
-    "bundle": LazyCommand("everpath.cli.bundle", "bundle", "Bundles and package manifests in their folders."),
+    "bundle": LazyCommand(
+        "everpath.cli.commands.bundle", "bundle", "Bundles and package manifests in their folders."
+    ),
     "catalog": LazyCommand("everpath.cli.catalog", "catalog", "Catalogs from bundles and templates."),
     "migrate": LazyCommand(
-        "everpath.cli.migrate", "migrate", "Package manifests or bundles as a file-based catalog."
+        "everpath.cli.commands.migrate", "migrate", "Package manifests or bundles as a file-based catalog."
     ),
     "install": LazyCommand(
         "everpath.cli.install", "install", "Install an operator with OLM, and wait until it is running."
