@@ -8,7 +8,7 @@ import pytest
 
 from bundles import csv, write
 from commandline import Everpath
-from everpath.cli import placing
+from everpath import atomic_files
 from package_manifests import crd, owning, package_file, tree
 
 
@@ -81,14 +81,14 @@ def test_a_file_in_the_way_is_named(everpath: Everpath, flat: Path) -> None:
 def test_a_failure_leaves_nothing_behind(
     everpath: Everpath, flat: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_one = placing._write
+    write_one = atomic_files._write_new_file
 
     def failing(draft: Path, content: bytes) -> None:
         if "1.1.0" in str(draft):
             raise OSError(28, "No space left on device", str(draft))
         write_one(draft, content)
 
-    monkeypatch.setattr(placing, "_write", failing)
+    monkeypatch.setattr(atomic_files, "_write_new_file", failing)
     answer = everpath("bundle", "nest", "flat", "out")
     assert answer.code == 2
     assert "No space left on device\nhint: nothing was changed" in answer.err
