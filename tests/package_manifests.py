@@ -13,7 +13,7 @@ import yaml
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import walk
 
 
 def crd(name: str = "things.example.com", note: str = "", *versions: str) -> str:

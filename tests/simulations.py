@@ -6,8 +6,8 @@ __all__ = ["answer", "answered", "brief", "simulated", "sources"]
 
 from collections.abc import Sequence
 
-from everpath.resolvers.extensions import Source
-from everpath.simulate import Row, Scenario, Sheet, released, rows, sheets
+from everpath.resolvers.cluster_extension import Source
+from everpath.simulate import Row, Scenario, Sheet, released, results, sheets
 from graphs import package_graph
 
 
@@ -30,7 +30,7 @@ def answered(
     drawing: str | Sequence[Source], scenario: Scenario | None = None, installed: str | None = None
 ) -> list[Row]:
     """The rows of the same."""
-    return list(rows(simulated(drawing, scenario, installed)))
+    return list(results(simulated(drawing, scenario, installed)))
 
 
 def answer(drawing: str, installed: str, policy: str, channel: str = "stable") -> Row:

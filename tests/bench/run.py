@@ -33,9 +33,9 @@ from everpath.graph import PackageGraph
 from everpath.loaders.positions import locate
 from everpath.loaders.reading import read
 from everpath.model import Catalog, Channel, Package
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.cluster_extension import Source
 from everpath.rules.lint import check
-from everpath.simulate import Scenario, rows, sheets
+from everpath.simulate import Scenario, results, sheets
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def _walked(packages: Sequence[Package]) -> tuple[float, int, int]:
     start, walks, hops = time.process_time(), 0, 0
     for package in packages:
         source = Source("operatorhub", 0, PackageGraph(package))
-        for row in rows(sheets([source], Scenario())):
+        for row in results(sheets([source], Scenario())):
             walks, hops = walks + 1, hops + len(row.path)
     gc.enable()
     return time.process_time() - start, walks, hops
@@ -405,10 +405,10 @@ def _corpus() -> Path | None:
     return None
 
 
-def _table(rows: Iterator[Row]) -> Iterator[str]:
+def _table(results: Iterator[Row]) -> Iterator[str]:
     yield "| work | everpath | peer (opm 1.73.0) | ratio | goal | |"
     yield "|---|---|---|---|---|---|"
-    for row in rows:
+    for row in results:
         met = {True: "met", False: "MISSED", None: "not measured"}[row.met]
         yield f"| {row.work} | {row.ours} | {row.peer} | {row.ratio} | {row.goal} | {met} |"
 

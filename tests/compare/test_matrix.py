@@ -6,7 +6,7 @@ from everpath.compare import Outcome, Scope
 from everpath.compare.matrix import Matrix, MatrixRow, matrix
 from everpath.loaders.notation import parse
 from everpath.model import Catalog
-from everpath.resolvers.walks import End
+from everpath.upgrade_paths.hops import End
 
 CHAIN = "c: b\nb: a\na"
 

@@ -1,4 +1,4 @@
-"""everpath.resolvers.subscriptions against OLM v0's own resolver: every pick, and every word it fails with.
+"""everpath.resolvers.subscription against OLM v0's own resolver: every pick, and every word it fails with.
 
 Packages have several channels: whatever is installed is also asked about in every other channel.
 """
@@ -18,8 +18,8 @@ from conformance.random_graphs import OUTSIDERS, random_graph
 from conformance.small_graphs import PACKAGE, SmallEntry, SmallGraph, as_channel
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
-from everpath.resolvers.decisions import Decision, FailureKind, Installed
-from everpath.resolvers.subscriptions import CATALOG, SUBSCRIPTION, no_channel, resolve
+from everpath.resolvers.resolution import Decision, FailureKind, Installed
+from everpath.resolvers.subscription import CATALOG, SUBSCRIPTION, no_channel, resolve
 from everpath.versions import parse as parse_version
 
 pytestmark = pytest.mark.conformance

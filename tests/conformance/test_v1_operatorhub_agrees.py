@@ -15,8 +15,8 @@ from everpath.graph import PackageGraph
 from everpath.loaders.reading import read
 from everpath.model import Entry, Package
 from everpath.resolvers import olm_v1
-from everpath.resolvers.decisions import Decision, FailureKind, Installed
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.resolution import Decision, FailureKind, Installed
+from everpath.resolvers.cluster_extension import Extension, Source, resolve
 from everpath.versions import parse_or_none
 
 pytestmark = [pytest.mark.conformance, pytest.mark.corpus]

@@ -14,8 +14,8 @@ from conformance.oracle import Question as Asked
 from conformance.v1_questions import PACKAGE, Installation, Question
 from documents import Document, catalog, text
 from everpath.graph import PackageGraph
-from everpath.resolvers.decisions import Decision, FailureKind, Installed
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.resolution import Decision, FailureKind, Installed
+from everpath.resolvers.cluster_extension import Extension, Source, resolve
 from everpath.versions import parse_or_none
 
 

@@ -26,7 +26,7 @@ from everpath.loaders.notation import parse
 from everpath.model import Property
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0, opm
-from everpath.resolvers.decisions import FailureKind
+from everpath.resolvers.resolution import FailureKind
 from everpath.versions import parse as parse_version
 
 _GRAPH_COMPLAINTS: Final = ("no channel head", "multiple channel heads", "detected cycle", "channel contains")

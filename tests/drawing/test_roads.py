@@ -8,7 +8,7 @@ from everpath.graph import ChannelGraph
 from everpath.layout.picture import Picture
 from everpath.layout.roads import roads
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import Destination, End
+from everpath.upgrade_paths.hops import Destination, End
 from everpath.simulate import Asked
 from graphs import channel_graph
 from strategies import channel_graphs

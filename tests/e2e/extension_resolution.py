@@ -21,8 +21,8 @@ from conformance.v1_questions import PACKAGE, Installation, Question, Shelf
 from documents import Document, catalog
 from e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus
 from everpath.graph import PackageGraph
-from everpath.resolvers.decisions import Decision, FailureKind, Installed
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.resolution import Decision, FailureKind, Installed
+from everpath.resolvers.cluster_extension import Extension, Source, resolve
 from everpath.versions import parse, parse_or_none
 
 _RESOLVED: Final = re.compile(

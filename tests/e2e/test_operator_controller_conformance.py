@@ -1,4 +1,4 @@
-"""everpath.resolvers.extensions resolves like the real operator-controller."""
+"""everpath.resolvers.cluster_extension resolves like the real operator-controller."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from e2e.extension_resolution import (
 from e2e.servers.binaries import Binaries
 from e2e.servers.control_plane import ControlPlane
 from e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus, OperatorController
-from everpath.resolvers.admission import LONGEST_VERSION, VERSION_PATTERN, version_refusal
+from everpath.resolvers.cluster_extension_crd import LONGEST_VERSION, VERSION_PATTERN, version_refusal
 
 pytestmark = pytest.mark.e2e
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.resolvers.admission import version_refusal
+from everpath.resolvers.cluster_extension_crd import version_refusal
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.resolvers.arrivals import arrivals
+from everpath.upgrade_paths.goals import arrivals
 from graphs import channel_graph
 
 

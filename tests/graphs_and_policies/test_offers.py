@@ -7,8 +7,8 @@ import pytest
 from documents import Document, bundle, catalog, channel, deprecations
 from documents import package as declared
 from everpath.graph import Edge, EdgeKind, PackageGraph
-from everpath.resolvers.decisions import Failure, Installed
-from everpath.resolvers.offers import Offer, Source, Wish, as_served, best_offer, layers
+from everpath.resolvers.resolution import Failure, Installed
+from everpath.resolvers.catalog_candidates import Offer, Source, Wish, as_served, best_offer, layers
 from everpath.versions import parse_or_none
 from graphs import package_graph
 

@@ -9,8 +9,8 @@ import pytest
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place, Property
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.decisions import Failure, FailureKind
-from everpath.resolvers.walks import Destination, End, destinations, walk
+from everpath.resolvers.resolution import Failure, FailureKind
+from everpath.upgrade_paths.hops import Destination, End, destinations, walk
 from everpath.versions import parse
 from graphs import channel_graph
 

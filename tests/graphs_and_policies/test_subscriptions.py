@@ -6,8 +6,8 @@ import pytest
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place, Property
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark, Verdict
-from everpath.resolvers.subscriptions import CATALOG, SUBSCRIPTION, no_channel, resolve
+from everpath.resolvers.resolution import Decision, Failure, FailureKind, Installed, Remark, Verdict
+from everpath.resolvers.subscription import CATALOG, SUBSCRIPTION, no_channel, resolve
 from everpath.versions import parse
 from graphs import channel_graph
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse as parse_drawing
 from everpath.resolvers import olm_v0
-from everpath.resolvers.decisions import Decision, FailureKind, Installed, Remark, Verdict
-from everpath.resolvers.subscriptions import resolve
+from everpath.resolvers.resolution import Decision, FailureKind, Installed, Remark, Verdict
+from everpath.resolvers.subscription import resolve
 from everpath.versions import parse
 from strategies import channel_graphs, drawings
 

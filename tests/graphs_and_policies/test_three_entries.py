@@ -8,8 +8,8 @@ import pytest
 
 from everpath.graph import ChannelGraph
 from everpath.resolvers import olm_v0, opm
-from everpath.resolvers.decisions import FailureKind
-from everpath.resolvers.walks import End, destinations
+from everpath.resolvers.resolution import FailureKind
+from everpath.upgrade_paths.hops import End, destinations
 from graphs import channel_graph
 
 _NAMES = ("b1", "b2", "b3")

@@ -9,8 +9,8 @@ from documents import package as declared
 from everpath.graph import Edge, EdgeKind, PackageGraph
 from everpath.model import Package
 from everpath.resolvers import olm_v1
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark, Verdict
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.resolution import Decision, Failure, FailureKind, Installed, Remark, Verdict
+from everpath.resolvers.cluster_extension import Extension, Source, resolve
 from everpath.versions import parse_or_none
 from graphs import channel_graph, package_graph
 

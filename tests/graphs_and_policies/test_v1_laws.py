@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import olm_v1
-from everpath.resolvers.decisions import Decision, Installed, Remark, Verdict
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.resolution import Decision, Installed, Remark, Verdict
+from everpath.resolvers.cluster_extension import Extension, Source, resolve
 from graphs import package_graph
 from strategies import drawings
 

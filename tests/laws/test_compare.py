@@ -16,10 +16,10 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog
 from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.extensions import resolve as resolve_v1
-from everpath.resolvers.subscriptions import resolve as resolve_v0
+from everpath.resolvers.resolution import Installed
+from everpath.resolvers.cluster_extension import Extension, Source
+from everpath.resolvers.cluster_extension import resolve as resolve_v1
+from everpath.resolvers.subscription import resolve as resolve_v0
 from everpath.versions import parse as parse_version
 from graphs import channel_graph
 from strategies import drawings

@@ -11,8 +11,8 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Channel, Entry
 from everpath.resolvers import opm
-from everpath.resolvers.extensions import Source
-from everpath.resolvers.walks import End
+from everpath.resolvers.cluster_extension import Source
+from everpath.upgrade_paths.hops import End
 from everpath.rules.edits import Edit, edited
 from everpath.rules.findings import Severity
 from everpath.rules.fixes import Judged, traced

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.resolvers import opm
-from everpath.resolvers.opm_edits import still_accepts
+from everpath.resolvers.opm_revalidation import still_accepts
 from everpath.rules.edits import Edit, edited
 from graphs import channel_graph
 

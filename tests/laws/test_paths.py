@@ -20,7 +20,7 @@ from everpath.paths.network import POLICIES, Network, Policy, goals, hops_of, ne
 from everpath.paths.subjects import Subject
 from everpath.paths.survey import Question, roadbook
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import walk
 from everpath.scc import strongly_connected_components
 from everpath.versions import Version, parse
 from graphs import channel_graph

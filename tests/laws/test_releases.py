@@ -25,7 +25,7 @@ from everpath.releases.reconstruction import reconstruct_releases
 from everpath.releases.release_plan import ReleasePlan, ReleaseRequest, SetChannels, apply_edits, plan_release
 from everpath.releases.validation import find_problems
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import walk
 from everpath.versions import parse
 from histories import EMPTY, history, wishes
 from strategies import ranges

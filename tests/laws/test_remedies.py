@@ -10,8 +10,8 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Package
 from everpath.resolvers import PolicyName, opm
-from everpath.resolvers.extensions import Source
-from everpath.resolvers.walks import End
+from everpath.resolvers.cluster_extension import Source
+from everpath.upgrade_paths.hops import End
 from everpath.rules.edits import Edit, edited
 from everpath.simulate import Asked, Scenario, sheets
 from strategies import drawings

@@ -14,15 +14,15 @@ from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
 from everpath.paths.network import goals, network
-from everpath.resolvers import PolicyName, extensions, olm_v1, subscriptions
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.decisions import Decision, Installed, Remark
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.walks import End, walk
+from everpath.resolvers import PolicyName, cluster_extension, olm_v1, subscription
+from everpath.upgrade_paths.goals import arrivals
+from everpath.resolvers.resolution import Decision, Installed, Remark
+from everpath.resolvers.cluster_extension import Extension, Source
+from everpath.upgrade_paths.hops import End, walk
 from everpath.rules.lint import check
 from everpath.rules.waivers import Waiver
-from everpath.simulate import Asked, Row, Scenario, Terms, rows, sheets
-from everpath.simulate.ways import Book, ways
+from everpath.simulate import Asked, Row, Scenario, Terms, results, sheets
+from everpath.upgrade_paths.lazy_hops import Book, ways
 from everpath.versions import parse_or_none
 from strategies import drawings
 
@@ -50,7 +50,7 @@ def packages(draw: st.DrawFn) -> str:
 def answered(text: str | Catalog, scenario: Scenario | None = None) -> list[Row]:
     catalog = parse(text) if isinstance(text, str) else text
     source = Source("c", 0, PackageGraph(catalog.packages[0]))
-    return list(rows(sheets([source], scenario or Scenario())))
+    return list(results(sheets([source], scenario or Scenario())))
 
 
 def judged(package: PackageGraph, row: Row, here: str | None) -> Decision:
@@ -60,8 +60,8 @@ def judged(package: PackageGraph, row: Row, here: str | None) -> Decision:
     version = parse_or_none(bundle.version) if bundle is not None else None
     installed = Installed(here, version) if here is not None else None
     if row.policy == "v0":
-        return subscriptions.resolve(graph, installed)
-    return extensions.resolve(
+        return subscription.resolve(graph, installed)
+    return cluster_extension.resolve(
         [Source("c", 0, package)], Extension(package.name, (graph.name,), "", False, installed)
     )
 
@@ -149,8 +149,8 @@ def test_the_same_question_has_the_same_answer(text: str) -> None:
 @given(packages())
 def test_a_copy_of_the_catalog_with_a_lower_priority_changes_no_walk_of_v1(text: str) -> None:
     first, copy = (PackageGraph(parse(text).packages[0]) for _ in range(2))
-    alone = rows(sheets([Source("a", 0, first)], Scenario(("v1",))))
-    both = rows(sheets([Source("a", 5, first), Source("b", 0, copy)], Scenario(("v1",)), named=True))
+    alone = results(sheets([Source("a", 0, first)], Scenario(("v1",))))
+    both = results(sheets([Source("a", 5, first), Source("b", 0, copy)], Scenario(("v1",)), named=True))
     told = {(row.channel, row.installed): (row.path, row.end) for row in alone}
     assert {(row.channel, row.installed): (row.path, row.end) for row in both} == told
 
@@ -228,8 +228,8 @@ def test_terms_that_ask_for_nothing_change_no_walk(text: str) -> None:
 @given(packages())
 def test_a_catalog_without_the_package_changes_nothing(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
-    alone = list(rows(sheets([Source("c", 0, package)], Scenario())))
-    beside = rows(sheets([Source("c", 0, package), Source("d", 5, None)], Scenario()))
+    alone = list(results(sheets([Source("c", 0, package)], Scenario())))
+    beside = results(sheets([Source("c", 0, package), Source("d", 5, None)], Scenario()))
     assert [(r.path, r.installed) for r in beside] == [(r.path, r.installed) for r in alone]
 
 
@@ -239,7 +239,7 @@ def test_somebody_who_is_asked_for_is_answered_as_among_all(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
     source, every = Source("c", 0, package), answered(text)
     for name, bundle in package.package.by_name.items():
-        found = rows(sheets([source], Scenario(), [Asked(name, bundle.version)]))
+        found = results(sheets([source], Scenario(), [Asked(name, bundle.version)]))
         assert list(found) == [row for row in every if row.installed == name]
 
 
@@ -281,7 +281,7 @@ def test_whoever_listens_changes_no_decision(
         for name, bundle in package.package.by_name.items():
             wanted = Extension("p", channels, span, installed=Installed(name, parse_or_none(bundle.version)))
             heard: list[Remark] = []
-            assert extensions.resolve(served, wanted) == extensions.resolve(served, wanted, heard.append)
+            assert cluster_extension.resolve(served, wanted) == cluster_extension.resolve(served, wanted, heard.append)
 
 
 _EIGHT = ("1.0.0-rc.1", "1.0.0", "1.0.1", "1.1.0-alpha", "1.1.0", "1.2.0", "2.0.0", "3.0.0")
@@ -310,6 +310,6 @@ def test_the_rules_about_stranded_users_mean_those_whom_a_simulation_strands(
     found = check(catalog).findings
     rules: dict[PolicyName, str] = {"v0": "EP206", "v1": "EP207"}
     for policy, rule in rules.items():
-        rows = answered(catalog, Scenario(policies=(policy,)))
-        ends = {row.path[-1] if row.path else row.installed for row in rows if row.end is End.STRANDED}
+        results = answered(catalog, Scenario(policies=(policy,)))
+        ends = {row.path[-1] if row.path else row.installed for row in results if row.end is End.STRANDED}
         assert {f.entry for f in found if f.rule == rule} == ends, policy

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from everpath.layout.scene import Scene
 from everpath.reporters.page import render
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import walk
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
 from strategies import drawings
 

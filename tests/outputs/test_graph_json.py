@@ -9,7 +9,7 @@ from hypothesis import given
 
 from everpath.layout.scene import Scene
 from everpath.reporters.picture_json import render
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import walk
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
 from schemas import conforms
 from strategies import drawings

@@ -9,7 +9,7 @@ from everpath.paths.network import POLICIES, Policy
 from everpath.paths.subjects import subject
 from everpath.paths.survey import Question, Verdict, roadbook
 from everpath.ranges import Range, sample_versions
-from everpath.resolvers.decisions import Installed
+from everpath.resolvers.resolution import Installed
 from everpath.versions import parse
 from graphs import package_graph
 

@@ -14,7 +14,7 @@ import pytest
 from everpath.graph import PackageGraph
 from everpath.loaders.reading import read
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import walk
 from operator_runs import (
     SMALL,
     KnownStates,

@@ -8,7 +8,7 @@ from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.paths import roads
 from everpath.paths.climb import mirror_v1
 from everpath.paths.network import goals, network
-from everpath.resolvers.decisions import Installed
+from everpath.resolvers.resolution import Installed
 from everpath.versions import parse
 from graphs import channel_graph, package_graph
 

@@ -11,7 +11,7 @@ from everpath.model import Property
 from everpath.releases.channel_edges import Edges, catalog_package, union_range
 from everpath.releases.model import DeclaredEdges, Membership, Release, ReleasesFile, Variant
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import walk
 from histories import drawn, source
 
 

@@ -14,7 +14,7 @@ from everpath.graph import PackageGraph
 from everpath.loaders.reading import read
 from everpath.loaders.releases.parser import load_releases
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import walk
 
 CATALOG, BUNDLES = ROOT / "catalog", ROOT / "bundles"
 SOURCES = [CATALOG / "releases.yaml", ROOT / "examples/08-release/catalog/releases.yaml"]

@@ -9,7 +9,7 @@ from everpath.graph import PackageGraph
 from everpath.loaders.reading import read
 from everpath.model import Catalog
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import walk
 
 
 def own_catalog() -> Catalog:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from everpath.graph import PackageGraph
-from everpath.resolvers.extensions import Source
-from everpath.resolvers.walks import End
+from everpath.resolvers.cluster_extension import Source
+from everpath.upgrade_paths.hops import End
 from everpath.simulate import Scenario, Terms, sheets
 from simulations import answered, brief, simulated, sources
 

@@ -6,11 +6,11 @@ from everpath.graph import PackageGraph
 from everpath.model import Package
 from everpath.reporters.simulation import Simulation
 from everpath.reporters.simulation_text import text
-from everpath.resolvers.extensions import Source
-from everpath.resolvers.walks import End
+from everpath.resolvers.cluster_extension import Source
+from everpath.upgrade_paths.hops import End
 from everpath.simulate import Scenario, Terms
-from everpath.simulate.stream import Stream
-from everpath.simulate.ways import Book
+from everpath.upgrade_paths.channel_paths import Stream
+from everpath.upgrade_paths.lazy_hops import Book
 from graphs import package_graph
 from simulations import answered, brief, simulated
 

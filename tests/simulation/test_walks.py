@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from everpath.graph import PackageGraph
 from everpath.model import Property
-from everpath.resolvers.extensions import Source
-from everpath.resolvers.walks import End
+from everpath.resolvers.cluster_extension import Source
+from everpath.upgrade_paths.hops import End
 from everpath.simulate import Scenario
 from graphs import package_graph
 from simulations import answer, answered, brief, simulated

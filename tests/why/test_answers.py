@@ -11,7 +11,7 @@ from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, DeprecationEntry, Deprecations, Place, Property
 from everpath.resolvers import PolicyName
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.cluster_extension import Source
 from everpath.simulate import Terms, released
 
 

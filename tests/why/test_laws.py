@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from everpath.explain import Question, explain
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
-from everpath.resolvers import PolicyName, extensions, subscriptions
-from everpath.resolvers.decisions import Verdict
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.walks import End
+from everpath.resolvers import PolicyName, cluster_extension, subscription
+from everpath.resolvers.resolution import Verdict
+from everpath.resolvers.cluster_extension import Extension, Source
+from everpath.upgrade_paths.hops import End
 from everpath.simulate import Asked, Scenario, sheets
 from strategies import drawings
 
@@ -42,9 +42,9 @@ def test_the_decision_that_is_told_is_the_resolver_s(drawing: str, stranger: Ask
             account = story.account
             here = asked.under(account.policy) if asked is not None else None
             if account.policy == "v0":
-                expected = subscriptions.resolve(source.package.by_name["stable"], here)
+                expected = subscription.resolve(source.package.by_name["stable"], here)
             else:
-                expected = extensions.resolve([source], Extension("p", ("stable",), installed=here))
+                expected = cluster_extension.resolve([source], Extension("p", ("stable",), installed=here))
             assert account.decision == expected
             assert (account.decision.next or "") in story.verdict
             assert ("fails" in story.verdict) == (expected.failure is not None)

@@ -27,8 +27,8 @@ from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.ranges.masterminds import Constraint, ConstraintError
 from everpath.reporters.plain import count, listed, printable
-from everpath.resolvers.admission import version_refusal
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.cluster_extension_crd import version_refusal
+from everpath.resolvers.cluster_extension import Source
 from everpath.simulate import Asked, released
 
 _MOST_PACKAGES: Final = 5

@@ -31,7 +31,7 @@ from everpath.graph import PackageGraph
 from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.model import Catalog, Package
 from everpath.reporters.plain import count, printable
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.cluster_extension import Source
 from everpath.rules.findings import Finding
 from everpath.rules.lint import Selection, check
 from everpath.simulate import Asked

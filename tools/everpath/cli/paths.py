@@ -34,8 +34,8 @@ from everpath.paths.network import POLICIES, Policy
 from everpath.paths.subjects import Subject, installed, subject
 from everpath.paths.survey import Question, Roadbook, roadbook
 from everpath.reporters.plain import listed
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.resolution import Installed
+from everpath.resolvers.cluster_extension import Source
 from everpath.versions import Version, VersionError, parse_tolerant
 
 

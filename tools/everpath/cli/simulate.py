@@ -40,7 +40,7 @@ from everpath.errors import ExitCode, UsageError
 from everpath.model import Package
 from everpath.reporters.simulation import Simulation, csv, document
 from everpath.resolvers import PolicyName
-from everpath.resolvers.walks import End
+from everpath.upgrade_paths.hops import End
 from everpath.simulate import Scenario, Sheet, Terms, sheets
 
 FORMATS: Final = ("text", "json", "csv")

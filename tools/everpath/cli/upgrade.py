@@ -37,8 +37,8 @@ from everpath.olm.upgrade import (
     until_running,
     until_target_or_hop,
 )
-from everpath.resolvers.extensions import Source
-from everpath.simulate import Row, Scenario, released, rows, sheets
+from everpath.resolvers.cluster_extension import Source
+from everpath.simulate import Row, Scenario, released, results, sheets
 
 
 class UpgradeOptions(NamedTuple):
@@ -218,4 +218,4 @@ def _simulate(path: str, snapshot: OperatorSnapshot) -> Row | None:
         starting=starting_csv or None,
     )
     asked = released([graph], installed) if installed else None
-    return next(rows(sheets([Source(path, 0, graph)], scenario, asked)), None)
+    return next(results(sheets([Source(path, 0, graph)], scenario, asked)), None)

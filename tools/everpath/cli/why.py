@@ -40,7 +40,7 @@ from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.reporters.explanation import Told, document
 from everpath.resolvers import PolicyName
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.cluster_extension import Source
 from everpath.simulate import Asked, Terms, released
 
 if TYPE_CHECKING:

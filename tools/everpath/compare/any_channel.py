@@ -24,7 +24,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import PolicyName, olm_v1, opm
-from everpath.resolvers.offers import as_served
+from everpath.resolvers.catalog_candidates import as_served
 from everpath.rules.edits import Edit, edited, skipping, widening
 from everpath.wording import listed
 

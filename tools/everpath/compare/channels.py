@@ -18,9 +18,9 @@ from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.model import Place
 from everpath.resolvers import PolicyName, olm_v1
-from everpath.resolvers.decisions import Installed, Remark, Verdict
-from everpath.resolvers.subscriptions import resolve
-from everpath.resolvers.walks import End
+from everpath.resolvers.resolution import Installed, Remark, Verdict
+from everpath.resolvers.subscription import resolve
+from everpath.upgrade_paths.hops import End
 from everpath.rules.edits import Edit
 from everpath.wording import listed, plural
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from everpath.compare.roads import Road, Roads
 from everpath.resolvers import PolicyName
-from everpath.resolvers.decisions import FailureKind
-from everpath.resolvers.walks import End
+from everpath.resolvers.resolution import FailureKind
+from everpath.upgrade_paths.hops import End
 from everpath.versions import Version
 
 

@@ -11,12 +11,12 @@ from typing import ClassVar, NamedTuple
 from everpath.compare.differences import whole
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed
-from everpath.resolvers.quoting import quoted
-from everpath.resolvers.subscriptions import no_channel
-from everpath.resolvers.walks import Destination, End, destinations, walk
-from everpath.simulate.bulk import answers_v1, arrival_v1
+from everpath.upgrade_paths.goals import arrivals
+from everpath.resolvers.resolution import Decision, Failure, FailureKind, Installed
+from everpath.resolvers.go_quote import quoted
+from everpath.resolvers.subscription import no_channel
+from everpath.upgrade_paths.hops import Destination, End, destinations, walk
+from everpath.upgrade_paths.next_hops import answers_v1, arrival_v1
 from everpath.versions import Version
 
 #: What runs somewhere: names, each with the version that its bundle had when it was installed.

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.resolvers import PolicyName, extensions, subscriptions
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.offers import as_served
-from everpath.resolvers.walks import End
+from everpath.resolvers import PolicyName, cluster_extension, subscription
+from everpath.resolvers.resolution import Decision, Failure, FailureKind, Installed, Remark
+from everpath.resolvers.cluster_extension import Extension, Source
+from everpath.resolvers.catalog_candidates import as_served
+from everpath.upgrade_paths.hops import End
 from everpath.simulate import Asked, Row, Scenario, Terms, sheets
 
 
@@ -101,9 +101,9 @@ def _subscription(source: Source, question: Question, *, named: bool) -> Account
     graph = _channel(source, question.channel)
     installed = question.asked.under("v0") if question.asked is not None else None
     heard: list[Remark] = []
-    decision = subscriptions.resolve(graph, installed, starting=question.starting, hear=heard.append)
+    decision = subscription.resolve(graph, installed, starting=question.starting, hear=heard.append)
     if graph is None:
-        decision = Decision(None, subscriptions.no_channel(question.package, question.channel))
+        decision = Decision(None, subscription.no_channel(question.package, question.channel))
     path, end, reason = _walk([source], question, "v0", decision)
     catalog = source.name if named else None
     return Account(
@@ -127,7 +127,7 @@ def _extension(sources: Sequence[Source], question: Question) -> Account:
     wanted = Extension(
         question.package, question.channels, terms.version_range, terms.self_certified, installed
     )
-    decision = extensions.resolve(sources, wanted, heard.append)
+    decision = cluster_extension.resolve(sources, wanted, heard.append)
     path, end, reason = _walk(sources, question, "v1", decision)
     served = [s._replace(package=as_served(s.package)) if s.package is not None else s for s in sources]
     graphs = [(s, g) for s in served for c in question.channels if (g := _channel(s, c)) is not None]

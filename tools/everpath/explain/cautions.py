@@ -9,8 +9,8 @@ from typing import Final
 
 from everpath.explain.accounts import Account
 from everpath.model import Bundle, Package
-from everpath.resolvers.decisions import Verdict
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.resolution import Verdict
+from everpath.resolvers.cluster_extension import Source
 
 _REQUIREMENTS: Final = ("olm.package.required", "olm.gvk.required", "olm.constraint")
 

@@ -15,8 +15,8 @@ from everpath.explain.unseen import Check, unseen
 from everpath.explain.whereabouts import elsewhere, near_misses, refusal, refused, whereabouts
 from everpath.model import Catalog
 from everpath.resolvers import PolicyName
-from everpath.resolvers.decisions import Failure, FailureKind
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.resolution import Failure, FailureKind
+from everpath.resolvers.cluster_extension import Source
 from everpath.rules.opm_errors import Refusal
 
 #: Stops of a walk that are told; the account has them all.

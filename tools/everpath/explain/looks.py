@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from everpath.explain.accounts import Account
 from everpath.graph import Edge, EdgeKind
-from everpath.resolvers.decisions import Remark, Verdict
+from everpath.resolvers.resolution import Remark, Verdict
 
 
 class Look(NamedTuple):

@@ -13,7 +13,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Entry
 from everpath.ranges import Range
 from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.arrivals import arrivals
+from everpath.upgrade_paths.goals import arrivals
 from everpath.rules.edits import Edit, edited, joined, ranged, skipping
 from everpath.rules.fix_trials import Trials
 from everpath.rules.fixes import Judged, traced

@@ -12,9 +12,9 @@ from typing import Final
 
 from everpath.explain.accounts import Account, Question
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.resolvers import extensions, subscriptions
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.extensions import Extension, Source
+from everpath.resolvers import cluster_extension, subscription
+from everpath.resolvers.resolution import Installed
+from everpath.resolvers.cluster_extension import Extension, Source
 from everpath.rules.opm_errors import Refusal, refusals
 from everpath.simulate import Asked
 from everpath.versions import parse
@@ -165,11 +165,11 @@ def _crossing(catalog: str, channel: str, found: str) -> str:
 
 def _extensions(account: Account, sources: Sequence[Source]) -> Iterator[str]:
     package = next((s.package.name for s in sources if s.package is not None), "")
-    found = extensions.resolve(sources, Extension(package, installed=account.installed)).next
+    found = cluster_extension.resolve(sources, Extension(package, installed=account.installed)).next
     if found is not None:
         yield f"A ClusterExtension that lists no channels and asks for no version would take {found}."
 
 
 def _moved(source: Source, channel: str, installed: Installed) -> str | None:
     assert source.package is not None  # its channels were listed
-    return subscriptions.resolve(source.package.by_name[channel], installed).next
+    return subscription.resolve(source.package.by_name[channel], installed).next

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from everpath.graph import PackageGraph
 from everpath.layout.picture import Picture
 from everpath.resolvers import PolicyName, olm_v0
-from everpath.resolvers.walks import Destination, End
+from everpath.upgrade_paths.hops import Destination, End
 from everpath.simulate import Asked, Row
-from everpath.simulate.stream import Stream
-from everpath.simulate.ways import Book
+from everpath.upgrade_paths.channel_paths import Stream
+from everpath.upgrade_paths.lazy_hops import Book
 
 
 class Road(NamedTuple):

@@ -27,7 +27,7 @@ from everpath.layout.layout import Stroke
 from everpath.layout.picture import Node, Picture, Reach
 from everpath.layout.roads import Roads
 from everpath.layout.scene import Scene
-from everpath.resolvers.walks import End
+from everpath.upgrade_paths.hops import End
 from everpath.rules.findings import Severity
 
 #: What is said of a policy that stops beside the head.

@@ -14,7 +14,7 @@ from everpath.graph import ChannelGraph
 from everpath.model import Package
 from everpath.paths.network import Policy
 from everpath.ranges import sample_versions
-from everpath.resolvers.decisions import Installed
+from everpath.resolvers.resolution import Installed
 from everpath.simulate import released
 from everpath.versions import Version, parse
 

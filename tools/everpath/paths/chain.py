@@ -19,7 +19,7 @@ from everpath.graph import ChannelGraph
 from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
 from everpath.paths.network import hops_of, newest_first
 from everpath.resolvers import olm_v0
-from everpath.simulate.bulk import answers_v0
+from everpath.upgrade_paths.next_hops import answers_v0
 from everpath.versions import Version
 
 #: Mirrors with entries beside the chain that are tried before the search settles for what it has.

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from everpath.graph import ChannelGraph
 from everpath.paths.network import newest_first
 from everpath.resolvers import PolicyName
-from everpath.resolvers.walks import End, destinations
+from everpath.upgrade_paths.hops import End, destinations
 from everpath.versions import Version
 
 Hops = Mapping[str, str | None]

@@ -26,13 +26,13 @@ from typing import Final, Literal, NamedTuple
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.ranges import IntervalSet
-from everpath.resolvers import PolicyName, olm_v0, olm_v1, subscriptions
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.decisions import Failure, Installed
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.extensions import resolve as extend
-from everpath.resolvers.offers import as_served, layers
-from everpath.simulate.bulk import Answers, answers_v0, answers_v1, arrival_v1
+from everpath.resolvers import PolicyName, olm_v0, olm_v1, subscription
+from everpath.upgrade_paths.goals import arrivals
+from everpath.resolvers.resolution import Failure, Installed
+from everpath.resolvers.cluster_extension import Extension, Source
+from everpath.resolvers.cluster_extension import resolve as extend
+from everpath.resolvers.catalog_candidates import as_served, layers
+from everpath.upgrade_paths.next_hops import Answers, answers_v0, answers_v1, arrival_v1
 from everpath.versions import Key, Version, parse_or_none
 
 #: `any`: every hop that some cluster could make, by approving, pinning or waiting.
@@ -324,7 +324,7 @@ def _answers(graph: ChannelGraph, policy: PolicyName, everyone: _Everyone) -> An
     outside = [Installed(*one) for one in everyone.items() if one[0] not in graph.entries]
     arrival = arrival_v1(package, graph) if outside and policy == "v1" else None
     for installed in outside:
-        decision = arrival(installed) if arrival else subscriptions.resolve(graph, installed)
+        decision = arrival(installed) if arrival else subscription.resolve(graph, installed)
         hops[installed.name] = decision.next
         if decision.failure is not None:
             failures[installed.name] = decision.failure

@@ -19,7 +19,7 @@ from everpath.paths.network import Network, Policy, goals, network
 from everpath.paths.roads import Road, Tally, first_roads, longest_road, loops, tallies
 from everpath.paths.subjects import Subject
 from everpath.paths.sweep import onward
-from everpath.resolvers.decisions import Failure, FailureKind, Installed
+from everpath.resolvers.resolution import Failure, FailureKind, Installed
 from everpath.rules.opm_errors import Refusal, refusals
 from everpath.versions import Version
 

@@ -16,8 +16,8 @@ from everpath.compare.roads import Road
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison import ToldComparison, ToldMatrix, cut, since
 from everpath.reporters.plain import columns, one_line
-from everpath.resolvers.decisions import FailureKind
-from everpath.resolvers.walks import End
+from everpath.resolvers.resolution import FailureKind
+from everpath.upgrade_paths.hops import End
 from everpath.rules.findings import Severity
 
 _MOST_REASONS: Final = 10

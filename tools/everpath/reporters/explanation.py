@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from everpath.explain import Explanation, Look, Remedy, Story
 from everpath.loaders.location import Location
 from everpath.model import Place
-from everpath.resolvers.decisions import Failure
+from everpath.resolvers.resolution import Failure
 from everpath.rules.opm_errors import Refusal
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.

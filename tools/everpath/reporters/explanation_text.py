@@ -12,8 +12,8 @@ from everpath.explain import Check, Explanation, Look, Question, Remedy, Story
 from everpath.reporters.colour import Paint
 from everpath.reporters.explanation import Told
 from everpath.reporters.plain import columns, one_line, spelled
-from everpath.resolvers.decisions import Verdict
-from everpath.resolvers.walks import End
+from everpath.resolvers.resolution import Verdict
+from everpath.upgrade_paths.hops import End
 from everpath.wording import listed
 
 _COLOURS: Final = {End.HEAD: "green", End.STRANDED: "yellow", End.LOOP: "red", End.ERROR: "red"}

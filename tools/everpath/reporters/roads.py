@@ -16,8 +16,8 @@ from everpath.paths.survey import Question, Roadbook, Survey, Verdict
 from everpath.reporters.colour import Paint
 from everpath.reporters.plain import columns, count, listed, one_line, spelled
 from everpath.resolvers import olm_v1
-from everpath.resolvers.arrivals import arrivals
-from everpath.simulate.reasons import failing
+from everpath.upgrade_paths.goals import arrivals
+from everpath.upgrade_paths.reasons import failing
 
 _MOST_NAMES: Final = 6
 _MOST_DIGITS: Final = 15

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from everpath.model import Package
-from everpath.simulate import Row, Scenario, Sheet, rows
+from everpath.simulate import Row, Scenario, Sheet, results
 
 if TYPE_CHECKING:
     from everpath.rules.opm_errors import Refusal
@@ -51,8 +51,8 @@ class Simulation(NamedTuple):
             yield from ((catalog, refusal) for refusal in refusals(package))
 
     @property
-    def rows(self) -> Iterator[Row]:
-        return rows(self.sheets)
+    def results(self) -> Iterator[Row]:
+        return results(self.sheets)
 
     @property
     def fields(self) -> tuple[str, ...]:

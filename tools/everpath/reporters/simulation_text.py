@@ -14,7 +14,7 @@ from typing import Final
 from everpath.reporters.colour import Paint
 from everpath.reporters.plain import columns, count, listed, one_line, spelled
 from everpath.reporters.simulation import Simulation
-from everpath.resolvers.walks import End
+from everpath.upgrade_paths.hops import End
 from everpath.rules.opm_errors import Refusal
 from everpath.simulate import Line, Row, Sheet, Terms
 

@@ -32,8 +32,8 @@ from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle, Gvk, Property
 from everpath.ranges import Coverage
 from everpath.resolvers import MEMORY
-from everpath.resolvers.decisions import Failure, FailureKind
-from everpath.resolvers.quoting import quoted
+from everpath.resolvers.resolution import Failure, FailureKind
+from everpath.resolvers.go_quote import quoted
 from everpath.versions import Version
 
 #: Why OLM v0 does not install a bundle that the catalog has withdrawn.

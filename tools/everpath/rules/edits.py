@@ -30,7 +30,7 @@ from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.ranges import Interval, IntervalSet, Range
 from everpath.resolvers import opm
-from everpath.resolvers.opm_edits import still_accepts
+from everpath.resolvers.opm_revalidation import still_accepts
 from everpath.wording import listed
 
 #: Names are spelled out in a fix up to this many: who is to write them down must see them.

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import TypeAlias
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.resolvers import PolicyName, extensions, olm_v0, olm_v1, opm
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.walks import Destination, End, destinations
+from everpath.resolvers import PolicyName, cluster_extension, olm_v0, olm_v1, opm
+from everpath.upgrade_paths.goals import arrivals
+from everpath.upgrade_paths.hops import Destination, End, destinations
 from everpath.rules.edits import Edit, edited
 from everpath.rules.findings import Flaw
 from everpath.rules.registry import Rule
@@ -118,12 +118,12 @@ def _fates(graph: ChannelGraph, policy: PolicyName) -> Mapping[str, _Fate]:
 def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
     """Entries for which a range crashes OLM v1, or for which it chooses a bundle that it then refuses."""
     if graph.panicking_entries:
-        from everpath.simulate.bulk import answers_v1  # noqa: PLC0415 - hardly a range crashes anybody
+        from everpath.upgrade_paths.next_hops import answers_v1  # noqa: PLC0415 - hardly a range crashes anybody
 
         alone = PackageGraph(graph.package._replace(channels=(graph.channel,)))
         return frozenset(answers_v1(alone, graph).failures)
     bundles = ((name, graph.bundle(name)) for name in graph.entries)
-    refused = {name for name, bundle in bundles if bundle is not None and extensions.defect(bundle)}
+    refused = {name for name, bundle in bundles if bundle is not None and cluster_extension.defect(bundle)}
     return frozenset(name for name, hop in olm_v1.hops(graph).items() if (hop or name) in refused)
 
 

@@ -14,7 +14,7 @@ from everpath.graph import PackageGraph
 from everpath.model import Catalog, Package, Place
 from everpath.ranges import Range
 from everpath.resolvers import opm
-from everpath.resolvers.quoting import quoted
+from everpath.resolvers.go_quote import quoted
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Selection, check
 

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 __all__ = ["Asked", "Line", "Row", "Scenario", "Sheet", "Terms", "released", "rows", "sheets"]
 
-from everpath.simulate.asked import Asked, released
-from everpath.simulate.rows import Line, Row, Sheet, rows
+from everpath.simulate.installed import Asked, released
+from everpath.simulate.results import Line, Row, Sheet, rows
 from everpath.simulate.scenario import Scenario, Terms, sheets

@@ -7,7 +7,7 @@ __all__ = ["Trail", "follow"]
 from collections.abc import Callable
 from typing import NamedTuple
 
-from everpath.resolvers.decisions import Decision, Failure, Installed
+from everpath.resolvers.resolution import Decision, Failure, Installed
 
 
 class Trail(NamedTuple):

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import PolicyName
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.offers import as_served
-from everpath.simulate.asked import Asked
-from everpath.simulate.rows import Line, Row, Sheet
-from everpath.simulate.spanning import Spanning
-from everpath.simulate.stream import Stream
-from everpath.simulate.ways import Book
+from everpath.resolvers.cluster_extension import Extension, Source
+from everpath.resolvers.catalog_candidates import as_served
+from everpath.simulate.installed import Asked
+from everpath.simulate.results import Line, Row, Sheet
+from everpath.simulate.cluster_extension_paths import Spanning
+from everpath.upgrade_paths.channel_paths import Stream
+from everpath.upgrade_paths.lazy_hops import Book
 
 
 class Terms(NamedTuple):

@@ -10,7 +10,7 @@ from itertools import pairwise
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import olm_v0, opm
-from everpath.resolvers.decisions import FailureKind
+from everpath.resolvers.resolution import FailureKind
 from everpath.rules.edits import Edit, adding, replacing, skipping, unplaced, unreplacing
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule

@@ -11,8 +11,8 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.walks import End, destinations, walk
+from everpath.upgrade_paths.goals import arrivals
+from everpath.upgrade_paths.hops import End, destinations, walk
 from everpath.rules.edits import Edit, bounded, edited, safest, skipping, unskipping, widening
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -172,7 +172,7 @@ def _stops_v1(graph: ChannelGraph) -> dict[str, list[str]]:
     stops = _stops(graph, olm_v1.hops(graph), ())
     if not stops:
         return stops
-    from everpath.simulate.bulk import answers_v1  # noqa: PLC0415 - a channel without stops need not ask
+    from everpath.upgrade_paths.next_hops import answers_v1  # noqa: PLC0415 - a channel without stops need not ask
 
     answers = answers_v1(PackageGraph(graph.package), graph)
     return _stops(graph, answers.next, answers.failures)

@@ -12,7 +12,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Entry
 from everpath.ranges import IntervalSet
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import destinations
+from everpath.upgrade_paths.hops import destinations
 from everpath.rules.edits import Edit, next_release, widening
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule

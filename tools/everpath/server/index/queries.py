@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from everpath.model import Gvk
-from everpath.resolvers.quoting import quoted
+from everpath.resolvers.go_quote import quoted
 from everpath.server import registry_pb2 as api
 from everpath.server.index.model import (
     VALID_NAME,

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.resolvers import PolicyName
-from everpath.resolvers.walks import End
-from everpath.simulate.ways import Way
+from everpath.upgrade_paths.hops import End
+from everpath.upgrade_paths.lazy_hops import Way
 
 
 class Row(NamedTuple):

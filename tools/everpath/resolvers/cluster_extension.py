@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from everpath.model import Bundle
 from everpath.ranges.masterminds import Constraint, ConstraintError
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark, Reporter, Verdict
-from everpath.resolvers.offers import Offer, Source, Wish, best_offer
+from everpath.resolvers.resolution import Decision, Failure, FailureKind, Installed, Remark, Reporter, Verdict
+from everpath.resolvers.catalog_candidates import Offer, Source, Wish, best_offer
 from everpath.resolvers.olm_v1 import requirement
-from everpath.resolvers.quoting import quoted
+from everpath.resolvers.go_quote import quoted
 from everpath.versions import parse_or_none
 
 

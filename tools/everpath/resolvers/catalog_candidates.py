@@ -17,7 +17,7 @@ from everpath.graph import ChannelGraph, Edge, EdgeKind, PackageGraph
 from everpath.model import Bundle, Entry
 from everpath.ranges.masterminds import Constraint
 from everpath.resolvers import MEMORY
-from everpath.resolvers.decisions import Failure, FailureKind, Installed, Remark, Reporter, Verdict
+from everpath.resolvers.resolution import Failure, FailureKind, Installed, Remark, Reporter, Verdict
 from everpath.resolvers.olm_v1 import release_key
 from everpath.versions import Version, parse_or_none
 

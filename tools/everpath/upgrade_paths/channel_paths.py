@@ -9,16 +9,16 @@ from functools import cached_property
 from itertools import chain
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.resolvers import PolicyName, subscriptions
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.decisions import Decision, Installed
-from everpath.resolvers.offers import as_served
-from everpath.resolvers.walks import Destination, End, destinations
-from everpath.simulate.asked import Asked
-from everpath.simulate.bulk import Answers, answers_v0, answers_v1, arrival_v1
-from everpath.simulate.reasons import Reasons, arriving, circle, described, failing, installs, opened
-from everpath.simulate.rows import Row
-from everpath.simulate.ways import Book, Way, extended, ways
+from everpath.resolvers import PolicyName, subscription
+from everpath.upgrade_paths.goals import arrivals
+from everpath.resolvers.resolution import Decision, Installed
+from everpath.resolvers.catalog_candidates import as_served
+from everpath.upgrade_paths.hops import Destination, End, destinations
+from everpath.simulate.installed import Asked
+from everpath.upgrade_paths.next_hops import Answers, answers_v0, answers_v1, arrival_v1
+from everpath.upgrade_paths.reasons import Reasons, arriving, circle, described, failing, installs, opened
+from everpath.simulate.results import Row
+from everpath.upgrade_paths.lazy_hops import Book, Way, extended, ways
 
 Decide = Callable[[Installed | None, str | None], Decision]
 
@@ -44,7 +44,7 @@ class Stream:
         """A Subscription to the channel."""
 
         def decide(installed: Installed | None, starting: str | None) -> Decision:
-            return subscriptions.resolve(graph, installed, starting=starting)
+            return subscription.resolve(graph, installed, starting=starting)
 
         return Stream(graph, "v0", answers_v0(graph), decide, book)
 

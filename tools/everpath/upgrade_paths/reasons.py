@@ -11,7 +11,7 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.decisions import Failure, FailureKind, Installed
+from everpath.resolvers.resolution import Failure, FailureKind, Installed
 from everpath.versions import Version
 
 #: Edges that are named in a reason; a channel where everything covers everything has n for each of n entries.

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from everpath.graph import PackageGraph
 from everpath.resolvers import PolicyName
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.offers import as_served
+from everpath.resolvers.resolution import Installed
+from everpath.resolvers.catalog_candidates import as_served
 from everpath.versions import Version, VersionError, parse_or_none, parse_tolerant
 
 _TAIL: Final = re.compile(r"(?:^|[.\-_]v?|v)(?P<version>\d+\.\d+(?:\.\d+)?(?:[-+.][0-9A-Za-z.+-]*)?)$")

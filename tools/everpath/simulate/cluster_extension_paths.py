@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from everpath.graph import ChannelGraph
-from everpath.resolvers import extensions
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.decisions import Decision, Installed, Remark, Verdict
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.walks import End
-from everpath.simulate.asked import Asked
+from everpath.resolvers import cluster_extension
+from everpath.upgrade_paths.goals import arrivals
+from everpath.resolvers.resolution import Decision, Installed, Remark, Verdict
+from everpath.resolvers.cluster_extension import Extension, Source
+from everpath.upgrade_paths.hops import End
+from everpath.simulate.installed import Asked
 from everpath.simulate.follow import Trail, follow
-from everpath.simulate.reasons import AFRESH, arriving, circle, described, failing, installs, opened
-from everpath.simulate.rows import Row
+from everpath.upgrade_paths.reasons import AFRESH, arriving, circle, described, failing, installs, opened
+from everpath.simulate.results import Row
 from everpath.versions import parse_or_none
 
 _MOST_REMARKS = 3
@@ -51,7 +51,7 @@ class Spanning:
     def _decide(self, installed: Installed | None) -> Decision:
         if installed not in self._decided:
             wanted = self._extension._replace(installed=installed)
-            self._decided[installed] = extensions.resolve(self._sources, wanted)
+            self._decided[installed] = cluster_extension.resolve(self._sources, wanted)
         return self._decided[installed]
 
     def _arrived(self, decision: Decision) -> Installed:
@@ -118,7 +118,7 @@ class Spanning:
     def _stranded(self, here: Installed) -> str:
         """What the resolver says of whoever accepts the last stop."""
         heard: list[Remark] = []
-        extensions.resolve(self._sources, self._extension._replace(installed=here), heard.append)
+        cluster_extension.resolve(self._sources, self._extension._replace(installed=here), heard.append)
         shown = [
             f"{remark.edge}, but {_spoken(remark.reason)}"
             for remark in heard

@@ -14,7 +14,7 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.resolvers import olm_v0
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark, Reporter, Verdict
+from everpath.resolvers.resolution import Decision, Failure, FailureKind, Installed, Remark, Reporter, Verdict
 from everpath.versions import Version
 
 #: Stands in the words for the name of the Subscription, which only the cluster knows.

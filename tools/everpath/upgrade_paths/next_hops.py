@@ -11,9 +11,9 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle
-from everpath.resolvers import MEMORY, extensions, olm_v0, olm_v1
-from everpath.resolvers.decisions import Decision, Failure, Installed
-from everpath.resolvers.extensions import Extension, Source
+from everpath.resolvers import MEMORY, cluster_extension, olm_v0, olm_v1
+from everpath.resolvers.resolution import Decision, Failure, Installed
+from everpath.resolvers.cluster_extension import Extension, Source
 from everpath.versions import Version, parse_or_none
 
 #: Stands for the catalog where there is one and its name does not matter.
@@ -77,10 +77,10 @@ def arrival_v1(
     def decide(installed: Installed | None) -> Decision:
         wanted = _extension(graph, channels, installed)
         if installed is None or versions is None or _is_of(graph, versions, installed):
-            return extensions.resolve([Source(_ONLY, 0, package)], wanted)
+            return cluster_extension.resolve([Source(_ONLY, 0, package)], wanted)
         best = next(olm_v1.candidates(graph, *installed), None)
         if best is None:
-            return extensions.resolve([Source(_ONLY, 0, bare)], wanted)
+            return cluster_extension.resolve([Source(_ONLY, 0, bare)], wanted)
         return Decision(None if (failure := _defect(graph, best.successor)) else best.successor, failure)
 
     return decide
@@ -128,7 +128,7 @@ def _one_by_one(package: PackageGraph, graph: ChannelGraph, channels: tuple[str,
     failures: dict[str, Failure] = {}
     for name in graph.entries:
         wanted = _extension(graph, channels, _installed(graph, name))
-        decision = extensions.resolve([source], wanted)
+        decision = cluster_extension.resolve([source], wanted)
         hops[name] = decision.next
         if decision.failure is not None:
             failures[name] = decision.failure
@@ -145,10 +145,10 @@ def _unreadable(graph: ChannelGraph, name: str) -> Failure | None:
     if graph.bundle(name) is not None:
         return None
     wanted = Extension(graph.package.name, (graph.name,), installed=Installed(name, None))
-    return extensions.resolve([Source(_ONLY, 0, PackageGraph(graph.package))], wanted).failure
+    return cluster_extension.resolve([Source(_ONLY, 0, PackageGraph(graph.package))], wanted).failure
 
 
 def _defect(graph: ChannelGraph, name: str) -> Failure | None:
     """v1's failure over a bundle that it has chosen; it takes no other in its stead."""
     bundle = graph.bundle(name)
-    return extensions.defect(bundle) if bundle is not None else None
+    return cluster_extension.defect(bundle) if bundle is not None else None
