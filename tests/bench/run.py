@@ -33,9 +33,9 @@ from everpath.graph import PackageGraph
 from everpath.loaders.positions import locate
 from everpath.loaders.reading import read
 from everpath.model import Catalog, Channel, Package
-from everpath.resolvers.cluster_extension import Source
+from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.rules.lint import check
-from everpath.simulate import Scenario, results, sheets
+from everpath.simulate import Scenario, all_paths, simulate_package
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +264,9 @@ def _walked(packages: Sequence[Package]) -> tuple[float, int, int]:
     gc.disable()  # as the command does
     start, walks, hops = time.process_time(), 0, 0
     for package in packages:
-        source = Source("operatorhub", 0, PackageGraph(package))
-        for row in results(sheets([source], Scenario())):
-            walks, hops = walks + 1, hops + len(row.path)
+        source = ClusterCatalog("operatorhub", 0, PackageGraph(package))
+        for row in all_paths(simulate_package([source], Scenario())):
+            walks, hops = walks + 1, hops + len(row.hops)
     gc.enable()
     return time.process_time() - start, walks, hops
 
@@ -405,10 +405,10 @@ def _corpus() -> Path | None:
     return None
 
 
-def _table(results: Iterator[Row]) -> Iterator[str]:
+def _table(rows: Iterator[Row]) -> Iterator[str]:
     yield "| work | everpath | peer (opm 1.73.0) | ratio | goal | |"
     yield "|---|---|---|---|---|---|"
-    for row in results:
+    for row in rows:
         met = {True: "met", False: "MISSED", None: "not measured"}[row.met]
         yield f"| {row.work} | {row.ours} | {row.peer} | {row.ratio} | {row.goal} | {met} |"
 

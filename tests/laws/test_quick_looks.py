@@ -32,9 +32,9 @@ _ANYTHING = st.one_of(_MAPPINGS, _MAPPINGS, _VALUES, st.just(UNREAD))
 @given(st.lists(_ANYTHING, max_size=5))
 def test_an_api_is_provided_twice_if_an_earlier_property_provides_it(values: list[object]) -> None:
     properties = tuple(Property("olm.gvk", value, HERE.at(i)) for i, value in enumerate(values))
-    apis = [olm_v0.gvk(value) for value in values]
+    apis = [olm_v0.parse_gvk(value) for value in values]
     repeated = [(api, properties[i]) for i, api in enumerate(apis) if api is not None and api in apis[:i]]
-    assert list(olm_v0.provided_twice(Bundle("a", "op", "1.0.0", HERE, properties=properties))) == repeated
+    assert list(olm_v0.repeated_apis(Bundle("a", "op", "1.0.0", HERE, properties=properties))) == repeated
 
 
 @given(st.sampled_from(sorted(SHAPES)), _ANYTHING)

@@ -16,7 +16,7 @@ from everpath.paths.survey import Question, Roadbook, Survey, Verdict
 from everpath.reporters.colour import Paint
 from everpath.reporters.plain import columns, count, listed, one_line, spelled
 from everpath.resolvers import olm_v1
-from everpath.upgrade_paths.goals import arrivals
+from everpath.upgrade_paths.goals import path_goals
 from everpath.upgrade_paths.reasons import failing
 
 _MOST_NAMES: Final = 6
@@ -70,9 +70,9 @@ def _goal(survey: Survey) -> str:
     name, graphs = survey.goal, survey.network.followed
     if survey.network.policy != "v1" or any(name == graph.head for graph in graphs):
         return spelled(name)
-    if name not in {first for graph in graphs for first in olm_v1.fresh_installs(graph)}:
+    if name not in {first for graph in graphs for first in olm_v1.new_installs(graph)}:
         return spelled(name)
-    withdrawn = not any(name in arrivals(graph, "v1") for graph in graphs)
+    withdrawn = not any(name in path_goals(graph, "v1") for graph in graphs)
     more = ", though it is withdrawn" if withdrawn else ""
     return f"{spelled(name)}, which it installs afresh{more}"
 

@@ -1,8 +1,16 @@
-"""What a resolver is asked, what it answers, and what can be heard while it makes up its mind."""
+"""The input and output of a resolver, and the trace of how it chose."""
 
 from __future__ import annotations
 
-__all__ = ["Decision", "Failure", "FailureKind", "Installed", "Remark", "Reporter", "Verdict"]
+__all__ = [
+    "CandidateResult",
+    "FailureKind",
+    "InstalledBundle",
+    "Resolution",
+    "ResolutionFailure",
+    "TraceStep",
+    "Tracer",
+]
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -12,15 +20,15 @@ from everpath.graph import Edge
 from everpath.versions import Version
 
 
-class Installed(NamedTuple):
-    """What runs on a cluster. It need not be in any catalog; a version that does not parse is None."""
+class InstalledBundle(NamedTuple):
+    """The bundle that runs on a cluster. It need not be in a catalog. `version` None: it does not parse."""
 
     name: str
     version: Version | None
 
 
 class FailureKind(StrEnum):
-    """What stops a resolver. In OLM v0 each fails the whole namespace, new installs included."""
+    """Why a resolver fails. Under OLM v0 every failure stops all updates in the namespace."""
 
     NO_HEAD = "no head"
     SEVERAL_HEADS = "several heads"
@@ -36,44 +44,44 @@ class FailureKind(StrEnum):
     UNREADABLE_VERSION = "unreadable version"
 
 
-class Failure(NamedTuple):
-    """A resolver's own failure: the entries that cause it, and its words where they are stable."""
+class ResolutionFailure(NamedTuple):
+    """A failed resolution: the entries that cause it, and OLM's message if that is the same in every run."""
 
     kind: FailureKind
     names: tuple[str, ...]
-    words: str = ""
+    message: str = ""
 
 
-class Verdict(StrEnum):
-    """What becomes of something that a resolver looks at."""
+class CandidateResult(StrEnum):
+    """What a resolver does with a candidate."""
 
     TAKEN = "taken"
     PASSED_OVER = "passed over"
     REFUSED = "refused"
 
 
-class Remark(NamedTuple):
-    """One thing a resolver looked at, the edge it came by if any, what became of it, and for what reason."""
+class TraceStep(NamedTuple):
+    """One candidate that a resolver examined, the edge that leads to it, the result and the reason."""
 
     entry: str
-    verdict: Verdict
+    result: CandidateResult
     reason: str
     edge: Edge | None = None
     catalog: str | None = None
 
 
-#: Hears every remark, in the order in which the resolver looks.
-Reporter = Callable[[Remark], None]
+#: Receives every step of a resolution, in the order in which the resolver examines candidates.
+Tracer = Callable[[TraceStep], None]
 
 
-class Decision(NamedTuple):
-    """Where a resolver goes from what is installed: None if it stays, or if it fails.
+class Resolution(NamedTuple):
+    """The next hop from what is installed; None if it stays or the resolver fails.
 
-    `catalog` is the one it is taken from. `deprecations` is the one whose olm.deprecations the status then
-    shows: in OLM v1 the last that had an offer, which need not be the one that was chosen.
+    `catalog` is the catalog of the chosen bundle. `deprecations` is the catalog whose olm.deprecations the
+    status shows: in OLM v1 the last catalog that had a candidate, even if another one was chosen.
     """
 
     next: str | None
-    failure: Failure | None = None
+    failure: ResolutionFailure | None = None
     catalog: str | None = None
     deprecations: str | None = None

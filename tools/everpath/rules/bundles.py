@@ -72,7 +72,7 @@ def _removal(graph: ChannelGraph, entry: Entry) -> str:
         others[heir.name] = heir._replace(replaces=entry.replaces, skips=skips)
         words = f"let {heir.name} replace {entry.replaces or 'nothing'} and skip {listed(skips)} in its stead"
     left = ChannelGraph(graph.channel._replace(entries=tuple(others.values())), graph.package)
-    return f", or {words}" if others and opm.verdict(left).accepted else ""
+    return f", or {words}" if others and opm.validate_channel(left).is_valid else ""
 
 
 @package_rule("EP402", "bundle-in-no-channel", Severity.ERROR)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Package
-from everpath.resolvers import PolicyName, olm_v0, olm_v1
+from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.findings import Finding, Flaw, Severity
 from everpath.rules.fixes import Judged, traced
 from everpath.rules.registry import Rule, rules_about
@@ -49,7 +49,7 @@ class Selection(NamedTuple):
     ignored: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
-    policy: PolicyName | None = None
+    policy: ResolverName | None = None
     subjects: frozenset[str] = GRAPH
     validators: frozenset[str] = frozenset()
 
@@ -308,14 +308,14 @@ def _moves(graph: PackageGraph, selection: Selection) -> dict[str, dict[str, tup
     return found
 
 
-def _steps(channel: ChannelGraph, policy: PolicyName | None) -> Iterator[tuple[PolicyName, str, str]]:
+def _steps(channel: ChannelGraph, policy: ResolverName | None) -> Iterator[tuple[ResolverName, str, str]]:
     """What the users of one policy, or of both, are moved to: by whom, from what, to what."""
     if policy != "v1":
-        for before, after in olm_v0.hops(channel).next.items():
+        for before, after in olm_v0.next_hops(channel).next.items():
             if after is not None:
                 yield "v0", before, after
     if policy != "v0":
-        for before, after in olm_v1.hops(channel).items():
+        for before, after in olm_v1.next_hops(channel).items():
             if after is not None:
                 yield "v1", before, after
 

@@ -14,7 +14,7 @@ from everpath.graph import PackageGraph
 from everpath.model import Catalog, Package, Place
 from everpath.ranges import Range
 from everpath.resolvers import opm
-from everpath.resolvers.go_quote import quoted
+from everpath.resolvers.go_quote import go_quote
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Selection, check
 
@@ -89,14 +89,14 @@ def _nameless(package: Package) -> Iterator[Refusal]:
 
 def _own_words(package: Package, finding: Finding) -> str | None:
     """What opm itself says of what stands there twice."""
-    whose = f"package {quoted(package.name)}"
+    whose = f"package {go_quote(package.name)}"
     match finding.rule:
         case "EP108" if finding.channel is not None:
-            return f"{whose} has duplicate channel {quoted(finding.channel)}"
+            return f"{whose} has duplicate channel {go_quote(finding.channel)}"
         case "EP403" if finding.entry is not None:
-            return f"{whose} has duplicate bundle {quoted(finding.entry)}"
+            return f"{whose} has duplicate bundle {go_quote(finding.entry)}"
         case "EP502" if finding.place in {document.place for document in package.deprecations}:
-            return f"expected a maximum of one deprecation per package: {quoted(package.name)}"
+            return f"expected a maximum of one deprecation per package: {go_quote(package.name)}"
     return None
 
 
@@ -105,7 +105,7 @@ def unreadable_ranges(package: Package) -> Iterator[Refusal]:
     for channel in package.channels:
         for entry in channel.entries:
             if entry.skip_range and Range.parse_or_none(entry.skip_range) is None:
-                words = f"invalid skipRange {quoted(entry.skip_range)} of {entry.name}"
+                words = f"invalid skipRange {go_quote(entry.skip_range)} of {entry.name}"
                 place = entry.place.at("skipRange")
                 fix = "`everpath range explain` says what is wrong with it"
                 yield Refusal(package.name, channel.name, words, place, _RANGE, fix)
@@ -113,5 +113,5 @@ def unreadable_ranges(package: Package) -> Iterator[Refusal]:
 
 def _broken_graphs(package: Package) -> Iterator[Refusal]:
     for graph in PackageGraph(package).channels:
-        if (words := opm.verdict(graph).words) is not None:
+        if (words := opm.validate_channel(graph).error) is not None:
             yield Refusal(package.name, graph.name, words, graph.channel.place)

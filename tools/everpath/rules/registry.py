@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.waivers import Standing
 
@@ -66,7 +66,7 @@ class Rule(NamedTuple):
     subject: Subject
     docstring: str
     check: Callable[..., Iterator[Flaw]]
-    policy: PolicyName | None = None
+    policy: ResolverName | None = None
     unreadable: bool = False
     validators: tuple[str, ...] = ()
 
@@ -105,7 +105,7 @@ def _decorator(  # noqa: PLR0913 - what a rule is made of
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
     unreadable: bool = False,
     validators: tuple[str, ...] = (),
 ) -> Callable[[Check[S]], Check[S]]:
@@ -122,7 +122,7 @@ def catalog_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
     unreadable: bool = False,
 ) -> Callable[[Check[Catalog]], Check[Catalog]]:
     """A rule asked once, of everything that was read."""
@@ -134,7 +134,7 @@ def package_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[PackageGraph]], Check[PackageGraph]]:
     """A rule asked of each package."""
     return _decorator("package", id, name, severity, policy=policy)
@@ -145,7 +145,7 @@ def channel_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[ChannelGraph]], Check[ChannelGraph]]:
     """A rule asked of each channel."""
     return _decorator("channel", id, name, severity, policy=policy)
@@ -156,7 +156,7 @@ def bundle_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[Bundle]], Check[Bundle]]:
     """A rule asked of each bundle."""
     return _decorator("bundle", id, name, severity, policy=policy)
@@ -187,7 +187,7 @@ def upgrade_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[Upgrade]], Check[Upgrade]]:
     """A rule asked of each two releases OLM moves between, where their definitions are known."""
     return _decorator("upgrade", id, name, severity, policy=policy)

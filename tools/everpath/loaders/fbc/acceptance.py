@@ -29,7 +29,7 @@ def why_refused(blobs: Sequence[Blob]) -> str | None:
             return finding.message
     for package in catalog.packages:
         for graph in PackageGraph(package).channels:
-            if (words := opm.verdict(graph).words) is not None:
+            if (words := opm.validate_channel(graph).error) is not None:
                 return f"channel {graph.name}: {words}"
         for refusal in unreadable_ranges(package):
             return f"channel {refusal.channel}: {refusal.text}"

@@ -128,7 +128,7 @@ def _index_channel(
             message.SerializeToString(deterministic=True),
             tuple(provided_apis(bundle)),
         )
-    chain = olm_v0.order(graph).chain
+    chain = olm_v0.sort_channel(graph).chain
     in_chain = set(chain)
     olm_order = (*chain, *(name for name in names if name not in in_chain))
     return IndexedChannel(graph.name, graph.heads[0], deprecation, entries, olm_order)
