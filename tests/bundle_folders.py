@@ -12,7 +12,7 @@ from typing import Any, Final
 from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Finding
-from everpath.rules.lint import FOLDERS, Selection, judge_folders
+from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundles
 
 Json = dict[str, Any]
 
@@ -230,5 +230,5 @@ def lay_out(files: Files, folder: Path) -> Path:
 
 def judged(folder: Path, surroundings: Surroundings | None = None) -> tuple[Finding, ...]:
     """What all rules say of a bundle's folder, the optional ones included."""
-    selection = Selection(subjects=FOLDERS, validators=frozenset(OPTIONAL))
-    return judge_folders([read_folder(str(folder), surroundings or Surroundings())], selection).findings
+    selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
+    return lint_bundles([read_folder(str(folder), surroundings or Surroundings())], selection).findings

@@ -13,7 +13,7 @@ import pytest
 from everpath.loaders.bundle.bundle_folders import Surroundings, find_folders, read_folder
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Severity
-from everpath.rules.lint import FOLDERS, Judgement, Selection, judge_folders
+from everpath.rules.lint import BUNDLE_SUBJECTS, LintResult, Selection, lint_bundles
 
 pytestmark = pytest.mark.corpus
 
@@ -40,13 +40,13 @@ WARNINGS_AND_ERRORS = {
 
 
 @pytest.fixture(scope="module")
-def judgement(operatorhub: Path) -> Judgement:
+def judgement(operatorhub: Path) -> LintResult:
     paths = [path for _, path in find_folders(str(operatorhub)).folders][::20]
-    selection = Selection(subjects=FOLDERS, validators=frozenset(OPTIONAL))
-    return judge_folders((read_folder(path, Surroundings()) for path in paths), selection)
+    selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
+    return lint_bundles((read_folder(path, Surroundings()) for path in paths), selection)
 
 
-def test_every_bundle_is_found_and_read(operatorhub: Path, judgement: Judgement) -> None:
+def test_every_bundle_is_found_and_read(operatorhub: Path, judgement: LintResult) -> None:
     found = find_folders(str(operatorhub))
     assert len(found.folders) == 7722
     assert [Path(file).name for file in found.package_files] == ["litmuschaos.package.yaml"]
@@ -54,7 +54,7 @@ def test_every_bundle_is_found_and_read(operatorhub: Path, judgement: Judgement)
     assert not any(finding.unreadable for finding in judgement.findings)
 
 
-def test_the_findings_are_those_that_were_counted(judgement: Judgement) -> None:
+def test_the_findings_are_those_that_were_counted(judgement: LintResult) -> None:
     spoken = Counter(f.rule for f in judgement.findings if f.severity >= Severity.WARNING)
     del spoken["EP654"]
     assert spoken == WARNINGS_AND_ERRORS

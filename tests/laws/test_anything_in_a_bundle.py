@@ -13,12 +13,13 @@ from everpath.go_types.shapes import SHAPES
 from everpath.rules._cel import CelError
 from everpath.rules._cel import check as compiled
 from everpath.rules._constraints import _size
-from everpath.rules.dns_names import label_fault, subdomain_fault, words
-from everpath.rules.image_references import mended, reference_fault
-from everpath.rules.lint import check
+from everpath.rules.dns_names import label_error, subdomain_error
+from everpath.rules.image_references import corrected_reference, reference_error
+from everpath.rules.lint import lint
+from everpath.wording import word_set
 
-KEYS = words("packageName version versionRange release gvk package all any not cel rule constraints")
-SIGNS = words("properties p . [ ] ( ) , 0 'a' exists( p, == && ! true size has( ? : { } in + - 1.5 `a`")
+KEYS = word_set("packageName version versionRange release gvk package all any not cel rule constraints")
+SIGNS = word_set("properties p . [ ] ( ) , 0 'a' exists( p, == && ! true size has( ? : { } in + - 1.5 `a`")
 
 NAMES = st.text(max_size=4) | st.sampled_from(sorted(KEYS))
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -33,13 +34,13 @@ CEL = st.lists(st.sampled_from(sorted(SIGNS))).map(" ".join)
 @given(TYPES, VALUES)
 def test_any_property_is_judged(kind: str, value: object) -> None:
     made = catalog(package(), channel("op.v1.0.0"), bundle("op.v1.0.0", "", {"type": kind, "value": value}))
-    check(made)
+    lint(made)
 
 
 @given(st.text(), st.text(), st.text(), st.text())
 def test_any_name_version_and_image_is_judged(name: str, version: str, image: str, owner: str) -> None:
     made = bundle(name, version, package=owner, image=image)
-    check(catalog(package(owner), channel(name, package=owner), made))
+    lint(catalog(package(owner), channel(name, package=owner), made))
 
 
 @given(st.text() | CEL)
@@ -58,13 +59,13 @@ def _fault(text: str) -> CelError | None:
 
 @given(st.text(alphabet="aA0./:@-_ ") | st.text())
 def test_a_mended_reference_is_a_reference(text: str) -> None:
-    meant = mended(text)
-    assert meant is None or reference_fault(meant) is None
+    meant = corrected_reference(text)
+    assert meant is None or reference_error(meant) is None
 
 
 @given(st.text(alphabet="aA0.-_"))
 def test_every_label_is_a_subdomain(name: str) -> None:
-    assert label_fault(name) is not None or subdomain_fault(name) is None
+    assert label_error(name) is not None or subdomain_error(name) is None
 
 
 @given(VALUES)

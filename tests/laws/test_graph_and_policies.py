@@ -11,7 +11,7 @@ from everpath.graph import ChannelGraph
 from everpath.loaders.notation import draw, parse
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.walks import End, destinations, walk
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
 from graphs import channel_graph
 from strategies import channel_graphs, drawings
 
@@ -124,7 +124,7 @@ def test_what_opm_accepts_has_one_head(graph: ChannelGraph) -> None:
 
 @given(drawings())
 def test_every_channel_can_be_checked(drawing: str) -> None:
-    report = check(parse(drawing))
+    report = lint(parse(drawing))
     assert all(finding.message and finding.rule for finding in report.findings)
 
 

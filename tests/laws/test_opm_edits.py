@@ -12,7 +12,7 @@ from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.resolvers import opm
 from everpath.resolvers.opm_edits import still_accepts
-from everpath.rules.edits import Edit, edited
+from everpath.rules.edits import Edit, apply_edit
 from graphs import channel_graph
 
 
@@ -48,7 +48,7 @@ def _changed(draw: st.DrawFn, graph: ChannelGraph) -> tuple[Entry, ...]:
 def test_an_edit_is_judged_as_the_edited_channel_is(data: st.DataObject) -> None:
     graph = data.draw(_accepted())
     changed = data.draw(_changed(graph))
-    assert still_accepts(graph, changed) == opm.verdict(edited(graph, Edit("", changed))).accepted
+    assert still_accepts(graph, changed) == opm.verdict(apply_edit(graph, Edit("", changed))).accepted
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from everpath.model import Package
 from everpath.resolvers import PolicyName, opm
 from everpath.resolvers.extensions import Source
 from everpath.resolvers.walks import End
-from everpath.rules.edits import Edit, edited
+from everpath.rules.edits import Edit, apply_edit
 from everpath.simulate import Asked, Scenario, sheets
 from strategies import drawings
 
@@ -32,7 +32,7 @@ def source_of(package: Package) -> Source:
 
 
 def after(package: Package, edit: Edit) -> Package:
-    graph = edited(ChannelGraph(package.channels[0], package), edit)
+    graph = apply_edit(ChannelGraph(package.channels[0], package), edit)
     return package._replace(channels=(graph.channel,))
 
 

@@ -19,7 +19,7 @@ from everpath.resolvers.arrivals import arrivals
 from everpath.resolvers.decisions import Decision, Installed, Remark
 from everpath.resolvers.extensions import Extension, Source
 from everpath.resolvers.walks import End, walk
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
 from everpath.rules.waivers import Waiver
 from everpath.simulate import Asked, Row, Scenario, Terms, rows, sheets
 from everpath.simulate.ways import Book, ways
@@ -208,9 +208,9 @@ def test_an_unrelated_channel_changes_nothing_in_this_one(text: str, other: str)
 def test_a_waived_finding_changes_no_simulation(text: str) -> None:
     catalog = parse(text)
     before = answered(catalog)
-    found = check(catalog).findings
+    found = lint(catalog).findings
     waivers = [Waiver(finding.rule, "known", Place("everpath.yaml")) for finding in found]
-    assert not check(catalog, waivers=waivers).findings
+    assert not lint(catalog, waivers=waivers).findings
     assert answered(catalog) == before
 
 
@@ -307,7 +307,7 @@ def test_the_rules_about_stranded_users_mean_those_whom_a_simulation_strands(
     marks = [f"%deprecated b{n}: old" for n in deprecated if any(line.startswith(f"b{n}@") for line in lines)]
     marks += (f"%dependent b{n}" for n in dependent)
     catalog = parse("\n".join((*lines, *marks)))
-    found = check(catalog).findings
+    found = lint(catalog).findings
     rules: dict[PolicyName, str] = {"v0": "EP206", "v1": "EP207"}
     for policy, rule in rules.items():
         rows = answered(catalog, Scenario(policies=(policy,)))

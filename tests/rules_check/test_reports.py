@@ -13,7 +13,7 @@ from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Package, Place
 from everpath.rules import lint as checking
 from everpath.rules.findings import Finding, Flaw, Severity
-from everpath.rules.lint import Report, check, check_all
+from everpath.rules.lint import Report, check_all, lint
 from everpath.rules.registry import Rule
 from graphs import parse_report
 
@@ -29,7 +29,7 @@ def rule(*flaws: Flaw, id: str = "EP000", severity: Severity = Severity.WARNING)
 
 def report(monkeypatch: pytest.MonkeyPatch, *rules: Rule) -> Report:
     monkeypatch.setattr(checking, "rules_about", lambda _: rules)
-    return check(parse("[stable]\na"))
+    return lint(parse("[stable]\na"))
 
 
 HERE = Place("here.yaml", 7)
@@ -37,8 +37,8 @@ HERE = Place("here.yaml", 7)
 
 def test_a_finding_carries_the_place_of_the_other_document(monkeypatch: pytest.MonkeyPatch) -> None:
     there = Place("there.yaml", 3)
-    (finding,) = report(monkeypatch, rule(Flaw(HERE, "twice", other=there))).findings
-    assert finding.other == there
+    (finding,) = report(monkeypatch, rule(Flaw(HERE, "twice", related=there))).findings
+    assert finding.related == there
 
 
 def test_a_finding_carries_the_rule_and_its_subject(monkeypatch: pytest.MonkeyPatch) -> None:

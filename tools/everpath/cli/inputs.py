@@ -18,7 +18,7 @@ from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.reporters.plain import count
-from everpath.rules.registry import rules_about
+from everpath.rules.registry import rules_for_subjects
 
 if TYPE_CHECKING:
     from everpath.loaders.bundle.index_cache import IndexCache
@@ -180,5 +180,9 @@ def unreadable_parts(catalog: Catalog) -> int:
 
 def unreadable(catalog: Catalog) -> Iterator[Problem]:
     """Why parts of a catalog could not be read, and where they are."""
-    kinds = {rule.name for rule in rules_about(("catalog",)) if rule.unreadable} if catalog.problems else ()
+    kinds = (
+        {rule.name for rule in rules_for_subjects(("catalog",)) if rule.unreadable}
+        if catalog.problems
+        else ()
+    )
     return (problem for problem in catalog.problems if problem.kind in kinds)

@@ -34,20 +34,20 @@ from everpath.reporters.outcome import Outcome
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import (
-    FOLDERS,
-    GRAPH,
-    DefinitionsOf,
+    BUNDLE_SUBJECTS,
+    CATALOG_SUBJECTS,
+    PackageCrds,
     Report,
     Selection,
-    concluded,
-    judge,
-    judge_folders,
+    build_report,
+    lint_bundles,
+    lint_catalog,
 )
 from everpath.rules.registry import find_rules
 
 #: Without what is wrong with waivers: only a look at everything knows which of them are needed.
-_FOLDERS: Final = FOLDERS - {"waiver"}
-_GRAPH: Final = GRAPH - {"waiver"} | {"upgrade"}
+_FOLDERS: Final = BUNDLE_SUBJECTS - {"waiver"}
+_GRAPH: Final = CATALOG_SUBJECTS - {"waiver"} | {"upgrade"}
 
 
 def refused(project: Project, made: Made, config: Config) -> bool:
@@ -105,7 +105,7 @@ class _Aside:
         self.bundles[path] = str(there)
         self._real[str(there)] = str(path)
 
-    def definitions(self) -> DefinitionsOf | None:
+    def definitions(self) -> PackageCrds | None:
         """The CRDs of all bundles; None where there is no bundle's folder."""
         return definitions_below([str(self.root / "bundles")]) if (self.root / "bundles").exists() else None
 
@@ -130,8 +130,8 @@ def _bundles(folders: Iterable[str], config: Config) -> Report:
         validators=find_validators(config.select_optional),
     )
     surroundings = Surroundings(config.kube_version or "")
-    judged = judge_folders((read_folder(folder, surroundings) for folder in folders), selection)
-    return concluded([judged], selection, waivers=config.waivers, today=today())
+    judged = lint_bundles((read_folder(folder, surroundings) for folder in folders), selection)
+    return build_report([judged], selection, waivers=config.waivers, today=today())
 
 
 def _catalogs(project: Project, files: Iterable[str], aside: _Aside, config: Config) -> Report:
@@ -143,8 +143,8 @@ def _catalogs(project: Project, files: Iterable[str], aside: _Aside, config: Con
         subjects=_GRAPH,
     )
     definitions = aside.definitions()
-    found = [judge(read(file).catalog, selection, None, definitions) for file in files]
-    report = concluded(found, selection, waivers=config.waivers, today=today())
+    found = [lint_catalog(read(file).catalog, selection, None, definitions) for file in files]
+    report = build_report(found, selection, waivers=config.waivers, today=today())
     if not report.findings:
         return report
     old = frozenset(_essence(finding) for finding in _before(project, selection))
@@ -159,7 +159,7 @@ def _before(project: Project, selection: Selection) -> Iterator[Finding]:
         definitions = definitions_below([str(project.bundles)]) if files else None
     for file in files:
         with suppress(UnreadableInput):
-            yield from judge(read(str(file)).catalog, selection, None, definitions).findings
+            yield from lint_catalog(read(str(file)).catalog, selection, None, definitions).findings
 
 
 def _essence(finding: Finding) -> tuple[str | None, ...]:

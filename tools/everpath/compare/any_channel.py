@@ -25,8 +25,8 @@ from everpath.model import Channel, Entry
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import PolicyName, olm_v1, opm
 from everpath.resolvers.offers import as_served
-from everpath.rules.edits import Edit, edited, skipping, widening
-from everpath.wording import listed
+from everpath.rules.edits import Edit, add_skips, apply_edit, widen_range
+from everpath.wording import join_names
 
 #: Channels in which a way out is tried, those with the newest heads first.
 _MOST_CHANNELS: Final = 3
@@ -173,7 +173,7 @@ class _Trials(Trials):
             return edit
         name = edit.entry
         before, after = (frozenset(graph.entries[name].skips) for graph in (self.old, self.new))
-        fewer, more = listed(sorted(before - after)), listed(sorted(after - before))
+        fewer, more = join_names(sorted(before - after)), join_names(sorted(after - before))
         words = [f"{name} replaces or skips {fewer} in no channel any more"] if fewer else []
         words += [f"{name} replaces or skips {more} in a channel now"] if more else []
         undo = [f"let {name} replace or skip {fewer} in a channel again"] if fewer else []
@@ -218,12 +218,12 @@ class AnyChannel:
         stops = sorted({self._meeting.new.road(n).stop for wound in wounds for n in wound.cause.victims})
         for graph in self._channels():
             for edit in _ways_out(graph, stops):
-                trial = edited(graph, edit)
+                trial = apply_edit(graph, edit)
                 whole = Whole(_with(self._new.served, trial)).graph
                 if _helps_all(trials, whole, wounds) and _is_harmless(graph, trial, policies):
                     return Edit(f"{edit.text} in channel {graph.name}", ())
         edits = tuple(dict.fromkeys(edit for wound in wounds for edit in wound.cause.edits))
-        return Edit(listed([edit.undo for edit in edits]), ()) if edits else None
+        return Edit(join_names([edit.undo for edit in edits]), ()) if edits else None
 
     def _channels(self) -> Iterable[ChannelGraph]:
         """Those with a head, the newest head first."""
@@ -256,8 +256,8 @@ def _ways_out(graph: ChannelGraph, stops: Sequence[str]) -> Iterator[Edit]:
     assert graph.head is not None  # it was chosen for it
     others = [stop for stop in stops if stop != graph.head]
     if others and len(others) <= _MOST_SKIPPED:
-        yield skipping(graph, graph.head, others)
-    if others and (edit := widening(graph, graph.head, others)) is not None:
+        yield add_skips(graph, graph.head, others)
+    if others and (edit := widen_range(graph, graph.head, others)) is not None:
         yield edit
 
 

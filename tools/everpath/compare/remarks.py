@@ -25,10 +25,10 @@ from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Package, Place
 from everpath.resolvers import PolicyName, olm_v0, opm
-from everpath.rules.edits import Edit, edited, skipping, widening
+from everpath.rules.edits import Edit, add_skips, apply_edit, widen_range
 from everpath.rules.findings import Severity
-from everpath.rules.opm_errors import Refusal, refusals
-from everpath.wording import listed, plural
+from everpath.rules.opm_errors import Refusal, opm_errors
+from everpath.wording import join_names, plural
 
 
 def package_gone(old: PackageGraph, added: Spellings, policies: Sequence[PolicyName]) -> Change:
@@ -91,7 +91,7 @@ def channel_gone(
 def channel_emptied(old: ChannelGraph, new: ChannelGraph, policies: Sequence[PolicyName]) -> Change:
     """A channel that is still declared, without any entry."""
     names, place = tuple(old.entries), new.channel.place
-    undo = f"put {listed(names)} back into {old.name}"
+    undo = f"put {join_names(names)} back into {old.name}"
     return Change(
         ChangeKind.CHANNEL_GONE,
         old.package.name,
@@ -175,7 +175,7 @@ def _dead_ends(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison
     for policies, names in ended.items():
         has, whoever = ("has", "it") if len(names) == 1 else ("have", "one of them")
         words = (
-            f"{listed(names)} {has} no replacement under OLM {' and '.join(policies)}: "
+            f"{join_names(names)} {has} no replacement under OLM {' and '.join(policies)}: "
             f"whoever installs {whoever} stays there"
         )
         said = _said(ChangeKind.DEAD_END, new, words, names[0])
@@ -197,8 +197,8 @@ def _way_out(new: ChannelGraph, names: Sequence[str], compared: ChannelCompariso
     head = new.head or max(heads, key=lambda name: new.versions[name].key, default=None)
     if head is None:
         return None
-    for edit in (skipping(new, head, names), widening(new, head, names)):
-        trial = edited(new, edit) if edit is not None else new
+    for edit in (add_skips(new, head, names), widen_range(new, head, names)):
+        trial = apply_edit(new, edit) if edit is not None else new
         roads = [meeting.new.over(trial) for meeting in compared.meetings]
         if (
             edit is not None
@@ -261,8 +261,8 @@ def _validated(package: Package) -> str:
 def refused(new: PackageGraph, old: PackageGraph | None = None) -> Iterator[Change]:
     """What opm refuses of a package and did not refuse before, but for what else is told of its channels."""
     known = old.by_name if old is not None else {}
-    found = [r for r in refusals(new.package) if _is_untold(r) or (r.channel and r.channel not in known)]
-    before = {(r.rule, r.channel) for r in refusals(old.package)} if found and old is not None else set()
+    found = [r for r in opm_errors(new.package) if _is_untold(r) or (r.channel and r.channel not in known)]
+    before = {(r.rule, r.channel) for r in opm_errors(old.package)} if found and old is not None else set()
     for refusal in found:
         if (refusal.rule, refusal.channel) not in before:
             yield Change(
@@ -316,8 +316,8 @@ def _vanished(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
     if not gone:
         return
     named = [f"{edge}" for name in gone for graph in new.channels for edge in graph.named_edges(name)]
-    still = f"; {listed(dict.fromkeys(named), 4)}" if named else "; nothing in the new catalog names them"
-    words = f"gone from the package: {listed(gone)}{still}"
+    still = f"; {join_names(dict.fromkeys(named), 4)}" if named else "; nothing in the new catalog names them"
+    words = f"gone from the package: {join_names(gone)}{still}"
     yield Change(ChangeKind.VANISHED, new.name, None, words, installed=tuple(gone), place=new.package.place)
 
 
@@ -326,8 +326,8 @@ def _strays(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
     left = [name for name in new.bundles_without_channel if name not in old.bundles_without_channel]
     if left:
         are, them = ("is", "it") if len(left) == 1 else ("are", "them")
-        words = f"opm refuses the new catalog: {listed(left)} {are} in no channel"
-        fix = f"take the olm.bundle of {listed(left)} out, too, or put {them} back into a channel"
+        words = f"opm refuses the new catalog: {join_names(left)} {are} in no channel"
+        fix = f"take the olm.bundle of {join_names(left)} out, too, or put {them} back into a channel"
         place = new.package.by_name[left[0]].place
         yield Change(ChangeKind.REFUSED, new.name, None, words, tuple(left), fix=fix, place=place)
 

@@ -15,10 +15,10 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import extensions, subscriptions
 from everpath.resolvers.decisions import Installed
 from everpath.resolvers.extensions import Extension, Source
-from everpath.rules.opm_errors import Refusal, refusals
+from everpath.rules.opm_errors import Refusal, opm_errors
 from everpath.simulate import Asked
 from everpath.versions import parse
-from everpath.wording import Nearby, listed
+from everpath.wording import NameSuggestions, join_names
 
 #: Names and ranges that are told as examples of what would have matched.
 _MOST: Final = 6
@@ -49,7 +49,7 @@ def whereabouts(sources: Sequence[Source], question: Question) -> Iterator[str]:
 
 
 def _channels(names: Sequence[str]) -> str:
-    return f"channel{'s' if len(names) > 1 else ''} {listed(names)}"
+    return f"channel{'s' if len(names) > 1 else ''} {join_names(names)}"
 
 
 def _graphs(packages: Sequence[PackageGraph], channel: str) -> list[ChannelGraph]:
@@ -63,7 +63,7 @@ def _nowhere(packages: Sequence[PackageGraph], question: Question, asked: Asked)
     else:
         yield f"{where}, and its name does not end in a version: it can be matched by name alone."
     names = dict.fromkeys(name for package in packages for name in package.channels_by_entry)
-    if (meant := Nearby(names).meant(asked.name)) is not None:
+    if (meant := NameSuggestions(names).suggest(asked.name)) is not None:
         yield f"Did you mean {meant}?"
     yield from _nearest(packages, asked)
 
@@ -78,17 +78,17 @@ def _nearest(packages: Sequence[PackageGraph], asked: Asked) -> Iterator[str]:
     place = bisect_left(ranked, version.key, key=lambda pair: pair[0].key)
     near = [f"{name} ({v})" for v, name in ranked[max(0, place - 1) : place + 1]]
     if near:
-        yield f"The nearest published version{'s are' if len(near) > 1 else ' is'} {listed(near)}."
+        yield f"The nearest published version{'s are' if len(near) > 1 else ' is'} {join_names(near)}."
 
 
 def _matches(graph: ChannelGraph) -> Iterator[str]:
     """Names that entries accept without being entries themselves, and the ranges that are asked."""
     absent = sorted({*graph.replacers, *graph.skippers} - graph.entries.keys())
     if absent:
-        yield f"Names that {graph.name} accepts from elsewhere: {listed(absent, _MOST)}."
+        yield f"Names that {graph.name} accepts from elsewhere: {join_names(absent, _MOST)}."
     ranges = [f"{span} ({name})" for name in reversed(graph.by_version) if (span := graph.ranges.get(name))]
     if ranges:
-        yield f"Ranges that {graph.name} accepts from anywhere: {listed(ranges, _MOST)}."
+        yield f"Ranges that {graph.name} accepts from anywhere: {join_names(ranges, _MOST)}."
     if not absent and not ranges:
         yield f"No entry of {graph.name} names anything from elsewhere or has a skipRange."
 
@@ -97,7 +97,7 @@ def refused(sources: Sequence[Source]) -> Iterator[tuple[str, Refusal]]:
     """What opm has against the package in each catalog: what it refuses is not served, whatever OLM does."""
     for source in sources:
         if source.package is not None:
-            yield from ((source.name, refusal) for refusal in refusals(source.package.package))
+            yield from ((source.name, refusal) for refusal in opm_errors(source.package.package))
 
 
 def refusal(catalog: str | None, found: Refusal) -> str:

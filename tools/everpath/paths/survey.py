@@ -20,7 +20,7 @@ from everpath.paths.roads import Road, Tally, first_roads, longest_road, loops, 
 from everpath.paths.subjects import Subject
 from everpath.paths.sweep import onward
 from everpath.resolvers.decisions import Failure, FailureKind, Installed
-from everpath.rules.opm_errors import Refusal, refusals
+from everpath.rules.opm_errors import Refusal, opm_errors
 from everpath.versions import Version
 
 
@@ -96,7 +96,7 @@ def roadbook(question: Question) -> Roadbook:
     verdicts = tuple(_verdict(question, networks, demand) for demand in question.demands)
     mirrors = tuple(_mirrors(question)) if question.mirror else ()
     surveys = () if verdicts or mirrors else tuple(_surveys(question, networks))
-    return Roadbook(question, surveys, verdicts, mirrors, networks, refusals(question.package.package))
+    return Roadbook(question, surveys, verdicts, mirrors, networks, opm_errors(question.package.package))
 
 
 def _networks(question: Question) -> Iterator[Network]:

@@ -14,7 +14,7 @@ from everpath.reporters.explanation import Told
 from everpath.reporters.plain import columns, one_line, spelled
 from everpath.resolvers.decisions import Verdict
 from everpath.resolvers.walks import End
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _COLOURS: Final = {End.HEAD: "green", End.STRANDED: "yellow", End.LOOP: "red", End.ERROR: "red"}
 
@@ -87,7 +87,7 @@ def _foremost(looked: Sequence[Look]) -> Sequence[Look]:
 
 def _names(look: Look) -> str:
     most = 1 if len(look.names) > _MOST_NAMES else _MOST_NAMES
-    names = listed([spelled(name) for name in look.names], most)
+    names = join_names([spelled(name) for name in look.names], most)
     return f"{names} of {look.catalog}" if look.catalog else names
 
 

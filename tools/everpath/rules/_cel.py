@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from everpath.rules.dns_names import words
 from everpath.versions import underline
+from everpath.wording import word_set
 
 _ESCAPE: Final = r"\\(?:[abfnrtv\"'\\?`]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})"
 _TOKEN: Final = re.compile(
@@ -37,19 +37,19 @@ _TOKEN: Final = re.compile(
 )
 
 _LITERALS: Final = {"true": True, "false": True, "null": False}
-_RESERVED: Final = words(
+_RESERVED: Final = word_set(
     """as break const continue else for function if import let loop package namespace return var void
     while"""
 )
-_TYPES: Final = words("int uint double bool string bytes list map null_type type google")
-_FUNCTIONS: Final = words(
+_TYPES: Final = word_set("int uint double bool string bytes list map null_type type google")
+_FUNCTIONS: Final = word_set(
     "size matches type dyn int uint double string bytes bool duration timestamp semver_compare"
 )
-_METHODS: Final = words(
+_METHODS: Final = word_set(
     """size matches contains startsWith endsWith getFullYear getMonth getDate getDayOfMonth getDayOfWeek
     getDayOfYear getHours getMinutes getSeconds getMilliseconds"""
 )
-_TRUTHS: Final = words("bool matches contains startsWith endsWith has all exists exists_one")
+_TRUTHS: Final = word_set("bool matches contains startsWith endsWith has all exists exists_one")
 #: Macros that bind their first argument, and how many arguments they may have.
 _MACROS: Final = {"all": (2,), "exists": (2,), "exists_one": (2,), "filter": (2,), "map": (2, 3)}
 _LOGIC: Final = ("||", "&&", "==", "!=", "<", "<=", ">", ">=", "in")

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 from everpath.go_types.shapes import ANY, Misfit, Shape, field, misfits
 from everpath.ranges import Range, RangeError
 from everpath.versions import underline
-from everpath.wording import listed
+from everpath.wording import join_names
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -77,16 +77,16 @@ def _meant(misfit: Misfit, depth: int) -> str | None:
     wrong = str(misfit.path[-1]).casefold()
     near = next((f for f in known if wrong in f.casefold() or f.casefold() in wrong), None)
     near = near or next(iter(get_close_matches(wrong, known, n=1)), None)
-    return f"did you mean {near!r}?" if near else f"there are {listed(known)}"
+    return f"did you mean {near!r}?" if near else f"there are {join_names(known)}"
 
 
 def _unmeant(constraint: object, path: Path, kinds: list[str]) -> Iterator[Fault]:
     """What is wrong with the meaning of one constraint that the resolver reads."""
     if not kinds:
-        yield Fault(path, "a constraint says nothing", fix=f"give it one of {listed(_KINDS)}")
+        yield Fault(path, "a constraint says nothing", fix=f"give it one of {join_names(_KINDS)}")
         return
     if len(kinds) > 1:
-        message = f"a constraint is of one kind; OLM reads {kinds[0]} and passes over {listed(kinds[1:])}"
+        message = f"a constraint is of one kind; OLM reads {kinds[0]} and passes over {join_names(kinds[1:])}"
         yield Fault(path, message, fix="join them with all", is_fatal=False)
     yield from _faults_of_kind(kinds[0], field(constraint, kinds[0]), (*path, kinds[0]))
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 __all__ = [
-    "FOLDERS",
-    "GRAPH",
-    "DefinitionsOf",
-    "Judgement",
+    "BUNDLE_SUBJECTS",
+    "CATALOG_SUBJECTS",
+    "BundleTarget",
+    "LintResult",
+    "PackageCrds",
     "Progress",
     "Report",
     "Selection",
-    "Validated",
-    "check",
+    "build_report",
     "check_all",
-    "concluded",
-    "judge",
-    "judge_folders",
+    "lint",
+    "lint_bundles",
+    "lint_catalog",
 ]
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,17 +26,17 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Package
 from everpath.resolvers import PolicyName, olm_v0, olm_v1
 from everpath.rules.findings import Finding, Flaw, Severity
-from everpath.rules.fixes import Judged, traced
-from everpath.rules.registry import Rule, rules_about
-from everpath.rules.waivers import Standing, Waiver, waived
+from everpath.rules.fixes import Violation, verify_fixes
+from everpath.rules.registry import Rule, rules_for_subjects
+from everpath.rules.waivers import Waiver, WaiverUsage, apply_waivers
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import BundleCrds, Upgrade
     from everpath.rules.bundle.subject import BundleFolder, PackageFile
 
 #: What rules about graphs look at, and what rules about the folders of bundles do.
-GRAPH: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
-FOLDERS: Final = frozenset({"catalog", "bundle", "bundle folder", "package file", "waiver"})
+CATALOG_SUBJECTS: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
+BUNDLE_SUBJECTS: Final = frozenset({"catalog", "bundle", "bundle folder", "package file", "waiver"})
 
 
 class Selection(NamedTuple):
@@ -50,7 +50,7 @@ class Selection(NamedTuple):
     packages: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
     policy: PolicyName | None = None
-    subjects: frozenset[str] = GRAPH
+    subjects: frozenset[str] = CATALOG_SUBJECTS
     validators: frozenset[str] = frozenset()
 
     def has_rule(self, rule: Rule) -> bool:
@@ -101,7 +101,7 @@ class Report(NamedTuple):
         return max((f.severity for f in self.findings), default=None)
 
 
-class Judgement(NamedTuple):
+class LintResult(NamedTuple):
     """What the rules say about a catalog or a part of it, and how much they looked at."""
 
     findings: tuple[Finding, ...]
@@ -111,7 +111,7 @@ class Judgement(NamedTuple):
     bundles: int = 0
 
 
-class Validated(NamedTuple):
+class BundleTarget(NamedTuple):
     """A bundle's folder, and the catalog of this one bundle; or a package file, and nothing else."""
 
     catalog: Catalog
@@ -122,7 +122,7 @@ class Validated(NamedTuple):
 Progress = Callable[[int, int, str], None]
 
 #: What the bundles of a package define, by the bundle's name; without those whose folder is not known.
-DefinitionsOf = Callable[[Package], "BundleCrds"]
+PackageCrds = Callable[[Package], "BundleCrds"]
 
 
 class _Seen:
@@ -143,11 +143,11 @@ class _Seen:
 class _Run:
     """The rules of one run, by subject."""
 
-    def __init__(self, selection: Selection, definitions: DefinitionsOf | None = None) -> None:
+    def __init__(self, selection: Selection, definitions: PackageCrds | None = None) -> None:
         self.selection = selection
         self.definitions = definitions
         self.rules: dict[str, list[Rule]] = {}
-        for rule in rules_about(selection.subjects):
+        for rule in rules_for_subjects(selection.subjects):
             if selection.has_rule(rule):
                 self.rules.setdefault(rule.subject, []).append(rule)
 
@@ -166,7 +166,7 @@ class _Run:
         | Upgrade
         | BundleFolder
         | PackageFile
-        | Standing,
+        | WaiverUsage,
         package: str | None,
         channel: str | None = None,
         entry: str | None = None,
@@ -203,7 +203,7 @@ class _Run:
         for upgrade in check_upgrades(_moves(graph, self.selection), definitions):
             yield from self.ask("upgrade", upgrade, graph.package.name)
 
-    def validated(self, thing: Validated) -> Iterator[Finding]:
+    def validated(self, thing: BundleTarget) -> Iterator[Finding]:
         """All findings about one bundle's folder, or one package file."""
         folder, file = thing.folder, thing.file
         package = folder.package if folder else file.package if file else None
@@ -217,12 +217,14 @@ class _Run:
             yield from self.ask("package file", file, package)
 
     def channel(self, graph: ChannelGraph) -> Iterator[Finding]:
-        found = [Judged(rule, flaw) for rule in self.rules.get("channel", ()) for flaw in rule.check(graph)]
-        for rule, flaw in traced(graph, found):
+        found = [
+            Violation(rule, flaw) for rule in self.rules.get("channel", ()) for flaw in rule.check(graph)
+        ]
+        for rule, flaw in verify_fixes(graph, found):
             yield _finding(rule, flaw, graph.package.name, graph.name, None)
 
 
-def check(
+def lint(
     catalog: Catalog,
     selection: Selection | None = None,
     *,
@@ -247,23 +249,23 @@ def check_all(
 ) -> Report:
     """The same for several, each judged by itself, one after the other; a waiver is for all of them."""
     asked = selection or Selection()
-    judgements = (judge(catalog, asked, progress) for catalog in catalogs)
-    return concluded(judgements, asked, waivers=waivers, today=today)
+    judgements = (lint_catalog(catalog, asked, progress) for catalog in catalogs)
+    return build_report(judgements, asked, waivers=waivers, today=today)
 
 
-def judge(
+def lint_catalog(
     catalog: Catalog,
     selection: Selection,
     progress: Progress | None = None,
-    definitions: DefinitionsOf | None = None,
-) -> Judgement:
+    definitions: PackageCrds | None = None,
+) -> LintResult:
     """What the rules say about one catalog; about its upgrades only where `definitions` are given."""
     seen = _Seen()
     findings = tuple(_Run(selection, definitions).catalog(catalog, seen, progress))
-    return Judgement(findings, seen.packages, seen.channels, seen.entries)
+    return LintResult(findings, seen.packages, seen.channels, seen.entries)
 
 
-def judge_folders(things: Iterable[Validated], selection: Selection) -> Judgement:
+def lint_bundles(things: Iterable[BundleTarget], selection: Selection) -> LintResult:
     """What the rules say about bundles as they stand in their folders. Near-linear in what they hold."""
     run, packages, bundles = _Run(selection), set[str | None](), 0
     findings: list[Finding] = []
@@ -272,11 +274,11 @@ def judge_folders(things: Iterable[Validated], selection: Selection) -> Judgemen
         if thing.folder is not None:
             packages.add(thing.folder.package)
             bundles += 1
-    return Judgement(tuple(findings), len(packages), bundles=bundles)
+    return LintResult(tuple(findings), len(packages), bundles=bundles)
 
 
-def concluded(
-    judgements: Iterable[Judgement],
+def build_report(
+    judgements: Iterable[LintResult],
     selection: Selection,
     *,
     waivers: Iterable[Waiver] = (),
@@ -285,7 +287,7 @@ def concluded(
     """The report on all that was judged, after waivers have spoken. Judgements may come in any order."""
     run, heard = _Run(selection), list(judgements)
     findings = [finding for judgement in heard for finding in judgement.findings]
-    kept, excused, standings = waived(findings, tuple(waivers), today, run.looks_for)
+    kept, excused, standings = apply_waivers(findings, tuple(waivers), today, run.looks_for)
     kept += (f for standing in standings for f in run.ask("waiver", standing, None))
     return Report(
         findings=tuple(sorted(kept, key=lambda f: f.sort_key)),
@@ -333,7 +335,7 @@ def _finding(rule: Rule, flaw: Flaw, package: str | None, channel: str | None, e
         because=tuple(map(str, flaw.because)),
         fix=None if flaw.fix is None else str(flaw.fix),
         unreadable=rule.unreadable,
-        other=flaw.other,
+        related=flaw.related,
     )
 
 

@@ -13,11 +13,10 @@ from everpath.model import Bundle, Csv, Entry, UpdateMode
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.walks import End, destinations
-from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
 from everpath.versions import underline
-from everpath.wording import listed
+from everpath.wording import join_names, word_set
 
 #: Where each statement about edges is read, and nowhere else.
 _HOMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -36,12 +35,12 @@ _SPELLINGS: Final[Mapping[str, str]] = {
     "skip": "skips",
     "skips": "skips",
 }
-_SPEC_KEYS: Final = words(
+_SPEC_KEYS: Final = word_set(
     """apiservicedefinitions cleanup customresourcedefinitions description displayName icon install
     installModes keywords labels links maintainers maturity minKubeVersion nativeAPIs provider
     relatedImages release replaces selector skips version webhookdefinitions"""
 )
-_METADATA_KEYS: Final = words(
+_METADATA_KEYS: Final = word_set(
     """annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName
     generation labels managedFields name namespace ownerReferences resourceVersion selfLink uid"""
 )
@@ -272,5 +271,5 @@ def _contradictions(graph: PackageGraph, name: str, csv: Csv) -> Iterator[str]:
 
 def _said(edges: Csv | Entry) -> str:
     said = [f"replaces {edges.replaces}"] if edges.replaces else []
-    said += [f"skips {listed(edges.skips)}"] if edges.skips else []
+    said += [f"skips {join_names(edges.skips)}"] if edges.skips else []
     return " and ".join(said) or "replaces nothing"

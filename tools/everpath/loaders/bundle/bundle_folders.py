@@ -25,7 +25,7 @@ from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.parsing.first_document import Broken, first_document
 from everpath.rules.bundle.subject import BundleFolder, PackageFile, Weight
-from everpath.rules.lint import Validated
+from everpath.rules.lint import BundleTarget
 
 # base64 adds a third, and gzip never more than a few bytes: below this size of all files together nothing
 # needs to be compressed to know that it is small.
@@ -98,7 +98,7 @@ def _package_files(folder: str, files: Iterable[str]) -> tuple[str, ...]:
     return tuple(join(folder, file) for file in files if is_package_file_name(file))
 
 
-def read_folder(path: str, surroundings: Surroundings) -> Validated:
+def read_folder(path: str, surroundings: Surroundings) -> BundleTarget:
     """One bundle's folder, whole. What cannot be read is a problem, never an exception."""
     try:
         contents = read_contents(path)
@@ -109,8 +109,8 @@ def read_folder(path: str, surroundings: Surroundings) -> Validated:
         folder = BundleFolder(contents, strays, missing, _weight(visit), *surroundings)
     except UnreadableInput as error:
         problem = Problem("unreadable-document", Place(path), error.message, error.hint)
-        return Validated(Catalog(path, problems=(problem,)))
-    return Validated(catalog, folder)
+        return BundleTarget(Catalog(path, problems=(problem,)))
+    return BundleTarget(catalog, folder)
 
 
 def _catalog(visit: Visit, problems: tuple[Problem, ...]) -> Catalog:
@@ -166,7 +166,7 @@ def _sizes(visit: Visit, folder: str) -> Iterator[tuple[str, int]]:
         yield from _sizes(visit, join(folder, name))
 
 
-def read_package_file(path: str) -> Validated:
+def read_package_file(path: str) -> BundleTarget:
     """One package file; a problem where it cannot be read."""
     folder, name = os.path.split(path)
     place = Place(path)
@@ -174,6 +174,6 @@ def read_package_file(path: str) -> Validated:
         document = first_document(Visit(folder or ".").read(name)).value
     except (UnreadableInput, Broken) as error:
         problem = Problem("unreadable-document", place, f"cannot be read: {error.message}")
-        return Validated(Catalog(path, problems=(problem,)))
+        return BundleTarget(Catalog(path, problems=(problem,)))
     body = document if isinstance(document, dict) else {}
-    return Validated(Catalog(path), file=PackageFile(place, body))
+    return BundleTarget(Catalog(path), file=PackageFile(place, body))

@@ -11,11 +11,11 @@ from everpath.go_types import TypeMismatch, type_mismatches
 from everpath.model.bundle_contents import CRD, CSV, Manifest
 from everpath.rules.bundle._names import label_value, qualified_name
 from everpath.rules.bundle.subject import BundleFolder, Way, dig, rows, text
-from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
+from everpath.wording import word_set
 
-_SUPPORTED: Final = words(
+_SUPPORTED: Final = word_set(
     """ClusterServiceVersion CustomResourceDefinition ClusterRole ClusterRoleBinding Service
     ServiceAccount Role RoleBinding PrometheusRule ServiceMonitor PodMonitor Secret ConfigMap
     PodDisruptionBudget PriorityClass VerticalPodAutoscaler ConsoleYAMLSample ConsoleQuickStart
@@ -42,7 +42,7 @@ _LARGEST_ANNOTATIONS: Final = 256 << 10
 _FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion"})
 
 
-@contents_rule("EP607", "unsupported-kind", Severity.ERROR, "opm")
+@bundle_folder_rule("EP607", "unsupported-kind", Severity.ERROR, "opm")
 def unsupported_kind(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every manifest is of a kind that OLM applies from a bundle.
 
@@ -61,7 +61,7 @@ def unsupported_kind(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP608", "object-metadata", Severity.ERROR, "opm", "crd")
+@bundle_folder_rule("EP608", "object-metadata", Severity.ERROR, "opm", "crd")
 def object_metadata(bundle: BundleFolder) -> Iterator[Flaw]:
     """The metadata of every manifest but the CSV is such as the API server accepts: a name, labels,
     annotations.
@@ -149,7 +149,7 @@ def _reference_faults(metadata: Any) -> Iterator[_Fault]:
         yield ("finalizers",), "it has both finalizers, orphan and foregroundDeletion", "keep one"
 
 
-@contents_rule("EP609", "crd-api-version", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP609", "crd-api-version", Severity.ERROR, "crd", "opm")
 def crd_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CustomResourceDefinition is of apiextensions.k8s.io/v1, or of v1beta1 for clusters before 1.22.
 
@@ -165,7 +165,7 @@ def crd_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP610", "field-type", Severity.ERROR, "csv", "crd", "bundle", "opm")
+@bundle_folder_rule("EP610", "field-type", Severity.ERROR, "csv", "crd", "bundle", "opm")
 def field_type(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every field of the CSV and of the CRDs has the type it has on the cluster.
 

@@ -16,16 +16,16 @@ from typing import Any, Final
 from everpath.model.bundle_contents import Manifest
 from everpath.rules.bundle.csv import misspelt
 from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
-from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
+from everpath.wording import word_set
 
-_DEFAULT_SCCS: Final = words(
+_DEFAULT_SCCS: Final = word_set(
     "privileged restricted anyuid hostaccess hostmount-anyuid hostnetwork node-exporter nonroot"
 )
 
 
-@contents_rule("EP681", "disruption-budget", Severity.ERROR, "object")
+@bundle_folder_rule("EP681", "disruption-budget", Severity.ERROR, "object")
 def disruption_budget(bundle: BundleFolder) -> Iterator[Flaw]:
     """A PodDisruptionBudget allows a pod to be evicted: maxUnavailable is not 0, minAvailable not 100%.
 
@@ -43,7 +43,7 @@ def disruption_budget(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(budget.place.at("spec", "minAvailable"), message, because, fix="write less than 100%")
 
 
-@contents_rule("EP682", "default-priority-class", Severity.ERROR, "object")
+@bundle_folder_rule("EP682", "default-priority-class", Severity.ERROR, "object")
 def default_priority_class(bundle: BundleFolder) -> Iterator[Flaw]:
     """No PriorityClass of a bundle is the default of the whole cluster.
 
@@ -70,7 +70,7 @@ def _said(rule: Any, key: str) -> set[str]:
     return {text(item) for _, item in rows(rule, key)}
 
 
-@contents_rule("EP683", "rights-to-budgets", Severity.WARNING, "object")
+@bundle_folder_rule("EP683", "rights-to-budgets", Severity.WARNING, "object")
 def rights_to_budgets(bundle: BundleFolder) -> Iterator[Flaw]:
     """No role of a bundle may create or change PodDisruptionBudgets.
 
@@ -89,7 +89,7 @@ def rights_to_budgets(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP684", "rights-to-constraints", Severity.ERROR, "object")
+@bundle_folder_rule("EP684", "rights-to-constraints", Severity.ERROR, "object")
 def rights_to_constraints(bundle: BundleFolder) -> Iterator[Flaw]:
     """No role of a bundle may change a security context constraint that OpenShift comes with.
 
@@ -111,7 +111,7 @@ def rights_to_constraints(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP685", "operator-group-annotation", Severity.ERROR, "operatorgroup")
+@bundle_folder_rule("EP685", "operator-group-annotation", Severity.ERROR, "operatorgroup")
 def operator_group_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotations of an OperatorGroup that OLM reads are written in the case in which it reads them.
 

@@ -10,7 +10,7 @@ from typing import Final
 from everpath.rules.bundle.subject import PackageFile, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import package_file_rule
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _VALIDATOR: Final = "packagemanifest"
 
@@ -57,7 +57,7 @@ def package_file_default(file: PackageFile) -> Iterator[Flaw]:
     default = text(dig(file.body, "defaultChannel"))
     place = file.place.at("defaultChannel")
     if not default and len(names) > 1:
-        yield Flaw(place, "the package file names no default channel", fix=f"name one of {listed(names)}")
+        yield Flaw(place, "the package file names no default channel", fix=f"name one of {join_names(names)}")
     elif default and names and default not in names:
         message = f"the default channel {default!r} is none of the channels"
-        yield Flaw(place, message, fix=f"name one of {listed(names)}")
+        yield Flaw(place, message, fix=f"name one of {join_names(names)}")
