@@ -53,7 +53,7 @@ def _one_rule_for_each_subject(monkeypatch: pytest.MonkeyPatch) -> None:
         return Rule(f"EP{subject}", subject, Severity.ERROR, subject, "A law.", check=check)
 
     rules = [law(subject) for subject in sorted({*BUNDLE_SUBJECTS, *CATALOG_SUBJECTS, "upgrade"})]
-    monkeypatch.setattr(checking, "rules_about", lambda _: rules)
+    monkeypatch.setattr(checking, "rules_for_subjects", lambda _: rules)
 
 
 def said(*things: BundleTarget) -> list[tuple[str, str | None, str | None]]:
@@ -101,7 +101,7 @@ def test_waivers_speak_about_folders_and_are_judged_with_them() -> None:
     waiver = Waiver("EPbundle folder", "agreed with the users", HERE)
     found = report(folder("acme", "a"), waivers=[waiver], today=date(2030, 6, 15))
     assert [f.rule for f in found.waived] == ["EPbundle folder"]
-    assert "waiver is a Standing" in {f.message for f in found.findings}
+    assert "waiver is a WaiverUsage" in {f.message for f in found.findings}
 
 
 def test_a_rule_about_something_else_is_not_selected() -> None:

@@ -28,7 +28,7 @@ def rule(*flaws: Flaw, id: str = "EP000", severity: Severity = Severity.WARNING)
 
 
 def report(monkeypatch: pytest.MonkeyPatch, *rules: Rule) -> Report:
-    monkeypatch.setattr(checking, "rules_about", lambda _: rules)
+    monkeypatch.setattr(checking, "rules_for_subjects", lambda _: rules)
     return lint(parse("[stable]\na"))
 
 
