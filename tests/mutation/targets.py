@@ -123,8 +123,8 @@ GROUPS: Final = (
             "rules.bundle.objects",
             "rules.bundle.package_files",
             "rules.bundle.practices",
-            "rules.bundle.subject",
             "rules.bundle.validators",
+            "manifest_access",
             "rules.bundle.wholes",
         ),
         (
@@ -136,7 +136,7 @@ GROUPS: Final = (
             "tests/bundle_rules/test_package_files.py",
             "tests/bundle_rules/test_practices.py",
             "tests/bundle_rules/test_validators.py",
-            "tests/bundle_rules/test_ways_into_a_folder.py",
+            "tests/bundle_rules/test_manifest_access.py",
             "tests/bundle_rules/test_wholes.py",
         ),
     ),

@@ -34,8 +34,9 @@ from everpath.loaders.bundle.bundle_folders import (
 from everpath.loaders.reading import Progress
 from everpath.loaders.shares import Share
 from everpath.model import Place
+from everpath.model.bundle_contents import ValidationInput
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.check import FOLDERS, Judgement, Selection, Validated, concluded, judge_folders
+from everpath.rules.check import FOLDERS, Judgement, Selection, concluded, judge_folders
 from everpath.rules.registry import find_rules
 from everpath.versions import VersionError, parse_tolerant
 
@@ -241,7 +242,7 @@ def _read(
     folders: Sequence[tuple[str, str]],
     surroundings: Surroundings,
     progress: Callable[[int, int, str], None] | None,
-) -> Iterator[Validated]:
+) -> Iterator[ValidationInput]:
     for done, (package, path) in enumerate(folders):
         if progress is not None:
             progress(done, len(folders), package)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from everpath.manifest_access import as_string, items_at, value_at
 from everpath.model import Place
-from everpath.model.bundle_contents import Contents, Manifest
-from everpath.rules.bundle.subject import BundleFolder, PackageFile, dig, rows, text
+from everpath.model.bundle_contents import BundleFolder, Contents, Manifest, PackageManifest
 
 BODY: dict[str, Any] = {
     "a": {"b": [{"c": 1}, "d"]},
@@ -33,7 +33,7 @@ BODY: dict[str, Any] = {
 def test_a_value_is_found_down_a_way_whatever_the_case_of_its_keys_the_exact_one_first(
     way: tuple[str | int, ...], value: object
 ) -> None:
-    assert dig(BODY, *way) == value
+    assert value_at(BODY, *way) == value
 
 
 @pytest.mark.parametrize(
@@ -41,17 +41,17 @@ def test_a_value_is_found_down_a_way_whatever_the_case_of_its_keys_the_exact_one
     [("z",), ("a", "b", 2), ("a", "b", "c"), ("a", 0), ("n", "a"), ("kind", "a"), ("kind", 0), ("z", "z", 0)],
 )
 def test_a_way_that_ends_before_leads_to_nothing(way: tuple[str | int, ...]) -> None:
-    assert dig(BODY, *way) is None
+    assert value_at(BODY, *way) is None
 
 
 def test_a_key_that_is_no_text_is_like_none() -> None:
-    assert dig({1: "a", None: "b", "X": "c"}, "x") == "c"
-    assert dig({1: "a"}, "1") is None
+    assert value_at({1: "a", None: "b", "X": "c"}, "x") == "c"
+    assert value_at({1: "a"}, "1") is None
 
 
 def test_items_are_numbered_and_what_is_no_list_has_none() -> None:
-    assert list(rows(BODY, "a", "b")) == [(0, {"c": 1}), (1, "d")]
-    assert list(rows(BODY, "a")) == list(rows(BODY, "z")) == []
+    assert list(items_at(BODY, "a", "b")) == [(0, {"c": 1}), (1, "d")]
+    assert list(items_at(BODY, "a")) == list(items_at(BODY, "z")) == []
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_items_are_numbered_and_what_is_no_list_has_none() -> None:
     ],
 )
 def test_a_scalar_is_a_text_as_kubernetes_reads_it(value: object, read: str) -> None:
-    assert text(value) == read
+    assert as_string(value) == read
 
 
 def folder(annotations: dict[str, Any] | None = None, **csv: Any) -> BundleFolder:
@@ -94,6 +94,6 @@ def test_a_bundle_is_meant_for_no_certain_kubernetes_unless_somebody_says_so() -
 
 def test_a_package_file_may_name_no_package() -> None:
     place = Place("p.yaml")
-    assert PackageFile(place, {"packageName": "acme"}).package == "acme"
-    assert PackageFile(place, {"packageName": ""}).package is None
-    assert PackageFile(place, {}).package is None
+    assert PackageManifest(place, {"packageName": "acme"}).package == "acme"
+    assert PackageManifest(place, {"packageName": ""}).package is None
+    assert PackageManifest(place, {}).package is None
