@@ -19,9 +19,9 @@ from everpath.model.bundle_contents import (
     PackageManifest,
     ValidationInput,
 )
-from everpath.rules import check as checking
-from everpath.rules.check import FOLDERS, GRAPH, Report, Selection, concluded, judge, judge_folders
+from everpath.rules import lint as checking
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.lint import FOLDERS, GRAPH, Report, Selection, concluded, judge, judge_folders
 from everpath.rules.registry import Rule, all_rules, rules_about
 from everpath.rules.waivers import Waiver
 

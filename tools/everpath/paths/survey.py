@@ -20,7 +20,7 @@ from everpath.paths.roads import Road, Tally, first_roads, longest_road, loops, 
 from everpath.paths.subjects import Subject
 from everpath.paths.sweep import onward
 from everpath.resolvers.decisions import Failure, FailureKind, Installed
-from everpath.rules.refusals import Refusal, refusals
+from everpath.rules.opm_errors import Refusal, refusals
 from everpath.versions import Version
 
 

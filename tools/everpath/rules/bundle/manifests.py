@@ -10,8 +10,8 @@ from typing import Any, Final
 from everpath.go_types import TypeMismatch, type_mismatches
 from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import CRD, CSV, BundleFolder, Manifest
-from everpath.rules._names import words
 from everpath.rules.bundle._names import label_value, qualified_name
+from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 

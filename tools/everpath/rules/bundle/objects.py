@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from everpath.manifest_access import as_string, items_at, value_at
 from everpath.model.bundle_contents import BundleFolder, Manifest
-from everpath.rules._names import words
 from everpath.rules.bundle.csv import misspelt
+from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CRD, BundleFolder
-from everpath.rules._names import words
+from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import VersionError, parse_tolerant

@@ -18,9 +18,9 @@ from typing import Final
 from everpath.manifest_access import items_at, string_at
 from everpath.model import Gvk
 from everpath.model.bundle_contents import BundleFolder, Manifest
-from everpath.rules._references import mended, reference_fault
 from everpath.rules.bundle.crds import Crd, crds
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.image_references import mended, reference_fault
 from everpath.rules.registry import contents_rule
 from everpath.wording import listed
 
