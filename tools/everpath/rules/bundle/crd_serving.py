@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder
-from everpath.rules.bundle._names import dns_label, dns_subdomain, request_uri
 from everpath.rules.bundle.crds import Crd, crds
+from everpath.rules.bundle.kubernetes_names import dns_label, dns_subdomain, request_uri
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
 from everpath.model import Place
 from everpath.model.bundle_contents import BundleFolder, Manifest
-from everpath.rules.bundle._names import dns_label, dns_subdomain
+from everpath.rules.bundle.kubernetes_names import dns_label, dns_subdomain
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 

@@ -25,7 +25,7 @@ from everpath.go_types import STRUCTS
 from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.ranges import Range, RangeError
-from everpath.rules.bundle._names import dns_subdomain, label_value
+from everpath.rules.bundle.kubernetes_names import dns_subdomain, label_value
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import VersionError, parse, parse_tolerant, underline

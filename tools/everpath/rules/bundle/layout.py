@@ -206,7 +206,7 @@ def _constraint_faults(value: Mapping[str, Any]) -> Iterator[_Fault]:
     if not isinstance(rule, str) or not rule:
         yield ("value", "cel"), "a CEL constraint without a rule", (), "add rule"
         return
-    from everpath.rules import _cel  # noqa: PLC0415 - a parser that few bundles need
+    from everpath.rules import cel as _cel  # noqa: PLC0415 - a parser that few bundles need
 
     try:
         _cel.check(rule)

@@ -10,16 +10,35 @@ from typing import Any, Final
 from everpath.go_types import TypeMismatch, type_mismatches
 from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import CRD, CSV, BundleFolder, Manifest
-from everpath.rules.bundle._names import label_value, qualified_name
-from everpath.rules.dns_names import words
+from everpath.rules.bundle.kubernetes_names import label_value, qualified_name
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 
-_SUPPORTED: Final = words(
-    """ClusterServiceVersion CustomResourceDefinition ClusterRole ClusterRoleBinding Service
-    ServiceAccount Role RoleBinding PrometheusRule ServiceMonitor PodMonitor Secret ConfigMap
-    PodDisruptionBudget PriorityClass VerticalPodAutoscaler ConsoleYAMLSample ConsoleQuickStart
-    ConsoleCLIDownload ConsoleLink ConsolePlugin NetworkPolicy"""
+_SUPPORTED: Final = frozenset(
+    {
+        "ClusterServiceVersion",
+        "CustomResourceDefinition",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "Service",
+        "ServiceAccount",
+        "Role",
+        "RoleBinding",
+        "PrometheusRule",
+        "ServiceMonitor",
+        "PodMonitor",
+        "Secret",
+        "ConfigMap",
+        "PodDisruptionBudget",
+        "PriorityClass",
+        "VerticalPodAutoscaler",
+        "ConsoleYAMLSample",
+        "ConsoleQuickStart",
+        "ConsoleCLIDownload",
+        "ConsoleLink",
+        "ConsolePlugin",
+        "NetworkPolicy",
+    }
 )
 _CRD_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
 _STRUCTS: Final[Mapping[tuple[str, str], str]] = {

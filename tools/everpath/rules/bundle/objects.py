@@ -16,12 +16,20 @@ from typing import Any, Final
 from everpath.manifest_access import as_string, items_at, value_at
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.bundle.csv import misspelt
-from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 
-_DEFAULT_SCCS: Final = words(
-    "privileged restricted anyuid hostaccess hostmount-anyuid hostnetwork node-exporter nonroot"
+_DEFAULT_SCCS: Final = frozenset(
+    {
+        "privileged",
+        "restricted",
+        "anyuid",
+        "hostaccess",
+        "hostmount-anyuid",
+        "hostnetwork",
+        "node-exporter",
+        "nonroot",
+    }
 )
 
 

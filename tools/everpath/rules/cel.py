@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from everpath.rules.dns_names import words
 from everpath.versions import underline
 
 _ESCAPE: Final = r"\\(?:[abfnrtv\"'\\?`]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})"
@@ -37,19 +36,69 @@ _TOKEN: Final = re.compile(
 )
 
 _LITERALS: Final = {"true": True, "false": True, "null": False}
-_RESERVED: Final = words(
-    """as break const continue else for function if import let loop package namespace return var void
-    while"""
+_RESERVED: Final = frozenset(
+    {
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    }
 )
-_TYPES: Final = words("int uint double bool string bytes list map null_type type google")
-_FUNCTIONS: Final = words(
-    "size matches type dyn int uint double string bytes bool duration timestamp semver_compare"
+_TYPES: Final = frozenset(
+    {"int", "uint", "double", "bool", "string", "bytes", "list", "map", "null_type", "type", "google"}
 )
-_METHODS: Final = words(
-    """size matches contains startsWith endsWith getFullYear getMonth getDate getDayOfMonth getDayOfWeek
-    getDayOfYear getHours getMinutes getSeconds getMilliseconds"""
+_FUNCTIONS: Final = frozenset(
+    {
+        "size",
+        "matches",
+        "type",
+        "dyn",
+        "int",
+        "uint",
+        "double",
+        "string",
+        "bytes",
+        "bool",
+        "duration",
+        "timestamp",
+        "semver_compare",
+    }
 )
-_TRUTHS: Final = words("bool matches contains startsWith endsWith has all exists exists_one")
+_METHODS: Final = frozenset(
+    {
+        "size",
+        "matches",
+        "contains",
+        "startsWith",
+        "endsWith",
+        "getFullYear",
+        "getMonth",
+        "getDate",
+        "getDayOfMonth",
+        "getDayOfWeek",
+        "getDayOfYear",
+        "getHours",
+        "getMinutes",
+        "getSeconds",
+        "getMilliseconds",
+    }
+)
+_TRUTHS: Final = frozenset(
+    {"bool", "matches", "contains", "startsWith", "endsWith", "has", "all", "exists", "exists_one"}
+)
 #: Macros that bind their first argument, and how many arguments they may have.
 _MACROS: Final = {"all": (2,), "exists": (2,), "exists_one": (2,), "filter": (2,), "map": (2, 3)}
 _LOGIC: Final = ("||", "&&", "==", "!=", "<", "<=", ">", ">=", "in")

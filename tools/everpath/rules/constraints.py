@@ -120,11 +120,11 @@ def _range_faults(text: str, path: Path) -> Iterator[Fault]:
 
 
 def _rule_faults(rule: str, path: Path) -> Iterator[Fault]:
-    from everpath.rules import _cel  # noqa: PLC0415 - a parser that few catalogs need
+    from everpath.rules import cel  # noqa: PLC0415 - a parser that few catalogs need
 
     try:
-        _cel.check(rule)
-    except _cel.CelError as error:
+        cel.check(rule)
+    except cel.CelError as error:
         yield Fault(
             path, f"the CEL rule does not compile: {error.reason}", tuple(error.pretty().splitlines())
         )

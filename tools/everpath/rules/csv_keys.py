@@ -4,16 +4,16 @@ from __future__ import annotations
 
 __all__ = ["ignored_edges", "manifest_range", "misplaced_key", "unknown_key"]
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from everpath.go_types import STRUCTS
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Csv, Entry, UpdateMode
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.walks import End, destinations
-from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
 from everpath.versions import underline
@@ -36,15 +36,9 @@ _SPELLINGS: Final[Mapping[str, str]] = {
     "skip": "skips",
     "skips": "skips",
 }
-_SPEC_KEYS: Final = words(
-    """apiservicedefinitions cleanup customresourcedefinitions description displayName icon install
-    installModes keywords labels links maintainers maturity minKubeVersion nativeAPIs provider
-    relatedImages release replaces selector skips version webhookdefinitions"""
-)
-_METADATA_KEYS: Final = words(
-    """annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName
-    generation labels managedFields name namespace ownerReferences resourceVersion selfLink uid"""
-)
+#: The struct has `annotations` too, but OLM reads only those of metadata.
+_SPEC_KEYS: Final = STRUCTS["v1alpha1.ClusterServiceVersionSpec"].keys() - {"annotations"}
+_METADATA_KEYS: Final = STRUCTS["meta.ObjectMeta"].keys()
 #: Keys for which there is more to say than that nobody knows them.
 _ADVICE: Final[Mapping[str, str]] = {
     "annotations": "OLM reads metadata.annotations",
@@ -150,7 +144,7 @@ def unknown_key(bundle: Bundle) -> Iterator[Flaw]:
                 yield Flaw(bundle.csv.place.key(part, key), message, because=(because,), fix=fix)
 
 
-def _explained(part: str, key: str, known: frozenset[str]) -> tuple[str, str]:
+def _explained(part: str, key: str, known: Set[str]) -> tuple[str, str]:
     """What becomes of an unknown key, and what to write instead."""
     from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
 

@@ -20,7 +20,7 @@ from typing import Final
 
 from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder
-from everpath.rules.bundle._names import request_uri
+from everpath.rules.bundle.kubernetes_names import request_uri
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import VersionError, parse_tolerant
