@@ -13,9 +13,9 @@ from everpath.go_types.shapes import SHAPES
 from everpath.rules._cel import CelError
 from everpath.rules._cel import check as compiled
 from everpath.rules._constraints import _size
-from everpath.rules._names import label_fault, subdomain_fault, words
-from everpath.rules._references import mended, reference_fault
-from everpath.rules.check import check
+from everpath.rules.dns_names import label_fault, subdomain_fault, words
+from everpath.rules.image_references import mended, reference_fault
+from everpath.rules.lint import check
 
 KEYS = words("packageName version versionRange release gvk package all any not cel rule constraints")
 SIGNS = words("properties p . [ ] ( ) , 0 'a' exists( p, == && ! true size has( ? : { } in + - 1.5 `a`")

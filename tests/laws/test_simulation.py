@@ -19,7 +19,7 @@ from everpath.resolvers.arrivals import arrivals
 from everpath.resolvers.decisions import Decision, Installed, Remark
 from everpath.resolvers.extensions import Extension, Source
 from everpath.resolvers.walks import End, walk
-from everpath.rules.check import check
+from everpath.rules.lint import check
 from everpath.rules.waivers import Waiver
 from everpath.simulate import Asked, Row, Scenario, Terms, rows, sheets
 from everpath.simulate.ways import Book, ways

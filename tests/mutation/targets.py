@@ -44,16 +44,16 @@ GROUPS: Final = (
             "resolvers.admission",
             "resolvers.arrivals",
             "resolvers.offers",
-            "rules.heads",
-            "rules.stranding",
-            "rules.successors",
-            "rules.edges",
-            "rules.streams",
-            "rules.ranges",
+            "rules.graph.heads",
+            "rules.graph.stranding",
+            "rules.graph.successors",
+            "rules.graph.edges",
+            "rules.graph.streams",
+            "rules.graph.skip_ranges",
             "wording",
             "rules.findings",
             "rules.waivers",
-            "rules.exemptions",
+            "rules.waiver_rules",
         ),
         (
             "tests/rules_graph",
@@ -65,7 +65,7 @@ GROUPS: Final = (
         ),
     ),
     Group(
-        ("rules._edits", "rules._trials", "rules._together", "rules.causes"),
+        ("rules.edits", "rules.fix_trials", "rules.fix_conflicts", "rules.fixes"),
         (
             "tests/rules_graph",
             "tests/rules_check/test_causes.py",
@@ -73,7 +73,7 @@ GROUPS: Final = (
             "tests/rules_check/test_trials.py",
         ),
     ),
-    Group(("rules.check", "rules.registry"), ("tests/rules_check",)),
+    Group(("rules.lint", "rules.registry"), ("tests/rules_check",)),
     Group(
         (
             "rules.documents",
@@ -86,9 +86,9 @@ GROUPS: Final = (
             "rules.deprecations",
             "rules._cel",
             "rules._constraints",
-            "rules._names",
-            "rules._references",
-            "rules._released",
+            "rules.dns_names",
+            "rules.image_references",
+            "rules.bundle_versions",
             "go_types.shapes",
         ),
         (
@@ -113,7 +113,7 @@ GROUPS: Final = (
         ),
         ("tests/crds", "tests/laws/test_crds.py", "tests/rules_check/test_moves.py"),
     ),
-    Group(("rules.refusals",), ("tests/rules_opm",)),
+    Group(("rules.opm_errors",), ("tests/rules_opm",)),
     Group(
         (
             "rules.bundle._names",
@@ -123,8 +123,8 @@ GROUPS: Final = (
             "rules.bundle.objects",
             "rules.bundle.package_files",
             "rules.bundle.practices",
-            "rules.bundle.subject",
             "rules.bundle.validators",
+            "manifest_access",
             "rules.bundle.wholes",
         ),
         (
@@ -136,7 +136,7 @@ GROUPS: Final = (
             "tests/bundle_rules/test_package_files.py",
             "tests/bundle_rules/test_practices.py",
             "tests/bundle_rules/test_validators.py",
-            "tests/bundle_rules/test_ways_into_a_folder.py",
+            "tests/bundle_rules/test_manifest_access.py",
             "tests/bundle_rules/test_wholes.py",
         ),
     ),
@@ -181,12 +181,12 @@ GROUPS: Final = (
     ),
     Group(
         (
-            "releases.bundle_edges",
-            "releases.checks",
-            "releases.cutting",
-            "releases.edges",
+            "releases.csv_edges",
+            "releases.validation",
+            "releases.release_plan",
+            "releases.channel_edges",
             "releases.reconstruction",
-            "releases.source",
+            "releases.model",
         ),
         (
             "tests/releases/test_bundle_edges.py",

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
+from everpath.app.config import load
 from everpath.cli.asking import named, say_unknown
-from everpath.cli.config import load
 from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import (
     channel_option,

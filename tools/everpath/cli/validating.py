@@ -7,13 +7,13 @@ __all__ = ["validate"]
 import sys
 import time
 
-from everpath.cli.config import Config, load
+from everpath.app.config import Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.judging import judgements
 from everpath.cli.plain_calls import Request
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.rules.check import GRAPH, DefinitionsOf, Selection, concluded
+from everpath.rules.lint import GRAPH, DefinitionsOf, Selection, concluded
 from everpath.rules.registry import find_rules
 
 

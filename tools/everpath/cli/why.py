@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from everpath.app.config import POLICIES, Config, load
 from everpath.cli import completers
 from everpath.cli.asking import (
     Market,
@@ -20,7 +21,6 @@ from everpath.cli.asking import (
     refuse_foreign_options,
     version_range,
 )
-from everpath.cli.config import POLICIES, Config, load
 from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import (
     config_options,

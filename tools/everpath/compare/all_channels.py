@@ -25,7 +25,7 @@ from everpath.model import Channel, Entry
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import PolicyName, olm_v1, opm
 from everpath.resolvers.offers import as_served
-from everpath.rules._edits import Edit, edited, skipping, widening
+from everpath.rules.edits import Edit, edited, skipping, widening
 from everpath.wording import listed
 
 #: Channels in which a way out is tried, those with the newest heads first.

@@ -25,9 +25,9 @@ from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Package, Place
 from everpath.resolvers import PolicyName, olm_v0, opm
-from everpath.rules._edits import Edit, edited, skipping, widening
+from everpath.rules.edits import Edit, edited, skipping, widening
 from everpath.rules.findings import Severity
-from everpath.rules.refusals import Refusal, refusals
+from everpath.rules.opm_errors import Refusal, refusals
 from everpath.wording import listed, plural
 
 

@@ -21,7 +21,7 @@ from everpath.resolvers import PolicyName, olm_v1
 from everpath.resolvers.decisions import Installed, Remark, Verdict
 from everpath.resolvers.subscriptions import resolve
 from everpath.resolvers.walks import End
-from everpath.rules._edits import Edit
+from everpath.rules.edits import Edit
 from everpath.wording import listed, plural
 
 #: Outcomes for which the edits that did it are looked for.

@@ -16,7 +16,7 @@ from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.ranges import Range
 from everpath.resolvers import opm
-from everpath.rules._edits import Edit, edited, replacing, skipping
+from everpath.rules.edits import Edit, edited, replacing, skipping
 from everpath.versions import Version
 from everpath.wording import listed
 

@@ -17,7 +17,7 @@ from everpath.model import Catalog
 from everpath.resolvers import PolicyName
 from everpath.resolvers.decisions import Failure, FailureKind
 from everpath.resolvers.extensions import Source
-from everpath.rules.refusals import Refusal
+from everpath.rules.opm_errors import Refusal
 
 #: Stops of a walk that are told; the account has them all.
 _MOST_STOPS: Final = 8

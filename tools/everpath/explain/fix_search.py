@@ -14,10 +14,10 @@ from everpath.model import Bundle, Catalog, Entry
 from everpath.ranges import Range
 from everpath.resolvers import PolicyName, olm_v0, olm_v1
 from everpath.resolvers.arrivals import arrivals
-from everpath.rules._edits import Edit, edited, joined, ranged, skipping
-from everpath.rules._trials import Trials
-from everpath.rules.causes import Judged, traced
-from everpath.rules.check import Selection
+from everpath.rules.edits import Edit, edited, joined, ranged, skipping
+from everpath.rules.fix_trials import Trials
+from everpath.rules.fixes import Judged, traced
+from everpath.rules.lint import Selection
 from everpath.rules.registry import rules_about
 from everpath.versions import Version
 from everpath.wording import listed

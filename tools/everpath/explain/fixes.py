@@ -17,10 +17,10 @@ from everpath.explain.fix_search import Mending
 from everpath.explain.trace import Account, Question
 from everpath.model import Catalog, Package, Place
 from everpath.resolvers.decisions import FailureKind
-from everpath.rules._edits import Edit
-from everpath.rules._together import is_put_off
-from everpath.rules.check import Selection, check
+from everpath.rules.edits import Edit
 from everpath.rules.findings import Finding, Severity
+from everpath.rules.fix_conflicts import is_put_off
+from everpath.rules.lint import Selection, check
 from everpath.wording import Nearby
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")

@@ -15,7 +15,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import extensions, subscriptions
 from everpath.resolvers.decisions import Installed
 from everpath.resolvers.extensions import Extension, Source
-from everpath.rules.refusals import Refusal, refusals
+from everpath.rules.opm_errors import Refusal, refusals
 from everpath.simulate import Asked
 from everpath.versions import parse
 from everpath.wording import Nearby, listed

@@ -20,7 +20,7 @@ from everpath.paths.outside_versions import in_ranges, named
 from everpath.paths.path_counts import Road, Tally, first_roads, longest_road, loops, tallies
 from everpath.paths.reachability import onward
 from everpath.resolvers.decisions import Failure, FailureKind, Installed
-from everpath.rules.refusals import Refusal, refusals
+from everpath.rules.opm_errors import Refusal, refusals
 from everpath.versions import Version
 
 

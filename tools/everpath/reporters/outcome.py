@@ -25,8 +25,8 @@ from everpath import __url__
 from everpath.loaders.location import Location
 from everpath.model import Place
 from everpath.reporters.plain import count, listed, one_line
-from everpath.rules.check import Report
 from everpath.rules.findings import Finding, Severity
+from everpath.rules.lint import Report
 from everpath.rules.registry import Rule
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")

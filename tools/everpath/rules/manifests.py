@@ -13,7 +13,7 @@ from everpath.model import Bundle, Csv, Entry, UpdateMode
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.walks import End, destinations
-from everpath.rules._names import words
+from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
 from everpath.versions import underline

@@ -23,9 +23,8 @@ from everpath.loaders.bundle.shape import (
 from everpath.loaders.bundle.visits import Visit, folder_name, join
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.model.builder import CatalogBuilder
+from everpath.model.bundle_contents import BundleFolder, BundleSize, PackageManifest, ValidationInput
 from everpath.parsing.first_document import Broken, first_document
-from everpath.rules.bundle.subject import BundleFolder, PackageFile, Weight
-from everpath.rules.check import Validated
 
 # base64 adds a third, and gzip never more than a few bytes: below this size of all files together nothing
 # needs to be compressed to know that it is small.
@@ -98,19 +97,19 @@ def _package_files(folder: str, files: Iterable[str]) -> tuple[str, ...]:
     return tuple(join(folder, file) for file in files if is_package_file_name(file))
 
 
-def read_folder(path: str, surroundings: Surroundings) -> Validated:
+def read_folder(path: str, surroundings: Surroundings) -> ValidationInput:
     """One bundle's folder, whole. What cannot be read is a problem, never an exception."""
     try:
         contents = read_contents(path)
         visit = Visit(path)
         catalog = _catalog(visit, contents.problems)
-        missing = tuple(n for n in ("manifests", "metadata") if n not in visit.listing("").folders)
-        strays = () if "manifests" in missing else tuple(_strays(visit))
-        folder = BundleFolder(contents, strays, missing, _weight(visit), *surroundings)
+        missing_folders = tuple(n for n in ("manifests", "metadata") if n not in visit.listing("").folders)
+        stray_files = () if "manifests" in missing_folders else tuple(_strays(visit))
+        folder = BundleFolder(contents, stray_files, missing_folders, _weight(visit), *surroundings)
     except UnreadableInput as error:
         problem = Problem("unreadable-document", Place(path), error.message, error.hint)
-        return Validated(Catalog(path, problems=(problem,)))
-    return Validated(catalog, folder)
+        return ValidationInput(Catalog(path, problems=(problem,)))
+    return ValidationInput(catalog, folder)
 
 
 def _catalog(visit: Visit, problems: tuple[Problem, ...]) -> Catalog:
@@ -145,16 +144,16 @@ def _strays(visit: Visit) -> Iterator[str]:
     yield from (join(at, name) for name in listing.files if name.startswith("."))
 
 
-def _weight(visit: Visit) -> Weight:
+def _weight(visit: Visit) -> BundleSize:
     """What the files take up as OLM counts it. Cost: large folders are read and compressed."""
     sizes = dict(_sizes(visit, ""))
     plain = sum(sizes.values())
     if plain < _SMALL:
-        return Weight(plain, (plain + _PER_FILE * len(sizes)) * 4 // 3)
+        return BundleSize(plain, (plain + _PER_FILE * len(sizes)) * 4 // 3)
     from gzip import compress  # noqa: PLC0415 - few bundles are that large
 
     packed = (len(compress(visit.read(file), 9)) for file in sizes)
-    return Weight(plain, sum((size + 2) // 3 * 4 for size in packed))
+    return BundleSize(plain, sum((size + 2) // 3 * 4 for size in packed))
 
 
 def _sizes(visit: Visit, folder: str) -> Iterator[tuple[str, int]]:
@@ -166,7 +165,7 @@ def _sizes(visit: Visit, folder: str) -> Iterator[tuple[str, int]]:
         yield from _sizes(visit, join(folder, name))
 
 
-def read_package_file(path: str) -> Validated:
+def read_package_file(path: str) -> ValidationInput:
     """One package file; a problem where it cannot be read."""
     folder, name = os.path.split(path)
     place = Place(path)
@@ -174,6 +173,6 @@ def read_package_file(path: str) -> Validated:
         document = first_document(Visit(folder or ".").read(name)).value
     except (UnreadableInput, Broken) as error:
         problem = Problem("unreadable-document", place, f"cannot be read: {error.message}")
-        return Validated(Catalog(path, problems=(problem,)))
+        return ValidationInput(Catalog(path, problems=(problem,)))
     body = document if isinstance(document, dict) else {}
-    return Validated(Catalog(path), file=PackageFile(place, body))
+    return ValidationInput(Catalog(path), package_manifest=PackageManifest(place, body))

@@ -16,9 +16,7 @@ from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_
 from everpath.loaders.packagemanifest.releases import folder_releases
 from everpath.model import Catalog, Channel, Package, Place
 from everpath.model.builder import CatalogBuilder
-from everpath.model.bundle_contents import Contents, Manifest
-from everpath.rules.bundle.subject import BundleFolder
-from everpath.rules.check import Validated
+from everpath.model.bundle_contents import BundleFolder, Contents, Manifest, ValidationInput
 
 _PREFIX: Final = "operators.operatorframework.io.bundle."
 
@@ -27,7 +25,7 @@ class Verified(NamedTuple):
     """The catalog that package manifests amount to, and its bundles and package files one by one."""
 
     catalog: Catalog
-    parts: tuple[Validated, ...]
+    parts: tuple[ValidationInput, ...]
 
 
 def _annotations(package: Package, channels: Iterable[Channel]) -> dict[str, str]:
@@ -77,9 +75,9 @@ def read_verified(path: str) -> Verified:
     told = {problem.place.file for problem in catalog.problems}
     left = tuple(problem for problem in folder.problems if problem.place.file not in told)
     parts = (
-        Validated(Catalog(folder.root, problems=left)),
-        *(Validated(Catalog(folder.root), file=file) for file in folder.package_files),
-        *(Validated(Catalog(folder.root), BundleFolder(found)) for found in _bundles(folder, catalog)),
+        ValidationInput(Catalog(folder.root, problems=left)),
+        *(ValidationInput(Catalog(folder.root), package_manifest=file) for file in folder.package_files),
+        *(ValidationInput(Catalog(folder.root), BundleFolder(found)) for found in _bundles(folder, catalog)),
     )
     return Verified(catalog, parts)
 

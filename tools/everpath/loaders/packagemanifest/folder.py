@@ -22,10 +22,9 @@ from everpath.loaders.bundle.shape import is_package_file
 from everpath.loaders.bundle.visits import Visit, join
 from everpath.loaders.sources import Sources
 from everpath.model import Place, Problem
-from everpath.model.bundle_contents import Manifest
+from everpath.model.bundle_contents import Manifest, PackageManifest
 from everpath.opm_render.refusals import Refusal
 from everpath.parsing.first_document import first_document
-from everpath.rules.bundle.subject import PackageFile
 
 #: What may be given where package manifests are read.
 _MANIFESTS: Final = "package manifests are a folder with a package file"
@@ -40,7 +39,7 @@ class PackageFolder:
     """
 
     visit: Visit
-    package_files: tuple[PackageFile, ...]
+    package_files: tuple[PackageManifest, ...]
     folders: Mapping[str, tuple[Manifest, ...]]
     problems: tuple[Problem, ...] = ()
 
@@ -57,7 +56,7 @@ class PackageFolder:
         return self.visit.read(self.name_of(place))
 
     @property
-    def package_file(self) -> PackageFile:
+    def package_file(self) -> PackageManifest:
         """The only one. Raises `Refusal` where there is none, or more than that."""
         if not self.package_files:
             raise Refusal(
@@ -85,7 +84,7 @@ def read_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder
     visit = Visit(path, expected=_MANIFESTS)
     visit.listing("")
     notes: list[Note] = []
-    package_files: list[PackageFile] = []
+    package_files: list[PackageManifest] = []
     folders: dict[str, list[Manifest]] = {}
     problems: list[Problem] = []
     for file in yaml_files(visit, notes):
@@ -104,8 +103,8 @@ def read_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder
     return PackageFolder(visit, tuple(package_files), found, tuple(problems))
 
 
-def _package_file(visit: Visit, file: str) -> PackageFile:
-    return PackageFile(Place(join(visit.root, file)), first_document(visit.read(file)).value)
+def _package_file(visit: Visit, file: str) -> PackageManifest:
+    return PackageManifest(Place(join(visit.root, file)), first_document(visit.read(file)).value)
 
 
 def unreadable_file(problem: Problem) -> UnreadableInput:

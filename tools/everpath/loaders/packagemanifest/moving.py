@@ -18,9 +18,9 @@ from typing import NamedTuple
 from everpath.loaders.bundle.visits import join
 from everpath.loaders.packagemanifest.folder import PackageFolder
 from everpath.loaders.packagemanifest.releases import Release, is_crd, owned, releases
+from everpath.manifest_access import string_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CSV, Manifest
-from everpath.rules.bundle.subject import dig, text
 
 
 class Remark(NamedTuple):
@@ -105,7 +105,7 @@ def _identity(manifest: Manifest) -> tuple[str, ...]:
     if not manifest.name:
         return (manifest.place.file,)
     group = manifest.api_version.rpartition("/")[0]
-    return group, manifest.kind, text(dig(manifest.body, "metadata", "namespace")), manifest.name
+    return group, manifest.kind, string_at(manifest.body, "metadata", "namespace"), manifest.name
 
 
 def _file_name(place: Place) -> str:

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from everpath.loaders.packagemanifest.folder import PackageFolder
+from everpath.manifest_access import as_string, items_at, string_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CRD, CSV, Manifest
 from everpath.opm_render.refusals import Refusal
-from everpath.rules.bundle.subject import dig, rows, text
 from everpath.versions import Key, Version, VersionError, parse_tolerant
 
 # Builds of one version are told apart by their identifiers, numbers before words, as opm tells them apart.
@@ -69,7 +69,7 @@ def is_file_name(name: str) -> bool:
 
 
 def _version(csv: Manifest) -> Version:
-    written = text(csv.spec.get("version"))
+    written = as_string(csv.spec.get("version"))
     try:
         return parse_tolerant(written)
     except VersionError as error:
@@ -126,11 +126,11 @@ def is_crd(manifest: Manifest) -> bool:
 
 def owned(csv: Manifest) -> Iterator[tuple[str, str]]:
     """The CRDs a CSV owns, each with the version it wants."""
-    for _, item in rows(csv.body, "spec", "customresourcedefinitions", "owned"):
-        yield text(dig(item, "name")), text(dig(item, "version"))
+    for _, item in items_at(csv.body, "spec", "customresourcedefinitions", "owned"):
+        yield string_at(item, "name"), string_at(item, "version")
 
 
 def _versions(crd: Manifest) -> set[str]:
-    return {text(dig(v, "name")) for _, v in rows(crd.body, "spec", "versions")} | {
-        text(dig(crd.body, "spec", "version"))
+    return {string_at(v, "name") for _, v in items_at(crd.body, "spec", "versions")} | {
+        string_at(crd.body, "spec", "version")
     }

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from everpath.manifest_access import as_string, items_at, string_at
 from everpath.model import Gvk, Place
-from everpath.model.bundle_contents import Manifest
-from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
+from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 
@@ -34,7 +34,7 @@ class _Examples(NamedTuple):
 
 def _stated(csv: Manifest) -> tuple[str, str] | None:
     """The annotation that counts and what it says."""
-    return next(((key, text(csv.annotations[key])) for key in _KEYS if key in csv.annotations), None)
+    return next(((key, as_string(csv.annotations[key])) for key in _KEYS if key in csv.annotations), None)
 
 
 @lru_cache(maxsize=16)
@@ -52,25 +52,28 @@ def _examples(written: str) -> _Examples:
         return _Examples()
     if not isinstance(items, list):
         return _Examples(fault="the examples are no list")
-    if any(not isinstance(item, dict) or not text(item.get("kind")) for item in items):
+    if any(not isinstance(item, dict) or not as_string(item.get("kind")) for item in items):
         return _Examples(fault="an example has no kind")
     return _Examples(tuple(_api(item) for item in items))
 
 
 def _api(item: Any) -> Gvk:
-    group, _, version = text(dig(item, "apiVersion")).rpartition("/")
-    return Gvk(group, version, text(dig(item, "kind")))
+    group, _, version = string_at(item, "apiVersion").rpartition("/")
+    return Gvk(group, version, string_at(item, "kind"))
 
 
 def _provided(csv: Manifest) -> Iterator[tuple[Gvk, Place]]:
     """The APIs a CSV owns, each with its place. A CRD whose name has no dot has no group to be known by."""
-    for i, crd in rows(csv.body, *_OWNED):
-        group = text(dig(crd, "name")).partition(".")[2]
-        if "." in text(dig(crd, "name")):
-            yield Gvk(group, text(dig(crd, "version")), text(dig(crd, "kind"))), csv.place.at(*_OWNED, i)
-    for i, api in rows(csv.body, "spec", "apiservicedefinitions", "owned"):
+    for i, crd in items_at(csv.body, *_OWNED):
+        group = string_at(crd, "name").partition(".")[2]
+        if "." in string_at(crd, "name"):
+            yield (
+                Gvk(group, string_at(crd, "version"), string_at(crd, "kind")),
+                csv.place.at(*_OWNED, i),
+            )
+    for i, api in items_at(csv.body, "spec", "apiservicedefinitions", "owned"):
         place = csv.place.at("spec", "apiservicedefinitions", "owned", i)
-        yield Gvk(*(text(dig(api, key)) for key in ("group", "version", "kind"))), place
+        yield Gvk(*(string_at(api, key) for key in ("group", "version", "kind"))), place
 
 
 def _readable(bundle: BundleFolder) -> tuple[Manifest, str, _Examples] | None:
@@ -182,8 +185,8 @@ def owned_crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    for i, crd in rows(bundle.csv.body, *_OWNED):
-        name = text(dig(crd, "name"))
+    for i, crd in items_at(bundle.csv.body, *_OWNED):
+        name = string_at(crd, "name")
         if "." not in name:
             yield Flaw(
                 bundle.csv.place.at(*_OWNED, i, "name"),

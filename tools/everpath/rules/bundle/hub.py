@@ -18,8 +18,9 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
+from everpath.manifest_access import as_string, items_at, string_at, value_at
+from everpath.model.bundle_contents import BundleFolder
 from everpath.rules.bundle._names import request_uri
-from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import VersionError, parse_tolerant
@@ -66,7 +67,7 @@ def provider_name(bundle: BundleFolder) -> Iterator[Flaw]:
 
     A console shows spec.provider.name beside the operator's name. Cost: one look-up.
     """
-    if bundle.csv is not None and not text(dig(bundle.csv.body, "spec", "provider", "name")).strip():
+    if bundle.csv is not None and not string_at(bundle.csv.body, "spec", "provider", "name").strip():
         place = bundle.csv.place.at("spec", "provider", "name")
         yield Flaw(place, "the CSV names no provider", _REFUSED, fix="add spec.provider.name")
 
@@ -79,8 +80,8 @@ def maintainer(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    for i, person in rows(bundle.csv.body, "spec", "maintainers"):
-        name, email = text(dig(person, "name")), text(dig(person, "email"))
+    for i, person in items_at(bundle.csv.body, "spec", "maintainers"):
+        name, email = string_at(person, "name"), string_at(person, "email")
         place = bundle.csv.place.at("spec", "maintainers", i)
         if not name or not email:
             missing = "name" if not name else "email"
@@ -100,8 +101,8 @@ def link(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    for i, item in rows(bundle.csv.body, "spec", "links"):
-        name, url = text(dig(item, "name")), text(dig(item, "url"))
+    for i, item in items_at(bundle.csv.body, "spec", "links"):
+        name, url = string_at(item, "name"), string_at(item, "url")
         place = bundle.csv.place.at("spec", "links", i)
         if not name or not url:
             missing = "name" if not name else "url"
@@ -122,7 +123,7 @@ def version_unset(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    stated = text(dig(bundle.csv.body, "spec", "version"))
+    stated = string_at(bundle.csv.body, "spec", "version")
     try:
         is_unset = not stated or str(parse_tolerant(stated)).partition("+")[0] == "0.0.0"
     except VersionError:
@@ -139,7 +140,7 @@ def no_icon(bundle: BundleFolder) -> Iterator[Flaw]:
 
     Consoles show a grey shape without it. Cost: one look-up.
     """
-    if bundle.csv is not None and dig(bundle.csv.body, "spec", "icon") is None:
+    if bundle.csv is not None and value_at(bundle.csv.body, "spec", "icon") is None:
         yield Flaw(
             bundle.csv.place.at("spec", "icon"),
             "the CSV has no icon",
@@ -155,7 +156,7 @@ def icon(bundle: BundleFolder) -> Iterator[Flaw]:
     Consoles show the first; without a type no browser knows what it is. operator-framework/api crashes on an
     empty list. Cost: one look at the first.
     """
-    icons = dig(bundle.csv.body, "spec", "icon") if bundle.csv else None
+    icons = value_at(bundle.csv.body, "spec", "icon") if bundle.csv else None
     if bundle.csv is None or not isinstance(icons, list):
         return
     place = bundle.csv.place.at("spec", "icon")
@@ -163,7 +164,7 @@ def icon(bundle: BundleFolder) -> Iterator[Flaw]:
         fix = "keep one" if icons else "add the image, or remove spec.icon"
         yield Flaw(place, f"the CSV has {len(icons)} icons, not one", _REFUSED, fix=fix)
     if icons:
-        kind, data = text(dig(icons[0], "mediatype")), text(dig(icons[0], "base64data"))
+        kind, data = string_at(icons[0], "mediatype"), string_at(icons[0], "base64data")
         if not kind or not data:
             missing = "mediatype" if not kind else "base64data"
             yield Flaw(place.at(0), f"the icon has no {missing}", _REFUSED, fix=f"add {missing}")
@@ -182,7 +183,7 @@ def capability_level(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None or "capabilities" not in bundle.csv.annotations:
         return
-    stated = text(bundle.csv.annotations["capabilities"])
+    stated = as_string(bundle.csv.annotations["capabilities"])
     if stated not in _LEVELS:
         near = get_close_matches(stated, _LEVELS, n=1)
         yield Flaw(
@@ -204,7 +205,7 @@ def category(bundle: BundleFolder) -> Iterator[Flaw]:
         return
     known = _CATEGORIES if bundle.categories is None else bundle.categories
     place = bundle.csv.place.at("metadata", "annotations", "categories")
-    for stated in text(bundle.csv.annotations["categories"]).split(","):
+    for stated in as_string(bundle.csv.annotations["categories"]).split(","):
         if stated.strip() not in known:
             near = get_close_matches(stated.strip(), sorted(known), n=1)
             fix = f"write {near[0]}" if near else f"write some of {listed(sorted(known), 20)}"

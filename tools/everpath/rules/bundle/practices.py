@@ -15,7 +15,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
+from everpath.manifest_access import as_string, items_at, string_at, value_at
+from everpath.model.bundle_contents import BundleFolder
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import parse_or_none
@@ -42,16 +43,16 @@ def no_requests(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    for i, deployment in rows(bundle.csv.body, *_DEPLOYMENTS):
+    for i, deployment in items_at(bundle.csv.body, *_DEPLOYMENTS):
         way = ("spec", "template", "spec", "containers")
-        for j, container in rows(deployment, *way):
-            requests = dig(container, "resources", "requests")
+        for j, container in items_at(deployment, *way):
+            requests = value_at(container, "resources", "requests")
             stated = requests if isinstance(requests, dict) else {}
             missing = [key for key in ("cpu", "memory") if key not in stated]
             if missing:
                 yield Flaw(
                     bundle.csv.place.at(*_DEPLOYMENTS, i, *way, j, "resources"),
-                    f"the container {text(dig(container, 'name'))} requests no {' and no '.join(missing)}",
+                    f"the container {string_at(container, 'name')} requests no {' and no '.join(missing)}",
                     because=("a cluster with quotas does not start it, a full one evicts it first",),
                     fix="add resources.requests with cpu and memory",
                     severity=None if requests is None else Severity.NOTE,
@@ -68,9 +69,9 @@ def crd_description(bundle: BundleFolder) -> Iterator[Flaw]:
         return
     for relation in ("owned", "required"):
         way = ("spec", "customresourcedefinitions", relation)
-        for i, crd in rows(bundle.csv.body, *way):
-            if not text(dig(crd, "description")):
-                message = f"the {relation} CRD {text(dig(crd, 'name'))} has no description"
+        for i, crd in items_at(bundle.csv.body, *way):
+            if not string_at(crd, "description"):
+                message = f"the {relation} CRD {string_at(crd, 'name')} has no description"
                 because = ("consoles show nothing beside the API",)
                 yield Flaw(bundle.csv.place.at(*way, i), message, because, fix="add a description")
 
@@ -82,7 +83,7 @@ def channel_convention(bundle: BundleFolder) -> Iterator[Flaw]:
     Users tell from the name how much a release has been tried. Cost: one look at each.
     """
     annotations, place = bundle.contents.annotations or {}, bundle.contents.annotations_place
-    stated = [*text(annotations.get(_CHANNELS)).split(","), text(annotations.get(_DEFAULT))]
+    stated = [*as_string(annotations.get(_CHANNELS)).split(","), as_string(annotations.get(_DEFAULT))]
     names = dict.fromkeys(name.strip() for name in stated)
     others = [name for name in names if name and not name.startswith(_BEGINNINGS)]
     if others and place is not None:
@@ -107,10 +108,10 @@ def creates_crds(bundle: BundleFolder) -> Iterator[Flaw]:
         return
     for key in ("permissions", "clusterPermissions"):
         way = ("spec", "install", "spec", key)
-        for i, permission in rows(bundle.csv.body, *way):
-            for j, rule in rows(permission, "rules"):
+        for i, permission in items_at(bundle.csv.body, *way):
+            for j, rule in items_at(permission, "rules"):
                 groups, resources, verbs = (
-                    {text(item) for _, item in rows(rule, field)}
+                    {as_string(item) for _, item in items_at(rule, field)}
                     for field in ("apiGroups", "resources", "verbs")
                 )
                 if "apiextensions.k8s.io" in groups and resources & _DEFINITIONS and verbs & _CREATING:
@@ -149,7 +150,7 @@ def no_deployment(bundle: BundleFolder) -> Iterator[Flaw]:
 
     A bundle without a deployment installs APIs that nobody serves. Cost: one look-up.
     """
-    if bundle.csv is not None and dig(bundle.csv.body, *_DEPLOYMENTS) is None:
+    if bundle.csv is not None and value_at(bundle.csv.body, *_DEPLOYMENTS) is None:
         yield Flaw(
             bundle.csv.place.at(*_DEPLOYMENTS),
             "the CSV has no deployment",

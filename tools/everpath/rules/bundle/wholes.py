@@ -15,12 +15,12 @@ __all__ = [
 from collections.abc import Iterator
 from typing import Final
 
+from everpath.manifest_access import items_at, string_at
 from everpath.model import Gvk
-from everpath.model.bundle_contents import Manifest
-from everpath.rules._references import mended, reference_fault
+from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.bundle.crds import Crd, crds
-from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.image_references import mended, reference_fault
 from everpath.rules.registry import contents_rule
 from everpath.wording import listed
 
@@ -33,20 +33,20 @@ def _apis(crd: Crd) -> Iterator[Gvk]:
     """The APIs that a CRD defines."""
     # One of v1beta1 without any is one with a version of no name to upstream.
     for _, version in crd.versions or ([((), None)] if crd.is_old else []):
-        yield Gvk(crd.text("group"), text(dig(version, "name")), crd.text("names", "kind"))
+        yield Gvk(crd.string_at("group"), string_at(version, "name"), crd.string_at("names", "kind"))
 
 
 def _is_hidden(crd: Crd, api: Gvk) -> bool:
     """Whether opm does not see an API: of a CRD of v1beta1 with spec.version it sees no other version."""
-    return crd.is_old and crd.text("version") not in ("", api.version)
+    return crd.is_old and crd.string_at("version") not in ("", api.version)
 
 
 def _owned(csv: Manifest) -> Iterator[tuple[int, Gvk, str]]:
     """The APIs a CSV owns: place in the list, API, name of the CRD."""
-    for i, crd in rows(csv.body, *_OWNED):
-        name = text(dig(crd, "name"))
+    for i, crd in items_at(csv.body, *_OWNED):
+        name = string_at(crd, "name")
         group = name.partition(".")[2] if "." in name else name
-        yield i, Gvk(group, text(dig(crd, "version")), text(dig(crd, "kind"))), name
+        yield i, Gvk(group, string_at(crd, "version"), string_at(crd, "kind")), name
 
 
 @contents_rule("EP653", "duplicate-crd", Severity.ERROR, "bundle")
@@ -132,8 +132,8 @@ def service_account_twice(bundle: BundleFolder) -> Iterator[Flaw]:
     if bundle.csv is None:
         return
     way = ("spec", "template", "spec", "serviceAccountName")
-    deployments = rows(bundle.csv.body, "spec", "install", "spec", "deployments")
-    used = {text(dig(deployment, *way)) for _, deployment in deployments}
+    deployments = items_at(bundle.csv.body, "spec", "install", "spec", "deployments")
+    used = {string_at(deployment, *way) for _, deployment in deployments}
     for account in bundle.contents.of_kind("ServiceAccount"):
         if account.api_version == "v1" and account.name in used:
             yield Flaw(
@@ -151,15 +151,15 @@ def bundle_size(bundle: BundleFolder) -> Iterator[Flaw]:
     OLM v0 unpacks a bundle into a ConfigMap and fails where it is larger. From 85 % on it is a warning.
     Cost: small folders are only added up, large ones are compressed.
     """
-    weight = bundle.weight
-    if weight is None or weight.compressed <= _LARGE:
+    size = bundle.size
+    if size is None or size.compressed <= _LARGE:
         return
-    is_over = weight.compressed > _LARGEST
+    is_over = size.compressed > _LARGEST
     yield Flaw(
         bundle.contents.place,
-        f"the bundle takes {weight.compressed:,} bytes compressed, {'more than' if is_over else 'nearly'} "
+        f"the bundle takes {size.compressed:,} bytes compressed, {'more than' if is_over else 'nearly'} "
         f"the {_LARGEST:,} there are",
-        because=(f"its files take {weight.plain:,} bytes; OLM unpacks them into one ConfigMap",),
+        because=(f"its files take {size.uncompressed:,} bytes; OLM unpacks them into one ConfigMap",),
         fix="shorten descriptions in CRDs and the icon, or leave out what OLM does not need",
         severity=None if is_over else Severity.WARNING,
     )
@@ -171,9 +171,9 @@ def release_name(bundle: BundleFolder) -> Iterator[Flaw]:
 
     Two releases of one version would have one name otherwise. Cost: one comparison.
     """
-    if bundle.csv is None or not (release := text(dig(bundle.csv.body, "spec", "release"))):
+    if bundle.csv is None or not (release := string_at(bundle.csv.body, "spec", "release")):
         return
-    version = text(dig(bundle.csv.body, "spec", "version"))
+    version = string_at(bundle.csv.body, "spec", "version")
     right = f"{bundle.package or ''}-v{version}-{release}"
     if bundle.name != right:
         yield Flaw(
@@ -193,8 +193,8 @@ def related_image(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    for i, image in rows(bundle.csv.body, "spec", "relatedImages"):
-        stated = text(dig(image, "image"))
+    for i, image in items_at(bundle.csv.body, "spec", "relatedImages"):
+        stated = string_at(image, "image")
         fault = reference_fault(stated) if stated else "it is empty"
         if fault:
             guess = mended(stated)
