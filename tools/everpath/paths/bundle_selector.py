@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.paths.nearby import nearby
+from everpath.paths.suggestions import nearby
 from everpath.ranges import Range, RangeError
 from everpath.simulate import Asked, released
 from everpath.versions import Version, VersionError, parse_tolerant, underline

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from everpath.graph import EdgeKind
-from everpath.paths.demands import DemandKind, Offence
+from everpath.paths.constraints import DemandKind, Offence
+from everpath.paths.hop_graph import Network
 from everpath.paths.mirror import Kept, Mirror
-from everpath.paths.network import Network
-from everpath.paths.roads import MOST_IN_LOOP, Road, Tally
-from everpath.paths.survey import Question, Roadbook, Survey, Verdict
+from everpath.paths.path_counts import MOST_IN_LOOP, Road, Tally
+from everpath.paths.report import Question, Roadbook, Survey, Verdict
 from everpath.reporters.colour import Paint
 from everpath.reporters.plain import columns, count, listed, one_line, spelled
 from everpath.resolvers import olm_v1

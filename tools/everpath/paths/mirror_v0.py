@@ -16,8 +16,8 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from everpath.graph import ChannelGraph
+from everpath.paths.hop_graph import hops_of, newest_first
 from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
-from everpath.paths.network import hops_of, newest_first
 from everpath.resolvers import olm_v0
 from everpath.simulate.bulk import answers_v0
 from everpath.versions import Version

@@ -13,10 +13,10 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from everpath.paths.network import Network, fresh_v1, newest_first
-from everpath.paths.roads import distances, shortest_road
-from everpath.paths.subjects import Subject
-from everpath.paths.sweep import comers, nearest, onward
+from everpath.paths.bundle_selector import Subject
+from everpath.paths.hop_graph import Network, fresh_v1, newest_first
+from everpath.paths.path_counts import distances, shortest_road
+from everpath.paths.reachability import comers, nearest, onward
 from everpath.resolvers import olm_v0
 from everpath.simulate import released
 

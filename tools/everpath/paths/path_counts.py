@@ -24,8 +24,8 @@ import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from everpath.paths.network import Network
-from everpath.paths.sweep import nearest, swept
+from everpath.paths.hop_graph import Network
+from everpath.paths.reachability import nearest, swept
 from everpath.scc import strongly_connected_components
 
 #: Entries of one loop through which roads are counted exactly: 12 · 2^11 sets of entries are looked at.

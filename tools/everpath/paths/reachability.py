@@ -7,7 +7,7 @@ __all__ = ["Way", "comers", "nearest", "onward", "swept"]
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from everpath.paths.network import Network
+from everpath.paths.hop_graph import Network
 
 
 def nearest(

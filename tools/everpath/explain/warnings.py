@@ -7,7 +7,7 @@ __all__ = ["cautions"]
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from everpath.explain.accounts import Account
+from everpath.explain.trace import Account
 from everpath.model import Bundle, Package
 from everpath.resolvers.decisions import Verdict
 from everpath.resolvers.extensions import Source

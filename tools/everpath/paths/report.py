@@ -10,15 +10,15 @@ from itertools import islice
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.paths.absent import in_ranges, named
-from everpath.paths.chain import mirror_v0
-from everpath.paths.climb import mirror_v1
-from everpath.paths.demands import Demand, DemandKind, Offence, must_pass, never
+from everpath.paths.bundle_selector import Subject
+from everpath.paths.constraints import Demand, DemandKind, Offence, must_pass, never
+from everpath.paths.hop_graph import Network, Policy, goals, network
 from everpath.paths.mirror import Mirror
-from everpath.paths.network import Network, Policy, goals, network
-from everpath.paths.roads import Road, Tally, first_roads, longest_road, loops, tallies
-from everpath.paths.subjects import Subject
-from everpath.paths.sweep import onward
+from everpath.paths.mirror_v0 import mirror_v0
+from everpath.paths.mirror_v1 import mirror_v1
+from everpath.paths.outside_versions import in_ranges, named
+from everpath.paths.path_counts import Road, Tally, first_roads, longest_road, loops, tallies
+from everpath.paths.reachability import onward
 from everpath.resolvers.decisions import Failure, FailureKind, Installed
 from everpath.rules.opm_errors import Refusal, refusals
 from everpath.versions import Version

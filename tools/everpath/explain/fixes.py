@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final, NamedTuple
 
-from everpath.explain.accounts import Account, Question
-from everpath.explain.mending import Mending
+from everpath.explain.fix_search import Mending
+from everpath.explain.trace import Account, Question
 from everpath.model import Catalog, Package, Place
 from everpath.resolvers.decisions import FailureKind
 from everpath.rules.edits import Edit

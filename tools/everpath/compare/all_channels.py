@@ -14,11 +14,11 @@ from typing import Final
 
 from everpath.compare.causes import causes
 from everpath.compare.changes import Change
+from everpath.compare.channel_paths import Installations, Road, Roads, installations
 from everpath.compare.channels import TRACED, UNMENDED, changed
 from everpath.compare.differences import Difference, Kind, added, differences
-from everpath.compare.mending import Wound, related, spares
+from everpath.compare.fixes import Wound, related, spares
 from everpath.compare.outcomes import Meeting, Outcome, Row
-from everpath.compare.roads import Installations, Road, Roads, installations
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from everpath.explain.accounts import Account, Question
+from everpath.explain.trace import Account, Question
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import extensions, subscriptions
 from everpath.resolvers.decisions import Installed

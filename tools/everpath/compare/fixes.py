@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from everpath.compare.causes import Cause
+from everpath.compare.channel_paths import Roads
 from everpath.compare.differences import Difference, Kind
 from everpath.compare.outcomes import Meeting, Outcome
-from everpath.compare.roads import Roads
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.ranges import Range

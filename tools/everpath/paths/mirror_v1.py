@@ -15,9 +15,9 @@ __all__ = ["mirror_v1"]
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from everpath.graph import ChannelGraph
-from everpath.paths.cover import smallest_cover
+from everpath.paths.hop_graph import arrivals_v1, hops_of, newest_first
 from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
-from everpath.paths.network import arrivals_v1, hops_of, newest_first
+from everpath.paths.set_cover import smallest_cover
 from everpath.resolvers import olm_v1
 from everpath.versions import Version
 

@@ -7,7 +7,7 @@ __all__ = ["Look", "looks"]
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from everpath.explain.accounts import Account
+from everpath.explain.trace import Account
 from everpath.graph import Edge, EdgeKind
 from everpath.resolvers.decisions import Remark, Verdict
 

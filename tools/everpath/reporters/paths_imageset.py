@@ -7,7 +7,7 @@ __all__ = ["render"]
 import json
 from collections.abc import Iterator
 
-from everpath.paths.survey import Roadbook
+from everpath.paths.report import Roadbook
 
 
 def render(book: Roadbook, catalog: str) -> Iterator[str]:

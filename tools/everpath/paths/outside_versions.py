@@ -12,7 +12,7 @@ from typing import Final
 
 from everpath.graph import ChannelGraph
 from everpath.model import Package
-from everpath.paths.network import Policy
+from everpath.paths.hop_graph import Policy
 from everpath.ranges import sample_versions
 from everpath.resolvers.decisions import Installed
 from everpath.simulate import released

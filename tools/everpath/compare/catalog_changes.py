@@ -17,11 +17,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
 from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channel_paths import Roads, installations
 from everpath.compare.channels import ChannelComparison, why_stopped
 from everpath.compare.differences import Difference, Kind
-from everpath.compare.mending import spares
-from everpath.compare.roads import Roads, installations
-from everpath.compare.spellings import Spellings
+from everpath.compare.fixes import spares
+from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Package, Place
 from everpath.resolvers import PolicyName, olm_v0, opm

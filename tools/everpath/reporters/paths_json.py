@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from everpath.graph import PackageGraph
-from everpath.paths.demands import Offence
+from everpath.paths.constraints import Offence
+from everpath.paths.hop_graph import Network
 from everpath.paths.mirror import Kept, Mirror
-from everpath.paths.network import Network
-from everpath.paths.roads import Road, Tally
-from everpath.paths.survey import Roadbook, Survey, Verdict
+from everpath.paths.path_counts import Road, Tally
+from everpath.paths.report import Roadbook, Survey, Verdict
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, reduce
 from typing import Final
 
-from everpath.explain.accounts import Account, Question, accounts
+from everpath.explain.trace import Account, Question, accounts
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Entry
 from everpath.ranges import Range

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
+from everpath.paths.hop_graph import hops_of, newest_first
 from everpath.paths.mirror import Kept, Mirror, arriving, kept_in
-from everpath.paths.network import hops_of, newest_first
 
 
 class Torn(NamedTuple):
