@@ -14,8 +14,8 @@ from everpath.app.config import Config
 from everpath.cli import inputs as cli_inputs
 from everpath.cli import judging
 from everpath.cli.inputs import Inputs
+from everpath.loaders.bundle.folder_reader import TICK_NS
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.bundle.visits import TICK_NS
 from everpath.model import Catalog
 from everpath.rules.lint import Judgement, Report, Selection, concluded, judge
 

@@ -19,7 +19,7 @@ from bundle_rules.test_package_files import GOOD
 from commandline import ROOT
 from conformance.bundle_verdicts import EXPLAINED, said_upstream, unexplained
 from conformance.oracle import Oracle
-from everpath.loaders.bundle.bundle_folders import find_folders
+from everpath.loaders.bundle.bundle_folder import find_folders
 from everpath.manifest_access import FieldPath
 from everpath.model import Place
 from everpath.model.bundle_contents import PackageManifest

@@ -13,7 +13,7 @@ from everpath.bundlegen import OperatorManifests, ReleaseMetadata, bundle_files,
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Makers, Packed
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
 from everpath.loaders.fbc.writing import catalog_text
 from everpath.loaders.operator_manifests import read_operator
 from everpath.loaders.sources import Sources

@@ -24,8 +24,8 @@ from everpath.cli.making import Files, Made
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
-from everpath.loaders.bundle.definitions import definitions_below
+from everpath.loaders.bundle.bundle_folder import Surroundings, read_folder
+from everpath.loaders.bundle.crds import definitions_below
 from everpath.loaders.location import Location
 from everpath.loaders.reading import read
 from everpath.model import Place

@@ -22,8 +22,8 @@ from everpath.cli.image_building import (
 )
 from everpath.cli.telling import warn
 from everpath.errors import ExitCode, UnreadableInput
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
+from everpath.loaders.bundle.bundle_folder import Surroundings, read_folder
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.model.bundle_contents import Contents

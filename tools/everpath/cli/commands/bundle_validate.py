@@ -24,7 +24,7 @@ from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.bundle.bundle_folders import (
+from everpath.loaders.bundle.bundle_folder import (
     Found,
     Surroundings,
     find_folders,

@@ -17,7 +17,7 @@ from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.loaders.packagemanifest.bundling import read_verified
+from everpath.loaders.packagemanifest.bundles import read_verified
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.lint import FOLDERS, GRAPH, Judgement, Selection, concluded, judge, judge_folders
 from everpath.rules.registry import find_rules

@@ -25,7 +25,7 @@ from everpath.cli.options import one_package_option
 from everpath.cli.placing import Placement, place
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, ReleasesError, UsageError
-from everpath.loaders.bundle.shape import is_bundle_folder, is_repository
+from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.reading import read
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.loaders.releases.formatting import format_releases

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from everpath.graph import PackageGraph
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.bundle_objects import is_base64
 from everpath.loaders.fbc.writing import catalog_text
-from everpath.loaders.packagemanifest.bundling import as_bundle
-from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder
-from everpath.loaders.packagemanifest.moving import Remark
-from everpath.loaders.packagemanifest.releases import Release, is_file_name, releases
+from everpath.loaders.packagemanifest.bundles import as_bundle
+from everpath.loaders.packagemanifest.flatten import Remark
+from everpath.loaders.packagemanifest.package_folder import PackageFolder, read_package_folder
+from everpath.loaders.packagemanifest.package_versions import Release, is_file_name, releases
 from everpath.manifest_access import string_at, value_at
 from everpath.model import Bundle, Package, UpdateMode
 from everpath.model.bundle_contents import Contents, Manifest

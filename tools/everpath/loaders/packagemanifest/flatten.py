@@ -15,9 +15,9 @@ from os import sep
 from pathlib import Path
 from typing import NamedTuple
 
-from everpath.loaders.bundle.visits import join
-from everpath.loaders.packagemanifest.folder import PackageFolder
-from everpath.loaders.packagemanifest.releases import Release, is_crd, owned, releases
+from everpath.loaders.bundle.folder_reader import join
+from everpath.loaders.packagemanifest.package_folder import PackageFolder
+from everpath.loaders.packagemanifest.package_versions import Release, is_crd, owned, releases
 from everpath.manifest_access import string_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CSV, Manifest

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace as with_fields
 
-from everpath.loaders.bundle.facts import CsvFacts, join_keys
+from everpath.loaders.bundle.summaries import CsvFacts, join_keys
 from everpath.loaders.typed import Typed, repetitions
 from everpath.parsing import outline
 from everpath.parsing.first_document import first_document

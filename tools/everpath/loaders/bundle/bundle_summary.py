@@ -25,10 +25,10 @@ from msgspec.structs import replace as with_fields
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.annotations import Metadata, read_metadata
-from everpath.loaders.bundle.facts import AnnotationsFacts, BundleFacts, CsvFacts, Note, TypedValue
-from everpath.loaders.bundle.lazy_csv import KIND, read_csv
-from everpath.loaders.bundle.shape import YAML, Layout, is_csv_name
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.csv_summary import KIND, read_csv
+from everpath.loaders.bundle.detect import YAML, Layout, is_csv_name
+from everpath.loaders.bundle.folder_reader import Visit, join
+from everpath.loaders.bundle.summaries import AnnotationsFacts, BundleFacts, CsvFacts, Note, TypedValue
 from everpath.parsing.first_document import Broken, check_text
 
 

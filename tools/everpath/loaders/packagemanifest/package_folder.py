@@ -15,11 +15,11 @@ from typing import Final
 
 from everpath.errors import UnreadableInput
 from everpath.loaders import positions
-from everpath.loaders.bundle.contents import read_manifest
-from everpath.loaders.bundle.facts import Note
-from everpath.loaders.bundle.package_manifest import yaml_files
-from everpath.loaders.bundle.shape import is_package_file
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.bundle_contents import read_manifest
+from everpath.loaders.bundle.detect import is_package_file
+from everpath.loaders.bundle.folder_reader import Visit, join
+from everpath.loaders.bundle.summaries import Note
+from everpath.loaders.packagemanifest.package_file import yaml_files
 from everpath.loaders.sources import Sources
 from everpath.model import Place, Problem
 from everpath.model.bundle_contents import Manifest, PackageManifest

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from everpath.loaders.bundle.annotations import CHANNELS, split_channels
-from everpath.loaders.bundle.facts import BundleFacts, Note, split_keys
+from everpath.loaders.bundle.folder_reader import join
 from everpath.loaders.bundle.properties import rendered_properties
+from everpath.loaders.bundle.summaries import BundleFacts, Note, split_keys
 from everpath.loaders.bundle.update_graph import channels, declaring, newest
-from everpath.loaders.bundle.visits import join
 from everpath.model import Bundle, Csv, Declaration, Place, Problem, Property, UpdateMode
 from everpath.model.builder import CatalogBuilder
 

@@ -11,7 +11,7 @@ __all__ = ["Release", "folder_releases", "is_crd", "is_file_name", "owned", "rel
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from everpath.loaders.packagemanifest.folder import PackageFolder
+from everpath.loaders.packagemanifest.package_folder import PackageFolder
 from everpath.manifest_access import as_string, items_at, string_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CRD, CSV, Manifest

@@ -10,17 +10,17 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.contents import read_contents
-from everpath.loaders.bundle.facts import Note
-from everpath.loaders.bundle.folder import named_package, read_bundle
-from everpath.loaders.bundle.modelled import Files, add_notes, add_packages, bundle_of
-from everpath.loaders.bundle.shape import (
+from everpath.loaders.bundle.bundle_contents import read_contents
+from everpath.loaders.bundle.bundle_model import Files, add_notes, add_packages, bundle_of
+from everpath.loaders.bundle.bundle_summary import named_package, read_bundle
+from everpath.loaders.bundle.detect import (
     find_layouts,
     holds_packages,
     is_package_file_name,
     is_package_folder,
 )
-from everpath.loaders.bundle.visits import Visit, folder_name, join
+from everpath.loaders.bundle.folder_reader import Visit, folder_name, join
+from everpath.loaders.bundle.summaries import Note
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import BundleFolder, BundleSize, PackageManifest, ValidationInput

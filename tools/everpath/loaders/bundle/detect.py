@@ -26,7 +26,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.visits import Listing, Visit, join
+from everpath.loaders.bundle.folder_reader import Listing, Visit, join
 
 #: What manifests end in.
 YAML: Final = (".yaml", ".yml", ".json")

@@ -20,12 +20,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.facts import BundleFacts, ManifestFacts, Note, PackageFacts
-from everpath.loaders.bundle.folder import read_csv_file, unreadable_note
-from everpath.loaders.bundle.modelled import Files, add_notes, bundle_of
-from everpath.loaders.bundle.shape import YAML, is_package_file, is_package_file_name, says_package
+from everpath.loaders.bundle.bundle_model import Files, add_notes, bundle_of
+from everpath.loaders.bundle.bundle_summary import read_csv_file, unreadable_note
+from everpath.loaders.bundle.detect import YAML, is_package_file, is_package_file_name, says_package
+from everpath.loaders.bundle.folder_reader import Stamp, Visit, folder_name, join
+from everpath.loaders.bundle.summaries import BundleFacts, ManifestFacts, Note, PackageFacts
 from everpath.loaders.bundle.update_graph import declared, in_order
-from everpath.loaders.bundle.visits import Stamp, Visit, folder_name, join
 from everpath.loaders.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
 from everpath.model.builder import CatalogBuilder

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE
-from everpath.loaders.bundle.folder import is_metadata_name
-from everpath.loaders.bundle.shape import YAML, Layout, find_layouts
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.bundle_summary import is_metadata_name
+from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
+from everpath.loaders.bundle.folder_reader import Visit, join
 from everpath.loaders.fbc.documents import Document, Flaw, is_json, yaml_documents
 from everpath.loaders.typed import type_name
 from everpath.model import Place, Problem, Property

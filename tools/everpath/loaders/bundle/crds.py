@@ -11,8 +11,8 @@ from pathlib import Path
 from everpath.crd_upgrade_safety import BundleCrds
 from everpath.crd_upgrade_safety.crd import CustomResourceDefinition, parse_crd
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.shape import YAML
-from everpath.loaders.bundle.visits import Visit
+from everpath.loaders.bundle.detect import YAML
+from everpath.loaders.bundle.folder_reader import Visit
 from everpath.loaders.reading import read
 from everpath.model import Package, Place
 from everpath.model.bundle_contents import CRD, Manifest

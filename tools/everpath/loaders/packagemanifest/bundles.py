@@ -10,10 +10,14 @@ from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE
-from everpath.loaders.bundle.package_manifest import read_package_manifest
-from everpath.loaders.bundle.shape import is_package_file_name
-from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder, unreadable_file
-from everpath.loaders.packagemanifest.releases import folder_releases
+from everpath.loaders.bundle.detect import is_package_file_name
+from everpath.loaders.packagemanifest.package_file import read_package_manifest
+from everpath.loaders.packagemanifest.package_folder import (
+    PackageFolder,
+    read_package_folder,
+    unreadable_file,
+)
+from everpath.loaders.packagemanifest.package_versions import folder_releases
 from everpath.model import Catalog, Channel, Package, Place
 from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import BundleFolder, Contents, Manifest, ValidationInput
