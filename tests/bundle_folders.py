@@ -9,10 +9,10 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
+from everpath.loaders.bundle.bundle_folder import Surroundings, read_folder
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Finding
-from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundles
+from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundle
 
 Json = dict[str, Any]
 
@@ -231,4 +231,4 @@ def lay_out(files: Files, folder: Path) -> Path:
 def judged(folder: Path, surroundings: Surroundings | None = None) -> tuple[Finding, ...]:
     """What all rules say of a bundle's folder, the optional ones included."""
     selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
-    return lint_bundles([read_folder(str(folder), surroundings or Surroundings())], selection).findings
+    return lint_bundle(read_folder(str(folder), surroundings or Surroundings()), selection).findings

@@ -14,8 +14,8 @@ from everpath.app.config import Config
 from everpath.cli import inputs as cli_inputs
 from everpath.cli import judging
 from everpath.cli.inputs import Inputs
+from everpath.loaders.bundle.folder_reader import TICK_NS
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.bundle.visits import TICK_NS
 from everpath.model import Catalog
 from everpath.rules.lint import LintResult, Report, Selection, build_report, lint_catalog
 
@@ -51,8 +51,8 @@ def judged(
         return lint_catalog(catalog, *rest)
 
     asked = Inputs((str(path),), Config(), mode, thorough)
-    with patch.object(cli_inputs, "_cache", lambda: cache), patch.object(judging, "judge", noted):
-        report = build_report(judging.judgements(asked, selection, 1, None), selection)
+    with patch.object(cli_inputs, "_cache", lambda: cache), patch.object(judging, "lint_catalog", noted):
+        report = build_report(list(judging.judgements(asked, selection, 1, None)), selection)
     return report, packages
 
 

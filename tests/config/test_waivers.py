@@ -9,7 +9,7 @@ import pytest
 
 from everpath.loaders.notation import parse
 from everpath.model import Place
-from everpath.rules.lint import Report, Selection, check_all, lint
+from everpath.rules.lint import Report, Selection, build_report, lint, lint_catalog
 from everpath.rules.registry import find_rules
 from everpath.rules.waivers import Waiver
 
@@ -56,8 +56,11 @@ def test_an_unused_waiver_is_reported_at_its_line() -> None:
 
 
 def test_a_waiver_used_in_one_of_several_catalogs_is_used() -> None:
-    report = check_all(
-        [CLEAN, FORKED, CLEAN], Selection(rules=find_rules(["fork", "EP9"])), waivers=[waiver()]
+    selection = Selection(rules=find_rules(["fork", "EP9"]))
+    report = build_report(
+        [lint_catalog(catalog, selection) for catalog in (CLEAN, FORKED, CLEAN)],
+        selection,
+        waivers=[waiver()],
     )
     assert said(report) == []
     assert report.packages == 3

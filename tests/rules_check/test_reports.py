@@ -13,7 +13,7 @@ from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Package, Place
 from everpath.rules import lint as checking
 from everpath.rules.findings import Finding, Flaw, Severity
-from everpath.rules.lint import Report, check_all, lint
+from everpath.rules.lint import Report, Selection, build_report, lint, lint_catalog
 from everpath.rules.registry import Rule
 from graphs import parse_report
 
@@ -136,9 +136,13 @@ def test_a_report_without_findings_has_no_worst(monkeypatch: pytest.MonkeyPatch)
     assert (found.findings, found.worst, found.unreadable) == ((), None, False)
 
 
+def lint_all(*catalogs: Catalog) -> Report:
+    return build_report([lint_catalog(catalog, Selection()) for catalog in catalogs], Selection())
+
+
 def test_a_report_counts_what_was_looked_at_in_all_catalogs() -> None:
     one, two = parse("[stable]\nb: a\na\n[fast]\na"), parse("a", "q")
-    seen = check_all([one, two])
+    seen = lint_all(one, two)
     assert (seen.packages, seen.channels, seen.entries) == (2, 3, 4)
 
 
@@ -146,7 +150,7 @@ def test_each_catalog_is_judged_by_itself() -> None:
     def declared() -> Catalog:
         return parse("a")
 
-    assert check_all([declared(), declared()]).findings == ()
+    assert lint_all(declared(), declared()).findings == ()
 
 
 def test_bundles_of_a_package_are_all_judged() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["NameSuggestions", "display_name", "join_names", "plural", "skip_clause", "word_set"]
+__all__ = ["NameSuggestions", "display_name", "join_names", "plural", "skip_clause"]
 
 import re
 from collections.abc import Collection, Iterable
@@ -45,11 +45,6 @@ def plural(count: int, noun: str) -> str:
 def skip_clause(skippers: Collection[str]) -> str:
     """Return `b skips` or `b and c skip`."""
     return f"{join_names(skippers)} {'skips' if len(skippers) == 1 else 'skip'}"
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text: a table of names without quotes and commas."""
-    return frozenset(text.split())
 
 
 class NameSuggestions:

@@ -25,7 +25,7 @@ def validate(request: Request) -> int:
     inputs = Inputs(request.paths, config, request.default_update_mode, request.thorough)
     output = output_format(request, config)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        judged = judgements(inputs, selection, request.jobs, progress, _definitions(request))
+        judged = list(judgements(inputs, selection, request.jobs, progress, _definitions(request)))
         report = build_report(judged, selection, waivers=config.waivers, today=today())
     inputs.refuse_missed(all_of_them=True)
     # What was asked for may be in what could not be read, which is told anyway.
@@ -53,6 +53,6 @@ def _selection(request: Request, config: Config) -> Selection:
 def _definitions(request: Request) -> PackageCrds | None:
     if not request.bundles:
         return None
-    from everpath.loaders.bundle.definitions import definitions_below  # noqa: PLC0415 - rarely asked for
+    from everpath.loaders.bundle.crds import definitions_below  # noqa: PLC0415 - rarely asked for
 
     return definitions_below(request.bundles)

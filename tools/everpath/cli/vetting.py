@@ -24,8 +24,8 @@ from everpath.cli.making import Files, Made
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
-from everpath.loaders.bundle.definitions import definitions_below
+from everpath.loaders.bundle.bundle_folder import Surroundings, read_folder
+from everpath.loaders.bundle.crds import definitions_below
 from everpath.loaders.location import Location
 from everpath.loaders.reading import read
 from everpath.model import Place
@@ -40,7 +40,7 @@ from everpath.rules.lint import (
     Report,
     Selection,
     build_report,
-    lint_bundles,
+    lint_bundle,
     lint_catalog,
 )
 from everpath.rules.registry import find_rules
@@ -130,8 +130,8 @@ def _bundles(folders: Iterable[str], config: Config) -> Report:
         validators=find_validators(config.select_optional),
     )
     surroundings = Surroundings(config.kube_version or "")
-    judged = lint_bundles((read_folder(folder, surroundings) for folder in folders), selection)
-    return build_report([judged], selection, waivers=config.waivers, today=today())
+    results = [lint_bundle(read_folder(folder, surroundings), selection) for folder in folders]
+    return build_report(results, selection, waivers=config.waivers, today=today())
 
 
 def _catalogs(project: Project, files: Iterable[str], aside: _Aside, config: Config) -> Report:

@@ -33,7 +33,7 @@ from everpath.rules.waivers import WaiverUsage
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import Upgrade
-    from everpath.rules.bundle.subject import BundleFolder, PackageFile
+    from everpath.model.bundle_contents import BundleFolder, PackageManifest
 
     Subject = Literal[
         "catalog", "package", "channel", "bundle", "upgrade", "bundle folder", "package file", "waiver"
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         Bundle,
         "Upgrade",
         "BundleFolder",
-        "PackageFile",
+        "PackageManifest",
         WaiverUsage,
     )
     Check = Callable[[S], Iterator[Flaw]]
@@ -185,7 +185,7 @@ def package_file_rule(
     name: str,
     severity: Severity,
     *validators: str,
-) -> Callable[[Check[PackageFile]], Check[PackageFile]]:
+) -> Callable[[Check[PackageManifest]], Check[PackageManifest]]:
     """A rule asked of each package file: what makes a package of the folders of a package-manifest format."""
     return _decorator("package file", id, name, severity, validators=validators)
 

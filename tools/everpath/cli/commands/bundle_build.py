@@ -22,8 +22,8 @@ from everpath.cli.image_building import (
 )
 from everpath.cli.telling import warn
 from everpath.errors import ExitCode, UnreadableInput
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
+from everpath.loaders.bundle.bundle_folder import Surroundings, read_folder
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.model.bundle_contents import Contents
@@ -32,7 +32,7 @@ from everpath.oci.build_context import BundleMembers, bundle_members
 from everpath.oci.descriptors import Platform
 from everpath.opm_render.bundles import render_bundle
 from everpath.opm_render.refusals import Refusal
-from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundles
+from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundle
 
 # Annotations that are missing, of another media type, or point to folders that the image does not have.
 _LABELS: Final = frozenset({"EP603", "EP604", "EP605"})
@@ -120,7 +120,7 @@ def _refusals(folder: str, contents: Contents) -> Iterator[Refusal]:
     except Refusal as refusal:
         yield refusal
     selection = Selection(rules=_RULES, subjects=BUNDLE_SUBJECTS)
-    for finding in lint_bundles([read_folder(folder, Surroundings())], selection).findings:
+    for finding in lint_bundle(read_folder(folder, Surroundings()), selection).findings:
         yield Refusal(finding.message, finding.place, finding.fix)
 
 

@@ -11,8 +11,8 @@ import click
 from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
 from everpath.cli.telling import tell, warn
 from everpath.errors import ExitCode
-from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder
-from everpath.loaders.packagemanifest.moving import Moves, flattened, nested
+from everpath.loaders.packagemanifest.flatten import Moves, flattened, nested
+from everpath.loaders.packagemanifest.package_folder import PackageFolder, read_package_folder
 from everpath.loaders.sources import Sources
 from everpath.opm_render.refusals import Refusal
 

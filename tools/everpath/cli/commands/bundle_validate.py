@@ -24,7 +24,7 @@ from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.bundle.bundle_folders import (
+from everpath.loaders.bundle.bundle_folder import (
     Found,
     Surroundings,
     find_folders,
@@ -34,15 +34,9 @@ from everpath.loaders.bundle.bundle_folders import (
 from everpath.loaders.reading import Progress
 from everpath.loaders.shares import Share
 from everpath.model import Place
+from everpath.model.bundle_contents import ValidationInput
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.lint import (
-    BUNDLE_SUBJECTS,
-    BundleTarget,
-    LintResult,
-    Selection,
-    build_report,
-    lint_bundles,
-)
+from everpath.rules.lint import BUNDLE_SUBJECTS, LintResult, Selection, build_report, lint_bundle
 from everpath.rules.registry import find_rules
 from everpath.versions import VersionError, parse_tolerant
 
@@ -228,27 +222,27 @@ def _judgements(
     jobs: int | None,
     progress: Progress | None,
 ) -> Iterator[LintResult]:
-    """A judgement on each share of the bundles at a path, a process each."""
+    """Lint the selected bundles and package files; each process lints a share of them."""
     chosen = [f for f in found.folders if selection.has_package(f[0])]
     is_worth_it = forks.are_possible() and len(chosen) >= _MANY
     count = jobs if jobs and forks.are_possible() else forks.processors() if is_worth_it else 1
 
-    def part(number: int, share: Share | None = None) -> LintResult:
+    def part(number: int, share: Share | None = None) -> list[LintResult]:
         mine = (share or Share(number, count)).of(chosen, folder=lambda f: f[0])
         told = progress if number == 0 else None
-        return lint_bundles(_read(mine, surroundings, told), selection)
+        return [lint_bundle(folder, selection) for folder in _read(mine, surroundings, told)]
 
-    for number, judgement in enumerate(forks.each(part, count)):
-        yield part(0, Share(number, count)) if judgement is None else judgement
+    for number, results in enumerate(forks.each(part, count)):
+        yield from part(0, Share(number, count)) if results is None else results
     if not selection.packages and found.package_files:
-        yield lint_bundles(map(read_package_file, found.package_files), selection)
+        yield from (lint_bundle(read_package_file(path), selection) for path in found.package_files)
 
 
 def _read(
     folders: Sequence[tuple[str, str]],
     surroundings: Surroundings,
     progress: Callable[[int, int, str], None] | None,
-) -> Iterator[BundleTarget]:
+) -> Iterator[ValidationInput]:
     for done, (package, path) in enumerate(folders):
         if progress is not None:
             progress(done, len(folders), package)

@@ -17,7 +17,7 @@ from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.loaders.packagemanifest.bundling import read_verified
+from everpath.loaders.packagemanifest.bundles import read_verified
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.lint import (
     BUNDLE_SUBJECTS,
@@ -25,7 +25,7 @@ from everpath.rules.lint import (
     LintResult,
     Selection,
     build_report,
-    lint_bundles,
+    lint_bundle,
     lint_catalog,
 )
 from everpath.rules.registry import find_rules
@@ -119,4 +119,5 @@ def _judgements(path: str, selection: Selection) -> Iterator[LintResult]:
     """On the upgrades, and on the manifests. The packages are the same, and counted once."""
     found = read_verified(path)
     yield lint_catalog(found.catalog, selection)
-    yield lint_bundles(found.parts, selection)._replace(packages=0)
+    for part in found.parts:
+        yield lint_bundle(part, selection)._replace(bundle_packages=frozenset())

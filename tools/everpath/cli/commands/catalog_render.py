@@ -17,8 +17,8 @@ from everpath.cli.image_inputs import is_image, local
 from everpath.cli.telling import tell, warn
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.bundle.contents import read_contents
-from everpath.loaders.bundle.shape import is_bundle_folder, is_repository
+from everpath.loaders.bundle.bundle_contents import read_contents
+from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.blobs import carried_csv, checked_blob, read_blobs, read_documents
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text

@@ -23,10 +23,10 @@ from everpath.cli.telling import tell, warn
 from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.bundle.shape import is_bundle_folder, is_package_manifest, is_repository
+from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
 from everpath.loaders.fbc.writing import OUTPUTS
-from everpath.loaders.packagemanifest.folder import unreadable_file
 from everpath.loaders.packagemanifest.migration import Migrated, Migration
+from everpath.loaders.packagemanifest.package_folder import unreadable_file
 from everpath.loaders.sources import unreadable as cannot_read
 from everpath.model import Package
 from everpath.opm_render.refusals import Refusal
