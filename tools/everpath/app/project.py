@@ -15,11 +15,11 @@ from everpath.app.drafts import Shelter
 from everpath.errors import UnreadableInput
 from everpath.loaders import positions
 from everpath.loaders.fbc.blobs import read_blobs
-from everpath.loaders.releases.pins import read_pins
+from everpath.loaders.releases.pins import load_pins
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.opm_render import Blob, Refusal
-from everpath.releases.source import Release, Source, Variant
+from everpath.releases.model import Release, ReleasesFile, Variant
 
 #: How a catalog may be spelled.
 SUFFIXES: Final = ("yaml", "json")
@@ -34,7 +34,7 @@ class Project:
     """
 
     file: Path
-    source: Source
+    source: ReleasesFile
     sources: Sources
     given: tuple[Blob, ...] | None = None
     pinned: str | None = None
@@ -57,11 +57,11 @@ class Project:
     def digests(self) -> Mapping[str, str] | None:
         """What images are pinned to; None if they are not. Raises ReleasesError, UnreadableInput."""
         file = self.pinned or (str(self.beside(self.source.pins)) if self.source.pins else None)
-        return read_pins(file, self.sources) if file else None
+        return load_pins(file, self.sources) if file else None
 
     def image_of(self, release: Release) -> str:
         """The reference of a bundle's image, by digest where that is known: it is built after the bundle."""
-        image = self.source.image_of(release)
+        image = self.source.bundle_image(release)
         return (self.digests or {}).get(image, image)
 
     @property
@@ -71,7 +71,7 @@ class Project:
     def bundle_folder(self, release: Release) -> Path:
         """BUNDLES/PACKAGE/VERSION; by name where two releases have one version."""
         is_alone = len(self.source.by_version[release.version]) == 1
-        return self.bundles / (release.version if is_alone else self.source.name_of(release))
+        return self.bundles / (release.version if is_alone else self.source.csv_name(release))
 
     def catalog_folder(self, variant: Variant) -> Path:
         return self.folder / variant.name / self.source.package

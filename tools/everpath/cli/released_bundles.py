@@ -61,7 +61,7 @@ def _digests(source: Path) -> dict[Path, str]:
 
 def _lines(source: Path) -> Iterator[tuple[Path, str]]:
     from everpath.cli.project import open_project  # noqa: PLC0415 - few bundles have a source beside them
-    from everpath.releases.source import PUBLISHED  # noqa: PLC0415
+    from everpath.releases.model import PUBLISHED  # noqa: PLC0415
 
     project = open_project(str(source))
     for release in project.source.releases:

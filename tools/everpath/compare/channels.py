@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from everpath.compare.causes import Cause, causes, shared
 from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channel_paths import Installations, Road, Roads, installations
 from everpath.compare.differences import Difference
-from everpath.compare.mending import Wound, mended, related
+from everpath.compare.fixes import Wound, mended, related
 from everpath.compare.outcomes import Meeting, Outcome, Row
-from everpath.compare.roads import Installations, Road, Roads, installations
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.model import Place

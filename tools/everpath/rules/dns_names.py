@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LABEL_LIMIT", "label_fault", "subdomain_fault", "words"]
+__all__ = ["LABEL_LIMIT", "label_fault", "subdomain_fault"]
 
 import re
 from typing import Final
@@ -15,11 +15,6 @@ _LABEL: Final = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _IS_LABEL: Final = re.compile(_LABEL)
 _IS_SUBDOMAIN: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _FOREIGN: Final = re.compile("[^a-z0-9.-]")
-
-
-def words(text: str) -> frozenset[str]:
-    """The names in a text, for tables that would otherwise be all quotes and commas."""
-    return frozenset(text.split())
 
 
 def label_fault(name: str) -> str | None:

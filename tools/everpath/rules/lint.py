@@ -10,7 +10,6 @@ __all__ = [
     "Progress",
     "Report",
     "Selection",
-    "Validated",
     "check",
     "check_all",
     "concluded",
@@ -32,7 +31,7 @@ from everpath.rules.waivers import Standing, Waiver, waived
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import BundleCrds, Upgrade
-    from everpath.rules.bundle.subject import BundleFolder, PackageFile
+    from everpath.model.bundle_contents import BundleFolder, PackageManifest, ValidationInput
 
 #: What rules about graphs look at, and what rules about the folders of bundles do.
 GRAPH: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
@@ -111,14 +110,6 @@ class Judgement(NamedTuple):
     bundles: int = 0
 
 
-class Validated(NamedTuple):
-    """A bundle's folder, and the catalog of this one bundle; or a package file, and nothing else."""
-
-    catalog: Catalog
-    folder: BundleFolder | None = None
-    file: PackageFile | None = None
-
-
 Progress = Callable[[int, int, str], None]
 
 #: What the bundles of a package define, by the bundle's name; without those whose folder is not known.
@@ -165,7 +156,7 @@ class _Run:
         | Bundle
         | Upgrade
         | BundleFolder
-        | PackageFile
+        | PackageManifest
         | Standing,
         package: str | None,
         channel: str | None = None,
@@ -203,9 +194,9 @@ class _Run:
         for upgrade in check_upgrades(_moves(graph, self.selection), definitions):
             yield from self.ask("upgrade", upgrade, graph.package.name)
 
-    def validated(self, thing: Validated) -> Iterator[Finding]:
+    def validated(self, thing: ValidationInput) -> Iterator[Finding]:
         """All findings about one bundle's folder, or one package file."""
-        folder, file = thing.folder, thing.file
+        folder, file = thing.folder, thing.package_manifest
         package = folder.package if folder else file.package if file else None
         entry = folder.name if folder else None
         yield from self.ask("catalog", thing.catalog, package, None, entry)
@@ -263,7 +254,7 @@ def judge(
     return Judgement(findings, seen.packages, seen.channels, seen.entries)
 
 
-def judge_folders(things: Iterable[Validated], selection: Selection) -> Judgement:
+def judge_folders(things: Iterable[ValidationInput], selection: Selection) -> Judgement:
     """What the rules say about bundles as they stand in their folders. Near-linear in what they hold."""
     run, packages, bundles = _Run(selection), set[str | None](), 0
     findings: list[Finding] = []

@@ -25,18 +25,18 @@ from everpath.cli.options import one_package_option
 from everpath.cli.placing import Placement, place
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, ReleasesError, UsageError
-from everpath.loaders.bundle.shape import is_bundle_folder, is_repository
+from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.reading import read
-from everpath.loaders.releases.frozen import digest, files_below
-from everpath.loaders.releases.reading import read_text
-from everpath.loaders.releases.writing import source_text
+from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
+from everpath.loaders.releases.formatting import format_releases
+from everpath.loaders.releases.parser import parse_releases
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Package
 from everpath.opm_render import Blob
 from everpath.parsing.go_yaml import yaml_text
-from everpath.releases.checks import is_folder_name
-from everpath.releases.reconstruction import reconstructed
-from everpath.releases.source import Release, Source, is_tagged
+from everpath.releases.model import Release, ReleasesFile, has_tag_or_digest
+from everpath.releases.reconstruction import reconstruct_releases
+from everpath.releases.validation import is_folder_name
 from everpath.reporters.plain import count
 from everpath.versions import parse_or_none
 
@@ -62,7 +62,7 @@ class _Start(NamedTuple):
     `remarks` are comments of the file, `told` is what to know now.
     """
 
-    source: Source
+    source: ReleasesFile
     blobs: tuple[Blob, ...] | None = None
     remarks: tuple[str, ...] = ()
     files: Mapping[Path, bytes] = {}
@@ -100,9 +100,9 @@ def init(catalog: str | None, package: str | None, channel: str | None, file: st
     if path.exists():
         raise UsageError(f"{path} exists already", hint="everpath release adds to it; --file names another")
     start = _reconstructed(catalog, package, path) if catalog else _from_project(package, channel, path)
-    content = source_text(start.source, _schema(path), start.remarks).encode()
+    content = format_releases(start.source, _schema(path), start.remarks).encode()
     sources = Sources()
-    project = Project(path, read_text(content, str(path), sources), sources, start.blobs)
+    project = Project(path, parse_releases(content, str(path), sources), sources, start.blobs)
     placement = Placement({path: content, **start.files}, shelter=project.shelter)
     if start.source.releases and (start.blobs is not None or start.source.bundles):
         all_files = made(project, makers()).placement
@@ -135,14 +135,14 @@ def _reconstructed(path: str, name: str | None, file: Path) -> _Start:
         whole = _chosen(read(_part(path, name), sources=sources, progress=progress).catalog, name)
     if whole.is_one_release:
         raise UsageError(f"{path} is the folder of one bundle", hint="give the catalog it is in")
-    source = reconstructed(whole)
+    source = reconstruct_releases(whole)
     remarks = ("Reconstructed by `everpath init`: every edge as it was found, oldest release first.",)
     is_folder = path != STANDARD_INPUT and Path(path).is_dir()
     if is_folder and (is_repository(path) or is_bundle_folder(path)):
         return _with_bundles(source, whole, file, remarks)
     blobs = tuple(blob for blob in blobs_of(path, sources) if _package_of(blob) == whole.name)
     _require_apart(path, whole, file)
-    lost = [source.name_of(release) for release in source.releases if not release.channels]
+    lost = [source.csv_name(release) for release in source.releases if not release.channels]
     source = replace(source, releases=tuple(release for release in source.releases if release.channels))
     told = [f"warning: left out, since no channel has it and opm refuses that: {name}" for name in lost]
     return _Start(source, blobs, remarks, {}, tuple(told))
@@ -197,7 +197,7 @@ def _apart(path: str, file: Path) -> str:
     return f"start from where it is not in the way: mv {old} {new}, then --from {new}; or {elsewhere}"
 
 
-def _with_bundles(source: Source, whole: Package, file: Path, remarks: tuple[str, ...]) -> _Start:
+def _with_bundles(source: ReleasesFile, whole: Package, file: Path, remarks: tuple[str, ...]) -> _Start:
     """The source with the folder that holds PACKAGE/VERSION for each release."""
     roots = {_root(bundle.place.file, whole.name, bundle.version or "") for bundle in whole.bundles}
     root = roots.pop() if len(roots) == 1 else None
@@ -226,13 +226,13 @@ class _Kept(NamedTuple):
 def _kept(project: Project, release: Release) -> _Kept:
     """The release, frozen. Nobody can mend what is out: what opm refuses stays as well as it can be told."""
     folder = project.bundle_folder(release)
-    files = files_below(folder)
+    files = read_files(folder)
     try:
         rendered(str(folder), files, "")
     except ReleasesError as error:
         blob = rendered(str(folder), files, project.image_of(release), is_out=True)
         return _Kept(release, blob, error.message)
-    return _Kept(replace(release, bundle=digest(files)))
+    return _Kept(replace(release, bundle=bundle_digest(files)))
 
 
 def _published(reasons: Sequence[str]) -> Iterator[str]:
@@ -254,7 +254,7 @@ def _from_project(name: str | None, channel: str | None, file: Path) -> _Start:
     """An empty source for the project in the current folder."""
     makefile, project = _content("Makefile"), _content("PROJECT")
     base = _assigned(makefile, "IMAGE_TAG_BASE")
-    base = base if base and not is_tagged(base) else None
+    base = base if base and not has_tag_or_digest(base) else None
     found = name or _matched(r"^projectName:\s*(?P<value>\S+)\s*$", project) or _base_csv()
     if not found:
         raise UsageError(
@@ -271,7 +271,7 @@ def _from_project(name: str | None, channel: str | None, file: Path) -> _Start:
     ]
     files = _base(found, operator)
     operator += (str(base.parent) for base in files if str(base.parent) not in operator)
-    source = Source(
+    source = ReleasesFile(
         found,
         channel or "stable",
         operator=tuple(_relative(Path(path), file) for path in operator),
@@ -296,7 +296,7 @@ def _images(base: str, operator: Sequence[str]) -> dict[str, str]:
     return {name: base for name in ("controller", base) if name in found}
 
 
-def _open_keys(source: Source) -> Iterator[str]:
+def _open_keys(source: ReleasesFile) -> Iterator[str]:
     """What only the author knows, as comments that need no more than a value."""
     if not source.operator:
         yield "operator: ../config    # the operator's manifests: base CSV, CRDs, RBAC, Deployment, samples"

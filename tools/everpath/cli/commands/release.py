@@ -26,8 +26,8 @@ from everpath.cli.remarks import tell_remarks
 from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.releases.editing import edited
-from everpath.releases.cutting import Wish, cut
+from everpath.loaders.releases.editing import edit_releases
+from everpath.releases.release_plan import ReleaseRequest, plan_release
 from everpath.reporters.plain import count, printable
 
 
@@ -53,7 +53,7 @@ class _Request(NamedTuple):
     quiet: bool
 
     @property
-    def wish(self) -> Wish:
+    def wish(self) -> ReleaseRequest:
         """What is asked for. An empty option is an unset variable of a script, and must not mean none."""
         for option, value in (
             ("--replaces", self.replaces),
@@ -70,7 +70,7 @@ class _Request(NamedTuple):
             )
         if self.reason is not None and not self.withdraw:
             raise UsageError("--reason says why a release is withdrawn", hint="name it: --withdraw VERSION")
-        return Wish(
+        return ReleaseRequest(
             self.version,
             self.channels,
             self.zstream,
@@ -166,8 +166,8 @@ def _release(request: _Request) -> int:
 def _cut(request: _Request, old: Project) -> int:
     content = old.file.read_bytes()
     config = load(request.config_file, wanted=not request.no_config)
-    wanted = cut(old.source, request.wish._replace(pins=_pins(request, old)), frozen_digests(old))
-    new_content = edited(content, wanted.edits, str(old.file))
+    wanted = plan_release(old.source, request.wish._replace(pins=_pins(request, old)), frozen_digests(old))
+    new_content = edit_releases(content, wanted.edits, str(old.file))
     new = open_project(str(old.file), new_content)
     steps = [release_steps.step(old, new, variant) for variant in new.source.variants]
     reasons = dict.fromkeys(reason for step in steps for reason in reasons_against(step.comparison))
