@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from everpath.loaders.bundle.bundle_folder import Surroundings, find_folders, read_folder
+from everpath.loaders.bundle.bundle_folder import LintTarget, find_bundle_folders, load_folder_for_lint
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Severity
 from everpath.rules.lint import BUNDLE_SUBJECTS, Report, Selection, build_report, lint_bundle
@@ -41,14 +41,14 @@ WARNINGS_AND_ERRORS = {
 
 @pytest.fixture(scope="module")
 def report(operatorhub: Path) -> Report:
-    paths = [path for _, path in find_folders(str(operatorhub)).folders][::20]
+    paths = [path for _, path in find_bundle_folders(str(operatorhub)).folders][::20]
     selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
-    results = [lint_bundle(read_folder(path, Surroundings()), selection) for path in paths]
+    results = [lint_bundle(load_folder_for_lint(path, LintTarget()), selection) for path in paths]
     return build_report(results, selection)
 
 
 def test_every_bundle_is_found_and_read(operatorhub: Path, report: Report) -> None:
-    found = find_folders(str(operatorhub))
+    found = find_bundle_folders(str(operatorhub))
     assert len(found.folders) == 7722
     assert [Path(file).name for file in found.package_files] == ["litmuschaos.package.yaml"]
     assert report.bundles == 387

@@ -17,7 +17,7 @@ from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.loaders.packagemanifest.bundles import read_verified
+from everpath.loaders.packagemanifest.bundles import load_package_for_lint
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.lint import (
     BUNDLE_SUBJECTS,
@@ -117,7 +117,7 @@ def _selection(request: Request, config: Config) -> Selection:
 
 def _judgements(path: str, selection: Selection) -> Iterator[LintResult]:
     """On the upgrades, and on the manifests. The packages are the same, and counted once."""
-    found = read_verified(path)
+    found = load_package_for_lint(path)
     yield lint_catalog(found.catalog, selection)
     for part in found.parts:
         yield lint_bundle(part, selection)._replace(bundle_packages=frozenset())
