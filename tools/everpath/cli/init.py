@@ -37,7 +37,7 @@ from everpath.parsing.go_yaml import yaml_text
 from everpath.releases.checks import is_folder_name
 from everpath.releases.reconstruction import reconstructed
 from everpath.releases.source import Release, Source, is_tagged
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 from everpath.versions import parse_or_none
 
 _SCHEMA: Final = f"{__url__}/raw/main/docs/schemas/releases.schema.json"
