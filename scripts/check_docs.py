@@ -24,8 +24,8 @@ from typing import Final
 import click
 
 from console import ROOT, pages
-from everpath.cli import config
-from everpath.cli.commands import cli
+from everpath.app import config
+from everpath.cli.group import cli
 from everpath.rules.registry import all_rules
 from rule_index import indexed
 from searchkeeper.cli.app import cli as operator

@@ -22,7 +22,7 @@ _HEAD: Final = "# Made from operator/searchkeeper/api by `make generate`.\n"
 
 
 class _Plain(yaml.SafeDumper):
-    """Without anchors: nobody reads a definition that refers back to itself."""
+    """Write no anchors: readers expect a CRD without them."""
 
     def ignore_aliases(self, _: object) -> bool:
         return True

@@ -9,10 +9,10 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
+from everpath.loaders.bundle.bundle_folder import Surroundings, read_folder
 from everpath.rules.bundle.validators import OPTIONAL
-from everpath.rules.check import FOLDERS, Selection, judge_folders
 from everpath.rules.findings import Finding
+from everpath.rules.lint import FOLDERS, Selection, judge_folders
 
 Json = dict[str, Any]
 

@@ -23,9 +23,9 @@ from typing import Any
 import yaml
 
 from everpath.loaders.bundle.one_bundle import read_bundle_folder
-from everpath.loaders.bundle.package_manifest import read_package_manifest
 from everpath.loaders.bundle.repository import read_repository
 from everpath.loaders.notation import draw
+from everpath.loaders.packagemanifest.package_file import read_package_manifest
 from everpath.model import Catalog, Package
 from everpath.model.builder import CatalogBuilder
 

@@ -9,8 +9,8 @@ from textwrap import dedent
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog
-from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding
+from everpath.rules.lint import Selection, check
 from everpath.rules.registry import find_rules
 
 

@@ -9,11 +9,11 @@ from textwrap import dedent
 from hypothesis import strategies as st
 
 from everpath.errors import UsageError
-from everpath.loaders.releases.reading import read_text
+from everpath.loaders.releases.parser import parse_releases
 from everpath.model import Package
-from everpath.releases.cutting import Cut, Wish, cut
-from everpath.releases.edges import package
-from everpath.releases.source import ChannelNote, Source, Variant
+from everpath.releases.channel_edges import catalog_package
+from everpath.releases.model import ChannelDeclaration, ReleasesFile, Variant
+from everpath.releases.release_plan import ReleasePlan, ReleaseRequest, plan_release
 
 SOURCE = """\
 package: acme
@@ -22,14 +22,14 @@ releases:
 """
 
 
-def source(text: str, top: str = "package: acme\ndefaultChannel: stable") -> Source:
+def source(text: str, top: str = "package: acme\ndefaultChannel: stable") -> ReleasesFile:
     """The source with these releases, written as items of a list."""
-    return read_text(f"{top}\nreleases:\n{dedent(text)}".encode(), "releases.yaml")
+    return parse_releases(f"{top}\nreleases:\n{dedent(text)}".encode(), "releases.yaml")
 
 
-def drawn(made: Package | Source, variant: Variant | None = None) -> dict[str, list[str]]:
+def drawn(made: Package | ReleasesFile, variant: Variant | None = None) -> dict[str, list[str]]:
     """Channels in the notation of drawings, without the package's name: `0.2.0: 0.1.0 / 0.1.1 / range`."""
-    whole = package(made, variant or Variant("")) if isinstance(made, Source) else made
+    whole = catalog_package(made, variant or Variant("")) if isinstance(made, ReleasesFile) else made
     short = f"{whole.name}.v"
     found: dict[str, list[str]] = {}
     for channel in whole.channels:
@@ -44,16 +44,16 @@ def drawn(made: Package | Source, variant: Variant | None = None) -> dict[str, l
     return found
 
 
-EMPTY = Source("acme", "stable", channels=(ChannelNote("candidate"), ChannelNote("fast")))
+EMPTY = ReleasesFile("acme", "stable", channels=(ChannelDeclaration("candidate"), ChannelDeclaration("fast")))
 _CHANNELS = ("stable", "candidate", "fast")
 
 
 @st.composite
-def _versions(draw: st.DrawFn, so_far: Source) -> str:
+def _versions(draw: st.DrawFn, so_far: ReleasesFile) -> str:
     """Mostly the next or the next but one, of a patch, a minor or a major; at times any."""
     bumps = ("patch", "patch", "patch", "minor", "minor", "major", "any")
     bump, more = draw(st.sampled_from(bumps)), draw(st.integers(1, 2))
-    major, minor, patch = max((r.parsed.key[:3] for r in so_far.releases), default=(0, 1, 0))
+    major, minor, patch = max((r.semver.key[:3] for r in so_far.releases), default=(0, 1, 0))
     if bump == "any":
         return f"0.{draw(st.integers(0, 3))}.{draw(st.integers(0, 3))}"
     if bump == "patch":
@@ -63,14 +63,14 @@ def _versions(draw: st.DrawFn, so_far: Source) -> str:
 
 
 @st.composite
-def wishes(draw: st.DrawFn, so_far: Source) -> Wish:
+def wishes(draw: st.DrawFn, so_far: ReleasesFile) -> ReleaseRequest:
     """A release above or among those there are, on top, as a z-stream, or in the stead of others."""
     known = [release.version for release in so_far.releases]
     version = draw(_versions(so_far))
     channels = tuple(draw(st.lists(st.sampled_from(_CHANNELS), max_size=3, unique=True))) if known else ()
     standing = [release.version for release in so_far.releases if release.withdrawn is None]
     withdraw = draw(st.lists(st.sampled_from(standing), max_size=2, unique=True)) if standing else []
-    wish = Wish(
+    wish = ReleaseRequest(
         version,
         channels,
         withdraw=tuple(withdraw),
@@ -87,12 +87,12 @@ def wishes(draw: st.DrawFn, so_far: Source) -> Wish:
 
 
 @st.composite
-def history(draw: st.DrawFn, most: int = 9) -> list[Cut]:
+def history(draw: st.DrawFn, most: int = 9) -> list[ReleasePlan]:
     """What became of an empty source, release by release; wishes that were refused left nothing behind."""
-    so_far, cuts = EMPTY, list[Cut]()
+    so_far, cuts = EMPTY, list[ReleasePlan]()
     for _ in range(draw(st.integers(1, most))):
         try:
-            done = cut(so_far, draw(wishes(so_far)))
+            done = plan_release(so_far, draw(wishes(so_far)))
         except UsageError:
             continue
         cuts.append(done)

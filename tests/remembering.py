@@ -10,14 +10,14 @@ from typing import Any
 from unittest.mock import patch
 
 from bundles import annotations_yaml, csv, write
+from everpath.app.config import Config
 from everpath.cli import inputs as cli_inputs
 from everpath.cli import judging
-from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
+from everpath.loaders.bundle.folder_reader import TICK_NS
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.bundle.visits import TICK_NS
 from everpath.model import Catalog
-from everpath.rules.check import Judgement, Report, Selection, concluded, judge
+from everpath.rules.lint import Judgement, Report, Selection, concluded, judge
 
 
 def much_later() -> int:

@@ -10,8 +10,8 @@ from everpath.loaders.positions import Location
 from everpath.model import Place
 from everpath.reporters import reporter
 from everpath.reporters.lint_report import LintReport
-from everpath.rules.check import Report
 from everpath.rules.findings import Finding, Severity
+from everpath.rules.lint import Report
 
 #: What the file of every finding says.
 SOURCE = """\

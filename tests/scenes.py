@@ -11,7 +11,7 @@ from everpath.layout.picture import Picture
 from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place
-from everpath.rules.check import check
+from everpath.rules.lint import check
 from everpath.simulate import Asked, released
 
 #: Names that end what they stand in, in one format or another.

@@ -34,7 +34,7 @@ from everpath.loaders.positions import locate
 from everpath.loaders.reading import read
 from everpath.model import Catalog, Channel, Package
 from everpath.resolvers.extensions import Source
-from everpath.rules.check import check
+from everpath.rules.lint import check
 from everpath.simulate import Scenario, rows, sheets
 
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from everpath.model import Place
-from everpath.model.bundle_contents import Contents, Manifest
-from everpath.rules.bundle.subject import BundleFolder
+from everpath.model.bundle_contents import BundleFolder, Contents, Manifest
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule, rules_about
 

@@ -8,7 +8,7 @@ import pytest
 
 from bundle_faults import FAULTS, Fault
 from bundle_folders import good_bundle, judged, lay_out, rich_bundle
-from everpath.rules.check import FOLDERS
+from everpath.rules.lint import FOLDERS
 from everpath.rules.registry import rules_about
 
 every_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.rule} {fault.name}")

@@ -10,7 +10,7 @@ import pytest
 
 from bundle_faults import FAULTS
 from bundle_folders import CSV, Files, good_bundle, judged, lay_out
-from everpath.loaders.bundle.bundle_folders import Surroundings
+from everpath.loaders.bundle.bundle_folder import Surroundings
 from everpath.model import Place
 
 EDITS: dict[str, Callable[[Files], None]] = {fault.name: fault.edit for fault in FAULTS}

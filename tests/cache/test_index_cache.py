@@ -13,8 +13,8 @@ import pytest
 
 from bundles import csv, problems, read_packages, write, write_bundle
 from everpath.loaders.bundle import index_cache, kept_files
+from everpath.loaders.bundle.folder_reader import TICK_NS, Visit
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.bundle.visits import TICK_NS, Visit
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import MAX_DOCUMENT
 from everpath.model import UpdateMode

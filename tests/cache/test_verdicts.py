@@ -17,8 +17,8 @@ from everpath.cli import judging
 from everpath.loaders.bundle import verdicts
 from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.model import Bundle, Catalog, Package, Place
-from everpath.rules.check import Selection
 from everpath.rules.findings import Finding, Severity
+from everpath.rules.lint import Selection
 from everpath.rules.registry import find_rules
 from remembering import freshly_judged, judged, much_later, write_version
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from commandline import Everpath
-from everpath.loaders.releases.frozen import digest, files_below
+from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 from schemas import conforms
 
@@ -164,7 +164,7 @@ def test_a_release_without_a_digest_that_becomes_another_is_warned_of_with_the_l
 ) -> None:
     everpath("generate")
     folder = project / "bundles/acme/0.1.0"
-    frozen = digest(files_below(folder))
+    frozen = bundle_digest(read_files(folder))
     manifests = project / "operator/manifests.yaml"
     manifests.write_text(manifests.read_text().replace("Keeps acmes.", "Keeps many acmes."))
     for arguments, code in ((["--check"], 1), ([], 0)):
@@ -400,7 +400,7 @@ class TestBundlesReadWithoutTheCatalog:
         csv = folder / "manifests/acme.clusterserviceversion.yaml"
         csv.write_text(csv.read_text().replace("  replaces: acme.v0.1.0\n", ""))
         more = "    - {version: 0.3.0, channels: [stable, fast], from: {replaces: 0.2.0}}\n"
-        two = TWO.replace("0.1.0}}", f"0.1.0}}, bundle: {digest(files_below(folder))}}}")
+        two = TWO.replace("0.1.0}}", f"0.1.0}}, bundle: {bundle_digest(read_files(folder))}}}")
         write_releases(project, two + more)
         answer = everpath("generate")
         assert answer.code == 0

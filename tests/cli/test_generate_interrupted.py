@@ -13,7 +13,7 @@ import pytest
 
 from commandline import Everpath, heeded
 from everpath.cli import placing
-from everpath.cli.ending import ended_tidily
+from everpath.signals import signals_as_interrupt
 from projects import tree, write_operator, write_releases
 
 TWO = """
@@ -204,7 +204,7 @@ def test_what_nohup_set_aside_stays_so() -> None:
         pytest.skip("there is no such signal")
     earlier = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with ended_tidily():
+        with signals_as_interrupt():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, earlier)

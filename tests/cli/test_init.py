@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from commandline import Everpath
-from everpath.loaders.releases.reading import read_releases
+from everpath.loaders.releases.parser import load_releases
 from operator_sdk_projects import write_project, write_webhook
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 
@@ -30,7 +30,7 @@ def test_a_project_of_operator_sdk_is_recognised(everpath: Everpath, here: Path)
     text = (here / RELEASES).read_text()
     assert text.startswith("# yaml-language-server: $schema=https://")
     assert "\npackage: memcached-operator\n" in text
-    found = read_releases(str(RELEASES))
+    found = load_releases(str(RELEASES))
     assert found.operator == (
         "../config/manifests/bases",
         "../config/crd/bases",
@@ -64,7 +64,7 @@ def test_the_package_may_be_named_by_its_base_csv(everpath: Everpath, here: Path
         "kind: ClusterServiceVersion\n"
     )
     assert everpath("init").code == 0
-    assert read_releases(str(RELEASES)).package == "acme"
+    assert load_releases(str(RELEASES)).package == "acme"
 
 
 def test_nothing_that_exists_is_overwritten(everpath: Everpath, here: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_base_is_written_where_operator_sdk_has_none_yet(everpath: Everpath, h
     base.unlink()
     base.parent.rmdir()
     assert "memcached-operator with 0 releases; 2 files written." in everpath("init").err
-    assert read_releases(str(RELEASES)).operator[-1] == "../config/manifests/bases"
+    assert load_releases(str(RELEASES)).operator[-1] == "../config/manifests/bases"
     assert yaml.safe_load(base.read_text())["spec"]["displayName"] == "Memcached Operator"
     answer = everpath("release", "0.0.1", "-q")
     assert answer.code == 0, answer

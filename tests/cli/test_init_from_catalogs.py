@@ -10,8 +10,8 @@ import pytest
 
 from commandline import Everpath
 from everpath.loaders.reading import Reading, read
-from everpath.loaders.releases.reading import read_releases
-from everpath.releases.source import Additions
+from everpath.loaders.releases.parser import load_releases
+from everpath.releases.model import BundleMetadata
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 
 PUBLISHED = """\
@@ -105,7 +105,7 @@ def test_a_repository_is_reconstructed_with_its_bundles(everpath: Everpath, here
     (here / "bundles").rename(here / "operators")
     answer = everpath("init", "--from", "operators", "--file", "new/releases.yaml")
     assert answer.code == 0, answer
-    found = read_releases("new/releases.yaml")
+    found = load_releases("new/releases.yaml")
     assert found.bundles == "../operators"
     assert [release.version for release in found.releases] == ["0.1.0", "0.2.0"]
     assert len(catalog(here / "new/acme/catalog.yaml")["olm.bundle"]) == 2
@@ -119,7 +119,7 @@ def test_several_packages_need_a_choice(everpath: Everpath, here: Path) -> None:
     assert "there are 2: acme, other" in answer.err
     assert everpath("init", "--from", "published.yaml", "-p", "nope").code == 2
     assert everpath("init", "--from", "published.yaml", "-p", "other").code == 0
-    assert read_releases(str(RELEASES)).package == "other"
+    assert load_releases(str(RELEASES)).package == "other"
 
 
 def test_the_old_catalog_must_not_stay_beside_the_new_one(everpath: Everpath, here: Path) -> None:
@@ -199,7 +199,7 @@ def test_bundles_of_a_repository_are_frozen(everpath: Everpath, here: Path) -> N
     everpath("generate")
     (here / "bundles").rename(here / "operators")
     assert everpath("init", "--from", "operators", "--file", "new/releases.yaml").code == 0
-    [release] = read_releases("new/releases.yaml").releases
+    [release] = load_releases("new/releases.yaml").releases
     assert (release.bundle or "").startswith("sha256:")
     (here / "operators/acme/0.1.0/metadata/annotations.yaml").write_text("annotations: {}\n")
     assert "has changed since it was released" in everpath("generate", "-f", "new").err
@@ -217,11 +217,11 @@ def test_properties_tell_of_the_metadata_folder(everpath: Everpath, here: Path) 
     (here / "published.yaml").write_text(text)
     answer = everpath("init", "--from", "published.yaml")
     assert answer.code == 0, answer
-    older, newer = read_releases(str(RELEASES)).releases
-    assert older.additions == Additions()
-    assert newer.additions.properties == ({"type": "olm.maxOpenShiftVersion", "value": "4.18"},)
+    older, newer = load_releases(str(RELEASES)).releases
+    assert older.metadata == BundleMetadata()
+    assert newer.metadata.properties == ({"type": "olm.maxOpenShiftVersion", "value": "4.18"},)
     constraint = {"failureMessage": False, "package": {"packageName": "p", "versionRange": "1"}}
-    assert newer.additions.dependencies == (
+    assert newer.metadata.dependencies == (
         {"type": "olm.package", "value": {"packageName": "other", "version": ">1.0.0"}},
         {"type": "olm.constraint", "value": constraint},
     )
@@ -241,7 +241,7 @@ def test_of_a_repository_only_the_wanted_package_is_read(
         asked.append(path)
         return read(path, **more)
 
-    monkeypatch.setattr("everpath.cli.init.read", watched)
+    monkeypatch.setattr("everpath.cli.commands.init.read", watched)
     new = ("--file", "new/releases.yaml")
     assert everpath("init", "--from", "repository", "-p", "acme", *new).code == 0
     assert asked == ["repository/operators/acme"]
@@ -264,7 +264,7 @@ def test_a_bundle_that_opm_refuses_today_stays_as_it_was_published(everpath: Eve
     answer = everpath("init", "--from", "operators", "--file", "new/releases.yaml")
     assert answer.code == 0
     assert "warning: kept as `published`, since opm refuses it today: operators/acme/0.1.0/" in answer.err
-    older, newer = read_releases("new/releases.yaml").releases
+    older, newer = load_releases("new/releases.yaml").releases
     assert older.bundle == "published"
     assert (newer.bundle or "").startswith("sha256:")
     assert everpath("compare", "operators", "new").code == 0

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from catalogs import write_fbc
 from commandline import ROOT, Answer, Everpath
 from everpath.cli import app, plain_calls
-from everpath.cli.ending import at_the_end, ended_tidily
 from everpath.cli.plain_calls import Request, plain_request
 from everpath.cli.validate_graph import validate_graph
 from everpath.errors import UsageError
+from everpath.signals import run_at_exit, signals_as_interrupt
 
 _OPTIONS = [parameter for parameter in validate_graph.params if isinstance(parameter, click.Option)]
 _SPELLINGS = sorted(spelling for option in _OPTIONS for spelling in option.opts)
@@ -186,8 +186,8 @@ def test_what_is_left_for_the_end_is_done_at_the_end_of_the_command_however_it_e
     done: list[str] = []
 
     def end() -> None:
-        with ended_tidily():
-            at_the_end(lambda: done.append("once"))
+        with signals_as_interrupt():
+            run_at_exit(lambda: done.append("once"))
             assert done == []
             raise KeyboardInterrupt
 

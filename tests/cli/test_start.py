@@ -18,7 +18,7 @@ from bundles import csv, write
 from catalogs import fbc, write_fbc
 from commandline import ROOT, Everpath
 from everpath import __version__
-from everpath.cli.commands import COMMANDS, cli
+from everpath.cli.group import COMMANDS, cli
 from package_manifests import crd, owning, package_file
 
 # What --help has no use for: parsers, the core, the network, and what the standard library drags along.
@@ -92,7 +92,7 @@ def test_checking_a_catalog_imports_nothing_needless(tmp_path: Path, options: tu
     done = python("-c", _RUN, "validate-graph", str(tmp_path), *options)
     assert done.stdout.startswith("Nothing wrong")
     names = set(done.stdout.splitlines())
-    assert "everpath.rules.successors" in names
+    assert "everpath.rules.graph.successors" in names
     assert {
         name for name in names for needless in _NEEDLESS if f"{name}.".startswith(f"{needless}.")
     } == set()

@@ -9,7 +9,7 @@ import pytest
 
 from everpath.loaders.notation import parse
 from everpath.model import Place
-from everpath.rules.check import Report, Selection, check, check_all
+from everpath.rules.lint import Report, Selection, check, check_all
 from everpath.rules.registry import find_rules
 from everpath.rules.waivers import Waiver
 

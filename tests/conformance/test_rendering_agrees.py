@@ -17,7 +17,7 @@ from conformance.random_templates import Case, basic_case, semver_case, substitu
 from conformance.random_values import random_value
 from conformance.whole_bundles import bundle_folders, completed
 from everpath.go_types import STRUCTS
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.fbc.writing import catalog_text

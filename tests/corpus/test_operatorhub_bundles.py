@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from everpath.loaders.bundle.bundle_folders import Surroundings, find_folders, read_folder
+from everpath.loaders.bundle.bundle_folder import Surroundings, find_folders, read_folder
 from everpath.rules.bundle.validators import OPTIONAL
-from everpath.rules.check import FOLDERS, Judgement, Selection, judge_folders
 from everpath.rules.findings import Severity
+from everpath.rules.lint import FOLDERS, Judgement, Selection, judge_folders
 
 pytestmark = pytest.mark.corpus
 

@@ -15,7 +15,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.reading import read
 from everpath.model import Catalog
 from everpath.resolvers import opm
-from everpath.rules.check import Report, check
+from everpath.rules.lint import Report, check
 
 pytestmark = pytest.mark.corpus
 

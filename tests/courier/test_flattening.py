@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bundles import csv, write
-from everpath.loaders.packagemanifest.folder import read_package_folder
-from everpath.loaders.packagemanifest.moving import flattened
+from everpath.loaders.packagemanifest.flatten import flattened
+from everpath.loaders.packagemanifest.package_folder import read_package_folder
 from package_manifests import crd, owning, package_file
 
 VERSIONS = ("1.9.0", "1.10.0", "2.0.0-rc.1", "2.0.0")

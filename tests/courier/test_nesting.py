@@ -8,8 +8,8 @@ import pytest
 
 from bundles import csv, write
 from everpath.errors import UnreadableInput
-from everpath.loaders.packagemanifest.folder import read_package_folder
-from everpath.loaders.packagemanifest.moving import Moves, nested
+from everpath.loaders.packagemanifest.flatten import Moves, nested
+from everpath.loaders.packagemanifest.package_folder import read_package_folder
 from everpath.opm_render import Refusal
 from package_manifests import crd, owning, package_file
 

@@ -6,7 +6,7 @@ import inspect
 import re
 
 from console import ROOT
-from everpath.rules import edges
+from everpath.rules.graph import edges
 from searchkeeper.desired import names
 from searchkeeper.reconcilers import migrations, versions
 

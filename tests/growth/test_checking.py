@@ -8,7 +8,7 @@ import pytest
 
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
-from everpath.rules.check import check
+from everpath.rules.lint import check
 from everpath.rules.waivers import Waiver
 from work import lines_run
 

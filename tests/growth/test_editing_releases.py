@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from everpath.loaders.releases.editing import edited
-from everpath.loaders.releases.writing import source_text
-from everpath.releases.cutting import SetField
-from everpath.releases.source import Membership, Origin, Release, Source
+from everpath.loaders.releases.editing import edit_releases
+from everpath.loaders.releases.formatting import format_releases
+from everpath.releases.model import DeclaredEdges, Membership, Release, ReleasesFile
+from everpath.releases.release_plan import SetField
 from work import lines_run
 
 
 def _work(count: int) -> int:
     releases = tuple(
-        Release(f"0.{n}.0", (Membership("stable"),), Origin(f"0.{n - 1}.0") if n else Origin())
+        Release(f"0.{n}.0", (Membership("stable"),), DeclaredEdges(f"0.{n - 1}.0") if n else DeclaredEdges())
         for n in range(count)
     )
-    content = source_text(Source("acme", "stable", releases), "s.json").encode()
+    content = format_releases(ReleasesFile("acme", "stable", releases), "s.json").encode()
     edits = [SetField(n, "bundle", f"sha256:{n:064x}") for n in range(count)]
-    return lines_run(lambda: edited(content, edits, "releases.yaml"))
+    return lines_run(lambda: edit_releases(content, edits, "releases.yaml"))
 
 
 def test_freezing_ten_times_as_many_releases_is_ten_times_the_work() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.rules._edits import Edit, skipping, unskipping
+from everpath.rules.edits import Edit, skipping, unskipping
 from graphs import channel_graph
 
 EDITS: dict[str, Callable[[ChannelGraph, int], Edit]] = {

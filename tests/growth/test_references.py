@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.rules import _references
-from everpath.rules._references import mended, reference_fault
+from everpath.rules import image_references
+from everpath.rules.image_references import mended, reference_fault
 
 
 class _Untouched:
@@ -17,8 +17,8 @@ class _Untouched:
 
 @pytest.mark.parametrize("text", ["a" * 30_000, "a." * 15_000, "a://" * 8_000])
 def test_no_pattern_searches_a_text_too_long_to_be_meant(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_references, "_SCHEME", _Untouched())
-    monkeypatch.setattr(_references, "_REFERENCE", _Untouched())
+    monkeypatch.setattr(image_references, "_SCHEME", _Untouched())
+    monkeypatch.setattr(image_references, "_REFERENCE", _Untouched())
     assert reference_fault(text) == f"no reference has {len(text)} characters"
     assert mended(text) is None
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundles import csv, write
-from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder
-from everpath.loaders.packagemanifest.moving import Moves, flattened, nested
+from everpath.loaders.packagemanifest.flatten import Moves, flattened, nested
+from everpath.loaders.packagemanifest.package_folder import PackageFolder, read_package_folder
 from everpath.versions import parse
 from package_manifests import crd, owning, package_file, tree
 

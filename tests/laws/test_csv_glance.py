@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import assume, given
 
 from csv_texts import csv_texts, damaged_csv_texts
-from everpath.loaders.bundle.facts import CsvFacts
-from everpath.loaders.bundle.lazy_csv import csv_facts, glance, read_csv
+from everpath.loaders.bundle.csv_summary import csv_facts, glance, read_csv
+from everpath.loaders.bundle.summaries import CsvFacts
 from everpath.parsing.first_document import Broken, first_document
 from everpath.parsing.outline import Unfamiliar
 

@@ -13,10 +13,10 @@ from everpath.model import Channel, Entry
 from everpath.resolvers import opm
 from everpath.resolvers.extensions import Source
 from everpath.resolvers.walks import End
-from everpath.rules._edits import Edit, edited
-from everpath.rules.causes import Judged, traced
-from everpath.rules.check import Selection, check
+from everpath.rules.edits import Edit, edited
 from everpath.rules.findings import Severity
+from everpath.rules.fixes import Judged, traced
+from everpath.rules.lint import Selection, check
 from everpath.rules.registry import all_rules, find_rules
 from everpath.simulate import Scenario, sheets
 from strategies import drawings

@@ -11,7 +11,7 @@ from everpath.graph import ChannelGraph
 from everpath.loaders.notation import draw, parse
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.walks import End, destinations, walk
-from everpath.rules.check import check
+from everpath.rules.lint import check
 from graphs import channel_graph
 from strategies import channel_graphs, drawings
 

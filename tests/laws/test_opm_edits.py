@@ -12,7 +12,7 @@ from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.resolvers import opm
 from everpath.resolvers.opm_edits import still_accepts
-from everpath.rules._edits import Edit, edited
+from everpath.rules.edits import Edit, edited
 from graphs import channel_graph
 
 

@@ -13,17 +13,17 @@ from everpath.compare import compare
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.reading import read
-from everpath.loaders.releases.editing import edited
-from everpath.loaders.releases.reading import read_text
-from everpath.loaders.releases.writing import source_text
+from everpath.loaders.releases.editing import edit_releases
+from everpath.loaders.releases.formatting import format_releases
+from everpath.loaders.releases.parser import parse_releases
 from everpath.model import Catalog, Entry, Package
 from everpath.ranges import Range
-from everpath.releases.bundle_edges import stated_edges
-from everpath.releases.checks import complaints
-from everpath.releases.cutting import Cut, SetChannels, Wish, applied, cut
-from everpath.releases.edges import Reach, package
-from everpath.releases.reconstruction import reconstructed
-from everpath.releases.source import Source, Variant
+from everpath.releases.channel_edges import Edges, catalog_package
+from everpath.releases.csv_edges import csv_edges
+from everpath.releases.model import ReleasesFile, Variant
+from everpath.releases.reconstruction import reconstruct_releases
+from everpath.releases.release_plan import ReleasePlan, ReleaseRequest, SetChannels, apply_edits, plan_release
+from everpath.releases.validation import find_problems
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.resolvers.walks import walk
 from everpath.versions import parse
@@ -43,7 +43,7 @@ def _hops(graph: ChannelGraph) -> list[dict[str, str | None]]:
 
 
 @st.composite
-def plain_history(draw: st.DrawFn, most: int = 8) -> Source:
+def plain_history(draw: st.DrawFn, most: int = 8) -> ReleasesFile:
     """Releases on top of one another and z-streams, each into some channels; some withdrawn on the way."""
     so_far = EMPTY
     for _ in range(draw(st.integers(1, most))):
@@ -52,21 +52,21 @@ def plain_history(draw: st.DrawFn, most: int = 8) -> Source:
     return so_far
 
 
-def _after(before: Source, wish: Wish) -> Source | None:
+def _after(before: ReleasesFile, wish: ReleaseRequest) -> ReleasesFile | None:
     """The source after a wish; None if it is refused."""
     try:
-        return cut(before, wish).source
+        return plan_release(before, wish).source
     except UsageError:
         return None
 
 
 @given(plain_history(), st.data())
 @SOME
-def test_a_release_on_top_or_of_a_z_stream_strands_nobody(before: Source, data: st.DataObject) -> None:
+def test_a_release_on_top_or_of_a_z_stream_strands_nobody(before: ReleasesFile, data: st.DataObject) -> None:
     after = _after(before, data.draw(wishes(before))._replace(replaces=None, skips=()))
     assume(after is not None)
     assert after is not None
-    old, new = PackageGraph(package(before)), PackageGraph(package(after))
+    old, new = PackageGraph(catalog_package(before)), PackageGraph(catalog_package(after))
     for graph in new.channels:
         assert opm.verdict(graph).accepted
         for hops in _hops(graph):
@@ -77,9 +77,9 @@ def test_a_release_on_top_or_of_a_z_stream_strands_nobody(before: Source, data: 
 
 @given(plain_history())
 @SOME
-def test_a_withdrawn_release_is_never_landed_on(source: Source) -> None:
-    withdrawn = {source.name_of(r) for r in source.releases if r.withdrawn is not None}
-    for graph in PackageGraph(package(source)).channels:
+def test_a_withdrawn_release_is_never_landed_on(source: ReleasesFile) -> None:
+    withdrawn = {source.csv_name(r) for r in source.releases if r.withdrawn is not None}
+    for graph in PackageGraph(catalog_package(source)).channels:
         assert graph.head not in withdrawn
         for hops in _hops(graph):
             assert withdrawn.isdisjoint(filter(None, hops.values()))
@@ -91,7 +91,7 @@ def test_a_withdrawn_release_is_never_landed_on(source: Source) -> None:
 @given(plain_history(), st.data())
 @SOME
 def test_every_z_stream_release_moves_straight_to_the_latest_of_its_stream(
-    before: Source, data: st.DataObject
+    before: ReleasesFile, data: st.DataObject
 ) -> None:
     wish = data.draw(wishes(before))._replace(zstream=True, replaces=None, skips=())
     # One that is out already, and only gets more channels, need not be the latest there.
@@ -100,8 +100,8 @@ def test_every_z_stream_release_moves_straight_to_the_latest_of_its_stream(
     assume(after is not None)
     assert after is not None
     latest = after.releases[-1]
-    name, version = after.name_of(latest), latest.parsed
-    for graph in PackageGraph(package(after)).channels:
+    name, version = after.csv_name(latest), latest.semver
+    for graph in PackageGraph(catalog_package(after)).channels:
         if name not in graph.entries:
             continue
         for hops in _hops(graph):
@@ -116,14 +116,14 @@ def test_every_z_stream_release_moves_straight_to_the_latest_of_its_stream(
 @given(plain_history(), st.data())
 @SOME
 def test_in_a_catalog_with_some_of_the_releases_everybody_reaches_its_head(
-    source: Source, data: st.DataObject
+    source: ReleasesFile, data: st.DataObject
 ) -> None:
     bounds = st.sampled_from([release.version for release in source.releases])
     shapes = ("<{}", "<={}", ">={}", "!={}", "!={} !={}", ">={} <={}")
     span = data.draw(st.sampled_from(shapes)).format(data.draw(bounds), data.draw(bounds))
     variant = Variant("some", span)
-    assume(not complaints(replace(source, catalogs=(variant,))))
-    for graph in PackageGraph(package(source, variant)).channels:
+    assume(not find_problems(replace(source, catalogs=(variant,))))
+    for graph in PackageGraph(catalog_package(source, variant)).channels:
         assert opm.verdict(graph).accepted
         for hops in _hops(graph):
             for name in graph.entries:
@@ -132,27 +132,27 @@ def test_in_a_catalog_with_some_of_the_releases_everybody_reaches_its_head(
 
 @given(ranges(), ranges())
 def test_who_stands_in_for_another_covers_what_both_covered(one: str, other: str) -> None:
-    joined = Reach("a", (), one).over("b", Reach(None, (), other)).skip_range
+    joined = Edges("a", (), one).absorb("b", Edges(None, (), other)).skip_range
     assert joined is not None
     assert Range.parse(joined).intervals == Range.parse(one).intervals | Range.parse(other).intervals
 
 
 @given(history())
 @SOME
-def test_whatever_is_cut_has_each_release_once_and_its_edits_say_all(cuts: list[Cut]) -> None:
+def test_whatever_is_cut_has_each_release_once_and_its_edits_say_all(cuts: list[ReleasePlan]) -> None:
     before = EMPTY
     for done in cuts:
-        assert applied(before, done.edits) == done.source
+        assert apply_edits(before, done.edits) == done.source
         assert len(done.source.by_name) == len(done.source.releases)
-        assert not complaints(done.source)
+        assert not find_problems(done.source)
         before = done.source
 
 
 @given(history())
 @SOME
-def test_what_is_written_is_read_back_as_the_same_source(cuts: list[Cut]) -> None:
+def test_what_is_written_is_read_back_as_the_same_source(cuts: list[ReleasePlan]) -> None:
     for done in cuts[-1:]:
-        assert read_text(source_text(done.source, "s.json").encode(), "releases.yaml") == done.source
+        assert parse_releases(format_releases(done.source, "s.json").encode(), "releases.yaml") == done.source
 
 
 _COMMENTS = st.sampled_from(("# why", "#  two: {words", "# - version: 9.9.9", "#"))
@@ -174,12 +174,14 @@ def commented(draw: st.DrawFn, text: str) -> str:
 
 @given(history(), st.data())
 @SOME
-def test_an_edit_keeps_every_line_and_adds_what_was_meant(cuts: list[Cut], data: st.DataObject) -> None:
+def test_an_edit_keeps_every_line_and_adds_what_was_meant(
+    cuts: list[ReleasePlan], data: st.DataObject
+) -> None:
     assume(cuts)
-    text = data.draw(commented(source_text(EMPTY, "s.json")))
+    text = data.draw(commented(format_releases(EMPTY, "s.json")))
     for done in cuts:
-        edit = edited(text.encode(), done.edits, "releases.yaml").decode()
-        assert read_text(edit.encode(), "releases.yaml") == done.source
+        edit = edit_releases(text.encode(), done.edits, "releases.yaml").decode()
+        assert parse_releases(edit.encode(), "releases.yaml") == done.source
         left = iter(edit.splitlines())
         is_promoted = any(isinstance(each, SetChannels) for each in done.edits)
         for line in text.splitlines():
@@ -191,24 +193,24 @@ def test_an_edit_keeps_every_line_and_adds_what_was_meant(cuts: list[Cut], data:
 
 @given(history())
 @SOME
-def test_a_catalog_gives_back_its_source_and_the_source_the_catalog(cuts: list[Cut]) -> None:
+def test_a_catalog_gives_back_its_source_and_the_source_the_catalog(cuts: list[ReleasePlan]) -> None:
     for done in cuts[-1:]:
-        whole = package(done.source)
-        _same_graph(whole, package(reconstructed(whole)))
+        whole = catalog_package(done.source)
+        _same_graph(whole, catalog_package(reconstruct_releases(whole)))
 
 
 @given(plain_history(), st.data())
 @SOME
 def test_a_catalog_with_some_of_the_releases_gives_back_a_source_of_its_own(
-    source: Source, data: st.DataObject
+    source: ReleasesFile, data: st.DataObject
 ) -> None:
     bound = data.draw(st.sampled_from([release.version for release in source.releases]))
     channel = data.draw(st.sampled_from(source.channel_names))
     span = data.draw(st.sampled_from(("<={}", ">={}", "!={}"))).format(bound)
-    whole = package(source, Variant("some", span, data.draw(st.sampled_from([(), (channel,)]))))
+    whole = catalog_package(source, Variant("some", span, data.draw(st.sampled_from([(), (channel,)]))))
     assume(whole.bundles and whole.channels)
-    text = source_text(reconstructed(whole), "s.json").encode()
-    _same_graph(whole, package(read_text(text, "releases.yaml")))
+    text = format_releases(reconstruct_releases(whole), "s.json").encode()
+    _same_graph(whole, catalog_package(parse_releases(text, "releases.yaml")))
 
 
 def _same_graph(one: Package, other: Package) -> None:
@@ -230,8 +232,8 @@ def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Pa
     catalog = read(str(operatorhub / "operators")).catalog
     compared = 0
     for before in catalog.packages:
-        text = source_text(reconstructed(before), "s.json").encode()
-        after = package(read_text(text, "releases.yaml"))._replace(bundles=before.bundles)
+        text = format_releases(reconstruct_releases(before), "s.json").encode()
+        after = catalog_package(parse_releases(text, "releases.yaml"))._replace(bundles=before.bundles)
         graphs = PackageGraph(after).by_name
         for graph in PackageGraph(before).channels:
             assert olm_v0.hops(graph) == olm_v0.hops(graphs[graph.name])
@@ -243,18 +245,18 @@ def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Pa
 
 @SOME
 @given(history())
-def test_bundles_read_without_the_catalog_strand_nobody(cuts: list[Cut]) -> None:
+def test_bundles_read_without_the_catalog_strand_nobody(cuts: list[ReleasePlan]) -> None:
     """A CSV has one set of edges: with it whoever arrives by the catalog arrives by the bundles, too.
 
     In a catalog with two heads somebody has arrived at each, and nobody could publish it.
     """
     assume(cuts)
     source = cuts[-1].source
-    whole = package(source)
+    whole = catalog_package(source)
     assume(all(opm.verdict(graph).accepted for graph in PackageGraph(whole).channels))
 
     def stated(entry: Entry) -> Entry:
-        edges = stated_edges(whole, entry.name, source.default_channel)
+        edges = csv_edges(whole, entry.name, source.default_channel)
         return entry._replace(replaces=edges.replaces, skips=edges.skips, skip_range=edges.skip_range)
 
     channels = tuple(c._replace(entries=tuple(map(stated, c.entries))) for c in whole.channels)

@@ -12,7 +12,7 @@ from everpath.model import Package
 from everpath.resolvers import PolicyName, opm
 from everpath.resolvers.extensions import Source
 from everpath.resolvers.walks import End
-from everpath.rules._edits import Edit, edited
+from everpath.rules.edits import Edit, edited
 from everpath.simulate import Asked, Scenario, sheets
 from strategies import drawings
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bundles import write
 from everpath.go_types import STRUCTS, type_mismatches
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
 from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources

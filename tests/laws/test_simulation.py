@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
-from everpath.paths.network import goals, network
+from everpath.paths.hop_graph import goals, network
 from everpath.resolvers import PolicyName, extensions, olm_v1, subscriptions
 from everpath.resolvers.arrivals import arrivals
 from everpath.resolvers.decisions import Decision, Installed, Remark
 from everpath.resolvers.extensions import Extension, Source
 from everpath.resolvers.walks import End, walk
-from everpath.rules.check import check
+from everpath.rules.lint import check
 from everpath.rules.waivers import Waiver
 from everpath.simulate import Asked, Row, Scenario, Terms, rows, sheets
 from everpath.simulate.ways import Book, ways

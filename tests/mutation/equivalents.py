@@ -1,6 +1,6 @@
 """Equivalent mutants, which no test can detect. `equivalent.txt` has a block for each:
 
-rules.heads _tail
+rules.graph.heads _tail
   the statement
   the change
   = the reason

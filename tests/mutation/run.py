@@ -160,7 +160,7 @@ def main() -> None:
     parser.add_argument(
         "--module",
         action="append",
-        help="module (rules.heads) or the last part of its name; can be repeated",
+        help="module (rules.graph.heads) or the last part of its name; can be repeated",
     )
     parser.add_argument("--sample", type=int, help="number of random mutants per module")
     parser.add_argument("--seed", type=int, default=1, help="seed of --sample")

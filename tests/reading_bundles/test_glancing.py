@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.loaders.bundle.facts import CsvFacts, split_keys
-from everpath.loaders.bundle.lazy_csv import csv_facts, glance, read_csv
+from everpath.loaders.bundle.csv_summary import csv_facts, glance, read_csv
+from everpath.loaders.bundle.summaries import CsvFacts, split_keys
 from everpath.parsing.first_document import first_document
 from everpath.parsing.outline import Unfamiliar
 

@@ -10,8 +10,8 @@ import pytest
 
 from bundles import csv, problems, read_bundle, read_manifests, read_packages, write, write_bundle
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.shape import is_bundle_folder, is_package_manifest, is_repository
-from everpath.loaders.bundle.visits import Visit
+from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
+from everpath.loaders.bundle.folder_reader import Visit
 from everpath.loaders.sources import MAX_DOCUMENT
 
 CSV = "manifests/op.v1.0.0.clusterserviceversion.yaml"

@@ -9,7 +9,7 @@ import pytest
 from bundles import read_bundle, write, write_bundle
 from everpath.loaders.positions import locate
 from everpath.loaders.sources import Sources
-from everpath.rules.check import Selection, check
+from everpath.rules.lint import Selection, check
 from readings import read
 
 DEEP = 600

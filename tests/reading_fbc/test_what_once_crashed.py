@@ -9,7 +9,7 @@ import pytest
 from everpath import read
 from everpath.loaders.fbc.indexignore import _fits
 from everpath.parsing import json_text, yaml11
-from everpath.rules.check import check
+from everpath.rules.lint import check
 
 TWICE = '{"schema": "x", "a": {"b": 1, "b": 2}, '
 

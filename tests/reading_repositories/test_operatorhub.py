@@ -13,7 +13,7 @@ import pytest
 
 from bundles import problems, read_packages
 from everpath.loaders.bundle import annotations as metadata
-from everpath.loaders.bundle.lazy_csv import csv_facts, glance
+from everpath.loaders.bundle.csv_summary import csv_facts, glance
 from everpath.model import Catalog, Channel
 from everpath.parsing.first_document import first_document
 from everpath.parsing.outline import Unfamiliar

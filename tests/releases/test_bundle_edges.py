@@ -5,16 +5,16 @@ from __future__ import annotations
 from textwrap import dedent
 
 from everpath.loaders.notation import parse
-from everpath.releases.bundle_edges import stated_edges
-from everpath.releases.edges import Reach
+from everpath.releases.channel_edges import Edges
+from everpath.releases.csv_edges import csv_edges
 
 
-def _stated(drawing: str, name: str = "e", default: str = "stable") -> Reach:
-    return stated_edges(parse(dedent(drawing)).packages[0], name, default)
+def _stated(drawing: str, name: str = "e", default: str = "stable") -> Edges:
+    return csv_edges(parse(dedent(drawing)).packages[0], name, default)
 
 
 def test_a_release_in_no_channel_states_no_edges() -> None:
-    assert _stated("e: d", "x") == Reach()
+    assert _stated("e: d", "x") == Edges()
 
 
 def test_where_one_channel_has_it_its_edges_are_stated_as_they_are() -> None:
@@ -25,7 +25,7 @@ def test_where_one_channel_has_it_its_edges_are_stated_as_they_are() -> None:
         e: d / c, b / <5.0.0
         d: c
     """
-    assert _stated(drawing) == Reach("d", ("c", "b"), "<5.0.0")
+    assert _stated(drawing) == Edges("d", ("c", "b"), "<5.0.0")
 
 
 def test_where_channels_agree_below_differing_lines_theirs_are_stated() -> None:
@@ -37,14 +37,14 @@ def test_where_channels_agree_below_differing_lines_theirs_are_stated() -> None:
         e: d / c / <5.0.0
         d: b
     """
-    assert _stated(drawing) == Reach("d", ("c",), "<5.0.0")
+    assert _stated(drawing) == Edges("d", ("c",), "<5.0.0")
 
 
 def test_an_empty_text_is_no_edge() -> None:
     whole = parse("e").packages[0]
     [channel] = whole.channels
     blank = channel._replace(entries=(channel.entries[0]._replace(replaces="", skip_range=""),))
-    assert stated_edges(whole._replace(channels=(blank,)), "e", "stable") == Reach()
+    assert csv_edges(whole._replace(channels=(blank,)), "e", "stable") == Edges()
 
 
 def test_where_lines_differ_they_go_on_from_where_they_meet_and_skip_what_is_above() -> None:
@@ -58,7 +58,7 @@ def test_where_lines_differ_they_go_on_from_where_they_meet_and_skip_what_is_abo
         e: b / w
         b: a
     """
-    assert _stated(drawing) == Reach("b", ("w", "x", "d", "y", "c", "z"))
+    assert _stated(drawing) == Edges("b", ("w", "x", "d", "y", "c", "z"))
 
 
 def test_the_default_channel_speaks_first() -> None:
@@ -81,7 +81,7 @@ def test_lines_that_never_meet_are_skipped_down_to_names_from_elsewhere() -> Non
         e: d
         d: c
     """
-    assert _stated(drawing) == Reach(None, ("old", "d", "c"))
+    assert _stated(drawing) == Edges(None, ("old", "d", "c"))
 
 
 def test_three_lines_meet_only_where_all_of_them_do() -> None:
@@ -96,7 +96,7 @@ def test_three_lines_meet_only_where_all_of_them_do() -> None:
         [slow]
         e: b
     """
-    assert _stated(drawing) == Reach("b", ("d", "c"))
+    assert _stated(drawing) == Edges("b", ("d", "c"))
 
 
 def test_a_channel_that_begins_with_the_release_leaves_the_line_to_the_others() -> None:
@@ -107,7 +107,7 @@ def test_a_channel_that_begins_with_the_release_leaves_the_line_to_the_others() 
         e: d
         d: c
     """
-    assert _stated(drawing) == Reach("d", (), "<5.0.0")
+    assert _stated(drawing) == Edges("d", (), "<5.0.0")
 
 
 def test_channels_that_both_begin_with_it_may_differ_in_what_they_cover() -> None:
@@ -117,7 +117,7 @@ def test_channels_that_both_begin_with_it_may_differ_in_what_they_cover() -> Non
         [fast]
         e: - / x / >=2.0.0 <5.0.0
     """
-    assert _stated(drawing) == Reach(None, ("x",), "<5.0.0")
+    assert _stated(drawing) == Edges(None, ("x",), "<5.0.0")
 
 
 def test_nothing_below_the_release_is_skipped_by_one_of_its_channels() -> None:
@@ -132,7 +132,7 @@ def test_nothing_below_the_release_is_skipped_by_one_of_its_channels() -> None:
         c: b
         b: a
     """
-    assert _stated(below) == Reach("a", ("b", "c", "d"))
+    assert _stated(below) == Edges("a", ("b", "c", "d"))
     at_the_meeting = """
         [stable]
         e: c
@@ -143,7 +143,7 @@ def test_nothing_below_the_release_is_skipped_by_one_of_its_channels() -> None:
         d: c
         c: b
     """
-    assert _stated(at_the_meeting) == Reach("b", ("c", "d"))
+    assert _stated(at_the_meeting) == Edges("b", ("c", "d"))
 
 
 def test_of_several_skipped_ones_the_line_goes_on_below_the_lowest() -> None:
@@ -159,7 +159,7 @@ def test_of_several_skipped_ones_the_line_goes_on_below_the_lowest() -> None:
         c: b
         b: a
     """
-    assert _stated(drawing) == Reach("a", ("d", "b", "c"))
+    assert _stated(drawing) == Edges("a", ("d", "b", "c"))
 
 
 def test_what_is_skipped_above_the_meeting_changes_nothing_below_it() -> None:
@@ -173,7 +173,7 @@ def test_what_is_skipped_above_the_meeting_changes_nothing_below_it() -> None:
         e: b / d
         b: a
     """
-    assert _stated(drawing) == Reach("b", ("d", "c"))
+    assert _stated(drawing) == Edges("b", ("d", "c"))
 
 
 def test_a_release_never_skips_itself() -> None:
@@ -183,7 +183,7 @@ def test_a_release_never_skips_itself() -> None:
         [fast]
         e: d
     """
-    assert _stated(drawing) == Reach("d")
+    assert _stated(drawing) == Edges("d")
 
 
 def test_what_the_line_goes_on_with_is_not_skipped() -> None:
@@ -198,7 +198,7 @@ def test_what_the_line_goes_on_with_is_not_skipped() -> None:
         c: b
         b: a
     """
-    assert _stated(drawing) == Reach("c", ("d",))
+    assert _stated(drawing) == Edges("c", ("d",))
 
 
 def test_a_line_that_comes_back_to_itself_ends() -> None:
@@ -211,7 +211,7 @@ def test_a_line_that_comes_back_to_itself_ends() -> None:
         e: b
         b: e
     """
-    assert _stated(drawing) == Reach(None, ("d", "c", "b"))
+    assert _stated(drawing) == Edges(None, ("d", "c", "b"))
 
 
 def test_whoever_skips_a_release_that_stands_for_two_channels_takes_over_whom_it_accepted() -> None:
@@ -227,12 +227,12 @@ def test_whoever_skips_a_release_that_stands_for_two_channels_takes_over_whom_it
         b: a
         a
     """
-    assert _stated(drawing, "d") == Reach("b", ("c",))
-    assert _stated(drawing, "e") == Reach("c", ("d",), ">=4.0.0 <5.0.0 || =2.0.0")
+    assert _stated(drawing, "d") == Edges("b", ("c",))
+    assert _stated(drawing, "e") == Edges("c", ("d",), ">=4.0.0 <5.0.0 || =2.0.0")
 
 
 def test_whoever_skips_a_release_on_which_channels_agree_states_what_they_state() -> None:
-    assert _stated("e: c / d\nd: c / x\nc: b\nb") == Reach("c", ("d",))
+    assert _stated("e: c / d\nd: c / x\nc: b\nb") == Edges("c", ("d",))
 
 
 def test_releases_that_skip_each_other_come_to_an_end() -> None:
@@ -246,4 +246,4 @@ def test_releases_that_skip_each_other_come_to_an_end() -> None:
         c: b
         b
     """
-    assert _stated(drawing, "e") == Reach("c", ("d",), "=2.0.0")
+    assert _stated(drawing, "e") == Edges("c", ("d",), "=2.0.0")

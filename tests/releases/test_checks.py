@@ -7,35 +7,42 @@ from dataclasses import replace
 import pytest
 
 from everpath.model import Place
-from everpath.releases.checks import Complaint, complaints, is_folder_name
-from everpath.releases.source import ChannelNote, Membership, Origin, Release, Source, Variant
+from everpath.releases.model import (
+    ChannelDeclaration,
+    DeclaredEdges,
+    Membership,
+    Release,
+    ReleasesFile,
+    Variant,
+)
+from everpath.releases.validation import ReleasesProblem, find_problems, is_folder_name
 
 FILE, ROW, FROM, NOTE = Place("file"), Place("row"), Place("from"), Place("note")
 STABLE = (Membership("stable"),)
-GOOD = Source("acme", "stable", (Release("0.1.0", STABLE, place=ROW),), place=FILE)
+GOOD = ReleasesFile("acme", "stable", (Release("0.1.0", STABLE, place=ROW),), place=FILE)
 
 
-def _released(*releases: Release) -> Source:
+def _released(*releases: Release) -> ReleasesFile:
     return replace(GOOD, releases=releases)
 
 
-def _one(source: Source) -> Complaint:
-    [found] = complaints(source)
+def _one(source: ReleasesFile) -> ReleasesProblem:
+    [found] = find_problems(source)
     return found
 
 
 def test_a_complaint_is_followed_by_its_remedy_if_it_has_one() -> None:
-    assert str(Complaint(FILE, "wrong", "mend it")) == "wrong; mend it"
-    assert str(Complaint(FILE, "wrong")) == "wrong"
+    assert str(ReleasesProblem(FILE, "wrong", "mend it")) == "wrong; mend it"
+    assert str(ReleasesProblem(FILE, "wrong")) == "wrong"
 
 
 def test_nothing_is_wrong_with_what_is_right() -> None:
-    assert complaints(GOOD) == []
-    assert complaints(Source("acme", "stable")) == []
+    assert find_problems(GOOD) == []
+    assert find_problems(ReleasesFile("acme", "stable")) == []
 
 
 def test_what_is_empty_has_been_told_of_elsewhere() -> None:
-    assert complaints(Source("", "", (Release("", STABLE),))) == []
+    assert find_problems(ReleasesFile("", "", (Release("", STABLE),))) == []
 
 
 @pytest.mark.parametrize(
@@ -66,35 +73,35 @@ def test_a_folder_may_have_a_name_that_any_system_takes(text: str, answer: bool)
 def test_what_is_wrong_with_the_file_is_found_at_its_key(fields: dict[str, str], key: str) -> None:
     found = _one(replace(GOOD, **fields))  # type: ignore[arg-type]
     assert found.place == FILE.at(key)
-    assert found.remedy
+    assert found.fix
 
 
 def test_the_default_channel_that_was_meant_is_named_or_all_there_are() -> None:
-    assert _one(replace(GOOD, default_channel="stabel")).remedy == "did you mean stable?"
-    assert _one(replace(GOOD, default_channel="x")).remedy == "there are stable"
-    assert _one(_released(Release("0.1.0"))).remedy == "there is none yet"
+    assert _one(replace(GOOD, default_channel="stabel")).fix == "did you mean stable?"
+    assert _one(replace(GOOD, default_channel="x")).fix == "there are stable"
+    assert _one(_released(Release("0.1.0"))).fix == "there is none yet"
 
 
 def test_each_repetition_is_told_at_its_own_place() -> None:
-    notes = tuple(ChannelNote(name, place=NOTE.at(i)) for i, name in enumerate(("a", "b", "a", "a")))
-    found = complaints(replace(GOOD, channels=notes))
+    notes = tuple(ChannelDeclaration(name, place=NOTE.at(i)) for i, name in enumerate(("a", "b", "a", "a")))
+    found = find_problems(replace(GOOD, channels=notes))
     assert [c.place for c in found] == [NOTE.at(2), NOTE.at(3)]
-    assert all(c.remedy for c in found)
+    assert all(c.fix for c in found)
 
 
 def test_every_repetition_is_told_of_catalogs_of_releases_and_of_their_channels() -> None:
     places = [NOTE.at(number) for number in range(3)]
     catalogs = tuple(Variant("a", place=place) for place in places)
-    assert [c.place for c in complaints(replace(GOOD, catalogs=catalogs))] == places[1:]
+    assert [c.place for c in find_problems(replace(GOOD, catalogs=catalogs))] == places[1:]
     releases = (Release("0.1.0", STABLE, place=place) for place in places)
-    assert [c.place for c in complaints(_released(*releases))] == [p.at("version") for p in places[1:]]
+    assert [c.place for c in find_problems(_released(*releases))] == [p.at("version") for p in places[1:]]
     memberships = tuple(Membership("stable", place=place) for place in places)
-    assert [c.place for c in complaints(_released(Release("0.1.0", memberships)))] == places[1:]
+    assert [c.place for c in find_problems(_released(Release("0.1.0", memberships)))] == places[1:]
 
 
 def test_every_catalog_is_looked_at() -> None:
     catalogs = tuple(Variant(name, place=NOTE.at(name)) for name in ("a/b", "c", "d/e"))
-    assert [c.place for c in complaints(replace(GOOD, catalogs=catalogs))] == [
+    assert [c.place for c in find_problems(replace(GOOD, catalogs=catalogs))] == [
         NOTE.at("a/b").at("name"),
         NOTE.at("d/e").at("name"),
     ]
@@ -103,7 +110,7 @@ def test_every_catalog_is_looked_at() -> None:
 def test_a_release_is_not_repeated() -> None:
     found = _one(_released(Release("0.1.0", STABLE), Release("0.1.0", STABLE, place=ROW)))
     assert found.place == ROW.at("version")
-    assert found.remedy
+    assert found.fix
 
 
 @pytest.mark.parametrize(
@@ -117,13 +124,13 @@ def test_a_release_is_not_repeated() -> None:
 def test_what_is_wrong_with_a_catalog_is_found_at_its_key(variant: Variant, place: Place) -> None:
     found = _one(replace(GOOD, catalogs=(variant,)))
     assert found.place == place
-    assert found.remedy
+    assert found.fix
 
 
 def test_two_catalogs_need_two_names() -> None:
     found = _one(replace(GOOD, catalogs=(Variant("a"), Variant("b"), Variant("a", place=NOTE))))
     assert found.place == NOTE
-    assert found.remedy
+    assert found.fix
 
 
 @pytest.mark.parametrize(
@@ -141,12 +148,12 @@ def test_two_catalogs_need_two_names() -> None:
 def test_what_is_wrong_with_a_release_is_found_at_its_key(fields: dict[str, str], key: str) -> None:
     found = _one(_released(replace(GOOD.releases[0], **fields)))  # type: ignore[arg-type]
     assert found.place == ROW.at(key)
-    assert found.remedy
+    assert found.fix
 
 
 @pytest.mark.parametrize("bundle", ["published", f"sha256:{'0' * 64}", None])
 def test_a_bundle_is_published_or_has_a_digest_or_is_to_be_made(bundle: str | None) -> None:
-    assert complaints(_released(Release("0.1.0", STABLE, bundle=bundle))) == []
+    assert find_problems(_released(Release("0.1.0", STABLE, bundle=bundle))) == []
 
 
 def test_a_channel_is_named_once_by_a_release() -> None:
@@ -157,14 +164,16 @@ def test_a_channel_is_named_once_by_a_release() -> None:
 @pytest.mark.parametrize(
     ("origin", "place"),
     [
-        (Origin(skip_range="<1", place=FROM), FROM.at("range")),
-        (Origin(skip_range="<1.0.0 || || <2.0.0", place=FROM), FROM.at("range")),
-        (Origin("0.2.0", place=FROM), FROM.at("replaces")),
-        (Origin("0.9.0", place=FROM), FROM.at("replaces")),
-        (Origin(skips=("0.1.0", "0.9.0"), place=FROM), FROM.at("skips", 1)),
+        (DeclaredEdges(skip_range="<1", place=FROM), FROM.at("range")),
+        (DeclaredEdges(skip_range="<1.0.0 || || <2.0.0", place=FROM), FROM.at("range")),
+        (DeclaredEdges("0.2.0", place=FROM), FROM.at("replaces")),
+        (DeclaredEdges("0.9.0", place=FROM), FROM.at("replaces")),
+        (DeclaredEdges(skips=("0.1.0", "0.9.0"), place=FROM), FROM.at("skips", 1)),
     ],
 )
-def test_what_is_wrong_with_an_edge_is_found_there_whoever_states_it(origin: Origin, place: Place) -> None:
+def test_what_is_wrong_with_an_edge_is_found_there_whoever_states_it(
+    origin: DeclaredEdges, place: Place
+) -> None:
     first = GOOD.releases[0]
     assert _one(_released(first, Release("0.2.0", STABLE, origin))).place == place
     own = (Membership("fast"), Membership("stable", origin))
@@ -173,54 +182,54 @@ def test_what_is_wrong_with_an_edge_is_found_there_whoever_states_it(origin: Ori
 
 def test_a_range_that_cannot_be_read_or_crashes_has_a_remedy() -> None:
     for span in ("<1", "nonsense", "<1.0.0 || || <2.0.0"):
-        assert _one(_released(Release("0.2.0", STABLE, Origin(skip_range=span)))).remedy
+        assert _one(_released(Release("0.2.0", STABLE, DeclaredEdges(skip_range=span)))).fix
 
 
 def test_of_a_version_that_is_not_released_the_one_that_was_meant_is_named() -> None:
     first = Release("0.1.0", STABLE)
-    found = _one(_released(first, Release("0.2.0", STABLE, Origin("0.1.1"))))
-    assert found.remedy == (
+    found = _one(_released(first, Release("0.2.0", STABLE, DeclaredEdges("0.1.1"))))
+    assert found.fix == (
         "did you mean 0.1.0?; of one that is published elsewhere write the name: acme.v0.1.1"
     )
-    found = _one(_released(first, Release("0.2.0", STABLE, Origin("7.7.7"))))
-    assert found.remedy == "of one that is published elsewhere write the name: acme.v7.7.7"
+    found = _one(_released(first, Release("0.2.0", STABLE, DeclaredEdges("7.7.7"))))
+    assert found.fix == "of one that is published elsewhere write the name: acme.v7.7.7"
     # The release itself was not meant, however like it is.
-    found = _one(_released(Release("5.5.5", STABLE), Release("0.2.0", STABLE, Origin("0.2.9"))))
-    assert found.remedy.startswith("of one that is published")
+    found = _one(_released(Release("5.5.5", STABLE), Release("0.2.0", STABLE, DeclaredEdges("0.2.9"))))
+    assert found.fix.startswith("of one that is published")
 
 
 def test_a_name_from_elsewhere_is_taken_as_it_is() -> None:
-    assert complaints(_released(Release("0.2.0", STABLE, Origin("other.v1", ("more",))))) == []
+    assert find_problems(_released(Release("0.2.0", STABLE, DeclaredEdges("other.v1", ("more",))))) == []
 
 
 def test_a_version_of_several_releases_must_be_named() -> None:
     twins = [Release("0.1.0", STABLE, name=name) for name in "ab"]
-    found = _one(_released(*twins, Release("0.2.0", STABLE, Origin("0.1.0", ("a", "b")))))
-    assert found.remedy == "name one: a or b"
+    found = _one(_released(*twins, Release("0.2.0", STABLE, DeclaredEdges("0.1.0", ("a", "b")))))
+    assert found.fix == "name one: a or b"
 
 
 def test_complaints_come_in_the_order_of_the_file() -> None:
     rows = (Release("0.1", STABLE, place=ROW), Release("0.2", STABLE, place=ROW))
     made = replace(_released(*rows), package="a/b", catalogs=(Variant("c/d", place=NOTE),))
     places = [FILE.at("package"), NOTE.at("name"), ROW.at("version"), ROW.at("version")]
-    assert [c.place for c in complaints(made)] == places
+    assert [c.place for c in find_problems(made)] == places
 
 
 def test_a_withdrawn_head_is_told_of_in_every_channel_and_catalog_once_all_else_is_right() -> None:
     rows = (
         Release("0.1.0", (*STABLE, Membership("fast")), withdrawn="", place=ROW),
-        Release("0.2.0", STABLE, Origin("0.1.0")),
-        Release("0.3.0", STABLE, Origin("0.2.0"), withdrawn="bad", place=ROW.at(3)),
+        Release("0.2.0", STABLE, DeclaredEdges("0.1.0")),
+        Release("0.3.0", STABLE, DeclaredEdges("0.2.0"), withdrawn="bad", place=ROW.at(3)),
     )
     made = _released(*rows)
-    found = complaints(made)
+    found = find_problems(made)
     assert [c.place for c in found] == [ROW.at("withdrawn"), ROW.at(3).at("withdrawn")]
     assert [c.message.partition(": ")[0].rpartition(" ")[2] for c in found] == ["'fast'", "'stable'"]
-    assert all(c.remedy for c in found)
+    assert all(c.fix for c in found)
     both = replace(made, catalogs=(Variant("old", "<0.2.0"), Variant("new", ">=0.3.0")))
-    assert [c.message.partition(": ")[0].rpartition(" ")[2] for c in complaints(both)] == [
+    assert [c.message.partition(": ")[0].rpartition(" ")[2] for c in find_problems(both)] == [
         "old",
         "old",
         "new",
     ]
-    assert [c.place for c in complaints(replace(made, package="a/b"))] == [FILE.at("package")]
+    assert [c.place for c in find_problems(replace(made, package="a/b"))] == [FILE.at("package")]

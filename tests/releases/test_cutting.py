@@ -7,8 +7,17 @@ from dataclasses import replace
 import pytest
 
 from everpath.errors import UsageError
-from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins, Wish, applied, cut
-from everpath.releases.source import ChannelNote, Membership, Origin, Release, Source
+from everpath.releases.model import ChannelDeclaration, DeclaredEdges, Membership, Release, ReleasesFile
+from everpath.releases.release_plan import (
+    AddRelease,
+    Edit,
+    ReleaseRequest,
+    SetChannels,
+    SetField,
+    SetPins,
+    apply_edits,
+    plan_release,
+)
 from histories import drawn, source
 
 LINE = """
@@ -19,57 +28,57 @@ LINE = """
 
 
 def test_a_release_replaces_the_head_in_the_channels_of_the_one_before_it() -> None:
-    made = cut(source(LINE), Wish("0.3.1")).source.releases[-1]
-    assert made == Release("0.3.1", (Membership("candidate"),), Origin("0.3.0"))
+    made = plan_release(source(LINE), ReleaseRequest("0.3.1")).source.releases[-1]
+    assert made == Release("0.3.1", (Membership("candidate"),), DeclaredEdges("0.3.0"))
 
 
 def test_where_heads_differ_each_channel_has_its_own_from() -> None:
-    made = cut(source(LINE), Wish("0.4.0", ("stable", "candidate"))).source.releases[-1]
+    made = plan_release(source(LINE), ReleaseRequest("0.4.0", ("stable", "candidate"))).source.releases[-1]
     assert made.channels == (
-        Membership("stable", Origin("0.2.0")),
-        Membership("candidate", Origin("0.3.0")),
+        Membership("stable", DeclaredEdges("0.2.0")),
+        Membership("candidate", DeclaredEdges("0.3.0")),
     )
 
 
 def test_the_first_release_goes_into_the_default_channel_and_replaces_nothing() -> None:
-    made = cut(Source("acme", "stable"), Wish("0.1.0")).source.releases[-1]
+    made = plan_release(ReleasesFile("acme", "stable"), ReleaseRequest("0.1.0")).source.releases[-1]
     assert made == Release("0.1.0", (Membership("stable"),))
 
 
 def test_a_new_channel_takes_over_from_what_the_package_has() -> None:
     known = source(LINE, "package: acme\ndefaultChannel: stable\nchannels: [{name: fast}]")
-    made = cut(known, Wish("0.4.0", ("fast",))).source.releases[-1]
-    assert made.origin == Origin("0.3.0")
+    made = plan_release(known, ReleaseRequest("0.4.0", ("fast",))).source.releases[-1]
+    assert made.edges == DeclaredEdges("0.3.0")
 
 
 def test_a_release_with_a_name_of_its_own_is_replaced_by_version() -> None:
     known = source("- {version: 0.1.0, channels: [stable], name: acme-operator-0.1}")
-    after = cut(known, Wish("0.2.0")).source
-    assert after.releases[-1].origin == Origin("0.1.0")
+    after = plan_release(known, ReleaseRequest("0.2.0")).source
+    assert after.releases[-1].edges == DeclaredEdges("0.1.0")
     assert drawn(after)["stable"] == ["acme-operator-0.1", "0.2.0: acme-operator-0.1"]
 
 
 def test_withdrawing_the_head_writes_down_what_takes_its_place() -> None:
-    done = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",), reason="it loses shards"))
+    done = plan_release(source(LINE), ReleaseRequest("0.3.1", withdraw=("0.3.0",), reason="it loses shards"))
     assert done.edits[0] == SetField(2, "withdrawn", "it loses shards")
-    assert done.source.releases[-1].origin == Origin("0.2.0", ("0.3.0",))
+    assert done.source.releases[-1].edges == DeclaredEdges("0.2.0", ("0.3.0",))
     assert drawn(done.source)["candidate"][-1] == "0.3.1: 0.2.0 / 0.3.0"
 
 
 def test_withdrawing_without_a_reason_is_a_bare_true() -> None:
-    done = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",)))
+    done = plan_release(source(LINE), ReleaseRequest("0.3.1", withdraw=("0.3.0",)))
     assert done.edits[0] == SetField(2, "withdrawn", value=True)
     assert done.source.releases[2].withdrawn == ""
 
 
 def test_what_is_withdrawn_is_skipped_also_by_edges_that_are_stated() -> None:
-    done = cut(source(LINE), Wish("0.3.1", replaces="0.2.0", withdraw=("0.3.0",)))
-    assert done.source.releases[-1].origin == Origin("0.2.0", ("0.3.0",))
+    done = plan_release(source(LINE), ReleaseRequest("0.3.1", replaces="0.2.0", withdraw=("0.3.0",)))
+    assert done.source.releases[-1].edges == DeclaredEdges("0.2.0", ("0.3.0",))
 
 
 def test_a_withdrawn_release_amid_the_line_is_passed_over_by_whoever_replaced_it() -> None:
     known = source(LINE.replace("[stable, candidate], from", "[candidate], from"))
-    done = cut(known, Wish("0.3.1", withdraw=("0.2.0",)))
+    done = plan_release(known, ReleaseRequest("0.3.1", withdraw=("0.2.0",)))
     assert drawn(done.source)["candidate"] == [
         "0.1.0",
         "0.2.0",
@@ -79,8 +88,8 @@ def test_a_withdrawn_release_amid_the_line_is_passed_over_by_whoever_replaced_it
 
 
 def test_a_z_stream_is_written_as_such() -> None:
-    made = cut(source(LINE), Wish("0.3.1", zstream=True)).source.releases[-1]
-    assert made.origin == Origin(zstream=True)
+    made = plan_release(source(LINE), ReleaseRequest("0.3.1", zstream=True)).source.releases[-1]
+    assert made.edges == DeclaredEdges(zstream=True)
 
 
 def test_earlier_bundles_are_frozen_and_those_that_are_stay_as_they_are() -> None:
@@ -89,66 +98,78 @@ def test_earlier_bundles_are_frozen_and_those_that_are_stay_as_they_are() -> Non
         f"- {{version: 0.1.0, channels: [stable], bundle: '{frozen}'}}\n- {{version: 0.2.0, channels: []}}"
     )
     digests = {"acme.v0.1.0": "sha256:" + "b" * 64, "acme.v0.2.0": "sha256:" + "c" * 64}
-    after = cut(known, Wish("0.3.0", ("stable",)), digests).source
+    after = plan_release(known, ReleaseRequest("0.3.0", ("stable",)), digests).source
     assert [release.bundle for release in after.releases] == [frozen, digests["acme.v0.2.0"], None]
 
 
 @pytest.mark.parametrize(
     ("wish", "message", "hint"),
     [
-        (Wish("0.2.0"), "acme 0.2.0 is released already", "cut a higher version"),
-        (Wish("0.3.0+5"), "acme 0.3.0 is released already, which OLM takes for the same", "higher version"),
-        (Wish("0.4"), "'0.4' is not a version", "three numbers"),
-        (Wish("v0.4.0"), "'v0.4.0' is not a version", "three numbers"),
+        (ReleaseRequest("0.2.0"), "acme 0.2.0 is released already", "cut a higher version"),
         (
-            Wish("0.2.5", ("candidate",)),
+            ReleaseRequest("0.3.0+5"),
+            "acme 0.3.0 is released already, which OLM takes for the same",
+            "higher version",
+        ),
+        (ReleaseRequest("0.4"), "'0.4' is not a version", "three numbers"),
+        (ReleaseRequest("v0.4.0"), "'v0.4.0' is not a version", "three numbers"),
+        (
+            ReleaseRequest("0.2.5", ("candidate",)),
             "0.2.5 is lower than 0.3.0, the head of the channel 'candidate'",
             "above 0.3.0",
         ),
-        (Wish("0.4.0", ("stabel",)), "there is no channel 'stabel'", "did you mean 'stable'?"),
-        (Wish("0.4.0", ("next",)), "there is no channel 'next'", "`channels: [{name: next}]`"),
+        (ReleaseRequest("0.4.0", ("stabel",)), "there is no channel 'stabel'", "did you mean 'stable'?"),
+        (ReleaseRequest("0.4.0", ("next",)), "there is no channel 'next'", "`channels: [{name: next}]`"),
         (
-            Wish("0.4.0", zstream=True, withdraw=("0.3.0",)),
+            ReleaseRequest("0.4.0", zstream=True, withdraw=("0.3.0",)),
             "the z-stream of 0.4 does not stand in for 0.3: nothing would take 0.3.0's place",
             "leave out --zstream, and 0.4.0 takes it; or cut a release of 0.3 first",
         ),
-        (Wish("0.2.0", ("stable",)), "acme 0.2.0 is released already", "--channel NAME adds it to another"),
         (
-            Wish("0.3.0", ("stable",), min_kube_version="1.29.0"),
+            ReleaseRequest("0.2.0", ("stable",)),
+            "acme 0.2.0 is released already",
+            "--channel NAME adds it to another",
+        ),
+        (
+            ReleaseRequest("0.3.0", ("stable",), min_kube_version="1.29.0"),
             "0.3.0 is released already, and can only be added to channels",
             "leave out the other options",
         ),
-        (Wish("0.4.0", replaces="0.9.0"), "0.9.0: there is no such release", "did you mean 0."),
-        (Wish("0.4.0", skips=("acme.v7",)), "acme.v7: there is no such release", "did you mean acme.v0."),
+        (ReleaseRequest("0.4.0", replaces="0.9.0"), "0.9.0: there is no such release", "did you mean 0."),
         (
-            Wish("0.4.0", withdraw=("7.7.7",)),
+            ReleaseRequest("0.4.0", skips=("acme.v7",)),
+            "acme.v7: there is no such release",
+            "did you mean acme.v0.",
+        ),
+        (
+            ReleaseRequest("0.4.0", withdraw=("7.7.7",)),
             "--withdraw 7.7.7: there is no such release",
             "there are 0.1.0, 0.2.0",
         ),
         (
-            Wish("0.4.0", replaces="0.3.0", skips=("acme.v0.3.0",)),
+            ReleaseRequest("0.4.0", replaces="0.3.0", skips=("acme.v0.3.0",)),
             "both replaced and skipped",
             "--replaces 0.3.0",
         ),
     ],
 )
-def test_a_wish_that_cannot_be_granted_says_what_to_do(wish: Wish, message: str, hint: str) -> None:
+def test_a_wish_that_cannot_be_granted_says_what_to_do(wish: ReleaseRequest, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as raised:
-        cut(source(LINE), wish)
+        plan_release(source(LINE), wish)
     assert message in raised.value.message
     assert hint in (raised.value.hint or "")
 
 
 def test_a_z_stream_may_withdraw_what_is_amid_the_line() -> None:
     known = source(LINE.replace("[stable, candidate], from", "[candidate], from"))
-    done = cut(known, Wish("0.3.1", zstream=True, withdraw=("0.2.0",)))
+    done = plan_release(known, ReleaseRequest("0.3.1", zstream=True, withdraw=("0.2.0",)))
     assert drawn(done.source)["candidate"][-1] == "0.3.1: 0.1.0 / 0.3.0, 0.2.0 / >=0.3.0 <0.3.1"
 
 
 def test_a_channel_is_opened_under_those_that_are_described() -> None:
-    known = replace(source(LINE), channels=(ChannelNote("old"),))
+    known = replace(source(LINE), channels=(ChannelDeclaration("old"),))
     with pytest.raises(UsageError) as raised:
-        cut(known, Wish("0.4.0", ("next",)))
+        plan_release(known, ReleaseRequest("0.4.0", ("next",)))
     assert raised.value.hint == "To open a channel, add `- name: next` under `channels:` of the file."
 
 
@@ -156,10 +177,10 @@ class TestPromotion:
     """A release that is out is given one more channel: nothing else of it changes."""
 
     def test_it_goes_on_top_of_the_channel(self) -> None:
-        done = cut(source(LINE), Wish("0.3.0", ("stable",)))
+        done = plan_release(source(LINE), ReleaseRequest("0.3.0", ("stable",)))
         assert [r.version for r in done.source.releases] == ["0.1.0", "0.2.0", "0.3.0"]
         assert "0.3.0: 0.2.0" in drawn(done.source)["stable"]
-        assert [m.origin for m in done.source.releases[-1].channels] == [None, None]
+        assert [m.edges for m in done.source.releases[-1].channels] == [None, None]
 
     def test_where_the_channel_is_further_behind_it_has_edges_of_its_own(self) -> None:
         known = source(
@@ -169,7 +190,7 @@ class TestPromotion:
             - {version: 0.3.0, channels: [candidate], from: {replaces: 0.2.0}}
             """
         )
-        done = cut(known, Wish("0.3.0", ("candidate", "stable")))
+        done = plan_release(known, ReleaseRequest("0.3.0", ("candidate", "stable")))
         assert drawn(done.source)["stable"] == ["0.1.0", "0.3.0: 0.1.0"]
         assert drawn(done.source)["candidate"][-1] == "0.3.0: 0.2.0"
 
@@ -182,62 +203,73 @@ class TestPromotion:
             """
         )
         with pytest.raises(UsageError, match=r"0\.2\.0 is lower than 0\.3\.0"):
-            cut(known, Wish("0.2.0", ("stable",)))
+            plan_release(known, ReleaseRequest("0.2.0", ("stable",)))
 
     def test_not_what_is_withdrawn(self) -> None:
-        known = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",))).source
+        known = plan_release(source(LINE), ReleaseRequest("0.3.1", withdraw=("0.3.0",))).source
         with pytest.raises(UsageError, match="can only be added to channels"):
-            cut(known, Wish("0.3.0", ("stable",)))
+            plan_release(known, ReleaseRequest("0.3.0", ("stable",)))
 
 
 def test_a_release_cannot_be_withdrawn_twice() -> None:
-    known = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",))).source
+    known = plan_release(source(LINE), ReleaseRequest("0.3.1", withdraw=("0.3.0",))).source
     with pytest.raises(UsageError, match="withdrawn already"):
-        cut(known, Wish("0.3.2", withdraw=("0.3.0",)))
+        plan_release(known, ReleaseRequest("0.3.2", withdraw=("0.3.0",)))
 
 
 def test_two_heads_must_be_told_apart_by_whoever_releases() -> None:
     known = source("- {version: 0.1.0, channels: [stable]}\n- {version: 0.2.0, channels: [stable]}")
     with pytest.raises(UsageError, match=r"has 2 heads: 0\.1\.0, 0\.2\.0") as raised:
-        cut(known, Wish("0.3.0"))
+        plan_release(known, ReleaseRequest("0.3.0"))
     assert raised.value.hint == "say what it replaces and skips: --replaces 0.2.0 --skips 0.1.0"
-    after = cut(known, Wish("0.3.0", replaces="0.2.0", skips=("0.1.0",))).source
+    after = plan_release(known, ReleaseRequest("0.3.0", replaces="0.2.0", skips=("0.1.0",))).source
     assert drawn(after)["stable"][-1] == "0.3.0: 0.2.0 / 0.1.0"
 
 
 def test_channels_that_are_described_may_be_given_their_first_release() -> None:
-    known = Source("acme", "stable", channels=(ChannelNote("fast"),))
-    assert cut(known, Wish("0.1.0", ("fast", "stable", "fast"))).source.channel_names == ("fast", "stable")
+    known = ReleasesFile("acme", "stable", channels=(ChannelDeclaration("fast"),))
+    assert plan_release(known, ReleaseRequest("0.1.0", ("fast", "stable", "fast"))).source.channel_names == (
+        "fast",
+        "stable",
+    )
     with pytest.raises(UsageError, match="no release is in the default channel 'stable'"):
-        cut(known, Wish("0.1.0", ("fast",)))
+        plan_release(known, ReleaseRequest("0.1.0", ("fast",)))
 
 
 def test_a_range_alone_says_from_where_a_release_is_reached() -> None:
-    made = cut(source(LINE), Wish("0.4.0", skip_range=">=0.1.0 <0.4.0")).source.releases[-1]
-    assert made.origin == Origin(skip_range=">=0.1.0 <0.4.0")
+    made = plan_release(source(LINE), ReleaseRequest("0.4.0", skip_range=">=0.1.0 <0.4.0")).source.releases[
+        -1
+    ]
+    assert made.edges == DeclaredEdges(skip_range=">=0.1.0 <0.4.0")
 
 
 def test_stated_edges_may_be_those_of_a_z_stream() -> None:
-    made = cut(source(LINE), Wish("0.4.0", replaces="0.3.0", zstream=True)).source.releases[-1]
-    assert made.origin == Origin("0.3.0", zstream=True)
+    made = plan_release(
+        source(LINE), ReleaseRequest("0.4.0", replaces="0.3.0", zstream=True)
+    ).source.releases[-1]
+    assert made.edges == DeclaredEdges("0.3.0", zstream=True)
 
 
 def test_what_is_replaced_or_skipped_already_is_not_skipped_again_when_it_is_withdrawn() -> None:
-    made = cut(source(LINE), Wish("0.3.1", replaces="0.3.0", withdraw=("acme.v0.3.0",))).source.releases[-1]
-    assert made.origin == Origin("0.3.0")
-    wish = Wish("0.3.1", replaces="0.2.0", skips=("0.3.0", "0.3.0"), withdraw=("0.3.0",))
-    assert cut(source(LINE), wish).source.releases[-1].origin == Origin("0.2.0", ("0.3.0",))
-    only = Wish("0.3.1", skips=("0.3.0", "acme.v0.3.0"))
-    assert cut(source(LINE), only).source.releases[-1].origin == Origin(None, ("0.3.0", "acme.v0.3.0"))
+    made = plan_release(
+        source(LINE), ReleaseRequest("0.3.1", replaces="0.3.0", withdraw=("acme.v0.3.0",))
+    ).source.releases[-1]
+    assert made.edges == DeclaredEdges("0.3.0")
+    wish = ReleaseRequest("0.3.1", replaces="0.2.0", skips=("0.3.0", "0.3.0"), withdraw=("0.3.0",))
+    assert plan_release(source(LINE), wish).source.releases[-1].edges == DeclaredEdges("0.2.0", ("0.3.0",))
+    only = ReleaseRequest("0.3.1", skips=("0.3.0", "acme.v0.3.0"))
+    assert plan_release(source(LINE), only).source.releases[-1].edges == DeclaredEdges(
+        None, ("0.3.0", "acme.v0.3.0")
+    )
 
 
 def test_the_file_of_digests_is_written_down_unless_it_is_there_already() -> None:
-    done = cut(source(LINE), Wish("0.4.0", pins="pins.txt"))
+    done = plan_release(source(LINE), ReleaseRequest("0.4.0", pins="pins.txt"))
     assert done.source.pins == "pins.txt"
     assert SetPins("pins.txt") in done.edits
-    again = cut(done.source, Wish("0.5.0", pins="pins.txt"))
+    again = plan_release(done.source, ReleaseRequest("0.5.0", pins="pins.txt"))
     assert [type(edit) for edit in again.edits] == [AddRelease]
-    assert cut(done.source, Wish("0.5.0")).source.pins == "pins.txt"
+    assert plan_release(done.source, ReleaseRequest("0.5.0")).source.pins == "pins.txt"
 
 
 def test_edits_are_applied_each_to_its_own_release() -> None:
@@ -249,7 +281,7 @@ def test_edits_are_applied_each_to_its_own_release() -> None:
         SetChannels(2, (Membership("fast"),)),
         AddRelease(Release("0.4.0")),
     ]
-    first, second, third, fourth = applied(known, edits).releases
+    first, second, third, fourth = apply_edits(known, edits).releases
     assert first == replace(known.releases[0], bundle=frozen)
     assert second == replace(known.releases[1], withdrawn="")
     assert third == replace(known.releases[2], withdrawn="bad", channels=(Membership("fast"),))
@@ -258,49 +290,49 @@ def test_edits_are_applied_each_to_its_own_release() -> None:
 
 def test_a_withdrawn_head_must_be_succeeded_in_every_channel() -> None:
     with pytest.raises(UsageError, match=r"0\.2\.0 is also the head of the channel 'stable'") as raised:
-        cut(source(LINE), Wish("0.3.1", ("candidate",), withdraw=("0.2.0",)))
+        plan_release(source(LINE), ReleaseRequest("0.3.1", ("candidate",), withdraw=("0.2.0",)))
     assert (raised.value.hint or "").endswith("--channel candidate,stable")
-    done = cut(source(LINE), Wish("0.3.1", ("candidate", "stable"), withdraw=("0.2.0",)))
+    done = plan_release(source(LINE), ReleaseRequest("0.3.1", ("candidate", "stable"), withdraw=("0.2.0",)))
     assert done.source.releases[1].withdrawn == ""
 
 
 def test_a_z_stream_may_withdraw_the_head_of_its_own_stream() -> None:
-    done = cut(source(LINE), Wish("0.3.1", zstream=True, withdraw=("0.3.0",)))
+    done = plan_release(source(LINE), ReleaseRequest("0.3.1", zstream=True, withdraw=("0.3.0",)))
     assert drawn(done.source)["candidate"][-1] == "0.3.1: 0.2.0 / 0.3.0 / >=0.3.0 <0.3.1"
 
 
 def test_what_is_out_can_be_neither_withdrawn_by_itself_nor_given_other_options() -> None:
     with pytest.raises(UsageError, match="can only be added to channels") as raised:
-        cut(source(LINE), Wish("0.3.0", ("stable",), withdraw=("0.3.0",)))
+        plan_release(source(LINE), ReleaseRequest("0.3.0", ("stable",), withdraw=("0.3.0",)))
     assert raised.value.hint == "leave out the other options"
-    known = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",))).source
+    known = plan_release(source(LINE), ReleaseRequest("0.3.1", withdraw=("0.3.0",))).source
     with pytest.raises(UsageError) as raised:
-        cut(known, Wish("0.3.0", ("stable",)))
+        plan_release(known, ReleaseRequest("0.3.0", ("stable",)))
     assert raised.value.hint == "cut a higher version"
 
 
 def test_a_refusal_always_has_a_remedy() -> None:
-    known = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",))).source
+    known = plan_release(source(LINE), ReleaseRequest("0.3.1", withdraw=("0.3.0",))).source
     with pytest.raises(UsageError) as raised:
-        cut(known, Wish("0.3.2", withdraw=("0.3.0",)))
+        plan_release(known, ReleaseRequest("0.3.2", withdraw=("0.3.0",)))
     assert raised.value.hint == "leave out --withdraw"
     with pytest.raises(UsageError) as raised:
-        cut(Source("acme", "stable"), Wish("0.1.0", withdraw=("x",)))
+        plan_release(ReleasesFile("acme", "stable"), ReleaseRequest("0.1.0", withdraw=("x",)))
     assert raised.value.message == "--withdraw x: there is no such release"
     assert (raised.value.hint or "").startswith("there are none yet")
 
 
 def test_only_bundles_that_are_released_are_frozen() -> None:
     digest = "sha256:" + "b" * 64
-    done = cut(source(LINE), Wish("0.4.0"), {"acme.v0.2.0": digest})
+    done = plan_release(source(LINE), ReleaseRequest("0.4.0"), {"acme.v0.2.0": digest})
     assert done.edits[0] == SetField(1, "bundle", digest)
     assert [release.bundle for release in done.source.releases] == [None, digest, None, None]
 
 
 def test_a_release_in_no_channel_decides_nothing() -> None:
     known = source(LINE + "    - {version: 0.3.5, channels: []}\n")
-    made = cut(known, Wish("0.4.0")).source.releases[-1]
-    assert made == Release("0.4.0", (Membership("candidate"),), Origin("0.3.0"))
+    made = plan_release(known, ReleaseRequest("0.4.0")).source.releases[-1]
+    assert made == Release("0.4.0", (Membership("candidate"),), DeclaredEdges("0.3.0"))
 
 
 def test_the_release_before_is_the_highest_below_and_not_the_last_in_the_file() -> None:
@@ -309,13 +341,15 @@ def test_the_release_before_is_the_highest_below_and_not_the_last_in_the_file() 
         - {version: 0.2.0, channels: [stable]}
         - {version: 0.1.0, channels: [candidate]}
     """)
-    assert cut(known, Wish("0.3.0")).source.releases[-1].channels == (Membership("stable"),)
+    assert plan_release(known, ReleaseRequest("0.3.0")).source.releases[-1].channels == (
+        Membership("stable"),
+    )
 
 
 def test_withdrawing_the_only_release_leaves_nothing_to_replace() -> None:
     known = source("- {version: 0.1.0, channels: [stable], from: {range: '<0.1.0'}}")
-    made = cut(known, Wish("0.1.1", withdraw=("0.1.0",))).source.releases[-1]
-    assert made.origin == Origin(None, ("0.1.0",), "<0.1.0")
+    made = plan_release(known, ReleaseRequest("0.1.1", withdraw=("0.1.0",))).source.releases[-1]
+    assert made.edges == DeclaredEdges(None, ("0.1.0",), "<0.1.0")
 
 
 def test_a_head_whose_version_another_has_is_replaced_by_name() -> None:
@@ -323,66 +357,75 @@ def test_a_head_whose_version_another_has_is_replaced_by_name() -> None:
         - {version: 0.1.0, channels: [fast], name: a}
         - {version: 0.1.0, channels: [stable], name: b}
     """)
-    assert cut(known, Wish("0.2.0", ("stable",))).source.releases[-1].origin == Origin("b")
+    assert plan_release(known, ReleaseRequest("0.2.0", ("stable",))).source.releases[
+        -1
+    ].edges == DeclaredEdges("b")
 
 
 def test_the_lowest_version_of_kubernetes_is_written_down() -> None:
-    made = cut(source(LINE), Wish("0.4.0", min_kube_version="1.29.0")).source.releases[-1]
+    made = plan_release(source(LINE), ReleaseRequest("0.4.0", min_kube_version="1.29.0")).source.releases[-1]
     assert made.min_kube_version == "1.29.0"
-    assert cut(source(LINE), Wish("0.4.0", min_kube_version="")).source.releases[-1].min_kube_version is None
+    assert (
+        plan_release(source(LINE), ReleaseRequest("0.4.0", min_kube_version=""))
+        .source.releases[-1]
+        .min_kube_version
+        is None
+    )
 
 
 def test_what_would_be_wrong_with_the_file_is_refused_with_the_first_remedy_there_is() -> None:
-    known = Source("acme", "stable", channels=(ChannelNote("fast"), ChannelNote("fast")))
+    known = ReleasesFile("acme", "stable", channels=(ChannelDeclaration("fast"), ChannelDeclaration("fast")))
     with pytest.raises(UsageError) as raised:
-        cut(known, Wish("0.1.0", ("fast",)))
+        plan_release(known, ReleaseRequest("0.1.0", ("fast",)))
     assert raised.value.message == (
         "no release is in the default channel 'stable'\nthe channel 'fast' is described twice"
     )
     assert raised.value.hint == "there are fast"
     twice = Release("0.1.0", (Membership("stable"), Membership("stable")))
     with pytest.raises(UsageError, match="is named twice") as raised:
-        cut(Source("acme", "stable", (twice,)), Wish("0.2.0", ("stable",)))
+        plan_release(ReleasesFile("acme", "stable", (twice,)), ReleaseRequest("0.2.0", ("stable",)))
     assert raised.value.hint is None
 
 
 def test_each_head_that_a_z_stream_withdraws_must_be_of_its_stream() -> None:
     with pytest.raises(UsageError, match=r"does not stand in for 0\.3"):
-        cut(source(LINE), Wish("0.4.0", zstream=True, withdraw=("0.1.0", "0.3.0")))
+        plan_release(source(LINE), ReleaseRequest("0.4.0", zstream=True, withdraw=("0.1.0", "0.3.0")))
 
 
 def test_a_version_that_is_out_is_told_as_it_is_written() -> None:
     with pytest.raises(UsageError) as raised:
-        cut(source(LINE), Wish("0.2.0"))
+        plan_release(source(LINE), ReleaseRequest("0.2.0"))
     assert raised.value.message == "acme 0.2.0 is released already"
     with pytest.raises(UsageError, match=r"0\.3\.0 is released already, which OLM takes for the same"):
-        cut(source(LINE), Wish("0.3.0+5", ("stable",)))
+        plan_release(source(LINE), ReleaseRequest("0.3.0+5", ("stable",)))
 
 
 def test_several_releases_may_be_withdrawn_at_once() -> None:
-    done = cut(source(LINE), Wish("0.3.1", ("candidate", "stable"), withdraw=("0.2.0", "0.3.0")))
+    done = plan_release(
+        source(LINE), ReleaseRequest("0.3.1", ("candidate", "stable"), withdraw=("0.2.0", "0.3.0"))
+    )
     assert [release.withdrawn for release in done.source.releases] == [None, "", "", None]
 
 
 def test_every_channel_that_is_wished_for_must_be_known() -> None:
     with pytest.raises(UsageError, match="there is no channel 'next'"):
-        cut(source(LINE), Wish("0.4.0", ("stable", "next")))
+        plan_release(source(LINE), ReleaseRequest("0.4.0", ("stable", "next")))
 
 
 def test_what_is_out_takes_over_in_a_new_channel_from_the_release_below_it() -> None:
     known = source(LINE, "package: acme\ndefaultChannel: stable\nchannels: [{name: fast}]")
-    assert drawn(cut(known, Wish("0.3.0", ("fast",))).source)["fast"] == ["0.3.0: 0.2.0"]
+    assert drawn(plan_release(known, ReleaseRequest("0.3.0", ("fast",))).source)["fast"] == ["0.3.0: 0.2.0"]
 
 
 def test_a_release_is_above_every_head() -> None:
     known = source("- {version: 0.1.0, channels: [stable]}\n- {version: 0.5.0, channels: [stable]}")
     with pytest.raises(UsageError, match=r"0\.3\.0 is lower than 0\.5\.0"):
-        cut(known, Wish("0.3.0", ("stable",), replaces="0.1.0"))
+        plan_release(known, ReleaseRequest("0.3.0", ("stable",), replaces="0.1.0"))
 
 
 def test_who_cuts_below_the_head_is_told_how_a_channel_is_opened() -> None:
     with pytest.raises(UsageError) as caught:
-        cut(source(LINE), Wish("0.2.5", ("candidate",)))
+        plan_release(source(LINE), ReleaseRequest("0.2.5", ("candidate",)))
     assert (caught.value.hint or "").endswith(
         "To open a channel, add a line to the file: `channels: [{name: NAME}]`"
     )
@@ -390,19 +433,19 @@ def test_who_cuts_below_the_head_is_told_how_a_channel_is_opened() -> None:
 
 def test_an_edge_to_a_release_that_is_not_there_is_told_with_its_options() -> None:
     with pytest.raises(UsageError) as caught:
-        cut(source(LINE), Wish("0.4.0", replaces="0.9.9"))
+        plan_release(source(LINE), ReleaseRequest("0.4.0", replaces="0.9.9"))
     assert caught.value.message == "--replaces/--skips 0.9.9: there is no such release"
 
 
 def test_of_several_heads_the_last_is_to_be_replaced_and_the_first_skipped() -> None:
     heads = "\n".join(f"- {{version: 0.{n}.0, channels: [stable]}}" for n in (1, 2, 3))
     with pytest.raises(UsageError) as caught:
-        cut(source(heads), Wish("0.4.0"))
+        plan_release(source(heads), ReleaseRequest("0.4.0"))
     told = caught.value.message.rpartition(": ")[2].split(", ")
     assert caught.value.hint == f"say what it replaces and skips: --replaces {told[-1]} --skips {told[0]}"
 
 
 def test_what_takes_the_place_of_a_release_keeps_its_edge_to_one_from_elsewhere() -> None:
     known = source("- {version: 0.1.0, channels: [stable], from: {replaces: acme.v0.0.9}}")
-    done = cut(known, Wish("0.2.0", withdraw=("0.1.0",)))
-    assert done.source.releases[-1].origin == Origin("acme.v0.0.9", ("0.1.0",))
+    done = plan_release(known, ReleaseRequest("0.2.0", withdraw=("0.1.0",)))
+    assert done.source.releases[-1].edges == DeclaredEdges("acme.v0.0.9", ("0.1.0",))

@@ -8,8 +8,8 @@ import pytest
 
 from everpath.graph import PackageGraph
 from everpath.model import Property
-from everpath.releases.edges import Reach, joined, package
-from everpath.releases.source import Membership, Origin, Release, Source, Variant
+from everpath.releases.channel_edges import Edges, catalog_package, union_range
+from everpath.releases.model import DeclaredEdges, Membership, Release, ReleasesFile, Variant
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.resolvers.walks import walk
 from histories import drawn, source
@@ -40,23 +40,23 @@ def test_a_version_means_the_release_and_any_other_name_itself() -> None:
         - {version: 0.1.0, channels: [stable], name: old-name, from: {replaces: acme-beta.v7}}
         - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0, skips: [old-name-2]}}
     """)
-    entries = package(made).channels[0].entries
+    entries = catalog_package(made).channels[0].entries
     assert [(e.replaces, e.skips) for e in entries] == [("acme-beta.v7", ()), ("old-name", ("old-name-2",))]
 
 
 def test_an_empty_name_replaces_nothing() -> None:
-    made = Source("acme", "stable", (Release("0.1.0", (Membership("stable"),), Origin("")),))
-    assert package(made).channels[0].entries[0].replaces is None
+    made = ReleasesFile("acme", "stable", (Release("0.1.0", (Membership("stable"),), DeclaredEdges("")),))
+    assert catalog_package(made).channels[0].entries[0].replaces is None
 
 
 def test_who_stands_in_for_what_it_replaces_goes_on_below_it() -> None:
-    assert Reach("b", ("a",)).over("b", Reach("a", ("x",))) == Reach("a", ("b", "x"))
-    assert Reach().over("b", Reach("a")) == Reach("a", ("b",))
+    assert Edges("b", ("a",)).absorb("b", Edges("a", ("x",))) == Edges("a", ("b", "x"))
+    assert Edges().absorb("b", Edges("a")) == Edges("a", ("b",))
 
 
 def test_who_stands_in_for_another_keeps_its_own_line_and_skips_what_the_other_replaced() -> None:
-    assert Reach("c", ("y",)).over("b", Reach("a", ("x",))) == Reach("c", ("y", "b", "x", "a"))
-    assert Reach("c").over("b", Reach()) == Reach("c", ("b",))
+    assert Edges("c", ("y",)).absorb("b", Edges("a", ("x",))) == Edges("c", ("y", "b", "x", "a"))
+    assert Edges("c").absorb("b", Edges()) == Edges("c", ("b",))
 
 
 @pytest.mark.parametrize(
@@ -73,14 +73,14 @@ def test_who_stands_in_for_another_keeps_its_own_line_and_skips_what_the_other_r
     ],
 )
 def test_a_joined_range_is_as_short_as_it_can_be_said(one: str, other: str, both: str) -> None:
-    assert joined(one, other) == both
+    assert union_range(one, other) == both
 
 
 @pytest.mark.parametrize("bad", ["nonsense", ">=1.0.0 || || <0.5.0"])
 def test_a_range_that_olm_cannot_read_spoils_no_other(bad: str) -> None:
-    assert joined("<1.0.0", bad) == "<1.0.0"
-    assert joined(bad, "<1.0.0") == "<1.0.0"
-    assert joined(bad, None) == bad
+    assert union_range("<1.0.0", bad) == "<1.0.0"
+    assert union_range(bad, "<1.0.0") == "<1.0.0"
+    assert union_range(bad, None) == bad
 
 
 def test_a_z_stream_release_stands_in_for_all_of_its_stream() -> None:
@@ -223,7 +223,7 @@ def test_a_release_withdrawn_amid_a_line_is_passed_over() -> None:
         - {version: 0.5.0, channels: [stable], from: {replaces: 0.4.0}}
     """)
     assert drawn(made)["stable"][-2:] == ["0.4.0: 0.1.0 / 0.3.0, 0.2.0", "0.5.0: 0.4.0"]
-    graph = PackageGraph(package(made)).channels[0]
+    graph = PackageGraph(catalog_package(made)).channels[0]
     for hops in (olm_v0.hops(graph).next, olm_v1.hops(graph)):
         assert walk(hops, "acme.v0.1.0") == ("acme.v0.4.0", "acme.v0.5.0")
         assert walk(hops, "acme.v0.2.0") == ("acme.v0.4.0", "acme.v0.5.0")
@@ -236,7 +236,10 @@ def test_whoever_runs_a_withdrawn_release_is_told_so() -> None:
         - {version: 0.1.2, channels: [stable], from: {replaces: 0.1.1}, withdrawn: true}
         - {version: 0.1.3, channels: [stable], from: {replaces: 0.1.2}}
     """)
-    told = {name: entry.message for name, entry in package(made).deprecations_by_name("olm.bundle").items()}
+    told = {
+        name: entry.message
+        for name, entry in catalog_package(made).deprecations_by_name("olm.bundle").items()
+    }
     assert told == {
         "acme.v0.1.0": "withdrawn: it loses shards",
         "acme.v0.1.1": "use 0.2",
@@ -249,7 +252,7 @@ def test_packages_and_channels_may_be_deprecated() -> None:
         "package: acme\ndefaultChannel: stable\ndeprecated: use other\n"
         "channels: [{name: stable, deprecated: use fast}, {name: gone, deprecated: x}]"
     )
-    made = package(source("- {version: 0.1.0, channels: [stable]}", top))
+    made = catalog_package(source("- {version: 0.1.0, channels: [stable]}", top))
     entries = [(e.schema, e.name, e.message) for d in made.deprecations for e in d.entries]
     assert entries == [("olm.package", "", "use other"), ("olm.channel", "stable", "use fast")]
 
@@ -260,8 +263,8 @@ def test_what_nobody_deprecated_is_not_told_to_be() -> None:
         "channels: [{name: fast}, {name: gone, deprecated: x}, {name: stable, deprecated: use fast}]"
     )
     rows = "- {version: 0.1.0, channels: [stable, fast]}"
-    assert package(source(rows)).deprecations == ()
-    [told] = package(source(rows, top)).deprecations
+    assert catalog_package(source(rows)).deprecations == ()
+    [told] = catalog_package(source(rows, top)).deprecations
     assert [(e.schema, e.name, e.message) for e in told.entries] == [("olm.channel", "stable", "use fast")]
 
 
@@ -276,7 +279,7 @@ def test_a_deprecation_is_found_where_it_is_written() -> None:
         top,
     )
     first, second, third = (release.place for release in made.releases)
-    [told] = package(made).deprecations
+    [told] = catalog_package(made).deprecations
     assert [entry.place for entry in told.entries] == [
         made.place.at("deprecated"),
         made.channels[0].place,
@@ -285,7 +288,7 @@ def test_a_deprecation_is_found_where_it_is_written() -> None:
         third.at("deprecated"),
     ]
     assert [entry.message for entry in told.entries[2:]] == ["old", "withdrawn: x", "old"]
-    [told] = package(made, Variant("x", ">=0.2.0")).deprecations
+    [told] = catalog_package(made, Variant("x", ">=0.2.0")).deprecations
     assert [entry.name for entry in told.entries[2:]] == ["acme.v0.2.0", "acme.v0.3.0"]
 
 
@@ -308,20 +311,20 @@ def test_a_variant_has_the_releases_of_its_range_and_the_channels_it_names() -> 
 
 def test_a_variant_without_the_default_channel_has_another() -> None:
     made = source(SEVERAL)
-    assert package(made, Variant("x", channels=("fast",))).default_channel == "fast"
-    assert package(made).default_channel == "stable"
+    assert catalog_package(made, Variant("x", channels=("fast",))).default_channel == "fast"
+    assert catalog_package(made).default_channel == "stable"
 
 
 def test_without_the_default_channel_it_is_the_last_by_name() -> None:
     made = source(SEVERAL, "package: acme\ndefaultChannel: stable")
     gone = replace(made, default_channel="gone")
-    assert package(gone).default_channel == "stable"
+    assert catalog_package(gone).default_channel == "stable"
 
 
 def test_a_bundle_says_of_itself_what_olm_needs_and_whether_its_manifests_come_with_the_catalog() -> None:
     rows = "- {version: 0.1.0, channels: [stable]}\n- {version: 0.2.0, channels: [stable], image: x@y}"
     made = source(rows)
-    own, pulled = package(made).bundles
+    own, pulled = catalog_package(made).bundles
     assert own.properties == (
         Property("olm.package", {"packageName": "acme", "version": "0.1.0"}, made.releases[0].place),
     )
@@ -330,18 +333,18 @@ def test_a_bundle_says_of_itself_what_olm_needs_and_whether_its_manifests_come_w
 
 
 def test_the_default_channel_need_not_be_the_last_by_name() -> None:
-    assert package(source(SEVERAL, "package: acme\ndefaultChannel: fast")).default_channel == "fast"
+    assert catalog_package(source(SEVERAL, "package: acme\ndefaultChannel: fast")).default_channel == "fast"
 
 
 def test_a_variant_has_the_bundles_of_its_entries_and_no_other() -> None:
-    made = package(source(SEVERAL), Variant("old", "<0.3.0"))
+    made = catalog_package(source(SEVERAL), Variant("old", "<0.3.0"))
     assert [bundle.name for bundle in made.bundles] == ["acme.v0.1.0", "acme.v0.2.0"]
 
 
 def test_a_channel_is_found_where_it_is_described_or_in_the_file() -> None:
     described = "package: acme\ndefaultChannel: stable\nchannels: [{name: next}, {name: fast}]"
     made = source(SEVERAL, described)
-    places = {channel.name: channel.place for channel in package(made).channels}
+    places = {channel.name: channel.place for channel in catalog_package(made).channels}
     assert places == {"fast": made.channels[1].place, "stable": made.place}
     assert len({made.place, *(note.place for note in made.channels)}) == 3
 
@@ -389,19 +392,19 @@ def test_images_are_tagged_with_the_version_unless_somebody_says_otherwise() -> 
     made = source(
         "- {version: 0.1.0+b, channels: [stable]}\n- {version: 0.2.0, channels: [stable], image: x@y}", top
     )
-    assert [b.image for b in package(made).bundles] == ["quay.io/acme:v0.1.0-b", "x@y"]
-    assert made.images_of(made.releases[1]) == {"op": "quay.io/op:v0.2.0", "db": "db:5"}
+    assert [b.image for b in catalog_package(made).bundles] == ["quay.io/acme:v0.1.0-b", "x@y"]
+    assert made.operator_images(made.releases[1]) == {"op": "quay.io/op:v0.2.0", "db": "db:5"}
 
 
 def test_a_circle_of_withdrawn_releases_comes_to_an_end() -> None:
-    made = Source("acme", "stable")
+    made = ReleasesFile("acme", "stable")
     circle = source("""
         - {version: 0.1.0, channels: [stable], from: {replaces: 0.2.0}, withdrawn: true}
         - {version: 0.2.0, channels: [fast], from: {replaces: 0.1.0}}
         - {version: 0.3.0, channels: [stable], from: {replaces: 0.1.0}}
     """)
     assert drawn(circle)["stable"][-1] == "0.3.0: 0.2.0 / 0.1.0"
-    assert package(made).channels == ()
+    assert catalog_package(made).channels == ()
     within = source("""
         - {version: 0.1.0, channels: [stable], from: {replaces: 0.2.0}, withdrawn: true}
         - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}, withdrawn: true}
@@ -416,12 +419,12 @@ def test_hundreds_of_patches_are_no_deeper_than_one() -> None:
     )
     made = source(lines)
     for each in (made, replace(made, releases=made.releases[::-1])):
-        head = package(each).channels[0].by_name["acme.v0.1.599"]
+        head = catalog_package(each).channels[0].by_name["acme.v0.1.599"]
         assert (head.replaces, len(head.skips), head.skip_range) == (None, 599, ">=0.1.0 <0.1.599")
 
 
-def _ends(made: Source) -> set[str]:
+def _ends(made: ReleasesFile) -> set[str]:
     """Where everybody ends, under OLM v0 and v1."""
-    graph = PackageGraph(package(made)).channels[0]
+    graph = PackageGraph(catalog_package(made)).channels[0]
     hops = (olm_v0.hops(graph).next, olm_v1.hops(graph))
     return {[name, *walk(each, name)][-1] for each in hops for name in graph.entries}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from everpath.errors import ReleasesError
-from everpath.loaders.releases.editing import edited
-from everpath.loaders.releases.reading import read_text
-from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins
-from everpath.releases.source import Membership, Origin, Release
+from everpath.loaders.releases.editing import edit_releases
+from everpath.loaders.releases.parser import parse_releases
+from everpath.releases.model import DeclaredEdges, Membership, Release
+from everpath.releases.release_plan import AddRelease, Edit, SetChannels, SetField, SetPins
 
-NEW = AddRelease(Release("0.3.0", (Membership("stable"),), Origin("0.2.0")))
+NEW = AddRelease(Release("0.3.0", (Membership("stable"),), DeclaredEdges("0.2.0")))
 WITHDRAWN = SetField(0, "withdrawn", "it: loses shards")
 
 LATER = "- {version: 0.4.0, channels: [stable], from: {replaces: 0.2.0}}\n"
@@ -18,7 +18,7 @@ TOP = "package: acme   # ours\ndefaultChannel: stable\n"
 
 
 def _after(text: str, *edits: Edit) -> str:
-    return edited(text.encode(), edits, "r.yaml").decode()
+    return edit_releases(text.encode(), edits, "r.yaml").decode()
 
 
 def test_a_release_is_added_as_the_others_are_indented() -> None:
@@ -62,12 +62,12 @@ def test_a_key_that_is_there_gets_another_value() -> None:
         ("  channels:\n    - fast # one", None, "  channels:\n    [fast, stable] # one"),
         (
             "  channels: [fast]",
-            Origin("0.1.0"),
+            DeclaredEdges("0.1.0"),
             "  channels: {fast: null, stable: {replaces: 0.1.0}}",
         ),
     ],
 )
-def test_a_release_is_given_a_channel(old: str, origin: Origin | None, new: str) -> None:
+def test_a_release_is_given_a_channel(old: str, origin: DeclaredEdges | None, new: str) -> None:
     text = f"{TOP}releases:\n- {{version: 0.1.0, channels: [stable]}}\n- version: 0.2.0\n{old}\n"
     edit = SetChannels(1, (Membership("fast"), Membership("stable", origin)))
     frozen = SetField(1, "bundle", "sha256:" + "0" * 64)
@@ -115,7 +115,7 @@ def test_a_last_line_without_an_end_is_given_one_only_in_between() -> None:
 def test_a_text_of_several_lines_is_not_cut() -> None:
     release = "- version: 0.2.0\n  channels: [stable]\n  deprecated: |\n    two\n    lines\n"
     text = f"{TOP}releases:\n{release}\nbundles: x\n"
-    made = read_text(_after(text, NEW).encode(), "r.yaml")
+    made = parse_releases(_after(text, NEW).encode(), "r.yaml")
     assert made.releases[0].deprecated == "two\nlines"
     assert made.bundles == "x"
 
@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_edited_is_refused_with_what_to_write() -> None:
 def test_a_file_that_is_not_utf_8_is_refused() -> None:
     text = f"{TOP}releases: []\n".encode("utf-16")
     with pytest.raises(ReleasesError, match="is not UTF-8"):
-        edited(text, [NEW], "r.yaml")
+        edit_releases(text, [NEW], "r.yaml")
 
 
 PINS = SetPins("../digests: ours.txt")
@@ -171,7 +171,7 @@ def test_beside_anchors_and_aliases_edits_are_made_where_they_stand(text: str, p
     text = text.format(top=TOP, later=LATER)
     edited_line = f'{place}  withdrawn: "it: loses shards"\n'
     added = "- version: 0.5.0\n  channels: [stable]\n  from: {replaces: 0.4.0}\n"
-    new = AddRelease(Release("0.5.0", (Membership("stable"),), Origin("0.4.0")))
+    new = AddRelease(Release("0.5.0", (Membership("stable"),), DeclaredEdges("0.4.0")))
     assert _after(text, WITHDRAWN, new) == text.replace(place, edited_line, 1) + added
 
 

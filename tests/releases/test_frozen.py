@@ -8,20 +8,20 @@ from pathlib import Path
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.releases.frozen import files_below
+from everpath.loaders.releases.bundle_digests import read_files
 
 
 def test_every_file_below_a_folder_counts_but_drafts_do_not(tmp_path: Path) -> None:
     (tmp_path / "manifests").mkdir()
     for name in ("a", "manifests/b", "manifests/.b.12.new", ".a.12.old"):
         (tmp_path / name).write_text(name)
-    assert files_below(tmp_path) == {"a": b"a", "manifests/b": b"manifests/b"}
+    assert read_files(tmp_path) == {"a": b"a", "manifests/b": b"manifests/b"}
 
 
 def test_a_folder_that_is_not_there_has_no_files(tmp_path: Path) -> None:
-    assert files_below(tmp_path / "none") == {}
+    assert read_files(tmp_path / "none") == {}
     (tmp_path / "file").touch()
-    assert files_below(tmp_path / "file") == {}
+    assert read_files(tmp_path / "file") == {}
 
 
 def test_a_folder_that_cannot_be_listed_is_an_error_and_not_a_smaller_bundle(
@@ -37,4 +37,4 @@ def test_a_folder_that_cannot_be_listed_is_an_error_and_not_a_smaller_bundle(
 
     monkeypatch.setattr(os, "scandir", scandir)
     with pytest.raises(UnreadableInput, match="manifests: Permission denied"):
-        files_below(tmp_path)
+        read_files(tmp_path)

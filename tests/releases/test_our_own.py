@@ -12,7 +12,7 @@ from commandline import ROOT
 from everpath.cli.app import run
 from everpath.graph import PackageGraph
 from everpath.loaders.reading import read
-from everpath.loaders.releases.reading import read_releases
+from everpath.loaders.releases.parser import load_releases
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.resolvers.walks import walk
 
@@ -26,7 +26,7 @@ def test_nobody_has_edited_what_is_generated(file: Path, capsys: pytest.CaptureF
 
 
 def test_every_release_but_the_newest_is_frozen() -> None:
-    *earlier, newest = read_releases(str(CATALOG / "releases.yaml")).releases
+    *earlier, newest = load_releases(str(CATALOG / "releases.yaml")).releases
     assert [release.version for release in earlier if release.bundle is None] == []
     assert newest.bundle is None
 
@@ -54,8 +54,8 @@ def test_every_walk_ends_at_the_head_under_both_policies() -> None:
 
 
 def test_the_releases_use_whatever_a_release_can() -> None:
-    source = read_releases(str(CATALOG / "releases.yaml"))
-    origins = [origin for channel in source.channel_names for _, origin in source.in_channel(channel)]
+    source = load_releases(str(CATALOG / "releases.yaml"))
+    origins = [origin for channel in source.channel_names for _, origin in source.releases_in(channel)]
     assert len(source.releases) >= 7
     assert len(source.channel_names) >= 2
     assert any(origin.replaces for origin in origins)

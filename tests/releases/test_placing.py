@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from everpath.app.drafts import Shelter
 from everpath.cli import placing
-from everpath.cli.drafts import Shelter
 from everpath.cli.placing import Placement, pending, place
 from everpath.errors import UsageError
 

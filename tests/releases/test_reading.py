@@ -8,9 +8,17 @@ import pytest
 import yaml
 
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.loaders.releases.reading import read_releases, read_text
-from everpath.loaders.releases.writing import scalar, source_text
-from everpath.releases.source import Additions, ChannelNote, Membership, Origin, Release, Source, Variant
+from everpath.loaders.releases.formatting import format_releases, format_scalar
+from everpath.loaders.releases.parser import load_releases, parse_releases
+from everpath.releases.model import (
+    BundleMetadata,
+    ChannelDeclaration,
+    DeclaredEdges,
+    Membership,
+    Release,
+    ReleasesFile,
+    Variant,
+)
 from schemas import conforms
 
 WHOLE = """\
@@ -50,15 +58,15 @@ releases:
     annotations: {a: b}
 """
 
-READ = Source(
+READ = ReleasesFile(
     "searchkeeper",
     "stable",
     (
         Release("0.2.1", (Membership("stable"),), withdrawn="", extra={"x-owner": {"team": ["a", "b"]}}),
         Release(
             "0.2.2",
-            (Membership("stable", Origin("0.2.1")), Membership("candidate")),
-            Origin("0.1.1-gone", ("0.2.1",), ">=0.2.0 <0.2.2"),
+            (Membership("stable", DeclaredEdges("0.2.1")), Membership("candidate")),
+            DeclaredEdges("0.1.1-gone", ("0.2.1",), ">=0.2.0 <0.2.2"),
             deprecated="soon",
             min_kube_version="1.29.0",
             procedures=(1, 2),
@@ -67,7 +75,7 @@ READ = Source(
             image="registry.example.com/other@sha256:00",
             images={"searchkeeper": "other"},
             bundle="sha256:" + "0" * 64,
-            additions=Additions(
+            metadata=BundleMetadata(
                 (),
                 ({"type": "olm.package", "value": {"packageName": "other", "version": ">1.0.0"}},),
                 {"a": "b"},
@@ -80,12 +88,12 @@ READ = Source(
     images={"searchkeeper": "registry.example.com/searchkeeper"},
     deprecated="no longer developed",
     pins="../pins.txt",
-    additions=Additions(
+    metadata=BundleMetadata(
         ({"type": "olm.maxOpenShiftVersion", "value": "4.18"},),
         (),
         {"com.redhat.openshift.versions": "v4.12"},
     ),
-    channels=(ChannelNote("alpha", "alpha ended with 0.2"),),
+    channels=(ChannelDeclaration("alpha", "alpha ended with 0.2"),),
     catalogs=(Variant("v4.18", "<0.4.0", ("stable",)),),
 )
 
@@ -97,7 +105,7 @@ _NOT_REPEATED = "a release is not repeated: give it a higher version, or take on
 
 def _complaints(text: str) -> list[str]:
     with pytest.raises(ReleasesError) as raised:
-        read_text(text.encode(), "r.yaml")
+        parse_releases(text.encode(), "r.yaml")
     return raised.value.message.splitlines()
 
 
@@ -108,27 +116,27 @@ def _releases(text: str) -> str:
 def test_every_key_is_read() -> None:
     text = WHOLE.replace("0.1.1-gone", "searchkeeper-gone")
     expected = READ.releases[1]
-    found = read_text(text.encode(), "r.yaml")
-    assert found.releases[1].origin.replaces == "searchkeeper-gone"
+    found = parse_releases(text.encode(), "r.yaml")
+    assert found.releases[1].edges.replaces == "searchkeeper-gone"
     assert found.releases[1].channels == expected.channels
     assert found.releases[0] == READ.releases[0]
     assert (found.catalogs, found.channels, found.operator) == (READ.catalogs, READ.channels, READ.operator)
     assert (found.images, found.image, found.bundles) == (READ.images, READ.image, READ.bundles)
     assert (found.deprecated, found.releases[1].extra) == ("no longer developed", {})
     assert found.releases[1].bundle == expected.bundle
-    assert (found.pins, found.additions) == (READ.pins, READ.additions)
-    assert found.releases[1].additions == expected.additions
+    assert (found.pins, found.metadata) == (READ.pins, READ.metadata)
+    assert found.releases[1].metadata == expected.metadata
 
 
 def test_every_key_is_in_the_schema_and_what_is_written_conforms_to_it() -> None:
-    found = read_text(WHOLE.replace("0.1.1-gone", "gone").encode(), "r.yaml")
-    written = source_text(found, "s.json")
-    assert read_text(written.encode(), "r.yaml") == found
+    found = parse_releases(WHOLE.replace("0.1.1-gone", "gone").encode(), "r.yaml")
+    written = format_releases(found, "s.json")
+    assert parse_releases(written.encode(), "r.yaml") == found
     conforms("releases", yaml.safe_load(written))
 
 
 def test_places_lead_to_lines() -> None:
-    found = read_text(_releases("- {version: 0.1.0, channels: [stable]}").encode(), "r.yaml")
+    found = parse_releases(_releases("- {version: 0.1.0, channels: [stable]}").encode(), "r.yaml")
     assert found.releases[0].place.pointer == ("releases", 0)
 
 
@@ -237,7 +245,7 @@ def test_a_withdrawn_head_of_one_variant_alone_is_found() -> None:
 
 def test_a_file_that_is_not_there_says_what_writes_one() -> None:
     with pytest.raises(UnreadableInput) as raised:
-        read_releases("nowhere/releases.yaml")
+        load_releases("nowhere/releases.yaml")
     assert raised.value.hint == "everpath init writes one; --file names another"
 
 
@@ -273,31 +281,33 @@ _TEXTS = [
 
 @pytest.mark.parametrize("text", [*_TEXTS, "\u2028"])
 def test_any_text_is_written_so_that_every_parser_reads_it_back(text: str) -> None:
-    written = f"a: {scalar(text)}\n"
+    written = f"a: {format_scalar(text)}\n"
     assert yaml.safe_load(written)["a"] == text
     if text:
-        quoted = _releases(f"- {{version: 0.1.0, channels: [stable], x-a: {scalar(text)}}}")
-        assert read_text(quoted.encode(), "r.yaml").releases[0].extra == {"x-a": text}
+        quoted = _releases(f"- {{version: 0.1.0, channels: [stable], x-a: {format_scalar(text)}}}")
+        assert parse_releases(quoted.encode(), "r.yaml").releases[0].extra == {"x-a": text}
 
 
 def test_long_lists_are_written_one_line_each() -> None:
     skips = tuple(f"0.1.{n}" for n in range(30))
     others = tuple(Release(version, (Membership("stable"),)) for version in skips)
-    made = Source("acme", "stable", (*others, Release("0.2.0", (Membership("stable"),), Origin(skips=skips))))
-    written = source_text(made, "s.json")
+    made = ReleasesFile(
+        "acme", "stable", (*others, Release("0.2.0", (Membership("stable"),), DeclaredEdges(skips=skips)))
+    )
+    written = format_releases(made, "s.json")
     assert "      skips:\n        - 0.1.0\n        - 0.1.1\n" in written
-    assert read_text(written.encode(), "r.yaml") == made
+    assert parse_releases(written.encode(), "r.yaml") == made
 
 
 def test_the_schema_knows_every_key_the_reader_knows() -> None:
-    from everpath.loaders.releases import reading  # noqa: PLC0415
+    from everpath.loaders.releases import parser  # noqa: PLC0415
     from schemas import SCHEMAS  # noqa: PLC0415
 
     schema = json.loads((SCHEMAS / "releases.schema.json").read_text())
     release = schema["$defs"]["release"]
-    assert set(schema["properties"]) == set(reading._KEYS)
-    assert set(release["properties"]) == set(reading._RELEASE_KEYS)
-    assert set(schema["$defs"]["from"]["properties"]) == set(reading._ORIGIN_KEYS)
+    assert set(schema["properties"]) == set(parser._KEYS)
+    assert set(release["properties"]) == set(parser._RELEASE_KEYS)
+    assert set(schema["$defs"]["from"]["properties"]) == set(parser._ORIGIN_KEYS)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +338,7 @@ def test_a_key_that_is_missing_hides_nothing_else() -> None:
     text = "pakage: acme\ndefaultChannel: stable\nreleases:\n- {version: 1, channels: [stable]}\n"
     text += "- {version: 0.2.0, channels: [stable], from: {replaces: 0.1.9}}\n"
     with pytest.raises(ReleasesError) as raised:
-        read_text(text.encode(), "r.yaml")
+        parse_releases(text.encode(), "r.yaml")
     told = raised.value.message.splitlines()
     assert [line.partition(": ")[2].partition(";")[0] for line in told] == [
         "no such key: 'pakage'",

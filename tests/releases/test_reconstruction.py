@@ -10,16 +10,23 @@ from documents import Document, bundle, catalog, channel, deprecations
 from documents import package as declared
 from everpath.errors import UsageError
 from everpath.model import Package
-from everpath.releases.reconstruction import reconstructed
-from everpath.releases.source import Additions, ChannelNote, Membership, Origin, Release, Source
+from everpath.releases.model import (
+    BundleMetadata,
+    ChannelDeclaration,
+    DeclaredEdges,
+    Membership,
+    Release,
+    ReleasesFile,
+)
+from everpath.releases.reconstruction import reconstruct_releases
 
 
 def _package(*documents: Document) -> Package:
     return catalog(*documents).by_name["op"]
 
 
-def _back(*documents: Document) -> Source:
-    return reconstructed(_package(*documents))
+def _back(*documents: Document) -> ReleasesFile:
+    return reconstruct_releases(_package(*documents))
 
 
 def _refused(*documents: Document) -> UsageError:
@@ -33,12 +40,12 @@ ONE, TWO = (bundle(f"op.v{n}.0.0", image=f"quay.io/op:v{n}.0.0") for n in (1, 2)
 
 def test_each_bundle_is_a_release_that_is_published_already_in_order_of_version() -> None:
     made = _back(declared(), channel("op.v1.0.0", "op.v2.0.0"), TWO, ONE)
-    assert made == Source(
+    assert made == ReleasesFile(
         "op",
         "stable",
         (
             Release("1.0.0", (Membership("stable"),), bundle="published"),
-            Release("2.0.0", (Membership("stable"),), Origin("1.0.0"), bundle="published"),
+            Release("2.0.0", (Membership("stable"),), DeclaredEdges("1.0.0"), bundle="published"),
         ),
         image="quay.io/op",
     )
@@ -49,18 +56,18 @@ def test_edges_are_written_once_where_channels_agree_and_apart_where_they_differ
     fast = channel({**two, "skips": ["op.v1.0.0", "x", "op.v1.0.0"]}, name="fast")
     same = _back(declared(), channel(two, "op.v1.0.0"), channel(two, name="a"), ONE, TWO).releases[1]
     assert same.channels == (Membership("stable"), Membership("a"))
-    assert same.origin == Origin("1.0.0", (), "<2.0.0")
+    assert same.edges == DeclaredEdges("1.0.0", (), "<2.0.0")
     apart = _back(declared(), fast, channel(two, {"name": "op.v1.0.0"}), ONE, TWO).releases[1]
     assert apart.channels == (
-        Membership("stable", Origin("1.0.0", (), "<2.0.0")),
-        Membership("fast", Origin("1.0.0", ("1.0.0", "x"), "<2.0.0")),
+        Membership("stable", DeclaredEdges("1.0.0", (), "<2.0.0")),
+        Membership("fast", DeclaredEdges("1.0.0", ("1.0.0", "x"), "<2.0.0")),
     )
-    assert apart.origin == Origin()
+    assert apart.edges == DeclaredEdges()
 
 
 def test_empty_texts_are_no_edges() -> None:
     entry = {"name": "op.v1.0.0", "replaces": "", "skips": ["", "x"], "skipRange": ""}
-    assert _back(declared(), channel(entry), ONE).releases[0].origin == Origin(None, ("x",))
+    assert _back(declared(), channel(entry), ONE).releases[0].edges == DeclaredEdges(None, ("x",))
 
 
 def test_the_default_channel_comes_first_and_the_others_by_name() -> None:
@@ -83,9 +90,9 @@ def test_a_version_that_is_another_s_name_or_that_two_have_is_not_used_for_a_nam
     entries: list[Document] = [{"name": "top", "replaces": "a", "skips": ["b", "c"]}, {"name": "1.0.0"}]
     named = [bundle(n, v) for n, v in (("a", "1.0.0"), ("1.0.0", "3.0.0"), ("b", "2.0.0"), ("c", "2.0.0"))]
     made = _back(declared(), channel(*entries), *named, bundle("top", "9.0.0"))
-    assert made.releases[-1].origin == Origin("a", ("b", "c"))
+    assert made.releases[-1].edges == DeclaredEdges("a", ("b", "c"))
     itself = _back(declared(), channel("2.0.0", "top"), bundle("2.0.0", "2.0.0"), bundle("top", "9.0.0"))
-    assert itself.releases[-1].origin == Origin("2.0.0")
+    assert itself.releases[-1].edges == DeclaredEdges("2.0.0")
 
 
 @pytest.mark.parametrize(
@@ -123,31 +130,36 @@ def test_deprecations_are_kept_with_their_messages() -> None:
         ("olm.bundle", "op.v2.0.0", "bad"),
     )
     made = _back(
-        declared(), channel("op.v1.0.0", "op.v2.0.0"), channel("op.v2.0.0", name="x"), ONE, TWO, told
+        declared(),
+        channel("op.v1.0.0", "op.v2.0.0"),
+        channel("op.v2.0.0", name="x"),
+        ONE,
+        TWO,
+        told,
     )
     assert made.deprecated == "use other"
-    assert made.channels == (ChannelNote("stable", "use fast"),)
+    assert made.channels == (ChannelDeclaration("stable", "use fast"),)
     assert [release.deprecated for release in made.releases] == ["deprecated", "bad"]
     plain = _back(declared(), channel("op.v1.0.0"), ONE)
     assert (plain.deprecated, plain.channels, plain.releases[0].deprecated) == (None, (), None)
 
 
-def _additions(*properties: tuple[str, Any]) -> Additions:
+def _additions(*properties: tuple[str, Any]) -> BundleMetadata:
     stated = [{"type": kind, "value": value} for kind, value in properties]
-    return _back(declared(), channel("op.v1.0.0"), bundle("op.v1.0.0", "", *stated)).releases[0].additions
+    return _back(declared(), channel("op.v1.0.0"), bundle("op.v1.0.0", "", *stated)).releases[0].metadata
 
 
 def test_properties_that_come_of_manifests_are_not_written_down() -> None:
     kinds = ("olm.package", "olm.gvk", "olm.gvk.required", "olm.bundle.object", "olm.csv.metadata")
-    assert _additions(*((kind, {"a": "b"}) for kind in kinds)) == Additions()
-    assert _additions(("mine", [1, "a", None]), (" x ", "a"), ("", "b")) == Additions(
+    assert _additions(*((kind, {"a": "b"}) for kind in kinds)) == BundleMetadata()
+    assert _additions(("mine", [1, "a", None]), (" x ", "a"), ("", "b")) == BundleMetadata(
         ({"type": "mine", "value": [1, "a", None]},)
     )
 
 
 def test_what_is_required_of_others_is_a_dependency() -> None:
     span = {"packageName": "etcd", "versionRange": ">1.0.0"}
-    assert _additions(("olm.package.required", span), ("olm.constraint", {"all": {}})) == Additions(
+    assert _additions(("olm.package.required", span), ("olm.constraint", {"all": {}})) == BundleMetadata(
         None,
         (
             {"type": "olm.package", "value": {"packageName": "etcd", "version": ">1.0.0"}},
@@ -156,7 +168,7 @@ def test_what_is_required_of_others_is_a_dependency() -> None:
     )
     assert _additions(("mine", span)).dependencies is None
     for broken in ({"packageName": "etcd"}, {"versionRange": ">1.0.0"}, "etcd", None):
-        assert _additions(("olm.package.required", broken)) == Additions()
+        assert _additions(("olm.package.required", broken)) == BundleMetadata()
 
 
 @pytest.mark.parametrize(
@@ -190,9 +202,18 @@ def test_where_no_channel_is_the_default_it_is_the_one_with_the_highest_release(
     assert _back(*both).default_channel == "a"
     assert _back(declared(default="gone"), *both).default_channel == "a"
     assert _back(declared(default="z"), *both).default_channel == "z"
-    three = (channel("op.v1.0.0", "op.v3.0.0", name="a"), channel("op.v2.0.0", name="z"), bundle("op.v3.0.0"))
+    three = (
+        channel("op.v1.0.0", "op.v3.0.0", name="a"),
+        channel("op.v2.0.0", name="z"),
+        bundle("op.v3.0.0"),
+    )
     assert _back(*three, ONE, TWO).default_channel == "a"
-    even = (channel("op.v1.0.0", name="a"), channel("op.v1.0.0", name="b"), channel(name="c"), ONE)
+    even = (
+        channel("op.v1.0.0", name="a"),
+        channel("op.v1.0.0", name="b"),
+        channel(name="c"),
+        ONE,
+    )
     assert _back(*even).default_channel == "b"
     assert _back(declared(default="gone"), ONE).default_channel == "gone"
 
@@ -220,4 +241,4 @@ def test_a_bundle_without_a_version_is_refused() -> None:
     made = _package(declared(), channel("op.v1.0.0"), ONE)
     blank = made._replace(bundles=(made.bundles[0]._replace(version=None),))
     with pytest.raises(UsageError, match="is not a version"):
-        reconstructed(blank)
+        reconstruct_releases(blank)

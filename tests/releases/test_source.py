@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.releases.source import (
-    Additions,
-    ChannelNote,
+from everpath.releases.model import (
+    BundleMetadata,
+    ChannelDeclaration,
+    DeclaredEdges,
     Membership,
-    Origin,
     Release,
-    Source,
+    ReleasesFile,
     Variant,
-    is_tagged,
-    usual_name,
+    default_csv_name,
+    has_tag_or_digest,
 )
 from histories import source
 
@@ -21,9 +21,9 @@ STABLE = (Membership("stable"),)
 
 
 def test_a_channel_s_own_from_comes_before_the_release_s() -> None:
-    own, shared = Origin("0.1.0"), Origin("0.2.0")
+    own, shared = DeclaredEdges("0.1.0"), DeclaredEdges("0.2.0")
     release = Release("0.3.0", (Membership("fast", own), Membership("stable")), shared)
-    assert [release.origin_in(name) for name in ("fast", "stable", "next")] == [own, shared, None]
+    assert [release.edges_in(name) for name in ("fast", "stable", "next")] == [own, shared, None]
 
 
 def test_a_bundle_that_only_a_catalog_has_is_called_published() -> None:
@@ -32,10 +32,10 @@ def test_a_bundle_that_only_a_catalog_has_is_called_published() -> None:
 
 
 def test_a_release_is_named_after_package_and_version_unless_it_has_a_name() -> None:
-    made = Source("acme", "stable")
-    assert made.name_of(Release("1.0.0")) == "acme.v1.0.0"
-    assert made.name_of(Release("1.0.0", name="old")) == "old"
-    assert usual_name("acme", "1.0.0-RC.1+B") == "acme.v1.0.0-rc.1-b"
+    made = ReleasesFile("acme", "stable")
+    assert made.csv_name(Release("1.0.0")) == "acme.v1.0.0"
+    assert made.csv_name(Release("1.0.0", name="old")) == "old"
+    assert default_csv_name("acme", "1.0.0-RC.1+B") == "acme.v1.0.0-rc.1-b"
 
 
 @pytest.mark.parametrize(
@@ -51,66 +51,69 @@ def test_a_release_is_named_after_package_and_version_unless_it_has_a_name() -> 
     ],
 )
 def test_the_port_of_a_registry_is_no_tag(reference: str, answer: bool) -> None:
-    assert is_tagged(reference) is answer
+    assert has_tag_or_digest(reference) is answer
 
 
 def test_an_image_is_that_of_the_release_or_the_file_s_with_the_version_or_none() -> None:
     release = Release("1.0.0+b")
-    made = Source("acme", "stable", image="quay.io/acme", images={"op": "quay.io/op", "db": "db:5"})
-    assert made.image_of(release) == "quay.io/acme:v1.0.0-b"
-    assert made.image_of(Release("1.0.0", image="x")) == "x"
-    assert Source("acme", "stable").image_of(release) == ""
-    assert made.images_of(Release("1.0.0", images={"op": "mine"})) == {"op": "mine", "db": "db:5"}
+    made = ReleasesFile("acme", "stable", image="quay.io/acme", images={"op": "quay.io/op", "db": "db:5"})
+    assert made.bundle_image(release) == "quay.io/acme:v1.0.0-b"
+    assert made.bundle_image(Release("1.0.0", image="x")) == "x"
+    assert ReleasesFile("acme", "stable").bundle_image(release) == ""
+    assert made.operator_images(Release("1.0.0", images={"op": "mine"})) == {"op": "mine", "db": "db:5"}
 
 
 def test_additions_of_a_release_stand_in_for_the_file_s_one_kind_at_a_time() -> None:
-    theirs = Additions(({"type": "a"},), ({"type": "b"},), {"x": "1", "y": "1"})
-    made = Source("acme", "stable", additions=theirs)
-    assert made.additions_of(Release("1.0.0")) == theirs
-    own = Additions((), None, {"y": "2", "z": "2"})
-    assert made.additions_of(Release("1.0.0", additions=own)) == Additions(
+    theirs = BundleMetadata(({"type": "a"},), ({"type": "b"},), {"x": "1", "y": "1"})
+    made = ReleasesFile("acme", "stable", metadata=theirs)
+    assert made.bundle_metadata(Release("1.0.0")) == theirs
+    own = BundleMetadata((), None, {"y": "2", "z": "2"})
+    assert made.bundle_metadata(Release("1.0.0", metadata=own)) == BundleMetadata(
         (), ({"type": "b"},), {"x": "1", "y": "2", "z": "2"}
     )
-    none = Additions(None, ())
-    assert made.additions_of(Release("1.0.0", additions=none)) == Additions(
+    none = BundleMetadata(None, ())
+    assert made.bundle_metadata(Release("1.0.0", metadata=none)) == BundleMetadata(
         ({"type": "a"},), (), {"x": "1", "y": "1"}
     )
 
 
 def test_a_reference_is_a_name_before_it_is_a_version() -> None:
     first, second = Release("1.0.0", name="2.0.0"), Release("2.0.0")
-    made = Source("acme", "stable", (first, second))
-    assert made.referred("2.0.0") is first
-    assert made.referred("acme.v2.0.0") is second
-    assert made.referred("1.0.0") is first
-    assert made.referred("3.0.0") is None
-    assert (made.literal("1.0.0"), made.literal("elsewhere.v1")) == ("2.0.0", "elsewhere.v1")
+    made = ReleasesFile("acme", "stable", (first, second))
+    assert made.find_release("2.0.0") is first
+    assert made.find_release("acme.v2.0.0") is second
+    assert made.find_release("1.0.0") is first
+    assert made.find_release("3.0.0") is None
+    assert (made.resolve_csv_name("1.0.0"), made.resolve_csv_name("elsewhere.v1")) == (
+        "2.0.0",
+        "elsewhere.v1",
+    )
 
 
 def test_a_version_that_two_releases_have_stands_for_neither() -> None:
     twins = (Release("1.0.0", name="a"), Release("1.0.0", name="b"), Release("1.0.0", name="b"))
-    made = Source("acme", "stable", twins)
-    assert made.referred("1.0.0") is None
-    assert made.referred("b") is twins[1]
+    made = ReleasesFile("acme", "stable", twins)
+    assert made.find_release("1.0.0") is None
+    assert made.find_release("b") is twins[1]
     assert made.by_version == {"1.0.0": twins}
 
 
 def test_channels_are_known_by_their_releases_or_because_somebody_speaks_of_them() -> None:
     first = tuple(map(Membership, ("stable", "fast", "z", "alpha", "candidate")))
     rows = (Release("1.0.0", first), Release("2.0.0", STABLE))
-    made = Source("acme", "main", rows, channels=(ChannelNote("next"),))
+    made = ReleasesFile("acme", "main", rows, channels=(ChannelDeclaration("next"),))
     assert made.channel_names == ("alpha", "candidate", "fast", "stable", "z")
     assert made.known_channels == ("alpha", "candidate", "fast", "main", "next", "stable", "z")
-    assert [release.version for release, _ in made.in_channel("stable")] == ["1.0.0", "2.0.0"]
-    assert [release.version for release, _ in made.in_channel("fast")] == ["1.0.0"]
+    assert [release.version for release, _ in made.releases_in("stable")] == ["1.0.0", "2.0.0"]
+    assert [release.version for release, _ in made.releases_in("fast")] == ["1.0.0"]
 
 
 def test_a_stream_is_early_once_a_pre_release_of_its_first_release_is_out() -> None:
     rows = tuple(map(Release, ("1.0.0-rc.1", "1.1.0", "1.2.1-rc.1", "1.3.0-alpha")))
-    assert Source("acme", "stable", rows).early_streams == {(1, 0), (1, 3)}
+    assert ReleasesFile("acme", "stable", rows).prerelease_streams == {(1, 0), (1, 3)}
 
 
 def test_a_source_without_catalogs_makes_one_with_everything_in_it() -> None:
-    assert Source("acme", "stable").variants == (Variant(""),)
+    assert ReleasesFile("acme", "stable").variants == (Variant(""),)
     some = (Variant("old", "<1.0.0"), Variant("new"))
-    assert Source("acme", "stable", catalogs=some).variants == some
+    assert ReleasesFile("acme", "stable", catalogs=some).variants == some

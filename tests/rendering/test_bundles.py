@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bundles import write
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
 from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.bundles import expand_image_template, normalize_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata

@@ -10,7 +10,7 @@ import pytest
 
 from bundles import csv, write
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
 from everpath.model.bundle_contents import Contents
 from rendered import bundle_files
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bundles import write
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
 from everpath.model import Place

@@ -6,8 +6,8 @@ import pytest
 
 from documents import bundle, catalog, channel, in_folder, package, repository
 from everpath.model import Catalog
-from everpath.rules._references import mended, reference_fault
 from everpath.rules.findings import Severity
+from everpath.rules.image_references import mended, reference_fault
 from graphs import findings, parse_report
 
 A, B = "op.v1.0.0", "op.v1.1.0"

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from documents import bundle, catalog, channel, package
-from everpath.rules._cel import CelError, check
-from everpath.rules._constraints import _size, faults
+from everpath.rules.cel import CelError, check
+from everpath.rules.constraints import _size, faults
 from everpath.rules.findings import Severity
 from graphs import findings, parse_report
 

@@ -8,9 +8,9 @@ import pytest
 
 from documents import in_folder
 from everpath.model import Bundle
-from everpath.rules._constraints import _size, faults
-from everpath.rules._references import mended, reference_fault
-from everpath.rules._released import by_version
+from everpath.rules.bundle_versions import by_version
+from everpath.rules.constraints import _size, faults
+from everpath.rules.image_references import mended, reference_fault
 
 GVK = {"gvk": {"group": "a.io", "kind": "A", "version": "v1"}}
 SHA = "sha256:" + "a" * 64

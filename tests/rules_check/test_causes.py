@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.rules._edits import Edit, replacing, skipping
-from everpath.rules.causes import Judged, traced
+from everpath.rules.edits import Edit, replacing, skipping
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.fixes import Judged, traced
 from everpath.rules.registry import Rule
 from graphs import channel_graph, parse_report
 

@@ -10,11 +10,18 @@ import pytest
 
 from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Package, Place
-from everpath.model.bundle_contents import CSV, Contents, Manifest
-from everpath.rules import check as checking
-from everpath.rules.bundle.subject import PACKAGE, BundleFolder, PackageFile
-from everpath.rules.check import FOLDERS, GRAPH, Report, Selection, Validated, concluded, judge, judge_folders
+from everpath.model.bundle_contents import (
+    CSV,
+    PACKAGE_ANNOTATION,
+    BundleFolder,
+    Contents,
+    Manifest,
+    PackageManifest,
+    ValidationInput,
+)
+from everpath.rules import lint as checking
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.lint import FOLDERS, GRAPH, Report, Selection, concluded, judge, judge_folders
 from everpath.rules.registry import Rule, all_rules, rules_about
 from everpath.rules.waivers import Waiver
 
@@ -22,15 +29,15 @@ HERE = Place("here.yaml")
 SELECTION = Selection(subjects=FOLDERS)
 
 
-def folder(package: str, *names: str) -> Validated:
+def folder(package: str, *names: str) -> ValidationInput:
     """The folder of the first bundle that is named, in a catalog of all of them."""
     bundles = tuple(Bundle(name, package, "", HERE) for name in names)
     csv = Manifest(HERE, {"kind": CSV, "metadata": {"name": names[0]}})
-    contents = Contents("here", HERE, (csv,), {PACKAGE: package})
-    return Validated(Catalog("here", (Package(package, bundles=bundles),)), BundleFolder(contents))
+    contents = Contents("here", HERE, (csv,), {PACKAGE_ANNOTATION: package})
+    return ValidationInput(Catalog("here", (Package(package, bundles=bundles),)), BundleFolder(contents))
 
 
-FILE = Validated(Catalog("here"), file=PackageFile(HERE, {"packageName": "acme"}))
+FILE = ValidationInput(Catalog("here"), package_manifest=PackageManifest(HERE, {"packageName": "acme"}))
 
 
 @pytest.fixture(autouse=True)
@@ -47,11 +54,11 @@ def _one_rule_for_each_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "rules_about", lambda _: rules)
 
 
-def said(*things: Validated) -> list[tuple[str, str | None, str | None]]:
+def said(*things: ValidationInput) -> list[tuple[str, str | None, str | None]]:
     return [(f.message, f.package, f.entry) for f in judge_folders(things, SELECTION).findings]
 
 
-def report(*things: Validated, **options: Any) -> Report:
+def report(*things: ValidationInput, **options: Any) -> Report:
     return concluded([judge_folders(things, SELECTION)], SELECTION, **options)
 
 
@@ -67,16 +74,16 @@ def test_a_folder_is_judged_as_a_catalog_as_its_bundles_and_as_a_whole() -> None
 def test_a_package_file_is_judged_as_what_it_is() -> None:
     assert said(FILE) == [
         ("catalog is a Catalog", "acme", None),
-        ("package file is a PackageFile", "acme", None),
+        ("package file is a PackageManifest", "acme", None),
     ]
 
 
 def test_what_cannot_be_read_is_of_no_package_and_only_its_problems_are_judged() -> None:
-    assert said(Validated(Catalog("here"))) == [("catalog is a Catalog", None, None)]
+    assert said(ValidationInput(Catalog("here"))) == [("catalog is a Catalog", None, None)]
 
 
 def test_folders_are_counted_and_so_are_the_packages_they_are_of() -> None:
-    unread = Validated(Catalog("here"))
+    unread = ValidationInput(Catalog("here"))
     seen = report(folder("acme", "a"), FILE, folder("acme", "b"), unread, folder("x", "c"))
     assert (seen.packages, seen.bundles, seen.channels, seen.entries) == (2, 3, 0, 0)
     assert len(seen.findings) == 3 * 3 + 2 + 1

@@ -9,8 +9,8 @@ import pytest
 from everpath.crd_upgrade_safety.crd import CrdVersion, CustomResourceDefinition
 from everpath.loaders.notation import parse
 from everpath.model import Package, Place
-from everpath.rules.check import GRAPH, Selection, judge
 from everpath.rules.findings import Finding
+from everpath.rules.lint import GRAPH, Selection, judge
 
 CHANNELS = "[stable]\nb3: b2\nb2: b1\nb1\n[fast]\nb4: b3\nb3: b2\nb2"
 

@@ -12,6 +12,7 @@ from everpath.errors import UsageError
 from everpath.graph import ChannelGraph
 from everpath.rules import CONTENTS_MODULES, registry
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.graph.successors import fork
 from everpath.rules.registry import (
     Rule,
     all_rules,
@@ -25,7 +26,6 @@ from everpath.rules.registry import (
     rules_about,
     upgrade_rule,
 )
-from everpath.rules.successors import fork
 from rule_index import README, indexed
 
 

@@ -11,9 +11,9 @@ import pytest
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Package, Place
-from everpath.rules import check as checking
-from everpath.rules.check import Report, check, check_all
+from everpath.rules import lint as checking
 from everpath.rules.findings import Finding, Flaw, Severity
+from everpath.rules.lint import Report, check, check_all
 from everpath.rules.registry import Rule
 from graphs import parse_report
 

@@ -9,7 +9,7 @@ import pytest
 from documents import catalog, channel, deprecations, package
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place, Problem
-from everpath.rules.check import GRAPH, Report, Selection, check
+from everpath.rules.lint import GRAPH, Report, Selection, check
 from everpath.rules.registry import rules_about
 from graphs import parse_report
 

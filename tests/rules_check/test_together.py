@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.rules._edits import Edit, merged, ranged, replacing, skipping, unreplacing, unskipping
-from everpath.rules._together import is_put_off
-from everpath.rules.causes import Judged, traced
+from everpath.rules.edits import Edit, merged, ranged, replacing, skipping, unreplacing, unskipping
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.fix_conflicts import is_put_off
+from everpath.rules.fixes import Judged, traced
 from everpath.rules.registry import _RULES, Rule
 from graphs import channel_graph, parse_report
 

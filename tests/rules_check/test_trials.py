@@ -8,9 +8,9 @@ import pytest
 
 from everpath.graph import ChannelGraph
 from everpath.model import Place, Property
-from everpath.rules._edits import skipping
-from everpath.rules._trials import Trials
+from everpath.rules.edits import skipping
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.fix_trials import Trials
 from everpath.rules.registry import Rule
 from graphs import channel_graph
 

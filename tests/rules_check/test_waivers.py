@@ -9,8 +9,8 @@ import pytest
 
 from everpath.loaders.notation import parse
 from everpath.model import Place
-from everpath.rules.check import Report, Selection, check
 from everpath.rules.findings import Finding, Severity
+from everpath.rules.lint import Report, Selection, check
 from everpath.rules.waivers import Waiver, waived
 
 FORK = "[stable]\nc: a\nb: a\na"

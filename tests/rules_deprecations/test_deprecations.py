@@ -6,8 +6,8 @@ import pytest
 
 from documents import bundle, catalog, channel, deprecations, package
 from everpath.model import Catalog
-from everpath.rules.check import Selection, check
 from everpath.rules.findings import Severity
+from everpath.rules.lint import Selection, check
 from graphs import findings, parse_report
 
 A, B = "op.v1.0.0", "op.v1.1.0"

@@ -10,8 +10,8 @@ import pytest
 
 import everpath.loaders
 from everpath.model import Catalog, Place, Problem
-from everpath.rules.check import check
 from everpath.rules.documents import PROBLEM_KINDS
+from everpath.rules.lint import check
 from everpath.rules.registry import all_rules
 
 PLACE = Place("catalog.yaml", 12, ("entries", 0))

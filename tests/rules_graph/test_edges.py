@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from documents import catalog, channel, package
-from everpath.rules._edits import Edit
-from everpath.rules.edges import self_edge
+from everpath.rules.edits import Edit
 from everpath.rules.findings import Severity
+from everpath.rules.graph.edges import self_edge
 from graphs import channel_graph, findings, parse_report
 
 

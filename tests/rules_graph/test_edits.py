@@ -8,7 +8,7 @@ from documents import catalog, channel, package
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import draw
 from everpath.model import Csv, Entry, Place
-from everpath.rules._edits import (
+from everpath.rules.edits import (
     Edit,
     bounded,
     edited,
@@ -18,7 +18,7 @@ from everpath.rules._edits import (
     widening,
     worth_trying,
 )
-from everpath.rules.causes import Judged, traced
+from everpath.rules.fixes import Judged, traced
 from everpath.rules.registry import all_rules
 from graphs import channel_graph
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.rules._edits import next_release, unreplacing
-from everpath.rules._trials import Trials
+from everpath.rules.edits import next_release, unreplacing
+from everpath.rules.fix_trials import Trials
 from graphs import channel_graph, parse_report
 
 #: Both ranges cover everything: the head's own keeps it from going down.

@@ -7,7 +7,7 @@ import pytest
 from documents import bundle, catalog, channel, package
 from everpath.graph import ChannelGraph
 from everpath.model import Csv, Place
-from everpath.rules.stranding import stranded_opm, stranded_v1
+from everpath.rules.graph.stranding import stranded_opm, stranded_v1
 from graphs import channel_graph, findings, parse_report
 
 

@@ -7,7 +7,7 @@ import pytest
 from everpath.graph import ChannelGraph
 from everpath.model import Csv, Place
 from everpath.rules.findings import Severity
-from everpath.rules.streams import withdrawn_target
+from everpath.rules.graph.streams import withdrawn_target
 from graphs import channel_graph, findings, parse_report
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from documents import Document, bundle, catalog, channel, deprecations, in_folder, package, repository
 from everpath.model import Catalog, Place
-from everpath.rules.check import check
-from everpath.rules.refusals import LAWS, refusals
+from everpath.rules.lint import check
+from everpath.rules.opm_errors import LAWS, refusals
 from graphs import package_graph
 from opm_refusals import ACCEPTED, REFUSALS
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from documents import Document, catalog
-from everpath.rules.check import check
 from everpath.rules.findings import Severity
+from everpath.rules.lint import check
 from opm_refusals import ACCEPTED, REFUSALS
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from documents import bundle, catalog, channel, in_folder, package
 from everpath.model import Catalog, Declaration, Package, Place, Problem
-from everpath.rules._names import label_fault, subdomain_fault
+from everpath.rules.dns_names import label_fault, subdomain_fault
 from graphs import findings, parse_report
 
 CHANNEL, BUNDLE = channel("op.v1.0.0"), bundle()

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from everpath.loaders.reading import read
     from everpath.model import Catalog
     from everpath.ranges import Range
-    from everpath.rules.check import Report, check
     from everpath.rules.findings import Finding, Severity
+    from everpath.rules.lint import Report, check
 
 __version__: Final = "0.1.0"
 
@@ -42,9 +42,9 @@ _HOMES: Final = {
     "EverpathError": "everpath.errors",
     "Finding": "everpath.rules.findings",
     "Range": "everpath.ranges",
-    "Report": "everpath.rules.check",
+    "Report": "everpath.rules.lint",
     "Severity": "everpath.rules.findings",
-    "check": "everpath.rules.check",
+    "check": "everpath.rules.lint",
     "read": "everpath.loaders.reading",
 }
 

@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from everpath import __url__
-from everpath.cli.ending import ended_tidily
 from everpath.cli.saying import say
 from everpath.errors import EverpathError, ExitCode, UnreadableInput, UsageError
+from everpath.signals import signals_as_interrupt
 
 if TYPE_CHECKING:
     from everpath.cli.plain_calls import Request
@@ -48,7 +48,7 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str] | None = None) -> int:
     """The exit code of one call. Nothing expected ends in a traceback."""
     try:
-        with ended_tidily():
+        with signals_as_interrupt():
             code = _called(sys.argv[1:] if arguments is None else arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -72,7 +72,7 @@ def _called(arguments: Sequence[str]) -> object:
         from everpath.cli.validating import validate  # noqa: PLC0415 - only who asks for it pays for it
 
         return validate(request)
-    from everpath.cli.commands import called  # noqa: PLC0415 - click takes longer than a small catalog
+    from everpath.cli.group import called  # noqa: PLC0415 - click takes longer than a small catalog
 
     return called(arguments, _told)
 

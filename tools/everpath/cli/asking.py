@@ -85,7 +85,7 @@ def _nowhere(text: str, chosen: Mapping[str, Sequence[Source]], unread: int) -> 
 
 
 def _near(text: str, chosen: Mapping[str, Sequence[Source]]) -> str | None:
-    from everpath.paths.nearby import nearby  # noqa: PLC0415 - only who mistypes pays for it
+    from everpath.paths.suggestions import nearby  # noqa: PLC0415 - only who mistypes pays for it
 
     return nearby(text, _known(chosen))
 
@@ -101,7 +101,7 @@ def _known(chosen: Mapping[str, Sequence[Source]]) -> dict[str, str | None]:
 
 def say_unknown(text: str, meant: Asked, chosen: Mapping[str, Sequence[Source]]) -> None:
     """On standard error: what is asked about is in no catalog, and what it is taken for."""
-    from everpath.paths.nearby import neighbours  # noqa: PLC0415 - only who asks for what is nowhere pays for it
+    from everpath.paths.suggestions import neighbours  # noqa: PLC0415 - only who asks for what is nowhere pays for it
 
     near = neighbours(text, _known(chosen))
     version = f"version {meant.version}" if meant.version else "a version that nobody knows"

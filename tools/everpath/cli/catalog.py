@@ -14,7 +14,9 @@ from everpath.cli.lazy import LazyCommand, LazyGroup
     cls=LazyGroup,
     lazy={
         "render": LazyCommand(
-            "everpath.cli.rendering", "render", "A catalog from bundles, catalogs and templates."
+            "everpath.cli.commands.catalog_render",
+            "render",
+            "A catalog from bundles, catalogs and templates.",
         ),
         "push": LazyCommand("everpath.cli.sending", "push_catalog", "Send a catalog's image to a registry."),
         "pull": LazyCommand(

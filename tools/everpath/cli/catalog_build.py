@@ -25,8 +25,8 @@ from everpath.cli.image_building import (
 from everpath.cli.inputs import unreadable_parts
 from everpath.cli.registries import RegistryOptions, registry_options
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.bundle.shape import is_bundle_folder, is_package_manifest, is_repository
-from everpath.loaders.bundle.visits import folder_name
+from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
+from everpath.loaders.bundle.folder_reader import folder_name
 from everpath.loaders.reading import Reading, read
 from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Catalog
@@ -36,9 +36,9 @@ from everpath.oci.descriptors import Image, Platform
 from everpath.oci.labels import CONFIGS_LABEL
 from everpath.oci.transports import parse_location
 from everpath.opm_render.refusals import Refusal
-from everpath.rules.check import Selection, check
 from everpath.rules.findings import Severity
-from everpath.rules.refusals import refusals
+from everpath.rules.lint import Selection, check
+from everpath.rules.opm_errors import refusals
 
 # What opm cannot load, or serve, whatever else is in the catalog: each rule's page has its words.
 _DOCUMENTS: Final = frozenset(f"EP{number:03}" for number in (1, 3, 4, 5, 6, 7, 9, 11, 12))

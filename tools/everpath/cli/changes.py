@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from everpath.cli.project_files import Project
+from everpath.app.project import Project
 from everpath.reporters.formatting import count, printable
 
 State: TypeAlias = Literal["written", "upToDate", "outOfDate", "refused"]

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.config import POLICIES, Config, load
+from everpath.app.config import POLICIES, Config, load
 from everpath.cli.github import MOST_ROWS, append_step_summary, workspace
 from everpath.cli.inputs import Inputs, unreadable
 from everpath.cli.options import (

@@ -61,7 +61,7 @@ def _channels(ctx: click.Context) -> Iterable[tuple[str, str | None]]:
 
 def _names(ctx: click.Context) -> Names:
     """The names in what the command line, or the configuration, points to."""
-    from everpath.cli.config import load  # noqa: PLC0415
+    from everpath.app.config import load  # noqa: PLC0415
     from everpath.cli.inputs import Inputs  # noqa: PLC0415
 
     config = load(ctx.params.get("config_file"), wanted=not ctx.params.get("no_config"))

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from everpath.cli.ending import at_the_end
 from everpath.cli.image_inputs import forget
 from everpath.errors import Unreachable, UsageError
 from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.oci.cache import CachedPayload, ImageCache
 from everpath.oci.registry import ClientOptions, TransferProgress, with_progress
 from everpath.oci.transports import ImageLocation, open_image, parse_location
+from everpath.signals import run_at_exit
 
 Progress = Callable[[int, int, str], None]
 
@@ -28,7 +28,7 @@ def fetch(text: str, progress: Progress | None) -> tuple[str, str]:
     An image that is named by its digest and kept is not asked for. Raises Unreachable, UnreadableInput,
     UsageError.
     """
-    at_the_end(forget)
+    run_at_exit(forget)
     located = parse_location(text)
     store = _store()
     digest = located.reference.digest if located.reference else None
@@ -74,5 +74,5 @@ def _store() -> ImageCache:
 
 def _aside() -> ImageCache:
     folder = tempfile.mkdtemp(prefix="everpath-")
-    at_the_end(lambda: shutil.rmtree(folder, ignore_errors=True))
+    run_at_exit(lambda: shutil.rmtree(folder, ignore_errors=True))
     return ImageCache(Path(folder))

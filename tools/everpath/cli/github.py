@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
-from everpath.cli.config import current_folder
+from everpath.app.config import current_folder
 from everpath.cli.saying import say
 from everpath.reporters.lint_report import Workspace
 

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.app.config import Config, load
 from everpath.cli.asking import installed
-from everpath.cli.config import Config, load
 from everpath.cli.inputs import Inputs, missing, say_unread
 from everpath.cli.options import (
     channel_option,
@@ -32,8 +32,8 @@ from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.model import Catalog, Package
 from everpath.reporters.formatting import count, printable
 from everpath.resolvers.extensions import Source
-from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding
+from everpath.rules.lint import Selection, check
 from everpath.simulate import Asked
 
 _VIEWS: Final = {

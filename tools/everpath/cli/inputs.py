@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from everpath.cli.config import Config
+from everpath.app.config import Config
 from everpath.cli.image_inputs import local, shown
 from everpath.cli.saying import say
 from everpath.errors import EverpathError, UnreadableInput, UsageError

@@ -18,7 +18,7 @@ from everpath.loaders.reading import Progress, prepare
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
-from everpath.rules.check import DefinitionsOf, Judgement, Selection, judge
+from everpath.rules.lint import DefinitionsOf, Judgement, Selection, judge
 
 if TYPE_CHECKING:
     from everpath.loaders.bundle.verdicts import Verdicts

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from everpath.cli.config import load
+from everpath.app.config import load
 from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import (
     channel_option,

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+from everpath.app.project import Project, line_of
 from everpath.bundlegen import OperatorManifests, ReleaseMetadata, bundle_files, image_names, manifest_sources
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Makers, Packed
-from everpath.cli.project_files import Project, line_of
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
 from everpath.loaders.fbc.writing import catalog_text
 from everpath.loaders.operator_manifests import read_operator
 from everpath.loaders.sources import Sources
@@ -23,8 +23,8 @@ from everpath.opm_render import Blob, Refusal, render_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.first_document import first_document
 from everpath.parsing.go_yaml import yaml_text
-from everpath.releases.bundle_edges import stated_edges
-from everpath.releases.source import Release
+from everpath.releases.csv_edges import csv_edges
+from everpath.releases.model import Release
 
 
 def makers() -> Makers:
@@ -66,9 +66,9 @@ def _require_known_images(project: Project, release: Release, operator: Operator
 
 def _facts(project: Project, release: Release, whole: Package) -> ReleaseMetadata:
     """The release as its CSV tells it."""
-    source, name = project.source, project.source.name_of(release)
-    edges = stated_edges(whole, name, source.default_channel)
-    additions = source.additions_of(release)
+    source, name = project.source, project.source.csv_name(release)
+    edges = csv_edges(whole, name, source.default_channel)
+    additions = source.bundle_metadata(release)
     return ReleaseMetadata(
         source.package,
         name,
@@ -79,7 +79,7 @@ def _facts(project: Project, release: Release, whole: Package) -> ReleaseMetadat
         skips=edges.skips,
         skip_range=edges.skip_range,
         min_kube_version=release.min_kube_version,
-        images=source.images_of(release),
+        images=source.operator_images(release),
         digests=project.digests,
         properties=additions.properties or (),
         dependencies=additions.dependencies or (),

@@ -13,17 +13,22 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from everpath.app.project import SUFFIXES, Project
+from everpath.app.side_files import ignore_file, mode_file
 from everpath.cli.placing import Placement
-from everpath.cli.project_files import SUFFIXES, Project
-from everpath.cli.side_files import ignore_file, mode_file
 from everpath.errors import ReleasesError
 from everpath.graph import ChannelGraph
-from everpath.loaders.releases.frozen import digest, drafts_below, drafts_of, files_below
+from everpath.loaders.releases.bundle_digests import (
+    bundle_digest,
+    leftovers_below,
+    leftovers_beside,
+    read_files,
+)
 from everpath.model import Package
 from everpath.opm_render import Blob
 from everpath.opm_render.blobs import channel_blob
-from everpath.releases.edges import package
-from everpath.releases.source import PUBLISHED, Release
+from everpath.releases.channel_edges import catalog_package
+from everpath.releases.model import PUBLISHED, Release
 
 _OURS: Final = ("olm.package", "olm.channel", "olm.deprecations", "olm.bundle")
 #: What the source says of a package, whatever a catalog on disk does.
@@ -74,7 +79,7 @@ def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
     A catalog without a release is not written: opm refuses those. Cost: every bundle is rendered.
     """
     source = project.source
-    whole = package(source)
+    whole = catalog_package(source)
     files: dict[Path, bytes] = dict(ignore_file(project.file))
     stale: list[Path] = []
     blobs: dict[str, Blob] = {}
@@ -90,17 +95,17 @@ def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
             origins |= {folder / name: file for name, file in {**own, **packed.origins}.items()}
             fresh.add(folder)
             files |= {folder / name: content for name, content in written.items()}
-            stale += (folder / name for name in files_below(folder) if name not in written)
+            stale += (folder / name for name in read_files(folder) if name not in written)
         else:
             written = bundles[folder] = _released(project, release)
         try:
-            blobs[source.name_of(release)] = _blob(project, makers, release, written)
+            blobs[source.csv_name(release)] = _blob(project, makers, release, written)
         except ReleasesError as error:
             raise _from_source(error, origins) from error
     described = _described(project, makers, whole, bundles)
     catalogs = []
     for variant in source.variants:
-        content = package(source, variant)
+        content = catalog_package(source, variant)
         if not content.channels:
             continue
         catalog = _documents(project, content, blobs, described)
@@ -112,8 +117,8 @@ def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
     if fresh:
         files |= mode_file(project.bundles)
     stale += _stale_catalogs(project, files)
-    stale += drafts_below(project.bundles) if source.operator else ()
-    stale += drafts_of((project.file, *files))
+    stale += leftovers_below(project.bundles) if source.operator else ()
+    stale += leftovers_beside((project.file, *files))
     stale += project.shelter.left_of((project.file, *files), project.bundles if source.operator else None)
     placement = Placement(files, tuple(sorted(set(stale))), project.file, project.shelter)
     return Made(placement, bundles, frozenset(fresh), tuple(catalogs), origins)
@@ -133,18 +138,18 @@ def frozen_digests(project: Project) -> dict[str, str]:
     found: dict[str, str] = {}
     for release in project.source.releases:
         folder = project.bundle_folder(release)
-        if release.bundle is None and (files := files_below(folder)):
+        if release.bundle is None and (files := read_files(folder)):
             _require_finished(project, folder)
             _require_whole(project, release, files)
-            found[project.source.name_of(release)] = digest(files)
+            found[project.source.csv_name(release)] = bundle_digest(files)
     return found
 
 
 def _released(project: Project, release: Release) -> Files:
     """The files of a bundle that is not made here, as they are; none where only a catalog has it."""
     folder = project.bundle_folder(release)
-    files = files_below(folder) if release.bundle != PUBLISHED else {}
-    if release.bundle is not None and release.bundle != PUBLISHED and digest(files) != release.bundle:
+    files = read_files(folder) if release.bundle != PUBLISHED else {}
+    if release.bundle is not None and release.bundle != PUBLISHED and bundle_digest(files) != release.bundle:
         what = "has changed since" if files else "is gone, and"
         raise ReleasesError(
             f"{folder} {what} it was released ({project.line_of(release, 'bundle')} has its digest)",
@@ -158,7 +163,7 @@ def _released(project: Project, release: Release) -> Files:
 
 def _require_finished(project: Project, folder: Path) -> None:
     """A bundle that a run was killed over may lack files, and must not be frozen so."""
-    if draft := next(chain(drafts_below(folder), project.shelter.left_of((), folder)), None):
+    if draft := next(chain(leftovers_below(folder), project.shelter.left_of((), folder)), None):
         raise ReleasesError(
             f"{folder} may be half a bundle: a run was killed over it, and left {draft}",
             hint="everpath generate finishes it; then cut the release",
@@ -179,7 +184,7 @@ def _require_whole(project: Project, release: Release, files: Files) -> None:
 
 def _blob(project: Project, makers: Makers, release: Release, files: Files) -> Blob:
     """What a catalog holds of a release: rendered from its files, or as the catalog on disk has it."""
-    name = project.source.name_of(release)
+    name = project.source.csv_name(release)
     if files:
         folder = project.bundle_folder(release)
         blob = makers.blob(str(folder), files, project.image_of(release))
@@ -197,7 +202,7 @@ def _blob(project: Project, makers: Makers, release: Release, files: Files) -> B
 
 def _verified(project: Project, release: Release, blob: Blob, folder: str) -> Blob:
     """The blob, if it is of the release that the source means."""
-    expected = (project.source.name_of(release), project.source.package, release.version)
+    expected = (project.source.csv_name(release), project.source.package, release.version)
     properties = [p.get("value") for p in blob.get("properties", ()) if p.get("type") == "olm.package"]
     version = properties[0].get("version") if properties and isinstance(properties[0], dict) else None
     found = (blob.get("name"), blob.get("package"), version)

@@ -21,8 +21,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from everpath.app.config import UPDATE_MODES
 from everpath.cli import completers
-from everpath.cli.config import UPDATE_MODES
 from everpath.cli.words import words
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from everpath.cli.drafts import Shelter
-from everpath.cli.ending import unhurried
+from everpath.app.drafts import Shelter
 from everpath.errors import UsageError
+from everpath.signals import signals_blocked
 
 
 class Placement(NamedTuple):
@@ -63,12 +63,12 @@ def place(placement: Placement) -> list[tuple[str, Path]]:
         for what, path in sorted(due, key=lambda each: each[1] != first):
             work.put(path, is_new=what != "delete")
     except BaseException as error:
-        with unhurried():
+        with signals_blocked():
             work.undo()
         if isinstance(error, OSError):
             raise _refused(error) from error
         raise
-    with unhurried():
+    with signals_blocked():
         work.finish()
     for what, path in due:
         if what == "delete":

@@ -12,7 +12,7 @@ __all__ = ["MOST_JOBS", "Request", "plain_request"]
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from everpath.cli.config import FAIL_ON, POLICIES, SEVERITIES, UPDATE_MODES
+from everpath.app.config import FAIL_ON, POLICIES, SEVERITIES, UPDATE_MODES
 from everpath.cli.words import words
 from everpath.errors import UsageError
 from everpath.reporters import FORMATS

@@ -12,14 +12,14 @@ from typing import Final
 
 import click
 
-from everpath.cli.project_files import Project
+from everpath.app.project import Project
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.reading import read
-from everpath.loaders.releases.reading import read_releases, read_text
+from everpath.loaders.releases.parser import load_releases, parse_releases
 from everpath.loaders.sources import Sources
 from everpath.model import Package
-from everpath.releases.edges import package
-from everpath.releases.source import Variant
+from everpath.releases.channel_edges import catalog_package
+from everpath.releases.model import Variant
 
 _USUAL: Final = ("catalog/releases.yaml", "releases.yaml")
 
@@ -43,7 +43,9 @@ def open_project(file: str | None, content: bytes | None = None, pinned: str | N
     if pinned is not None and not pinned.strip():
         raise UsageError("--pin names no file", hint="leave it out, or name a file of digests")
     path, sources = _found(file), Sources()
-    source = read_releases(str(path), sources) if content is None else read_text(content, str(path), sources)
+    source = (
+        load_releases(str(path), sources) if content is None else parse_releases(content, str(path), sources)
+    )
     return Project(path, source, sources, pinned=pinned)
 
 
@@ -103,4 +105,4 @@ def variant_package(project: Project, variant: Variant) -> Package:
         found = read(str(file)).catalog.by_name.get(project.source.package)
         if found is not None and found.channels:
             return found
-    return package(project.source, variant)
+    return catalog_package(project.source, variant)

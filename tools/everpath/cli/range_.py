@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.app.config import load
 from everpath.cli import completers
-from everpath.cli.config import load
 from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import config_options, output_file_option, progress_option, update_mode_option
 from everpath.cli.terminal import ProgressLine

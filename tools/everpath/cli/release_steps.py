@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from everpath.app.project import Project
 from everpath.cli.project import variant_package
-from everpath.cli.project_files import Project
 from everpath.cli.terminal import wants_colour
 from everpath.compare import Change, ChangeKind, Comparison, compare
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.layout.scene import scenes
 from everpath.loaders import positions
 from everpath.model import Catalog, Package
-from everpath.releases.edges import package
-from everpath.releases.source import Variant
+from everpath.releases.channel_edges import catalog_package
+from everpath.releases.model import Variant
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison import ToldComparison
 from everpath.resolvers import PolicyName
@@ -40,7 +40,7 @@ class Step(NamedTuple):
 
 def step(old: Project, new: Project, variant: Variant) -> Step:
     """A catalog that is new has nobody to strand: it is compared with itself as it would have been before."""
-    before, after = variant_package(old, variant), package(new.source, variant)
+    before, after = variant_package(old, variant), catalog_package(new.source, variant)
     # What is published says more of a bundle than the source, and some of it keeps OLM from installing it.
     known = before.by_name
     after = after._replace(bundles=tuple(known.get(b.name, b) for b in after.bundles))

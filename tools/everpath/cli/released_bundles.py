@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from everpath.errors import EverpathError
-from everpath.rules.check import Report
 from everpath.rules.findings import Finding
+from everpath.rules.lint import Report
 
 #: Where a source lies, seen from the folder that holds bundles/ or PACKAGE/VERSION.
 _SOURCES: Final = ("catalog/releases.yaml", "releases.yaml")
@@ -61,7 +61,7 @@ def _digests(source: Path) -> dict[Path, str]:
 
 def _lines(source: Path) -> Iterator[tuple[Path, str]]:
     from everpath.cli.project import open_project  # noqa: PLC0415 - few bundles have a source beside them
-    from everpath.releases.source import PUBLISHED  # noqa: PLC0415
+    from everpath.releases.model import PUBLISHED  # noqa: PLC0415
 
     project = open_project(str(source))
     for release in project.source.releases:

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import click
 
+from everpath.app.project import Project, line_of
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Made
-from everpath.cli.project_files import Project, line_of
 from everpath.compare import compare
 from everpath.loaders.reading import read
-from everpath.loaders.releases.frozen import digest, files_below
+from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.model import Catalog, Place
 from everpath.model.bundle_contents import CSV, Manifest
 from everpath.parsing.first_document import first_document
-from everpath.releases.edges import package
-from everpath.releases.source import Release
+from everpath.releases.channel_edges import catalog_package
+from everpath.releases.model import Release
 from everpath.reporters.formatting import printable
 
 
@@ -51,7 +51,7 @@ def remarks(project: Project, made: Made) -> Iterator[str]:
 
 def _of_variants(project: Project) -> Iterator[str]:
     for variant in project.source.catalogs if project.source.releases else ():
-        if not package(project.source, variant).channels:
+        if not catalog_package(project.source, variant).channels:
             where = line_of(variant.place, project.sources)
             yield f"{where}: no release is in the catalog {variant.name!r}, and it is not written"
 
@@ -64,12 +64,12 @@ def _of_rewritten(project: Project, made: Made) -> Iterator[str]:
     """Only the newest release may still change unnoticed: those before it are out, frozen or not."""
     for release in project.source.releases[:-1]:
         folder = project.bundle_folder(release)
-        before = files_below(folder) if folder in made.fresh else {}
+        before = read_files(folder) if folder in made.fresh else {}
         if before and before != made.bundles[folder]:
             yield (
                 f"{project.line_of(release, 'version')}: {release.version} is not the newest release, has no "
                 f"`bundle:` digest, and its bundle becomes another: if it is out, git restore {folder}, and "
-                f"give it `bundle: {digest(before)}`"
+                f"give it `bundle: {bundle_digest(before)}`"
             )
 
 
@@ -126,7 +126,7 @@ def _of_edges(project: Project, made: Made) -> Iterator[str]:
     with folder_aside() as folder:
         _write_repository(Path(folder, project.source.package), project, made)
         bundles = read(folder).catalog
-        comparison = compare(Catalog("catalog", (package(project.source),)), bundles)
+        comparison = compare(Catalog("catalog", (catalog_package(project.source),)), bundles)
     if comparison.stranded:
         yield (
             "read without the catalog, as an operators repository, the bundles strand somebody: a CSV has "

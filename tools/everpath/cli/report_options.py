@@ -9,8 +9,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from everpath.app.config import FAIL_ON, SEVERITIES
 from everpath.cli import completers
-from everpath.cli.config import FAIL_ON, SEVERITIES
 from everpath.cli.options import comma_list, config_options, progress_option
 from everpath.reporters import FORMATS
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
 from typing import Protocol
 
-from everpath.cli.config import Config
+from everpath.app.config import Config
 from everpath.cli.github import MOST_ROWS, append_step_summary, workspace
 from everpath.cli.saying import say
 from everpath.cli.terminal import wants_colour
@@ -29,8 +29,8 @@ from everpath.model import Place
 from everpath.reporters import MACHINE_FORMATS, STATISTICS_FORMATS, reporter
 from everpath.reporters.formatting import printable
 from everpath.reporters.lint_report import LintReport
-from everpath.rules.check import Report
 from everpath.rules.findings import Finding, Severity
+from everpath.rules.lint import Report
 from everpath.rules.registry import find_rules, rules_about
 
 

@@ -161,7 +161,8 @@ def _image(kind: str, source: str, options: ClientOptions, *, no_check: bool) ->
 
 def _built(kind: str, folder: str, *, no_check: bool) -> Image | ExitCode:
     """The image of a folder, in memory, as the command for that builds it without options."""
-    from everpath.cli import bundle_build, catalog_build  # noqa: PLC0415 - they bring all readers along
+    from everpath.cli import catalog_build  # noqa: PLC0415
+    from everpath.cli.commands import bundle_build  # noqa: PLC0415 - they bring all readers along
     from everpath.cli.image_building import Request  # noqa: PLC0415
     from everpath.oci.build import ImageSpec, build_image  # noqa: PLC0415
 

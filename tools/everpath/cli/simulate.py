@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.app.config import POLICIES, Config, load
 from everpath.cli.asking import (
     Market,
     channel_list,
@@ -21,7 +22,6 @@ from everpath.cli.asking import (
     version_range,
     with_entry,
 )
-from everpath.cli.config import POLICIES, Config, load
 from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import (
     channel_option,

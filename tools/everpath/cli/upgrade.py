@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from everpath.app.config import Config
 from everpath.cli.clusters import (
     ProgressReporter,
     cluster_options,
@@ -19,7 +20,6 @@ from everpath.cli.clusters import (
     system_clock,
     timeout_option,
 )
-from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import one_name
 from everpath.errors import ExitCode, UsageError

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from everpath.cli.config import POLICIES
+from everpath.app.config import POLICIES
 from everpath.cli.options import (
     channel_option,
     package_option,

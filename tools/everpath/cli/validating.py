@@ -7,13 +7,13 @@ __all__ = ["validate"]
 import sys
 import time
 
-from everpath.cli.config import Config, load
+from everpath.app.config import Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.judging import judgements
 from everpath.cli.plain_calls import Request
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.rules.check import GRAPH, DefinitionsOf, Selection, concluded
+from everpath.rules.lint import GRAPH, DefinitionsOf, Selection, concluded
 from everpath.rules.registry import find_rules
 
 
@@ -53,6 +53,6 @@ def _selection(request: Request, config: Config) -> Selection:
 def _definitions(request: Request) -> DefinitionsOf | None:
     if not request.bundles:
         return None
-    from everpath.loaders.bundle.definitions import definitions_below  # noqa: PLC0415 - rarely asked for
+    from everpath.loaders.bundle.crds import definitions_below  # noqa: PLC0415 - rarely asked for
 
     return definitions_below(request.bundles)

@@ -16,23 +16,24 @@ from typing import Final, NamedTuple
 
 import click
 
+from everpath.app.config import Config
+from everpath.app.project import Project
 from everpath.cli.aside import folder_aside
-from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
 from everpath.cli.making import Files, Made
-from everpath.cli.project_files import Project
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
-from everpath.loaders.bundle.definitions import definitions_below
+from everpath.loaders.bundle.bundle_folder import Surroundings, read_folder
+from everpath.loaders.bundle.crds import definitions_below
 from everpath.loaders.location import Location
 from everpath.loaders.reading import read
 from everpath.model import Place
 from everpath.reporters import reporter
 from everpath.reporters.lint_report import LintReport
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.check import (
+from everpath.rules.findings import Finding, Severity
+from everpath.rules.lint import (
     FOLDERS,
     GRAPH,
     DefinitionsOf,
@@ -42,7 +43,6 @@ from everpath.rules.check import (
     judge,
     judge_folders,
 )
-from everpath.rules.findings import Finding, Severity
 from everpath.rules.registry import find_rules
 
 #: Without what is wrong with waivers: only a look at everything knows which of them are needed.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from everpath.app.config import POLICIES, Config, load
 from everpath.cli import completers
 from everpath.cli.asking import (
     Market,
@@ -20,7 +21,6 @@ from everpath.cli.asking import (
     refuse_foreign_options,
     version_range,
 )
-from everpath.cli.config import POLICIES, Config, load
 from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import (
     config_options,
@@ -38,7 +38,7 @@ from everpath.errors import ExitCode, UsageError
 from everpath.explain import Question, explain
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
-from everpath.reporters.explanation import Told, document
+from everpath.reporters.explanation_json import Told, document
 from everpath.resolvers import PolicyName
 from everpath.resolvers.extensions import Source
 from everpath.simulate import Asked, Terms, released

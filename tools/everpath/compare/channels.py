@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from everpath.compare.causes import Cause, causes, shared
 from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channel_paths import Installations, Road, Roads, installations
 from everpath.compare.differences import Difference
-from everpath.compare.mending import Wound, mended, related
+from everpath.compare.fixes import Wound, mended, related
 from everpath.compare.outcomes import Meeting, Outcome, Row
-from everpath.compare.roads import Installations, Road, Roads, installations
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.model import Place
@@ -21,7 +21,7 @@ from everpath.resolvers import PolicyName, olm_v1
 from everpath.resolvers.decisions import Installed, Remark, Verdict
 from everpath.resolvers.subscriptions import resolve
 from everpath.resolvers.walks import End
-from everpath.rules._edits import Edit
+from everpath.rules.edits import Edit
 from everpath.wording import listed, plural
 
 #: Outcomes for which the edits that did it are looked for.

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from everpath.compare.roads import Road, Roads
+from everpath.compare.channel_paths import Road, Roads
 from everpath.resolvers import PolicyName
 from everpath.resolvers.decisions import FailureKind
 from everpath.resolvers.walks import End

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from everpath import __version__
-from everpath.loaders.bundle.visits import TICK_NS, Stamp, stamp
+from everpath.loaders.bundle.folder_reader import TICK_NS, Stamp, stamp
 
 _SOURCES: Final = Path(__file__).parents[1]
 

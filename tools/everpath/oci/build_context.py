@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.folder import is_metadata_name
-from everpath.loaders.bundle.shape import YAML, Layout, find_layouts
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.bundle_summary import is_metadata_name
+from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
+from everpath.loaders.bundle.folder_reader import Visit, join
 from everpath.loaders.fbc.tree import Unusable, catalog_files
 from everpath.loaders.sources import Sources
 from everpath.oci.tar_writer import TarMember

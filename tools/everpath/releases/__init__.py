@@ -12,7 +12,7 @@ Pure: the file itself is read and edited by `everpath.loaders.releases`.
 
 from __future__ import annotations
 
-__all__ = ["Origin", "Release", "Source", "Variant", "package"]
+__all__ = ["DeclaredEdges", "Release", "ReleasesFile", "Variant", "catalog_package"]
 
-from everpath.releases.edges import package
-from everpath.releases.source import Origin, Release, Source, Variant
+from everpath.releases.channel_edges import catalog_package
+from everpath.releases.model import DeclaredEdges, Release, ReleasesFile, Variant

@@ -6,22 +6,22 @@ a release has the same edges in all its channels they are written once.
 
 from __future__ import annotations
 
-__all__ = ["reconstructed"]
+__all__ = ["reconstruct_releases"]
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from everpath.errors import UsageError
 from everpath.model import Bundle, DeprecationEntry, Entry, Package, Property
-from everpath.releases.source import (
+from everpath.releases.model import (
     PUBLISHED,
-    Additions,
-    ChannelNote,
+    BundleMetadata,
+    ChannelDeclaration,
+    DeclaredEdges,
     Membership,
-    Origin,
     Release,
-    Source,
-    usual_name,
+    ReleasesFile,
+    default_csv_name,
 )
 from everpath.versions import Version, VersionError, parse
 
@@ -38,7 +38,7 @@ _DERIVED: Final = (
 _EXACT: Final = 2**53
 
 
-def reconstructed(package: Package) -> Source:
+def reconstruct_releases(package: Package) -> ReleasesFile:
     """The source of a package. Raises UsageError for what opm refuses anyway, with what to mend first.
 
     Cost: O(entries · log entries).
@@ -55,14 +55,16 @@ def reconstructed(package: Package) -> Source:
         for bundle in ordered
     )
     channels = package.deprecations_by_name("olm.channel")
-    return Source(
+    return ReleasesFile(
         package.name,
         _default(package, versions),
         releases,
         image=prefix,
         deprecated=_message(package.deprecations_by_name("olm.package"), ""),
         channels=tuple(
-            ChannelNote(c.name, channels[c.name].message) for c in package.channels if c.name in channels
+            ChannelDeclaration(c.name, channels[c.name].message)
+            for c in package.channels
+            if c.name in channels
         ),
     )
 
@@ -137,16 +139,16 @@ def _release(
     return Release(
         version,
         tuple(Membership(channel, None if shared else origin) for channel, origin in origins.items()),
-        shared or Origin(),
+        shared or DeclaredEdges(),
         deprecated=deprecated,
-        name=bundle.name if bundle.name != usual_name(bundle.package, version) else None,
+        name=bundle.name if bundle.name != default_csv_name(bundle.package, version) else None,
         image=bundle.image if bundle.image and bundle.image != usual else None,
         bundle=PUBLISHED,
-        additions=_additions(bundle),
+        metadata=_additions(bundle),
     )
 
 
-def _additions(bundle: Bundle) -> Additions:
+def _additions(bundle: Bundle) -> BundleMetadata:
     """What properties tell of a bundle's metadata folder; those that come of its manifests tell nothing."""
     properties = [
         {"type": p.type, "value": p.value}
@@ -155,7 +157,7 @@ def _additions(bundle: Bundle) -> Additions:
     ]
     wanted = [_dependency(p) for p in bundle.properties if p.type in _WANTED and _is_exact(p.value)]
     dependencies = tuple(item for item in wanted if item is not None)
-    return Additions(tuple(properties) or None, dependencies or None)
+    return BundleMetadata(tuple(properties) or None, dependencies or None)
 
 
 def _dependency(stated: Property) -> Mapping[str, Any] | None:
@@ -178,9 +180,9 @@ def _is_exact(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
-def _origin(entry: Entry, short: _Short) -> Origin:
+def _origin(entry: Entry, short: _Short) -> DeclaredEdges:
     replaces = short.of(entry.replaces) if entry.replaces else None
-    return Origin(replaces, tuple(_distinct(entry, short)), entry.skip_range or None)
+    return DeclaredEdges(replaces, tuple(_distinct(entry, short)), entry.skip_range or None)
 
 
 def _distinct(entry: Entry, short: _Short) -> Iterator[str]:

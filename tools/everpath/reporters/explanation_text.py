@@ -10,7 +10,7 @@ from typing import Final
 from everpath import __url__
 from everpath.explain import Check, Explanation, Look, Question, Remedy, Story
 from everpath.reporters.colour import Paint
-from everpath.reporters.explanation import Told
+from everpath.reporters.explanation_json import Told
 from everpath.reporters.formatting import columns, one_line, quote_empty
 from everpath.resolvers.decisions import Verdict
 from everpath.resolvers.walks import End

@@ -25,8 +25,8 @@ from everpath import __url__
 from everpath.loaders.location import Location
 from everpath.model import Place
 from everpath.reporters.formatting import count, join_names, one_line
-from everpath.rules.check import Report
 from everpath.rules.findings import Finding, Severity
+from everpath.rules.lint import Report
 from everpath.rules.registry import Rule
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")
@@ -180,9 +180,8 @@ class LintReport(NamedTuple):
         hidden = [(s, counts[s]) for s in reversed(Severity) if counts[s]]
         parts = []
         if hidden:
-            parts.append(
-                f"{join_names([count(n, s.word) for s, n in hidden])} (--show {hidden[-1][0].word} lists them)"
-            )
+            names = join_names([count(n, s.word) for s, n in hidden])
+            parts.append(f"{names} (--show {hidden[-1][0].word} lists them)")
         if self.report.waived:
             parts.append(f"{len(self.report.waived):,} waived")
         return f"and {', '.join(parts)}" if parts else ""

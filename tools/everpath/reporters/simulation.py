@@ -14,7 +14,7 @@ from everpath.model import Package
 from everpath.simulate import Row, Scenario, Sheet, rows
 
 if TYPE_CHECKING:
-    from everpath.rules.refusals import Refusal
+    from everpath.rules.opm_errors import Refusal
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1
@@ -44,7 +44,7 @@ class Simulation(NamedTuple):
     @property
     def refused(self) -> Iterator[tuple[str | None, Refusal]]:
         """What opm refuses of every package that is asked about, and in which catalog."""
-        from everpath.rules.refusals import refusals  # noqa: PLC0415 - the rules take their time to load
+        from everpath.rules.opm_errors import refusals  # noqa: PLC0415 - the rules take their time to load
 
         own = ((sheet.catalog, sheet.graph.package) for sheet in self.sheets if sheet.graph is not None)
         for (catalog, _), package in {(c, id(p)): p for c, p in (*own, *self.joint)}.items():

@@ -15,7 +15,7 @@ from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import columns, count, join_names, one_line, quote_empty
 from everpath.reporters.simulation import Simulation
 from everpath.resolvers.walks import End
-from everpath.rules.refusals import Refusal
+from everpath.rules.opm_errors import Refusal
 from everpath.simulate import Line, Row, Sheet, Terms
 
 # A walk in a column: the first stops, and the last.

@@ -1,4 +1,4 @@
-"""The laws of a catalog: one small function each, grouped by what they look at."""
+"""Rules for catalogs and bundles, and the linter that runs them."""
 
 from __future__ import annotations
 
@@ -8,45 +8,45 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-#: Modules that hold rules about catalogs, in the order of their ids.
+#: Modules with rules about catalogs, by rule id.
 RULE_MODULES: Final = (
     "documents",
     "packages",
     "channels",
-    "heads",
-    "stranding",
-    "successors",
-    "edges",
-    "streams",
-    "ranges",
+    "graph.heads",
+    "graph.stranding",
+    "graph.successors",
+    "graph.edges",
+    "graph.streams",
+    "graph.skip_ranges",
     "bundles",
     "naming",
     "properties",
-    "manifests",
+    "csv_keys",
     "deprecations",
-    "exemptions",
+    "waiver_rules",
 )
 
-#: Modules that hold rules about bundles' folders, or need them. A look at a catalog need not wait for them.
+#: Modules with rules about bundle folders. Commands that read only catalogs do not import them.
 CONTENTS_MODULES: Final = (
     "bundle.layout",
     "bundle.manifests",
     "bundle.csv",
-    "bundle.examples",
+    "bundle.alm_examples",
     "bundle.crds",
     "bundle.crd_serving",
-    "bundle.wholes",
-    "bundle.hub",
+    "bundle.consistency",
+    "bundle.operatorhub",
     "bundle.removed_apis",
-    "bundle.practices",
+    "bundle.good_practices",
     "bundle.objects",
-    "bundle.package_files",
-    "upgrades",
+    "bundle.package_manifests",
+    "crd_upgrades",
 )
 
 
 def load_rules(*, contents: bool = True) -> None:
-    """Import every module of rules, so that the registry is complete; or all but those about folders."""
+    """Import the modules that register rules; without `contents`, not those about bundle folders."""
     _load(RULE_MODULES)
     if contents:
         _load(CONTENTS_MODULES)

@@ -22,9 +22,9 @@ from everpath.go_types.shapes import SHAPES, misfits
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import opm
-from everpath.rules._references import mended, reference_fault
-from everpath.rules._released import by_version, lacks_annotations, tolerated
+from everpath.rules.bundle_versions import by_version, lacks_annotations, tolerated
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.image_references import mended, reference_fault
 from everpath.rules.registry import bundle_rule, channel_rule, package_rule
 from everpath.versions import VersionError, parse, parse_or_none
 from everpath.wording import Nearby, listed

@@ -9,7 +9,7 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
-from everpath.rules._names import LABEL_LIMIT, subdomain_fault
+from everpath.rules.dns_names import LABEL_LIMIT, subdomain_fault
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
 from everpath.wording import plural, shown

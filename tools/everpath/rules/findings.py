@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from everpath.graph import Edge
 from everpath.model import Place
-from everpath.rules._edits import Edit
+from everpath.rules.edits import Edit
 
 
 class Severity(IntEnum):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from everpath.graph import PackageGraph
 from everpath.model import Bundle
-from everpath.rules._released import tolerated
+from everpath.rules.bundle_versions import tolerated
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
 from everpath.versions import parse_or_none, version_suffix

@@ -20,8 +20,8 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package, Place, Problem, UpdateMode
-from everpath.rules._names import label_fault
-from everpath.rules._released import by_version, lacks_annotations
+from everpath.rules.bundle_versions import by_version, lacks_annotations
+from everpath.rules.dns_names import label_fault
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, package_rule
 from everpath.wording import Nearby, listed, plural, shown

@@ -18,7 +18,7 @@ from everpath.go_types.shapes import SHAPES, field, fits_plainly, misfits
 from everpath.model import UNREAD, Bundle, Gvk
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0
-from everpath.rules._constraints import faults
+from everpath.rules.constraints import faults
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule
 from everpath.versions import underline

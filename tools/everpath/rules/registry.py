@@ -33,14 +33,22 @@ from everpath.rules.waivers import Standing
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import Upgrade
-    from everpath.rules.bundle.subject import BundleFolder, PackageFile
+    from everpath.model.bundle_contents import BundleFolder, PackageManifest
 
     Subject = Literal[
         "catalog", "package", "channel", "bundle", "upgrade", "bundle folder", "package file", "waiver"
     ]
 
     S = TypeVar(
-        "S", Catalog, PackageGraph, ChannelGraph, Bundle, "Upgrade", "BundleFolder", "PackageFile", Standing
+        "S",
+        Catalog,
+        PackageGraph,
+        ChannelGraph,
+        Bundle,
+        "Upgrade",
+        "BundleFolder",
+        "PackageManifest",
+        Standing,
     )
     Check = Callable[[S], Iterator[Flaw]]
 
@@ -177,7 +185,7 @@ def package_file_rule(
     name: str,
     severity: Severity,
     *validators: str,
-) -> Callable[[Check[PackageFile]], Check[PackageFile]]:
+) -> Callable[[Check[PackageManifest]], Check[PackageManifest]]:
     """A rule asked of each package file: what makes a package of the folders of a package-manifest format."""
     return _decorator("package file", id, name, severity, validators=validators)
 

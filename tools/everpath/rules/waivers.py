@@ -1,6 +1,6 @@
 """Waivers: findings a maintainer has accepted, with the reason on record.
 
-A waiver that no finding needs any more, or that has expired, is itself reported (`rules.exemptions`):
+A waiver that no finding needs any more, or that has expired, is itself reported (`rules.waiver_rules`):
 exceptions must not outlive what they excuse.
 """
 

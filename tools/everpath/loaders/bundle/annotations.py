@@ -19,7 +19,7 @@ __all__ = [
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from everpath.loaders.bundle.facts import AnnotationsFacts, Note, TypedValue
+from everpath.loaders.bundle.summaries import AnnotationsFacts, Note, TypedValue
 from everpath.loaders.typed import Typed, repetitions
 from everpath.parsing import outline
 from everpath.parsing.first_document import first_document

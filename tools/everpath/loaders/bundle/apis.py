@@ -10,10 +10,10 @@ from typing import Any, Final
 from msgspec.structs import replace as with_fields
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.facts import BundleFacts, Note, Pointer, TypedValue
-from everpath.loaders.bundle.folder import unreadable_note
-from everpath.loaders.bundle.shape import Layout
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.bundle_summary import unreadable_note
+from everpath.loaders.bundle.detect import Layout
+from everpath.loaders.bundle.folder_reader import Visit, join
+from everpath.loaders.bundle.summaries import BundleFacts, Note, Pointer, TypedValue
 from everpath.loaders.typed import Typed
 from everpath.parsing.first_document import Broken, first_document
 

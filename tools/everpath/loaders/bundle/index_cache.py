@@ -20,8 +20,8 @@ import msgspec
 
 from everpath import __version__
 from everpath.loaders.bundle import kept_files
-from everpath.loaders.bundle.facts import PackageFacts
-from everpath.loaders.bundle.visits import Stamp
+from everpath.loaders.bundle.folder_reader import Stamp
+from everpath.loaders.bundle.summaries import PackageFacts
 from everpath.loaders.shares import WHOLE, Share
 
 # To be raised with every change of what is kept or how it is read.

@@ -6,11 +6,11 @@ __all__ = ["read_bundle_folder"]
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.apis import with_apis
-from everpath.loaders.bundle.facts import BundleFacts, Note
-from everpath.loaders.bundle.folder import named_package, read_bundle, unreadable_note
-from everpath.loaders.bundle.modelled import Files, add_notes, add_packages, bundle_of
-from everpath.loaders.bundle.shape import Layout, find_layouts
-from everpath.loaders.bundle.visits import Visit, folder_name
+from everpath.loaders.bundle.bundle_model import Files, add_notes, add_packages, bundle_of
+from everpath.loaders.bundle.bundle_summary import named_package, read_bundle, unreadable_note
+from everpath.loaders.bundle.detect import Layout, find_layouts
+from everpath.loaders.bundle.folder_reader import Visit, folder_name
+from everpath.loaders.bundle.summaries import BundleFacts, Note
 from everpath.model import UpdateMode
 from everpath.model.builder import CatalogBuilder
 

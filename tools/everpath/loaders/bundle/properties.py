@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from everpath.loaders.bundle.apis import GVK
-from everpath.loaders.bundle.facts import BundleFacts, Note, Pointer, TypedValue
-from everpath.loaders.bundle.lazy_csv import PROPERTIES
+from everpath.loaders.bundle.csv_summary import PROPERTIES
+from everpath.loaders.bundle.summaries import BundleFacts, Note, Pointer, TypedValue
 from everpath.model import Place, Property
 
 _PACKAGE: Final = "olm.package"

@@ -15,19 +15,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.facts import BundleFacts, Note, PackageFacts
-from everpath.loaders.bundle.folder import read_bundle, unreadable_note
-from everpath.loaders.bundle.index_cache import IndexCache, PackageRecord
-from everpath.loaders.bundle.modelled import Files, add_notes, add_packages, bundle_of
-from everpath.loaders.bundle.package_manifest import add_package_manifests, read_package_manifests
-from everpath.loaders.bundle.shape import (
+from everpath.loaders.bundle.bundle_model import Files, add_notes, add_packages, bundle_of
+from everpath.loaders.bundle.bundle_summary import read_bundle, unreadable_note
+from everpath.loaders.bundle.detect import (
     find_layouts,
     holds_packages,
     is_package_file_name,
     is_package_folder,
 )
+from everpath.loaders.bundle.folder_reader import Visit, folder_name, is_unchanged, join
+from everpath.loaders.bundle.index_cache import IndexCache, PackageRecord
+from everpath.loaders.bundle.summaries import BundleFacts, Note, PackageFacts
 from everpath.loaders.bundle.update_graph import MODES, mode_named
-from everpath.loaders.bundle.visits import Visit, folder_name, is_unchanged, join
+from everpath.loaders.packagemanifest.package_file import add_package_manifests, read_package_manifests
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.typed import Typed, repetitions
 from everpath.model import UpdateMode

@@ -19,8 +19,8 @@ from typing import Final
 import msgspec
 
 from everpath.loaders.bundle import kept_files
+from everpath.loaders.bundle.folder_reader import Stamp, is_unchanged, join
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.bundle.visits import Stamp, is_unchanged, join
 from everpath.loaders.fingerprint import fingerprint
 from everpath.model import Catalog, Package, Place
 from everpath.rules.findings import Finding

@@ -14,9 +14,9 @@ from everpath.model import Catalog, Place
 from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import BUNDLE, Blob
 from everpath.resolvers import opm
-from everpath.rules.check import Selection, check
 from everpath.rules.findings import Severity
-from everpath.rules.refusals import LAWS, unreadable_ranges
+from everpath.rules.lint import Selection, check
+from everpath.rules.opm_errors import LAWS, unreadable_ranges
 
 
 def why_refused(blobs: Sequence[Blob]) -> str | None:

@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from everpath.graph import PackageGraph
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import read_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.bundle_objects import is_base64
 from everpath.loaders.fbc.writing import catalog_text
-from everpath.loaders.packagemanifest.bundling import as_bundle
-from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder
-from everpath.loaders.packagemanifest.moving import Remark
-from everpath.loaders.packagemanifest.releases import Release, is_file_name, releases
+from everpath.loaders.packagemanifest.bundles import as_bundle
+from everpath.loaders.packagemanifest.flatten import Remark
+from everpath.loaders.packagemanifest.package_folder import PackageFolder, read_package_folder
+from everpath.loaders.packagemanifest.package_versions import Release, is_file_name, releases
+from everpath.manifest_access import string_at, value_at
 from everpath.model import Bundle, Package, UpdateMode
 from everpath.model.bundle_contents import Contents, Manifest
 from everpath.opm_render import Blob, Refusal, render_bundle
@@ -30,7 +31,6 @@ from everpath.opm_render.blobs import channel_blob
 from everpath.opm_render.bundles import expand_image_template
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.go_yaml import yaml_text
-from everpath.rules.bundle.subject import dig, text
 
 _ANNOTATIONS: Final = "metadata/annotations.yaml"
 
@@ -176,11 +176,11 @@ def _package(package: Package, contents: Mapping[str, Contents]) -> Blob:
 
 def _described(csv: Manifest) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    icon = dig(csv.body, "spec", "icon", 0)
-    data, kind = text(dig(icon, "base64data")), text(dig(icon, "mediatype"))
+    icon = value_at(csv.body, "spec", "icon", 0)
+    data, kind = string_at(icon, "base64data"), string_at(icon, "mediatype")
     if data and kind and is_base64(data):
         found["icon"] = {"base64data": "".join(data.splitlines()), "mediatype": kind}
-    if description := text(dig(csv.body, "spec", "description")):
+    if description := string_at(csv.body, "spec", "description"):
         found["description"] = description
     return found
 

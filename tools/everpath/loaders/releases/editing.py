@@ -7,7 +7,7 @@ again and must say what was meant: a file that is too unusual to be edited is re
 
 from __future__ import annotations
 
-__all__ = ["edited"]
+__all__ = ["edit_releases"]
 
 import codecs
 import re
@@ -17,10 +17,10 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from everpath.errors import ReleasesError
+from everpath.loaders.releases.formatting import format_channels, format_release, format_scalar, release_lines
 from everpath.loaders.releases.nodes import written_nodes
-from everpath.loaders.releases.reading import read_text
-from everpath.loaders.releases.writing import channels_flow, release_flow, release_lines, scalar
-from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins, applied
+from everpath.loaders.releases.parser import parse_releases
+from everpath.releases.release_plan import AddRelease, Edit, SetChannels, SetField, SetPins, apply_edits
 
 _BOM: Final = codecs.BOM_UTF8
 _DASH: Final = re.compile(r"^ *-", re.MULTILINE)
@@ -38,17 +38,17 @@ class _Insertion(NamedTuple):
     text: str
 
 
-def edited(content: bytes, edits: Sequence[Edit], file: str) -> bytes:
+def edit_releases(content: bytes, edits: Sequence[Edit], file: str) -> bytes:
     """The text after the edits. Raises ReleasesError if it cannot be made to say that.
 
     Cost: the text is parsed three times, however many edits there are.
     """
-    wanted = applied(read_text(content, file), edits)
+    wanted = apply_edits(parse_releases(content, file), edits)
     text = _decoded(content, file)
     mark = _BOM if content.startswith(_BOM) else b""
     try:
         found = mark + _inserted(text, edits).encode()
-        is_meant = read_text(found, file) == wanted
+        is_meant = parse_releases(found, file) == wanted
     except (_Unusual, ReleasesError):
         is_meant = False
     if not is_meant:
@@ -81,11 +81,11 @@ def _decoded(content: bytes, file: str) -> str:
 
 def _by_hand(edits: Sequence[Edit]) -> str:
     return "; ".join(
-        f"add {release_flow(edit.release)}"
+        f"add {format_release(edit.release)}"
         if isinstance(edit, AddRelease)
-        else f"set channels: {channels_flow(edit.channels)}"
+        else f"set channels: {format_channels(edit.channels)}"
         if isinstance(edit, SetChannels)
-        else f"set {'pins' if isinstance(edit, SetPins) else edit.key}: {scalar(edit.value)}"
+        else f"set {'pins' if isinstance(edit, SetPins) else edit.key}: {format_scalar(edit.value)}"
         for edit in edits
     )
 
@@ -106,7 +106,7 @@ class _Page:
             return self._field(_item(releases, edit.position), edit)
         if isinstance(edit, SetChannels):
             old = _value(_item(releases, edit.position), "channels")
-            return _Insertion(old.start_mark.index, self._end(old), channels_flow(edit.channels))
+            return _Insertion(old.start_mark.index, self._end(old), format_channels(edit.channels))
         return self._release(releases, edit)
 
     def _release(self, releases: Any, edit: AddRelease) -> _Insertion:
@@ -117,7 +117,7 @@ class _Page:
         last = releases.value[-1]
         if releases.flow_style:
             end = self._end(last)
-            return _Insertion(end, end, f", {release_flow(edit.release)}")
+            return _Insertion(end, end, f", {format_release(edit.release)}")
         column = self._dashes(releases)
         at = self._below(last, column)
         gap = [""] if self._is_spaced(releases.value) else []
@@ -133,9 +133,11 @@ class _Page:
         """In the place of the old name, or on a line of its own behind the default channel."""
         found = {key.value: value for key, value in self.top.value}
         if "pins" in found:
-            return _Insertion(found["pins"].start_mark.index, self._end(found["pins"]), scalar(edit.value))
+            return _Insertion(
+                found["pins"].start_mark.index, self._end(found["pins"]), format_scalar(edit.value)
+            )
         at = self._next_line(self._end(found["defaultChannel"]))
-        return self._lines(at, [f"pins: {scalar(edit.value)}"])
+        return self._lines(at, [f"pins: {format_scalar(edit.value)}"])
 
     def _first(self, releases: Any, edit: AddRelease) -> _Insertion:
         """In the place of `[]`, or of nothing."""
@@ -150,7 +152,7 @@ class _Page:
         return len(items) > 1 and not next(above, "").strip()
 
     def _field(self, release: Any, edit: SetField) -> _Insertion:
-        value = scalar(edit.value)
+        value = format_scalar(edit.value)
         for key, old in release.value:
             if key.value == edit.key:
                 gap = "" if self.text[old.start_mark.index - 1].isspace() else " "

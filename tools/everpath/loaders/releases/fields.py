@@ -6,7 +6,7 @@ records are told together.
 
 from __future__ import annotations
 
-__all__ = ["Field", "Record", "described"]
+__all__ = ["Field", "ProblemLog", "describe_value"]
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _LONGEST: Final = 20
 
 
 @dataclass(slots=True)
-class Record:
+class ProblemLog:
     """What is wrong with a file, as it is found."""
 
     problems: list[tuple[Place, str]] = field(default_factory=list)
@@ -34,13 +34,13 @@ class Field(NamedTuple):
 
     raw: Any
     place: Place
-    record: Record
+    record: ProblemLog
 
     def wrong(self, message: str) -> None:
         self.record.add(self.place, message)
 
     def expected(self, what: str) -> None:
-        self.wrong(f"{self.name} should be {what}, not {described(self.raw)}")
+        self.wrong(f"{self.name} should be {what}, not {describe_value(self.raw)}")
 
     @property
     def name(self) -> str:
@@ -102,7 +102,7 @@ class Field(NamedTuple):
         return self.raw is True
 
 
-def described(raw: object) -> str:
+def describe_value(raw: object) -> str:
     """A value in words; a number as it is, if it is not too long to be shown."""
     if (words := _KINDS.get(type(raw))) is not None:
         return words

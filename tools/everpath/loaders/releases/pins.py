@@ -7,14 +7,14 @@ mapping.txt of `oc adm catalog mirror` and oc-mirror, and one JSON or YAML mappi
 
 from __future__ import annotations
 
-__all__ = ["read_pins"]
+__all__ = ["load_pins"]
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.loaders.releases.fields import described
+from everpath.loaders.releases.fields import describe_value
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.parsing import yaml11
 
@@ -23,7 +23,7 @@ _PINNED: Final = re.compile(r"\S+@sha256:[0-9a-f]{64}")
 _HINT: Final = "a line is IMAGE:TAG=IMAGE@sha256:…; `skopeo inspect docker://IMAGE:TAG` prints the digest"
 
 
-def read_pins(file: str, sources: Sources) -> dict[str, str]:
+def load_pins(file: str, sources: Sources) -> dict[str, str]:
     """What each image is pinned to. Raises ReleasesError for a line that is none, with its number.
 
     An image that is named by a digest already is left out: such lines say where it is mirrored.
@@ -61,10 +61,12 @@ def _document(content: bytes, file: str) -> Iterator[tuple[int, str, str]]:
     except yaml11.YamlProblem as error:
         raise _wrong(file, error.line, error.message) from error
     if not isinstance(parsed.value, dict):
-        raise _wrong(file, 1, f"a mapping from image to image should be here, not {described(parsed.value)}")
+        raise _wrong(
+            file, 1, f"a mapping from image to image should be here, not {describe_value(parsed.value)}"
+        )
     for image, pinned in parsed.value.items():
         if not isinstance(pinned, str):
-            raise _wrong(file, 1, f"{image} is to be pinned to {described(pinned)}")
+            raise _wrong(file, 1, f"{image} is to be pinned to {describe_value(pinned)}")
         yield 1, image, pinned
 
 

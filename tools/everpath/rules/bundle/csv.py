@@ -22,10 +22,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from everpath.go_types import STRUCTS
-from everpath.model.bundle_contents import Manifest
+from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
+from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.ranges import Range, RangeError
-from everpath.rules.bundle._names import dns_subdomain, label_value
-from everpath.rules.bundle.subject import BundleFolder, Way, dig, rows, text
+from everpath.rules.bundle.kubernetes_names import dns_subdomain, label_value
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import contents_rule
 from everpath.versions import VersionError, parse, parse_tolerant, underline
@@ -48,7 +48,7 @@ _INSTALL: Final = ("spec", "install")
 _DETAILS: Final = ("spec", "install", "spec")
 
 #: Fields that must hold something, below what holds something itself, with what to write.
-_REQUIRED: Final[tuple[tuple[Way, Way, str], ...]] = (
+_REQUIRED: Final[tuple[tuple[FieldPath, FieldPath, str], ...]] = (
     ((), ("metadata",), "add metadata with the name of the CSV"),
     ((), _SPEC, "add spec"),
     (_SPEC, (*_SPEC, "displayName"), "add the name that consoles show"),
@@ -56,7 +56,7 @@ _REQUIRED: Final[tuple[tuple[Way, Way, str], ...]] = (
     (_INSTALL, (*_INSTALL, "strategy"), "add strategy: deployment"),
     (_DETAILS, (*_DETAILS, "deployments"), "add deployments"),
 )
-_STRUCTS: Final[Mapping[Way, str]] = {
+_STRUCTS: Final[Mapping[FieldPath, str]] = {
     ("metadata",): "meta.ObjectMeta",
     _SPEC: "v1alpha1.ClusterServiceVersionSpec",
     _INSTALL: "v1alpha1.NamedInstallStrategy",
@@ -77,7 +77,7 @@ def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    name = text(dig(bundle.csv.body, "metadata", "name"))
+    name = string_at(bundle.csv.body, "metadata", "name")
     if fault := _name_fault(name):
         yield Flaw(
             bundle.csv.place.at("metadata", "name"),
@@ -95,7 +95,7 @@ def replaces_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    name = text(dig(bundle.csv.body, "spec", "replaces"))
+    name = string_at(bundle.csv.body, "spec", "replaces")
     if name and (fault := _name_fault(name)):
         yield Flaw(
             bundle.csv.place.at("spec", "replaces"),
@@ -107,8 +107,8 @@ def replaces_name(bundle: BundleFolder) -> Iterator[Flaw]:
 
 def _modes(csv: Manifest) -> list[tuple[int, str, bool]]:
     """The install modes: place in the list, type, whether it is supported."""
-    items = rows(csv.body, "spec", "installModes")
-    return [(i, text(dig(mode, "type")), bool(dig(mode, "supported"))) for i, mode in items]
+    items = items_at(csv.body, "spec", "installModes")
+    return [(i, string_at(mode, "type"), bool(value_at(mode, "supported"))) for i, mode in items]
 
 
 @contents_rule("EP629", "install-modes", Severity.ERROR, "csv", "opm")
@@ -140,8 +140,8 @@ def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     if bundle.csv is None:
         return
     others = [kind for _, kind, supported in _modes(bundle.csv) if supported != (kind == _ALL)]
-    for i, webhook in rows(bundle.csv.body, "spec", "webhookdefinitions"):
-        if others and dig(webhook, "conversionCRDs"):
+    for i, webhook in items_at(bundle.csv.body, "spec", "webhookdefinitions"):
+        if others and value_at(webhook, "conversionCRDs"):
             yield Flaw(
                 bundle.csv.place.at("spec", "webhookdefinitions", i, "conversionCRDs"),
                 f"a conversion webhook serves the whole cluster, and {others[0]} says otherwise",
@@ -174,7 +174,7 @@ def no_min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     Without spec.minKubeVersion OLM installs it on any cluster, also where an API it needs does not exist.
     Cost: none.
     """
-    if bundle.csv is not None and not text(dig(bundle.csv.body, "spec", "minKubeVersion")).strip():
+    if bundle.csv is not None and not string_at(bundle.csv.body, "spec", "minKubeVersion").strip():
         yield Flaw(
             bundle.csv.place.at("spec", "minKubeVersion"),
             "the CSV does not say which Kubernetes it needs at least",
@@ -192,7 +192,7 @@ def min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    stated = text(dig(bundle.csv.body, "spec", "minKubeVersion"))
+    stated = string_at(bundle.csv.body, "spec", "minKubeVersion")
     if not stated.strip():
         return
     try:
@@ -233,9 +233,9 @@ def required_field(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-def _is_empty(body: Mapping[str, Any], way: Way) -> bool:
+def _is_empty(body: Mapping[str, Any], way: FieldPath) -> bool:
     """Whether Go would hold a value for nothing: none, an empty text, a struct of which no field is set."""
-    value = dig(body, *way)
+    value = value_at(body, *way)
     if way not in _STRUCTS or not isinstance(value, dict):
         return value is None or value == "" or value is False
     known = {field.casefold() for field in STRUCTS[_STRUCTS[way]]}
@@ -316,8 +316,8 @@ def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    release = text(dig(bundle.csv.body, "spec", "release"))
-    substitutes = text(bundle.csv.annotations.get("olm.substitutesFor"))
+    release = string_at(bundle.csv.body, "spec", "release")
+    substitutes = as_string(bundle.csv.annotations.get("olm.substitutesFor"))
     if release and substitutes:
         yield Flaw(
             bundle.csv.place.at("spec", "release"),
@@ -336,7 +336,7 @@ def skip_range(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    span = text(bundle.csv.annotations.get("olm.skipRange"))
+    span = as_string(bundle.csv.annotations.get("olm.skipRange"))
     if not span:
         return
     try:

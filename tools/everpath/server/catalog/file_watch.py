@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from everpath.loaders.bundle.visits import stamp
+from everpath.loaders.bundle.folder_reader import stamp
 
 # Polling takes at most this share of the time.
 _MAX_LOAD: Final = 0.05

@@ -20,7 +20,7 @@ from everpath.model import Catalog, Package, Place
 from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import CSV_METADATA
 from everpath.resolvers import olm_v0
-from everpath.rules.refusals import refusals
+from everpath.rules.opm_errors import refusals
 from everpath.server.errors import CatalogRefused
 from everpath.server.index.messages import bundle_message, provided_apis
 from everpath.server.index.model import (

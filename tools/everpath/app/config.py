@@ -1,0 +1,216 @@
+"""Configuration: `everpath.yaml`, or `[tool.everpath]` of pyproject.toml. The command line wins over both.
+
+    paths: [catalog]
+    fail-on: warning
+    ignore: [several-successors]
+    waivers:
+      - rule: fork
+        package: searchkeeper
+        reason: 0.1.1 was never released outside of the team
+        expires: 2027-01-31
+
+Unknown keys are errors: a waiver that is misspelled must not be read as no waiver, nor as a wider one.
+"""
+
+from __future__ import annotations
+
+__all__ = ["FAIL_ON", "POLICIES", "SEVERITIES", "UPDATE_MODES", "Config", "current_folder", "load"]
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import date
+from typing import Final, NamedTuple
+
+from everpath.app.config_file import Value, Written, described, find, open_written
+from everpath.errors import UsageError
+from everpath.loaders.location import Location
+from everpath.model import Place, UpdateMode
+from everpath.reporters import FORMATS
+from everpath.reporters.formatting import printable
+from everpath.rules.registry import all_rules, find_rules
+from everpath.rules.waivers import Waiver
+
+SEVERITIES: Final = ("error", "warning", "note")
+FAIL_ON: Final = (*SEVERITIES, "never")
+POLICIES: Final = ("v0", "v1", "both")
+UPDATE_MODES: Final = tuple(mode.value for mode in UpdateMode)
+
+_KEYS: Final = (
+    "paths",
+    "packages",
+    "channels",
+    "select",
+    "ignore",
+    "fail-on",
+    "policy",
+    "output",
+    "show",
+    "default-update-mode",
+    "select-optional",
+    "kube-version",
+    "waivers",
+)
+_WAIVER_KEYS: Final = ("rule", "package", "channel", "entry", "reason", "expires")
+
+
+class Config(NamedTuple):
+    """What the file says; what it leaves open is empty or None."""
+
+    file: str | None = None
+    paths: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: str | None = None
+    policy: str | None = None
+    output: str | None = None
+    show: str | None = None
+    default_update_mode: str | None = None
+    select_optional: tuple[str, ...] = ()
+    kube_version: str | None = None
+    waivers: tuple[Waiver, ...] = ()
+    written: Written | None = None
+
+    def locate(self, place: Place) -> Location | None:
+        """The line of a waiver; None for places that are not in this file."""
+        if self.written is None or place.file != self.file:
+            return None
+        return self.written.locate(place.pointer)
+
+
+def load(file: str | None, *, wanted: bool = True) -> Config:
+    """The configuration of that name, or the one that governs the current folder. Raises ConfigError."""
+    if not wanted:
+        return Config()
+    here = current_folder()
+    if file is not None and not file.strip():
+        raise UsageError("--config names no file", hint="leave it out, or say --no-config for none")
+    path = file if file is not None else find(here)
+    return _config(open_written(path)) if path else Config()
+
+
+def current_folder() -> str:
+    """Where relative paths start. Raises UsageError if somebody has deleted it in the meantime."""
+    try:
+        return os.getcwd()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot tell the current folder: {reason}", hint="cd to one that exists") from error
+
+
+def _config(written: Written) -> Config:
+    values = written.top.mapping(_KEYS)
+
+    def texts(key: str) -> tuple[str, ...]:
+        return values[key].texts() if key in values else ()
+
+    def choice(key: str, words: tuple[str, ...]) -> str | None:
+        return values[key].choice(words) if key in values else None
+
+    config = Config(
+        file=written.file,
+        paths=tuple(_paths(values["paths"], written.file)) if "paths" in values else (),
+        packages=texts("packages"),
+        channels=texts("channels"),
+        select=_rules(values, "select", texts),
+        ignore=_rules(values, "ignore", texts),
+        fail_on=choice("fail-on", FAIL_ON),
+        policy=choice("policy", POLICIES),
+        output=choice("output", FORMATS),
+        show=choice("show", SEVERITIES),
+        default_update_mode=choice("default-update-mode", UPDATE_MODES),
+        select_optional=_validators(values, texts),
+        kube_version=values["kube-version"].text() if "kube-version" in values else None,
+        waivers=tuple(map(_waiver, values["waivers"].items())) if "waivers" in values else (),
+        written=written,
+    )
+    written.verify()
+    return config
+
+
+def _paths(value: Value, file: str) -> Iterator[str]:
+    for path in value.texts():
+        if _can_name_a_file(path):
+            yield _beside(file, path)
+        else:
+            value.wrong(f"{printable(path)} cannot be the name of a file")
+
+
+def _can_name_a_file(path: str) -> bool:
+    """Whether the operating system would take it: a quoted text may hold what no name can."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
+
+def _beside(file: str, path: str) -> str:
+    """A path of the file, which counts from the file's folder, as seen from the current one."""
+    return os.path.normpath(os.path.join(os.path.dirname(file), path))
+
+
+def _rules(values: dict[str, Value], key: str, texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+    words = texts(key)
+    try:
+        find_rules(words)
+    except UsageError as error:
+        values[key].wrong(f"{error.message}; {error.hint}")
+    return words
+
+
+def _validators(values: dict[str, Value], texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+    from everpath.rules.bundle.validators import find_validators  # noqa: PLC0415 - few name any
+
+    words = texts("select-optional")
+    try:
+        find_validators(words)
+    except UsageError as error:
+        values["select-optional"].wrong(f"{error.message}; {error.hint}")
+    return words
+
+
+def _waiver(value: Value) -> Waiver:
+    """One waiver; whatever is missing is on record and the result is thrown away."""
+    fields = value.mapping(_WAIVER_KEYS)
+    for key in ("rule", "reason"):
+        if key not in fields:
+            value.wrong(f"a waiver needs a {key}" + (": why is this accepted?" if key == "reason" else ""))
+    texts = {key: field.text() for key, field in fields.items() if key != "expires"}
+    return Waiver(
+        rule=_rule(fields["rule"], texts["rule"]) if texts.get("rule") else "",
+        reason=texts.get("reason", ""),
+        place=value.place,
+        package=texts.get("package", ""),
+        channel=texts.get("channel", ""),
+        entry=texts.get("entry", ""),
+        expires=_date(fields["expires"]) if "expires" in fields else None,
+    )
+
+
+def _rule(value: Value, word: str) -> str:
+    """The id of the one rule a waiver names; a waiver for whole families would excuse rules to come."""
+    for rule in all_rules():
+        if word in (rule.id, rule.name):
+            return rule.id
+    try:
+        some = sorted(find_rules([word]))
+        value.wrong(f"a waiver is for one rule; {word!r} stands for {', '.join(some)}")
+    except UsageError as error:
+        value.wrong(f"{error.message}; {error.hint}")
+    return ""
+
+
+def _date(value: Value) -> date | None:
+    """TOML has dates, YAML gives them as text."""
+    if type(value.raw) is date:
+        return value.raw
+    text = value.raw if isinstance(value.raw, str) else ""
+    with suppress(ValueError):
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+            return date.fromisoformat(text)
+    shown = repr(text) if text else described(value.raw)
+    value.wrong(f"expires should be a date such as 2027-01-31, not {shown}")
+    return None

@@ -1,0 +1,114 @@
+"""`everpath bundle verify`: package manifests, judged by every rule that can be asked of them."""
+
+from __future__ import annotations
+
+__all__ = ["verify"]
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import click
+
+from everpath.app.config import Config, load
+from everpath.cli.inputs import Inputs
+from everpath.cli.options import comma_list
+from everpath.cli.report_options import report_options
+from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
+from everpath.cli.terminal import ProgressLine
+from everpath.loaders.packagemanifest.bundles import read_verified
+from everpath.rules.bundle.validators import find_validators
+from everpath.rules.lint import FOLDERS, GRAPH, Judgement, Selection, concluded, judge, judge_folders
+from everpath.rules.registry import find_rules
+
+_SUBJECTS: Final = GRAPH | FOLDERS
+_PACKAGE_FILES: Final = "packagemanifest"
+# About folders and annotations that package manifests do not have: the package file says it all.
+_OF_BUNDLES: Final = ("bundle-layout", "required-annotation", "media-type", "annotation-folders")
+
+
+class Request(NamedTuple):
+    """The command line as it was given; None and empty mean that the configuration decides."""
+
+    paths: tuple[str, ...]
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    select_optional: tuple[str, ...]
+    fail_on: str | None
+    output: str | None
+    output_file: str | None
+    show: str | None
+    config_file: str | None
+    no_config: bool
+    statistics: bool
+    quiet: bool
+    verbose: bool
+    no_progress: bool
+
+
+@click.command("verify", short_help="Are these package manifests fit to be served?")
+@click.argument("paths", nargs=-1, metavar="[DIR]...")
+@click.option(
+    "--select-optional",
+    metavar="VALIDATORS",
+    multiple=True,
+    callback=comma_list,
+    help="Ask optional validators, too: operatorhub/v2, good-practices, … or all.",
+)
+@report_options
+def verify(**options: Any) -> int:
+    """Are these package manifests fit to be served?
+
+    DIR is a folder of package manifests, flat or with a folder for each version; without one, the current
+    folder. Asks of the package file, of every CSV with what belongs to it, and of the upgrades between them
+    what `bundle validate` and `validate-graph` ask of bundles and catalogs.
+
+    \b
+    $ everpath bundle verify m/ -o concise --select EP692
+    m/op.package.yaml:3:3: EP692 error package-file-channels: op: the channel 'stable' has no currentCSV
+    1 error in 1 package and 1 bundle.
+
+    \b
+    $ everpath bundle verify manifests/ --select-optional operatorhub
+    $ everpath bundle verify manifests/ -o json --output-file findings.json
+
+    \b
+    Exit codes:
+      0  no finding at or above --fail-on     2  a wrong command line or configuration
+      1  some finding at or above --fail-on   3  input, or part of it, that cannot be read
+    """
+    return _verify(Request(**options))
+
+
+def _verify(request: Request) -> int:
+    began = time.perf_counter()
+    config = load(request.config_file, wanted=not request.no_config)
+    selection = _selection(request, config)
+    output = output_format(request, config)
+    paths = request.paths or (".",)
+    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
+        judged: list[Judgement] = []
+        for number, path in enumerate(paths):
+            progress(number, len(paths), path)
+            judged += _judgements(path, selection)
+    report = concluded(judged, selection, waivers=config.waivers, today=today())
+    locate = Inputs(paths, config).locate
+    outcome = outcome_of(request, config, report, locate, _SUBJECTS, "bundle verify")
+    return tell_report(request, config, outcome, output, began)
+
+
+def _selection(request: Request, config: Config) -> Selection:
+    return Selection(
+        rules=selected(request.select, config.select, _SUBJECTS),
+        ignored=find_rules(request.ignore or config.ignore) | find_rules(_OF_BUNDLES),
+        subjects=_SUBJECTS,
+        validators=find_validators((*(request.select_optional or config.select_optional), _PACKAGE_FILES)),
+    )
+
+
+def _judgements(path: str, selection: Selection) -> Iterator[Judgement]:
+    """On the upgrades, and on the manifests. The packages are the same, and counted once."""
+    found = read_verified(path)
+    yield judge(found.catalog, selection)
+    yield judge_folders(found.parts, selection)._replace(packages=0)

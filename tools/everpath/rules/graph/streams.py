@@ -1,0 +1,285 @@
+"""Streams: patches of one minor, withdrawn releases, and moving between channels."""
+
+from __future__ import annotations
+
+__all__ = ["channel_switch", "dependent_target", "drift", "withdrawn_target", "zstream"]
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Entry
+from everpath.ranges import IntervalSet
+from everpath.resolvers import olm_v0, olm_v1
+from everpath.resolvers.walks import destinations
+from everpath.rules.edits import Edit, next_release, widening
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import channel_rule, package_rule
+from everpath.versions import Version
+from everpath.wording import listed, plural, skip
+
+#: Names of versions that a finding spells out.
+_MOST_LISTED: Final = 8
+
+
+@channel_rule("EP231", "zstream", Severity.WARNING)
+def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
+    """Every patch of a minor version reaches the latest patch of that minor, without leaving the minor.
+
+    Otherwise a cluster that must stay on the minor cannot take its fixes. Where OLM v0 moves users past
+    the latest patch anyway, nobody is stuck and it is only noted.
+    Cost: each minor's entries and edges once; ranges are asked only about patches not reached yet.
+    """
+    minors = ((latest, _missed(graph, latest, patches)) for latest, patches in _minors(graph))
+    failing = [(latest, missed) for latest, missed in minors if missed]
+    ends = destinations(olm_v0.hops(graph).next, graph.head, graph.entries) if failing else {}
+    for latest, missed in failing:
+        passes = all(_is_past(graph, ends[p].name, latest) for p in missed if p in ends)
+        yield Flaw(
+            graph.entries[latest].place.at("name"),
+            f"{latest} is the latest patch of its minor, but {listed(missed)} cannot reach it",
+            because=tuple(f"no way from {p} to {latest} inside the minor" for p in missed[:5]),
+            fix=_patched(graph, latest, missed),
+            entry=latest,
+            severity=Severity.NOTE if passes else None,
+        )
+
+
+def _patched(graph: ChannelGraph, latest: str, missed: list[str]) -> str | Edit:
+    """The range by which the latest patch accepts the others; one that is equal needs a patch above both."""
+    is_above = all(graph.versions[name] < graph.versions[latest] for name in missed)
+    edit = widening(graph, latest, missed) if is_above else None
+    patch = f"publish a patch above {graph.versions[latest]} that skips {listed(missed)}"
+    return edit._replace(instead=patch) if edit is not None else patch
+
+
+def _minors(graph: ChannelGraph) -> Iterator[tuple[str, list[str]]]:
+    """Minors with several entries: the latest one that is not withdrawn, and all others."""
+    groups: dict[tuple[int, int], list[str]] = {}
+    for name in graph.by_version:
+        groups.setdefault(graph.versions[name].minor_stream, []).append(name)
+    for names in groups.values():
+        standing = [n for n in names if n not in graph.skippers]
+        if len(names) > 1 and standing:
+            yield standing[-1], [n for n in names if n != standing[-1]]
+
+
+def _missed(graph: ChannelGraph, latest: str, patches: list[str]) -> list[str]:
+    """The patches from which no road inside the minor leads to the latest one."""
+    left, reached, waiting = _Left(graph, patches), set[str](), [latest]
+    while waiting:
+        accepted = left.take(graph.entries[waiting.pop()])
+        reached.update(accepted)
+        waiting += accepted
+    return [n for n in patches if n not in reached and not _comes_after(graph, n, latest)]
+
+
+def _comes_after(graph: ChannelGraph, name: str, latest: str) -> bool:
+    """What is newer than the latest standing patch was withdrawn, and what accepts it comes after it."""
+    return graph.versions[name] > graph.versions[latest] or any(graph.edges_between(name, latest))
+
+
+class _Left:
+    """Entries that no road has led to yet, lowest version first. Each is taken once.
+
+    `_next[i]` leads to the first that is left at or above place i, by steps that grow shorter as it is asked.
+    """
+
+    def __init__(self, graph: ChannelGraph, names: list[str]) -> None:
+        self._ranges = graph.ranges
+        self._names = names
+        self._versions = [graph.versions[name] for name in names]
+        self._places: dict[str | None, int] = {name: place for place, name in enumerate(names)}
+        self._next = list(range(len(names) + 1))
+
+    def take(self, successor: Entry) -> list[str]:
+        """Those that an entry accepts; they are left no longer."""
+        named = (self._places.get(name) for name in (successor.replaces, *successor.skips))
+        spans = [(place, place + 1) for place in named if place is not None]
+        if successor.name in self._ranges:
+            spans += self._ranges[successor.name].intervals.index_ranges(self._versions)
+        return [self._names[place] for start, end in spans for place in self._taken(start, end)]
+
+    def _taken(self, start: int, end: int) -> Iterator[int]:
+        while (place := self._first(start)) < end:
+            self._next[place] = place + 1
+            yield place
+
+    def _first(self, place: int) -> int:
+        while self._next[place] != place:
+            self._next[place] = place = self._next[self._next[place]]
+        return place
+
+
+def _is_past(graph: ChannelGraph, end: str, latest: str) -> bool:
+    return end in graph.versions and graph.versions[end] >= graph.versions[latest]
+
+
+@channel_rule("EP232", "withdrawn-target", Severity.WARNING, policy="v1")
+def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
+    """A withdrawn release, that is a skipped one, is nobody's target.
+
+    OLM v0 never offers it. OLM v1 does not look at skips this way: it installs and upgrades to a skipped
+    entry whenever that is the highest version on offer. Cost: O((edges + ranges) · log n).
+    """
+    arrivals: dict[str, list[str]] = {}
+    withdrawn = {n for n, skippers in graph.skippers.items() if set(skippers) - {n}}
+    for name, target in olm_v1.hops(graph).items():
+        if target in withdrawn:
+            arrivals.setdefault(target, []).append(name)
+    fresh = olm_v1.fresh_install(graph)
+    heir = next((name for name in olm_v1.ranking(graph) if name not in withdrawn), None)
+    for target, entry in graph.entries.items():
+        who = [f"whoever runs {listed(arrivals[target])}"] if target in arrivals else []
+        who += ["new installs"] if target == fresh and target in withdrawn else []
+        if who:
+            fix = _diverted(graph, target, arrivals.get(target, []), heir)
+            yield _withdrawn(graph, entry, who, fix)
+
+
+def _diverted(graph: ChannelGraph, target: str, who: list[str], heir: str | None) -> str | Edit:
+    """The range by which the best release that stands accepts them; else what makes v1 look elsewhere."""
+    if heir is not None and olm_v1.ranking(graph)[heir] < olm_v1.ranking(graph)[target]:
+        edit = widening(graph, heir, who)
+        if edit is not None:
+            return edit
+    release = f"publish a release above {graph.versions.get(target, target)} that skips {target}"
+    is_rendered = not any(bundle.csv for bundle in graph.package.bundles)
+    return (
+        f"deprecate {target} in olm.deprecations: OLM v1 takes it last; or {release}"
+        if is_rendered
+        else release
+    )
+
+
+def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str], fix: str | Edit) -> Flaw:
+    skippers = [s for s in graph.skippers[entry.name] if s != entry.name]
+    return Flaw(
+        entry.place.at("name"),
+        f"{skip(skippers)} {entry.name}, yet OLM v1 sends {' and '.join(who)} to it",
+        because=tuple(graph.named_edges(entry.name)),
+        fix=fix,
+        entry=entry.name,
+    )
+
+
+@channel_rule("EP235", "dependent-target", Severity.WARNING, policy="v1")
+def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
+    """No update leads to a release that depends on other packages or APIs.
+
+    OLM v1 resolves no dependencies. It chooses such a release like any other, then refuses it and takes none
+    in its stead, so that whoever would move there stays. Where nobody has come that far, because new installs
+    fail, too, it is only noted: the package is for OLM v0. Cost: one look at each property.
+    """
+    refused = {name: kind for name in graph.entries if (kind := _required(graph, name)) is not None}
+    victims: dict[str | None, list[str]] = {name: [] for name in olm_v1.fresh_installs(graph)}
+    for name, target in olm_v1.hops(graph).items() if refused else ():
+        if name not in refused:
+            victims.setdefault(target, []).append(name)
+    for target, kind in refused.items():
+        if target in victims:
+            yield _dependent(graph, target, kind, victims[target])
+
+
+def _required(graph: ChannelGraph, name: str) -> str | None:
+    bundle = graph.bundle(name)
+    return olm_v1.requirement(bundle) if bundle is not None else None
+
+
+def _dependent(graph: ChannelGraph, target: str, kind: str, who: list[str]) -> Flaw:
+    lowest = next((name for name in graph.by_version if name in who), target)
+    stays = f"whoever runs {listed(who)} stays there" if who else "a new ClusterExtension fails"
+    release = f"{next_release(graph, lowest)}, without {kind}"
+    return Flaw(
+        graph.entries[target].place.at("name"),
+        f"{target} depends on others, which OLM v1 refuses: {stays}",
+        because=(f"{target} has the property {kind}", *graph.edges_between(target, lowest)),
+        fix=f"leave it, if the package is for OLM v0 alone; else {release}",
+        entry=target,
+        severity=None if who else Severity.NOTE,
+    )
+
+
+@package_rule("EP233", "channel-switch", Severity.NOTE)
+def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
+    """From every version one can switch to every channel that holds a higher one.
+
+    A Subscription that changes its channel stays where it is, without a word, when no entry there accepts
+    the installed version; OLM v1 reports an error. Cost: a few look-ups for each entry of each channel.
+    """
+    released = _Released(package)
+    for target in package.channels if len(package.channels) > 1 else ():
+        count, first = released.missed_by(target)
+        if count:
+            yield Flaw(
+                target.channel.place,
+                f"{plural(count, 'version')} of other channels cannot switch to {target.name}: "
+                f"{listed(first, _MOST_LISTED, total=count)}",
+                fix=_let_in(target, released.versions[first[0]]),
+                channel=target.name,
+            )
+
+
+def _let_in(target: ChannelGraph, low: Version) -> str:
+    """The range that lets versions of other channels into this one, from the lowest on."""
+    head = target.head or target.by_version[-1]
+    own = target.versions.get(head)
+    if own is None or own <= low:
+        return f"give a release of {target.name} above them a skipRange from {low}"
+    known = f"{target.entries[head].skip_range} || " if head in target.ranges else ""
+    return f"to let them in, give {head} the skipRange '{known}>={low} <{own}'"
+
+
+def _unserved(graph: ChannelGraph) -> IntervalSet:
+    """All versions below the highest of a channel that none of its ranges accepts."""
+    if not graph.by_version:
+        return IntervalSet()
+    below = IntervalSet.from_comparison("<", graph.versions[graph.by_version[-1]])
+    return below & ~IntervalSet.union(span.intervals for span in graph.ranges.values())
+
+
+class _Released:
+    """All entries of a package that have a version, lowest first."""
+
+    def __init__(self, package: PackageGraph) -> None:
+        self.versions = {n: version for graph in package.channels for n, version in graph.versions.items()}
+        self._names = sorted(self.versions, key=lambda name: (self.versions[name].key, name))
+        self._sorted = [self.versions[name] for name in self._names]
+
+    def missed_by(self, channel: ChannelGraph) -> tuple[int, list[str]]:
+        """How many lower versions a channel has no way in for, and the first of them.
+
+        Cost: its own names and ranges, however many versions there are.
+        """
+        unserved = _unserved(channel)
+        spans = unserved.index_ranges(self._sorted)
+        known = channel.entries.keys() | channel.replacers.keys() | channel.skippers.keys()
+        served = sum(name in self.versions and self.versions[name] in unserved for name in known)
+        names = (self._names[i] for start, end in spans for i in range(start, end))
+        first = islice((name for name in names if name not in known), _MOST_LISTED)
+        return sum(end - start for start, end in spans) - served, list(first)
+
+
+@package_rule("EP234", "drift", Severity.NOTE)
+def drift(package: PackageGraph) -> Iterator[Flaw]:
+    """An entry replaces the same one in every channel that holds both candidates.
+
+    Edges belong to a channel, so one bundle may say different things in two of them; where each could say
+    the other's, one of the two is probably a mistake. Cost: one comparison for each membership.
+    """
+    seen: dict[str, tuple[ChannelGraph, str]] = {}
+    for graph in package.channels:
+        for name, entry in graph.entries.items():
+            target = entry.replaces
+            if not target or target not in graph.entries:
+                continue
+            first, other = seen.setdefault(name, (graph, target))
+            if other != target and other in graph.entries and target in first.entries:
+                yield Flaw(
+                    entry.place.at("replaces"),
+                    f"{name} replaces {target} in {graph.name}, but {other} in {first.name}",
+                    fix=f"let it replace {other} here too, unless the difference is meant",
+                    entry=name,
+                    channel=graph.name,
+                )
