@@ -24,8 +24,8 @@ from everpath.cli.making import Files, Made
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_folder import Surroundings, read_folder
-from everpath.loaders.bundle.crds import definitions_below
+from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.crds import bundle_crds_loader
 from everpath.loaders.location import Location
 from everpath.loaders.reading import read
 from everpath.model import Place
@@ -107,7 +107,7 @@ class _Aside:
 
     def definitions(self) -> DefinitionsOf | None:
         """The CRDs of all bundles; None where there is no bundle's folder."""
-        return definitions_below([str(self.root / "bundles")]) if (self.root / "bundles").exists() else None
+        return bundle_crds_loader([str(self.root / "bundles")]) if (self.root / "bundles").exists() else None
 
     def origin(self, place: Place) -> tuple[str, ...]:
         """Where to mend what is wrong at a place: the file that it comes from, if that is another."""
@@ -129,8 +129,8 @@ def _bundles(folders: Iterable[str], config: Config) -> Report:
         subjects=_FOLDERS,
         validators=find_validators(config.select_optional),
     )
-    surroundings = Surroundings(config.kube_version or "")
-    judged = judge_folders((read_folder(folder, surroundings) for folder in folders), selection)
+    surroundings = LintTarget(config.kube_version or "")
+    judged = judge_folders((load_folder_for_lint(folder, surroundings) for folder in folders), selection)
     return concluded([judged], selection, waivers=config.waivers, today=today())
 
 
@@ -156,7 +156,7 @@ def _before(project: Project, selection: Selection) -> Iterator[Finding]:
     files = [file for v in project.source.variants if (file := project.catalog_file(v)).exists()]
     definitions = None
     with suppress(UnreadableInput):
-        definitions = definitions_below([str(project.bundles)]) if files else None
+        definitions = bundle_crds_loader([str(project.bundles)]) if files else None
     for file in files:
         with suppress(UnreadableInput):
             yield from judge(read(str(file)).catalog, selection, None, definitions).findings

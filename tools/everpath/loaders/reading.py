@@ -128,15 +128,15 @@ def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
     manifests = detect.is_package_manifest(path)
     is_ours = wanted.share.number == 0
     if not manifests and detect.is_bundle_folder(path):
-        from everpath.loaders.bundle.one_bundle import read_bundle_folder  # noqa: PLC0415
+        from everpath.loaders.bundle.one_bundle import load_bundle_folder  # noqa: PLC0415
 
         # A bundle alone has nobody to take its place in an order of versions: its own edges count.
         if is_ours:
-            read_bundle_folder(path, builder, mode=wanted.mode or UpdateMode.REPLACES)
+            load_bundle_folder(path, builder, mode=wanted.mode or UpdateMode.REPLACES)
     elif detect.is_repository(path):
-        from everpath.loaders.bundle.repository import read_repository  # noqa: PLC0415
+        from everpath.loaders.bundle.repository import load_repository  # noqa: PLC0415
 
-        read_repository(
+        load_repository(
             path,
             builder,
             cache=wanted.cache() if wanted.cache else None,
@@ -147,10 +147,10 @@ def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
             verdicts=wanted.verdicts() if wanted.verdicts else None,
         )
     elif manifests:
-        from everpath.loaders.packagemanifest.package_file import read_package_manifest  # noqa: PLC0415
+        from everpath.loaders.packagemanifest.package_file import load_package_manifests  # noqa: PLC0415
 
         if is_ours:
-            read_package_manifest(path, builder, thorough=wanted.thorough)
+            load_package_manifests(path, builder, thorough=wanted.thorough)
     else:
         return False
     return True
