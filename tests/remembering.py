@@ -14,15 +14,15 @@ from everpath.app.config import Config
 from everpath.cli import inputs as cli_inputs
 from everpath.cli import judging
 from everpath.cli.inputs import Inputs
+from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.bundle.visits import TICK_NS
 from everpath.model import Catalog
 from everpath.rules.lint import Judgement, Report, Selection, concluded, judge
 
 
 def much_later() -> int:
     """A clock by which every file of a test has long settled."""
-    return time.time_ns() + 10 * TICK_NS
+    return time.time_ns() + 10 * TIMESTAMP_RESOLUTION_NS
 
 
 def write_version(root: Path, folder: str, version: str, *, package: str = "", **spec: Any) -> None:

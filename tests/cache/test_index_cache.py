@@ -13,8 +13,8 @@ import pytest
 
 from bundles import csv, problems, read_packages, write, write_bundle
 from everpath.loaders.bundle import index_cache, kept_files
+from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS, FolderReader
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.bundle.visits import TICK_NS, Visit
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import MAX_DOCUMENT
 from everpath.model import UpdateMode
@@ -47,13 +47,13 @@ def cache(tmp_path: Path) -> IndexCache:
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that are read, as they are read."""
     files: list[str] = []
-    read = Visit.read
+    read = FolderReader.read
 
-    def noted(self: Visit, file: str, limit: int = MAX_DOCUMENT) -> bytes:
+    def noted(self: FolderReader, file: str, limit: int = MAX_DOCUMENT) -> bytes:
         files.append(file)
         return read(self, file, limit)
 
-    monkeypatch.setattr(Visit, "read", noted)
+    monkeypatch.setattr(FolderReader, "read", noted)
     return files
 
 
@@ -172,7 +172,11 @@ def test_a_file_changed_in_the_tick_it_was_read_is_not_trusted(
     repository: Path, tmp_path: Path, opened: list[str]
 ) -> None:
     newest = max(max(p.stat().st_mtime_ns, p.stat().st_ctime_ns) for p in repository.rglob("*"))
-    for clock, is_trusted in ((newest, False), (newest + TICK_NS, False), (newest + TICK_NS + 1, True)):
+    for clock, is_trusted in (
+        (newest, False),
+        (newest + TIMESTAMP_RESOLUTION_NS, False),
+        (newest + TIMESTAMP_RESOLUTION_NS + 1, True),
+    ):
         cache = IndexCache(tmp_path / str(clock), lambda now=clock: now)  # type: ignore[misc]
         read_packages(repository, cache=cache)
         assert _is_read_anew(repository, cache, opened) is not is_trusted
@@ -181,7 +185,7 @@ def test_a_file_changed_in_the_tick_it_was_read_is_not_trusted(
 def test_a_file_from_the_future_is_never_trusted(
     repository: Path, cache: IndexCache, opened: list[str]
 ) -> None:
-    future = time.time_ns() + 10**6 * TICK_NS
+    future = time.time_ns() + 10**6 * TIMESTAMP_RESOLUTION_NS
     os.utime(repository / CSV, ns=(future, future))
     read_packages(repository, cache=cache)
     assert _is_read_anew(repository, cache, opened)

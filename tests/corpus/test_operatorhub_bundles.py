@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from everpath.loaders.bundle.bundle_folders import Surroundings, find_folders, read_folder
+from everpath.loaders.bundle.bundle_folder import LintTarget, find_bundle_folders, load_folder_for_lint
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Severity
 from everpath.rules.lint import FOLDERS, Judgement, Selection, judge_folders
@@ -41,13 +41,13 @@ WARNINGS_AND_ERRORS = {
 
 @pytest.fixture(scope="module")
 def judgement(operatorhub: Path) -> Judgement:
-    paths = [path for _, path in find_folders(str(operatorhub)).folders][::20]
+    paths = [path for _, path in find_bundle_folders(str(operatorhub)).folders][::20]
     selection = Selection(subjects=FOLDERS, validators=frozenset(OPTIONAL))
-    return judge_folders((read_folder(path, Surroundings()) for path in paths), selection)
+    return judge_folders((load_folder_for_lint(path, LintTarget()) for path in paths), selection)
 
 
 def test_every_bundle_is_found_and_read(operatorhub: Path, judgement: Judgement) -> None:
-    found = find_folders(str(operatorhub))
+    found = find_bundle_folders(str(operatorhub))
     assert len(found.folders) == 7722
     assert [Path(file).name for file in found.package_files] == ["litmuschaos.package.yaml"]
     assert judgement.bundles == 387

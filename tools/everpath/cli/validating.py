@@ -53,6 +53,6 @@ def _selection(request: Request, config: Config) -> Selection:
 def _definitions(request: Request) -> DefinitionsOf | None:
     if not request.bundles:
         return None
-    from everpath.loaders.bundle.definitions import definitions_below  # noqa: PLC0415 - rarely asked for
+    from everpath.loaders.bundle.crds import bundle_crds_loader  # noqa: PLC0415 - rarely asked for
 
-    return definitions_below(request.bundles)
+    return bundle_crds_loader(request.bundles)

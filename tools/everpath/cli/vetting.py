@@ -24,13 +24,13 @@ from everpath.cli.making import Files, Made
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
-from everpath.loaders.bundle.definitions import definitions_below
+from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.crds import bundle_crds_loader
 from everpath.loaders.location import Location
 from everpath.loaders.reading import read
 from everpath.model import Place
-from everpath.reporters import view
-from everpath.reporters.outcome import Outcome
+from everpath.reporters import reporter
+from everpath.reporters.lint_report import LintReport
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import (
@@ -52,7 +52,7 @@ _GRAPH: Final = GRAPH - {"waiver"} | {"upgrade"}
 
 def refused(project: Project, made: Made, config: Config) -> bool:
     """Whether something is wrong with what was made, which is told then."""
-    told = list(objections(project, made, config, view("text")))
+    told = list(objections(project, made, config, reporter("text")))
     if told:
         write(told, None, machine=False)
         click.echo("error: nothing was written: the files would have the errors above", err=True)
@@ -60,7 +60,7 @@ def refused(project: Project, made: Made, config: Config) -> bool:
 
 
 def objections(
-    project: Project, made: Made, config: Config, told: Callable[[Outcome], Iterator[str]]
+    project: Project, made: Made, config: Config, told: Callable[[LintReport], Iterator[str]]
 ) -> Iterator[str]:
     """Every finding that keeps the files from being written, told as `bundle validate` does, or otherwise.
 
@@ -107,7 +107,7 @@ class _Aside:
 
     def definitions(self) -> DefinitionsOf | None:
         """The CRDs of all bundles; None where there is no bundle's folder."""
-        return definitions_below([str(self.root / "bundles")]) if (self.root / "bundles").exists() else None
+        return bundle_crds_loader([str(self.root / "bundles")]) if (self.root / "bundles").exists() else None
 
     def origin(self, place: Place) -> tuple[str, ...]:
         """Where to mend what is wrong at a place: the file that it comes from, if that is another."""
@@ -129,8 +129,8 @@ def _bundles(folders: Iterable[str], config: Config) -> Report:
         subjects=_FOLDERS,
         validators=find_validators(config.select_optional),
     )
-    surroundings = Surroundings(config.kube_version or "")
-    judged = judge_folders((read_folder(folder, surroundings) for folder in folders), selection)
+    surroundings = LintTarget(config.kube_version or "")
+    judged = judge_folders((load_folder_for_lint(folder, surroundings) for folder in folders), selection)
     return concluded([judged], selection, waivers=config.waivers, today=today())
 
 
@@ -156,7 +156,7 @@ def _before(project: Project, selection: Selection) -> Iterator[Finding]:
     files = [file for v in project.source.variants if (file := project.catalog_file(v)).exists()]
     definitions = None
     with suppress(UnreadableInput):
-        definitions = definitions_below([str(project.bundles)]) if files else None
+        definitions = bundle_crds_loader([str(project.bundles)]) if files else None
     for file in files:
         with suppress(UnreadableInput):
             yield from judge(read(str(file)).catalog, selection, None, definitions).findings
@@ -179,7 +179,7 @@ class _Wishes(NamedTuple):
     verbose: bool = False
 
 
-def _grave(report: Report, subjects: frozenset[str], config: Config, aside: _Aside) -> Outcome:
+def _grave(report: Report, subjects: frozenset[str], config: Config, aside: _Aside) -> LintReport:
     """The report with what counts in it, and nothing else."""
     outcome = outcome_of(_Wishes(), config, report, _locate(config, aside), subjects, "generate")
     grave = tuple(f for f in report.findings if f.unreadable or outcome.fails(f))

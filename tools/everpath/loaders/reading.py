@@ -74,9 +74,9 @@ def prepare(path: str) -> None:
 
     A wrong guess at the format costs a few milliseconds and nothing else.
     """
-    from everpath.loaders.bundle import shape  # noqa: PLC0415
+    from everpath.loaders.bundle import detect  # noqa: PLC0415
 
-    if shape.is_repository(path):
+    if detect.is_repository(path):
         import_module("everpath.loaders.bundle.repository")
         return
     names = (name for _, _, files in os.walk(path) for name in files)
@@ -123,20 +123,20 @@ def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
 
     What is about one package cannot be parted, and is all in the first share.
     """
-    from everpath.loaders.bundle import shape  # noqa: PLC0415
+    from everpath.loaders.bundle import detect  # noqa: PLC0415
 
-    manifests = shape.is_package_manifest(path)
+    manifests = detect.is_package_manifest(path)
     is_ours = wanted.share.number == 0
-    if not manifests and shape.is_bundle_folder(path):
-        from everpath.loaders.bundle.one_bundle import read_bundle_folder  # noqa: PLC0415
+    if not manifests and detect.is_bundle_folder(path):
+        from everpath.loaders.bundle.one_bundle import load_bundle_folder  # noqa: PLC0415
 
         # A bundle alone has nobody to take its place in an order of versions: its own edges count.
         if is_ours:
-            read_bundle_folder(path, builder, mode=wanted.mode or UpdateMode.REPLACES)
-    elif shape.is_repository(path):
-        from everpath.loaders.bundle.repository import read_repository  # noqa: PLC0415
+            load_bundle_folder(path, builder, mode=wanted.mode or UpdateMode.REPLACES)
+    elif detect.is_repository(path):
+        from everpath.loaders.bundle.repository import load_repository  # noqa: PLC0415
 
-        read_repository(
+        load_repository(
             path,
             builder,
             cache=wanted.cache() if wanted.cache else None,
@@ -147,10 +147,10 @@ def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
             verdicts=wanted.verdicts() if wanted.verdicts else None,
         )
     elif manifests:
-        from everpath.loaders.bundle.package_manifest import read_package_manifest  # noqa: PLC0415
+        from everpath.loaders.packagemanifest.package_file import load_package_manifests  # noqa: PLC0415
 
         if is_ours:
-            read_package_manifest(path, builder, thorough=wanted.thorough)
+            load_package_manifests(path, builder, thorough=wanted.thorough)
     else:
         return False
     return True

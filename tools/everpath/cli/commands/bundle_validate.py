@@ -24,12 +24,12 @@ from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.bundle.bundle_folders import (
-    Found,
-    Surroundings,
-    find_folders,
-    read_folder,
-    read_package_file,
+from everpath.loaders.bundle.bundle_folder import (
+    BundleFolders,
+    LintTarget,
+    find_bundle_folders,
+    load_folder_for_lint,
+    load_package_file,
 )
 from everpath.loaders.reading import Progress
 from everpath.loaders.shares import Share
@@ -138,7 +138,7 @@ def _validate(request: Request) -> int:
     selection = _selection(request, config)
     surroundings = _surroundings(request, config)
     output = output_format(request, config)
-    found = _together([find_folders(local(path)) for path in request.paths or (_default_path(),)])
+    found = _together([find_bundle_folders(local(path)) for path in request.paths or (_default_path(),)])
     _verify(selection.packages, found)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         judged = list(_judgements(found, surroundings, selection, request.jobs, progress))
@@ -163,14 +163,14 @@ def _selection(request: Request, config: Config) -> Selection:
     )
 
 
-def _surroundings(request: Request, config: Config) -> Surroundings:
+def _surroundings(request: Request, config: Config) -> LintTarget:
     version = request.kube_version or config.kube_version or ""
     try:
         if version:
             parse_tolerant(version)
     except VersionError as error:
         raise UsageError(f"--kube-version {error}", hint="write it like 1.29.0") from error
-    return Surroundings(version, _categories(request.categories), _labels(request.labels))
+    return LintTarget(version, _categories(request.categories), _labels(request.labels))
 
 
 def _categories(file: str | None) -> frozenset[str] | None:
@@ -200,13 +200,13 @@ def _text(file: str) -> str:
         raise UnreadableInput(f"cannot read {file}: {error.strerror or error}", file=file) from error
 
 
-def _together(found: Sequence[Found]) -> Found:
+def _together(found: Sequence[BundleFolders]) -> BundleFolders:
     """What all paths hold: a package whose bundles are named one by one is one package. Each folder once."""
     folders = dict.fromkeys(folder for place in found for folder in place.folders)
-    return Found(tuple(folders), tuple(file for place in found for file in place.package_files))
+    return BundleFolders(tuple(folders), tuple(file for place in found for file in place.package_files))
 
 
-def _verify(packages: frozenset[str], found: Found) -> None:
+def _verify(packages: frozenset[str], found: BundleFolders) -> None:
     """Raise UsageError for a package that has no folder: a typo must not look like a clean bundle."""
     names = {name for name, _ in found.folders}
     for name in sorted(packages - names):
@@ -216,8 +216,8 @@ def _verify(packages: frozenset[str], found: Found) -> None:
 
 
 def _judgements(
-    found: Found,
-    surroundings: Surroundings,
+    found: BundleFolders,
+    surroundings: LintTarget,
     selection: Selection,
     jobs: int | None,
     progress: Progress | None,
@@ -235,15 +235,15 @@ def _judgements(
     for number, judgement in enumerate(forks.each(part, count)):
         yield part(0, Share(number, count)) if judgement is None else judgement
     if not selection.packages and found.package_files:
-        yield judge_folders(map(read_package_file, found.package_files), selection)
+        yield judge_folders(map(load_package_file, found.package_files), selection)
 
 
 def _read(
     folders: Sequence[tuple[str, str]],
-    surroundings: Surroundings,
+    surroundings: LintTarget,
     progress: Callable[[int, int, str], None] | None,
 ) -> Iterator[ValidationInput]:
     for done, (package, path) in enumerate(folders):
         if progress is not None:
             progress(done, len(folders), package)
-        yield read_folder(path, surroundings)
+        yield load_folder_for_lint(path, surroundings)

@@ -17,7 +17,7 @@ from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.loaders.packagemanifest.bundling import read_verified
+from everpath.loaders.packagemanifest.bundles import load_package_for_lint
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.lint import FOLDERS, GRAPH, Judgement, Selection, concluded, judge, judge_folders
 from everpath.rules.registry import find_rules
@@ -109,6 +109,6 @@ def _selection(request: Request, config: Config) -> Selection:
 
 def _judgements(path: str, selection: Selection) -> Iterator[Judgement]:
     """On the upgrades, and on the manifests. The packages are the same, and counted once."""
-    found = read_verified(path)
+    found = load_package_for_lint(path)
     yield judge(found.catalog, selection)
     yield judge_folders(found.parts, selection)._replace(packages=0)

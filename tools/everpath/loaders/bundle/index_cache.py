@@ -20,8 +20,8 @@ import msgspec
 
 from everpath import __version__
 from everpath.loaders.bundle import kept_files
-from everpath.loaders.bundle.facts import PackageFacts
-from everpath.loaders.bundle.visits import Stamp
+from everpath.loaders.bundle.folder_reader import FileStamp
+from everpath.loaders.bundle.summaries import PackageSummary
 from everpath.loaders.shares import WHOLE, Share
 
 # To be raised with every change of what is kept or how it is read.
@@ -31,8 +31,8 @@ _FORMAT: Final = 2
 class PackageRecord(msgspec.Struct, frozen=True, array_like=True):
     """What a package says, and all that was looked at to learn it, relative to its folder."""
 
-    facts: PackageFacts
-    stamps: dict[str, Stamp]
+    facts: PackageSummary
+    stamps: dict[str, FileStamp]
 
 
 class _Index(msgspec.Struct, frozen=True, array_like=True):

@@ -7,7 +7,7 @@ CRDs left alone, and what was read is kept in an index (`bundles.index_cache`).
 
 from __future__ import annotations
 
-__all__ = ["Progress", "read_repository"]
+__all__ = ["Progress", "load_repository"]
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,19 +15,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.facts import BundleFacts, Note, PackageFacts
-from everpath.loaders.bundle.folder import read_bundle, unreadable_note
-from everpath.loaders.bundle.index_cache import IndexCache, PackageRecord
-from everpath.loaders.bundle.modelled import Files, add_notes, add_packages, bundle_of
-from everpath.loaders.bundle.package_manifest import add_package_manifests, read_package_manifests
-from everpath.loaders.bundle.shape import (
+from everpath.loaders.bundle.bundle_model import Files, add_notes, add_packages, build_bundle
+from everpath.loaders.bundle.bundle_summary import summarize_bundle, unreadable_note
+from everpath.loaders.bundle.detect import (
     find_layouts,
-    holds_packages,
+    has_package_folders,
     is_package_file_name,
     is_package_folder,
 )
-from everpath.loaders.bundle.update_graph import MODES, mode_named
-from everpath.loaders.bundle.visits import Visit, folder_name, is_unchanged, join
+from everpath.loaders.bundle.folder_reader import FolderReader, folder_name, is_unchanged, join
+from everpath.loaders.bundle.index_cache import IndexCache, PackageRecord
+from everpath.loaders.bundle.summaries import BundleSummary, Note, PackageSummary
+from everpath.loaders.bundle.update_graph import MODES, parse_update_mode
+from everpath.loaders.packagemanifest.package_file import add_package_manifests, summarize_package_manifests
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.typed import Typed, repetitions
 from everpath.model import UpdateMode
@@ -47,7 +47,7 @@ _MODE: Final = "updateGraph"
 Progress = Callable[[int, int, str], None]
 
 
-def read_repository(  # noqa: PLR0913 - each is a choice of the user's
+def load_repository(  # noqa: PLR0913 - each is a choice of the user's
     path: str,
     builder: CatalogBuilder,
     *,
@@ -101,17 +101,17 @@ class _Shelf:
     def _known(self) -> Mapping[str, PackageRecord]:
         return self._cache.load(self._root, self._share) if self._cache else {}
 
-    def facts(self, name: str) -> PackageFacts:
+    def facts(self, name: str) -> PackageSummary:
         folder = join(self._root, name)
         record = self._known.get(name)
         if record is not None and is_unchanged(folder, record.stamps.items()):
             self.settled[name] = record
             return record.facts
         began = self._cache.clock() if self._cache else 0
-        visit = Visit(folder, self._is_thorough)
-        facts = _read_package(visit)
-        if visit.may_be_kept(began):
-            self.settled[name] = PackageRecord(facts, visit.stamps)
+        reader = FolderReader(folder, self._is_thorough)
+        facts = _read_package(reader)
+        if reader.is_cacheable(began):
+            self.settled[name] = PackageRecord(facts, reader.stamps)
         return facts
 
     def keep(self, spared: Iterable[str]) -> None:
@@ -125,35 +125,35 @@ class _Shelf:
 
 def _packages(path: str) -> tuple[str, Sequence[str]]:
     """The folder that packages stand in and their names; a package by itself has an empty one."""
-    visit = Visit(path)
-    listing = visit.listing("")
-    if "operators" in listing.folders and holds_packages(visit, "operators"):
-        return join(path, "operators"), visit.listing("operators").folders
-    if is_package_folder(visit, ""):
+    reader = FolderReader(path)
+    listing = reader.listing("")
+    if "operators" in listing.folders and has_package_folders(reader, "operators"):
+        return join(path, "operators"), reader.listing("operators").folders
+    if is_package_folder(reader, ""):
         return path, ("",)
     return path, listing.folders
 
 
-def _read_package(visit: Visit) -> PackageFacts:
+def _read_package(reader: FolderReader) -> PackageSummary:
     """What the files of a package folder say. Folders in it that are no bundles are passed over."""
     notes: list[Note] = []
     try:
-        listing = visit.listing("")
+        listing = reader.listing("")
     except UnreadableInput as error:
-        return PackageFacts(notes=(unreadable_note("", error),))
-    bundles = tuple(_bundles(visit, listing.folders, notes))
+        return PackageSummary(notes=(unreadable_note("", error),))
+    bundles = tuple(_bundles(reader, listing.folders, notes))
     is_flat = all(bundle.csv_file.rpartition(os.sep)[0] == bundle.folder for bundle in bundles)
     if is_flat and any(map(is_package_file_name, listing.files)):
-        return read_package_manifests(visit)
-    mode = next((_read_mode(visit, name, notes) for name in _CI if name in listing.files), None)
-    return PackageFacts(bundles, mode=mode, notes=tuple(notes))
+        return summarize_package_manifests(reader)
+    mode = next((_read_mode(reader, name, notes) for name in _CI if name in listing.files), None)
+    return PackageSummary(bundles, mode=mode, notes=tuple(notes))
 
 
-def _bundles(visit: Visit, folders: Iterable[str], notes: list[Note]) -> Iterator[BundleFacts]:
+def _bundles(reader: FolderReader, folders: Iterable[str], notes: list[Note]) -> Iterator[BundleSummary]:
     for folder in folders:
         try:
-            layouts = find_layouts(visit, folder)
-            bundle = read_bundle(visit, folder, layouts, notes) if layouts else None
+            layouts = find_layouts(reader, folder)
+            bundle = summarize_bundle(reader, folder, layouts, notes) if layouts else None
         except UnreadableInput as error:
             notes.append(unreadable_note(folder, error))
             continue
@@ -161,10 +161,10 @@ def _bundles(visit: Visit, folders: Iterable[str], notes: list[Note]) -> Iterato
             yield bundle
 
 
-def _read_mode(visit: Visit, file: str, notes: list[Note]) -> str | None:
+def _read_mode(reader: FolderReader, file: str, notes: list[Note]) -> str | None:
     """`updateGraph` of a ci.yaml."""
     try:
-        data = visit.read(file)
+        data = reader.read(file)
         return _glance(data)
     except Unfamiliar:
         return _parse_mode(data, file, notes)
@@ -195,17 +195,17 @@ def _parse_mode(data: bytes, file: str, notes: list[Note]) -> str | None:
 
 
 def _add(
-    builder: CatalogBuilder, facts: PackageFacts, files: Files, name: str, default_mode: UpdateMode
+    builder: CatalogBuilder, facts: PackageSummary, files: Files, name: str, default_mode: UpdateMode
 ) -> None:
     """Turn the facts of one package folder into the model."""
     if facts.manifests:
         add_package_manifests(builder, facts, files, name)
         return
     add_notes(builder, files, facts.notes, name)
-    mode = mode_named(facts.mode, default_mode) if facts.mode else default_mode
+    mode = parse_update_mode(facts.mode, default_mode) if facts.mode else default_mode
     if facts.mode and facts.mode not in MODES:
         add_notes(builder, files, [_unknown_mode(facts.mode, mode)], name)
-    add_packages(builder, [bundle_of(bundle, name, files, builder) for bundle in facts.bundles], mode)
+    add_packages(builder, [build_bundle(bundle, name, files, builder) for bundle in facts.bundles], mode)
 
 
 def _unknown_mode(written: str, taken: UpdateMode) -> Note:

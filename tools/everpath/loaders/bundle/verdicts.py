@@ -19,8 +19,8 @@ from typing import Final
 import msgspec
 
 from everpath.loaders.bundle import kept_files
+from everpath.loaders.bundle.folder_reader import FileStamp, is_unchanged, join
 from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.bundle.visits import Stamp, is_unchanged, join
 from everpath.loaders.fingerprint import fingerprint
 from everpath.model import Catalog, Package, Place
 from everpath.rules.findings import Finding
@@ -34,7 +34,7 @@ class Verdict(msgspec.Struct, frozen=True, array_like=True):
     Packages are named with their channels.
     """
 
-    stamps: Mapping[str, Stamp]
+    stamps: Mapping[str, FileStamp]
     packages: Mapping[str, tuple[str, ...]]
     entries: int
     findings: tuple[Finding, ...]
@@ -64,7 +64,7 @@ class Verdicts:
         self._question = b""
         self._root = ""
         self._kept = _Kept()
-        self._seen: Mapping[str, Mapping[str, Stamp]] = {}
+        self._seen: Mapping[str, Mapping[str, FileStamp]] = {}
         self.standing: dict[str, Verdict] = {}
 
     @classmethod
@@ -96,7 +96,7 @@ class Verdicts:
         self.standing[name] = verdict
         return True
 
-    def note(self, seen: Mapping[str, Mapping[str, Stamp]]) -> None:
+    def note(self, seen: Mapping[str, Mapping[str, FileStamp]]) -> None:
         """Remember what was looked at in folders that have to be judged, and that had settled by then."""
         self._seen = seen
 
@@ -122,7 +122,7 @@ class Verdicts:
 class _Folders:
     """What was judged, sorted by the folders it is about."""
 
-    def __init__(self, root: str, seen: Mapping[str, Mapping[str, Stamp]]) -> None:
+    def __init__(self, root: str, seen: Mapping[str, Mapping[str, FileStamp]]) -> None:
         self._prefix = root + os.sep
         self._seen = seen
         self._homes: dict[str, str | None] = {}

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["Files", "add_notes", "add_packages", "bundle_of"]
+__all__ = ["Files", "add_notes", "add_packages", "build_bundle"]
 
 import os
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from everpath.loaders.bundle.annotations import CHANNELS, split_channels
-from everpath.loaders.bundle.facts import BundleFacts, Note, split_keys
-from everpath.loaders.bundle.properties import rendered_properties
-from everpath.loaders.bundle.update_graph import channels, declaring, newest
-from everpath.loaders.bundle.visits import join
+from everpath.loaders.bundle.folder_reader import join
+from everpath.loaders.bundle.properties import render_properties
+from everpath.loaders.bundle.summaries import BundleSummary, Note, split_keys
+from everpath.loaders.bundle.update_graph import channels, default_channel_csv, newest
 from everpath.model import Bundle, Csv, Declaration, Place, Problem, Property, UpdateMode
 from everpath.model.builder import CatalogBuilder
 
@@ -60,7 +60,7 @@ def add_packages(
 
 def _declaration(members: Sequence[Bundle], names: Sequence[str], mode: UpdateMode) -> Declaration:
     """The default channel of the highest version that names one, else the only channel there is."""
-    naming = declaring(members)
+    naming = default_channel_csv(members)
     if naming is not None:
         return Declaration(naming.annotations or naming.place, naming.default_channel or "", mode=mode)
     head = newest(members)
@@ -68,12 +68,12 @@ def _declaration(members: Sequence[Bundle], names: Sequence[str], mode: UpdateMo
     return Declaration(place, names[0] if len(names) == 1 else "", inferred=True, mode=mode)
 
 
-def bundle_of(facts: BundleFacts, package: str, files: Files, builder: CatalogBuilder) -> Bundle:
+def build_bundle(facts: BundleSummary, package: str, files: Files, builder: CatalogBuilder) -> Bundle:
     """The bundle as a catalog would hold it. Its package is `package` if its annotations do not say."""
     csv, annotations = facts.csv, facts.annotations
     package = annotations.package or package
     notes = [*facts.notes()]
-    properties = rendered_properties(facts, package, files.plain, notes)
+    properties = render_properties(facts, package, files.plain, notes)
     place = files.csv(facts.csv_file)
     bundle = Bundle(
         csv.name or "",
@@ -99,7 +99,7 @@ def _version(properties: Iterable[Property]) -> str | None:
     return None
 
 
-def _csv(facts: BundleFacts, place: Place, files: Files, notes: list[Note]) -> Csv:
+def _csv(facts: BundleSummary, place: Place, files: Files, notes: list[Note]) -> Csv:
     csv, annotations, file = facts.csv, facts.annotations, facts.annotations_file
     names, is_exact = split_channels(annotations.channels or "")
     if not is_exact and file is not None:

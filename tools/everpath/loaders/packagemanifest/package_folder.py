@@ -6,7 +6,7 @@ each of them is.
 
 from __future__ import annotations
 
-__all__ = ["PackageFolder", "read_package_folder", "unreadable_file"]
+__all__ = ["PackageFolder", "load_package_folder", "unreadable_file"]
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from typing import Final
 
 from everpath.errors import UnreadableInput
 from everpath.loaders import positions
-from everpath.loaders.bundle.contents import read_manifest
-from everpath.loaders.bundle.facts import Note
-from everpath.loaders.bundle.package_manifest import yaml_files
-from everpath.loaders.bundle.shape import is_package_file
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.bundle_contents import load_manifest
+from everpath.loaders.bundle.detect import is_package_file
+from everpath.loaders.bundle.folder_reader import FolderReader, join
+from everpath.loaders.bundle.summaries import Note
+from everpath.loaders.packagemanifest.package_file import find_yaml_files
 from everpath.loaders.sources import Sources
 from everpath.model import Place, Problem
 from everpath.model.bundle_contents import Manifest, PackageManifest
@@ -38,14 +38,14 @@ class PackageFolder:
     cannot be read.
     """
 
-    visit: Visit
+    reader: FolderReader
     package_files: tuple[PackageManifest, ...]
     folders: Mapping[str, tuple[Manifest, ...]]
     problems: tuple[Problem, ...] = ()
 
     @property
     def root(self) -> str:
-        return self.visit.root
+        return self.reader.root
 
     def name_of(self, place: Place) -> str:
         """The path of a file from the folder."""
@@ -53,7 +53,7 @@ class PackageFolder:
 
     def content(self, place: Place) -> bytes:
         """The bytes of a file. Raises `UnreadableInput`."""
-        return self.visit.read(self.name_of(place))
+        return self.reader.read(self.name_of(place))
 
     @property
     def package_file(self) -> PackageManifest:
@@ -74,24 +74,24 @@ class PackageFolder:
         return self.package_files[0]
 
 
-def read_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder:
+def load_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder:
     """Everything in a folder that is YAML. Cost: every file is parsed.
 
     Raises `UnreadableInput` for a folder that cannot be listed, and for a file that cannot be read unless the
     reading is lenient.
     """
     path = path.rstrip(sep) or path
-    visit = Visit(path, expected=_MANIFESTS)
-    visit.listing("")
+    reader = FolderReader(path, expected=_MANIFESTS)
+    reader.listing("")
     notes: list[Note] = []
     package_files: list[PackageManifest] = []
     folders: dict[str, list[Manifest]] = {}
     problems: list[Problem] = []
-    for file in yaml_files(visit, notes):
-        if is_package_file(visit, file):
-            package_files.append(_package_file(visit, file))
+    for file in find_yaml_files(reader, notes):
+        if is_package_file(reader, file):
+            package_files.append(_package_file(reader, file))
             continue
-        match read_manifest(visit, file):
+        match load_manifest(reader, file):
             case Problem() as problem:
                 problems.append(problem)
             case Manifest() as manifest:
@@ -100,11 +100,11 @@ def read_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder
     if problems and not is_lenient:
         raise unreadable_file(problems[0])
     found = {folder: tuple(manifests) for folder, manifests in sorted(folders.items())}
-    return PackageFolder(visit, tuple(package_files), found, tuple(problems))
+    return PackageFolder(reader, tuple(package_files), found, tuple(problems))
 
 
-def _package_file(visit: Visit, file: str) -> PackageManifest:
-    return PackageManifest(Place(join(visit.root, file)), first_document(visit.read(file)).value)
+def _package_file(reader: FolderReader, file: str) -> PackageManifest:
+    return PackageManifest(Place(join(reader.root, file)), first_document(reader.read(file)).value)
 
 
 def unreadable_file(problem: Problem) -> UnreadableInput:

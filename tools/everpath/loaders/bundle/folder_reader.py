@@ -7,7 +7,16 @@ leaves the same times twice. So a visit counts as settled only if all it saw was
 
 from __future__ import annotations
 
-__all__ = ["TICK_NS", "Listing", "Stamp", "Visit", "folder_name", "is_unchanged", "join", "stamp"]
+__all__ = [
+    "TIMESTAMP_RESOLUTION_NS",
+    "FileStamp",
+    "FolderReader",
+    "Listing",
+    "file_stamp",
+    "folder_name",
+    "is_unchanged",
+    "join",
+]
 
 import os
 import stat
@@ -18,10 +27,10 @@ from everpath.errors import UnreadableInput
 from everpath.loaders.sources import A_CATALOG, MAX_DOCUMENT, MEBIBYTE, unreadable
 
 #: Size, modification time, inode and change time. Nobody can set the last one back.
-Stamp = tuple[int, int, int, int]
+FileStamp = tuple[int, int, int, int]
 
 #: The coarsest clock of a file system still in use: FAT counts in steps of two seconds.
-TICK_NS: Final = 2_000_000_000
+TIMESTAMP_RESOLUTION_NS: Final = 2_000_000_000
 
 # A pipe or a device must not make us wait for what it will never send.
 _OPEN: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -34,10 +43,10 @@ class Listing(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-class Visit:
+class FolderReader:
     """Lists and reads below one root, by paths relative to it. Raises `UnreadableInput`.
 
-    After an error the visit is no longer `is_whole`: what it could not see has no stamp to be known by.
+    After an error the visit is no longer `is_complete`: what it could not see has no stamp to be known by.
     A thorough one is asked to parse every text, also where a glance would do. `expected` says what may be
     given, to whoever names a root that is not there.
     """
@@ -46,14 +55,14 @@ class Visit:
         self.root = root
         self.expected = expected
         self.is_thorough = is_thorough
-        self.stamps: dict[str, Stamp] = {}
-        self.is_whole = True
+        self.stamps: dict[str, FileStamp] = {}
+        self.is_complete = True
 
     def listing(self, folder: str, *, hidden: bool = False) -> Listing:
         """What stands in a folder. Links count as what they lead to, broken ones as nothing."""
         path = join(self.root, folder)
         try:
-            self.stamps[folder] = stamp(os.stat(path))  # noqa: PTH116
+            self.stamps[folder] = file_stamp(os.stat(path))  # noqa: PTH116
             with os.scandir(path) as entries:
                 found = [(e.name, _kind(e)) for e in entries if hidden or e.name[0] != "."]
         except OSError as error:
@@ -71,7 +80,7 @@ class Visit:
             descriptor = os.open(path, _OPEN)
             try:
                 status = os.fstat(descriptor)
-                self.stamps[file] = stamp(status)
+                self.stamps[file] = file_stamp(status)
                 content = self._content(path, descriptor, status, limit)
             finally:
                 os.close(descriptor)
@@ -89,21 +98,23 @@ class Visit:
             content += more
         return content
 
-    def may_be_kept(self, began_ns: int) -> bool:
+    def is_cacheable(self, began_ns: int) -> bool:
         """Whether all was seen, under names that are text, and settled when the visit began."""
-        is_settled = all(max(known[1], known[3]) + TICK_NS < began_ns for known in self.stamps.values())
-        return self.is_whole and is_settled and _is_text("".join(self.stamps))
+        is_settled = all(
+            max(known[1], known[3]) + TIMESTAMP_RESOLUTION_NS < began_ns for known in self.stamps.values()
+        )
+        return self.is_complete and is_settled and _is_text("".join(self.stamps))
 
     def _unreadable(self, path: str, error: OSError) -> UnreadableInput:
-        self.is_whole = False
+        self.is_complete = False
         return unreadable(path, error, self.expected)
 
     def _refused(self, message: str, path: str) -> UnreadableInput:
-        self.is_whole = False
+        self.is_complete = False
         return UnreadableInput(message, hint="leave it out of the folder", file=path)
 
 
-def is_unchanged(root: str, stamps: Iterable[tuple[str, Stamp]]) -> bool:
+def is_unchanged(root: str, stamps: Iterable[tuple[str, FileStamp]]) -> bool:
     """Whether everything below a root still has its stamp. Cost: one system call each, 2.5 µs."""
     prefix = root + os.sep
     try:
@@ -126,7 +137,7 @@ def join(root: str, path: str) -> str:
     return f"{root}{os.sep}{path}" if root and path else root or path
 
 
-def stamp(status: os.stat_result) -> Stamp:
+def file_stamp(status: os.stat_result) -> FileStamp:
     """What a file is known by, of all that the file system says of it."""
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
 

@@ -11,10 +11,10 @@ by file name, and tells the files of metadata/ apart by their content.
 from __future__ import annotations
 
 __all__ = [
+    "annotated_package",
     "is_metadata_name",
-    "named_package",
-    "read_bundle",
-    "read_csv_file",
+    "summarize_bundle",
+    "summarize_csv_file",
     "unreadable_note",
 ]
 
@@ -24,24 +24,24 @@ from dataclasses import dataclass
 from msgspec.structs import replace as with_fields
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.annotations import Metadata, read_metadata
-from everpath.loaders.bundle.facts import AnnotationsFacts, BundleFacts, CsvFacts, Note, TypedValue
-from everpath.loaders.bundle.lazy_csv import KIND, read_csv
-from everpath.loaders.bundle.shape import YAML, Layout, is_csv_name
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.annotations import Metadata, parse_metadata_file
+from everpath.loaders.bundle.csv_summary import KIND, summarize_csv
+from everpath.loaders.bundle.detect import YAML, Layout, is_csv_name
+from everpath.loaders.bundle.folder_reader import FolderReader, join
+from everpath.loaders.bundle.summaries import AnnotationsSummary, BundleSummary, CsvSummary, Note, TypedValue
 from everpath.parsing.first_document import Broken, check_text
 
 
-def read_bundle(
-    visit: Visit, folder: str, layouts: list[Layout], notes: list[Note], *, every_file: bool = False
-) -> BundleFacts | None:
+def summarize_bundle(
+    reader: FolderReader, folder: str, layouts: list[Layout], notes: list[Note], *, every_file: bool = False
+) -> BundleSummary | None:
     """What the first of the layouts says, or None without a CSV. What is wrong is added to the notes.
 
     Unless `every_file` is asked for, files not called like a CSV are read only where none is.
     """
     layout = layouts[0]
-    csvs = _read_csvs(visit, layout, notes, every_file=every_file)
-    found = _read_metadata(visit, layout, notes)
+    csvs = _read_csvs(reader, layout, notes, every_file=every_file)
+    found = _read_metadata(reader, layout, notes)
     if not csvs:
         return None
     (file, csv), *rest = csvs
@@ -53,36 +53,36 @@ def read_bundle(
         where = layout.metadata or folder or "the folder"
         message = f"no file of {where} says which package and channels the bundle belongs to"
         notes.append(Note("no-annotations", message, file=file, fix="write metadata/annotations.yaml"))
-    return BundleFacts(
+    return BundleSummary(
         folder,
         file,
         csv,
         annotations_file=found.file,
-        annotations=found.annotations or AnnotationsFacts(),
+        annotations=found.annotations or AnnotationsSummary(),
         properties=found.properties,
         dependencies=found.dependencies,
     )
 
 
-def named_package(visit: Visit, layout: Layout) -> str | None:
+def annotated_package(reader: FolderReader, layout: Layout) -> str | None:
     """The package that the annotations name, CSV or not. What is wrong with them is not said again."""
     try:
-        annotations = _read_metadata(visit, layout, []).annotations
+        annotations = _read_metadata(reader, layout, []).annotations
     except UnreadableInput:
         return None
     return annotations.package if annotations else None
 
 
 def _read_csvs(
-    visit: Visit, layout: Layout, notes: list[Note], *, every_file: bool
-) -> list[tuple[str, CsvFacts]]:
+    reader: FolderReader, layout: Layout, notes: list[Note], *, every_file: bool
+) -> list[tuple[str, CsvSummary]]:
     """The CSVs among the manifests, by file name."""
     known = len(notes)
     named = [name for name in layout.files if is_csv_name(name)]
     csvs = []
     for name in layout.files if every_file or not named else named:
         file = join(layout.manifests, name)
-        facts = read_csv_file(visit, file, notes)
+        facts = summarize_csv_file(reader, file, notes)
         if facts is not None:
             csvs.append((file, facts))
     if not csvs and len(notes) == known:
@@ -91,16 +91,16 @@ def _read_csvs(
     return csvs
 
 
-def read_csv_file(visit: Visit, file: str, notes: list[Note]) -> CsvFacts | None:
+def summarize_csv_file(reader: FolderReader, file: str, notes: list[Note]) -> CsvSummary | None:
     """What a file says as a CSV, or None if it is something else; noted, if it cannot be read at all."""
     try:
-        data = visit.read(file)
+        data = reader.read(file)
         # Every manifest of every kind comes by here, and to parse one only to learn its kind is dear.
         if KIND.encode() not in data:
             return None
-        if visit.is_thorough:
+        if reader.is_thorough:
             check_text(data)
-        return read_csv(data)
+        return summarize_csv(data)
     except (UnreadableInput, Broken) as error:
         notes.append(unreadable_note(file, error))
         return None
@@ -117,7 +117,7 @@ class _Found:
     """What the metadata folder holds, of each kind the first."""
 
     file: str | None = None
-    annotations: AnnotationsFacts | None = None
+    annotations: AnnotationsSummary | None = None
     dependencies: tuple[TypedValue, ...] = ()
     properties: tuple[TypedValue, ...] = ()
 
@@ -130,7 +130,7 @@ class _Found:
             self.properties = tuple(with_fields(value, file=file) for value in metadata.properties)
 
 
-def _read_metadata(visit: Visit, layout: Layout, notes: list[Note]) -> _Found:
+def _read_metadata(reader: FolderReader, layout: Layout, notes: list[Note]) -> _Found:
     found = _Found()
     if layout.metadata is None:
         return found
@@ -138,11 +138,11 @@ def _read_metadata(visit: Visit, layout: Layout, notes: list[Note]) -> _Found:
     files = (
         [f for f in layout.files if is_metadata_name(f)]
         if is_shared
-        else visit.listing(layout.metadata).files
+        else reader.listing(layout.metadata).files
     )
     for name in files:
         file = join(layout.metadata, name)
-        metadata = _read_metadata_file(visit, file, notes)
+        metadata = _read_metadata_file(reader, file, notes)
         if metadata is not None:
             found.take(file, metadata)
             notes.extend(note.at(file) for note in metadata.notes)
@@ -154,9 +154,9 @@ def is_metadata_name(name: str) -> bool:
     return name.rpartition(".")[0] in ("annotations", "dependencies", "dependency", "properties")
 
 
-def _read_metadata_file(visit: Visit, file: str, notes: list[Note]) -> Metadata | None:
+def _read_metadata_file(reader: FolderReader, file: str, notes: list[Note]) -> Metadata | None:
     try:
-        return read_metadata(visit.read(file))
+        return parse_metadata_file(reader.read(file))
     except (UnreadableInput, Broken) as error:
         # opm tries every file, a README too; only what is called YAML is expected to be some.
         if file.endswith(YAML) or isinstance(error, UnreadableInput):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["definitions_below"]
+__all__ = ["bundle_crds_loader"]
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -11,15 +11,15 @@ from pathlib import Path
 from everpath.crd_upgrade_safety import BundleCrds
 from everpath.crd_upgrade_safety.crd import CustomResourceDefinition, parse_crd
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.shape import YAML
-from everpath.loaders.bundle.visits import Visit
+from everpath.loaders.bundle.detect import YAML
+from everpath.loaders.bundle.folder_reader import FolderReader
 from everpath.loaders.reading import read
 from everpath.model import Package, Place
 from everpath.model.bundle_contents import CRD, Manifest
 from everpath.parsing.first_document import Broken, first_document
 
 
-def definitions_below(paths: Sequence[str]) -> Callable[[Package], BundleCrds]:
+def bundle_crds_loader(paths: Sequence[str]) -> Callable[[Package], BundleCrds]:
     """What the bundles of a package define, by their names, as far as the paths have their folders.
 
     Raises `UnreadableInput` where a path holds no bundle, or a definition cannot be read: what is not
@@ -54,9 +54,9 @@ def _folders(path: str) -> Iterator[tuple[tuple[str, str], str]]:
 
 
 def _crds(folder: str) -> Iterator[Manifest]:
-    visit = Visit(folder)
-    for name in visit.listing("").files:
-        data = visit.read(name) if name.endswith(YAML) else b""
+    reader = FolderReader(folder)
+    for name in reader.listing("").files:
+        data = reader.read(name) if name.endswith(YAML) else b""
         if CRD.encode() in data:
             file = str(Path(folder, name))
             body = _document(data, file)

@@ -7,7 +7,7 @@ then parses. Both give the same facts. A glance does not notice YAML that breaks
 
 from __future__ import annotations
 
-__all__ = ["KIND", "csv_facts", "glance", "read_csv"]
+__all__ = ["KIND", "glance", "summarize_csv", "summarize_parsed_csv"]
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace as with_fields
 
-from everpath.loaders.bundle.facts import CsvFacts, join_keys
+from everpath.loaders.bundle.summaries import CsvSummary, join_keys
 from everpath.loaders.typed import Typed, repetitions
 from everpath.parsing import outline
 from everpath.parsing.first_document import first_document
@@ -33,7 +33,7 @@ _RANGE: Final = re.compile("skips?[-_]?range", re.IGNORECASE)
 _NOTICED: Final = ((), ("metadata",), ("metadata", "annotations"), ("spec",))
 
 
-def read_csv(data: bytes) -> CsvFacts | None:
+def summarize_csv(data: bytes) -> CsvSummary | None:
     """What a manifest says as a CSV, or None if it is something else. Raises `Broken`.
 
     Of several documents the first is read, as opm does; of a repeated key the last value.
@@ -42,17 +42,17 @@ def read_csv(data: bytes) -> CsvFacts | None:
         return glance(data)
     except Unfamiliar:
         document = first_document(data)
-        return csv_facts(document.value, document.repeated)
+        return summarize_parsed_csv(document.value, document.repeated)
 
 
-def glance(data: bytes) -> CsvFacts:
+def glance(data: bytes) -> CsvSummary:
     """The facts of a CSV in the usual layout. Raises `Unfamiliar`. Cost: one search over the bytes."""
     found = outline.sections(data)
     metadata, spec = (found[key].mapping() if key in found else None for key in ("metadata", "spec"))
     if metadata is None or spec is None or _scalar({k: s.value for k, s in found.items()}, "kind") != KIND:
         raise Unfamiliar
     annotations = outline.mapping(metadata.get("annotations", b""))
-    return CsvFacts(
+    return CsvSummary(
         name=_scalar(metadata, "name"),
         version=_scalar(spec, "version"),
         replaces=_scalar(spec, "replaces"),
@@ -90,7 +90,7 @@ def _scalar(values: Mapping[str, bytes], key: str) -> str | None:
     return outline.scalar(values[key]) if key in values else None
 
 
-def csv_facts(document: Any, repeated: Iterable[tuple[str | int, ...]] = ()) -> CsvFacts | None:
+def summarize_parsed_csv(document: Any, repeated: Iterable[tuple[str | int, ...]] = ()) -> CsvSummary | None:
     """The facts of a parsed manifest, or None if it is no CSV. Wrong types are noted and left out."""
     if not isinstance(document, dict) or document.get("kind") != KIND:
         return None
@@ -98,7 +98,7 @@ def csv_facts(document: Any, repeated: Iterable[tuple[str | int, ...]] = ()) -> 
     metadata = typed.mapping(document, "metadata")
     annotations = typed.mapping(metadata, "metadata", "annotations")
     spec = typed.mapping(document, "spec")
-    facts = CsvFacts(
+    facts = CsvSummary(
         name=typed.text(metadata, "metadata", "name"),
         version=typed.text(spec, "spec", "version"),
         replaces=typed.text(spec, "spec", "replaces"),

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 __all__ = [
     "add_package_manifests",
-    "read_package_manifest",
-    "read_package_manifests",
-    "yaml_files",
+    "find_yaml_files",
+    "load_package_manifests",
+    "summarize_package_manifests",
 ]
 
 import os
@@ -20,65 +20,67 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.facts import BundleFacts, ManifestFacts, Note, PackageFacts
-from everpath.loaders.bundle.folder import read_csv_file, unreadable_note
-from everpath.loaders.bundle.modelled import Files, add_notes, bundle_of
-from everpath.loaders.bundle.shape import YAML, is_package_file, is_package_file_name, says_package
-from everpath.loaders.bundle.update_graph import declared, in_order
-from everpath.loaders.bundle.visits import Stamp, Visit, folder_name, join
+from everpath.loaders.bundle.bundle_model import Files, add_notes, build_bundle
+from everpath.loaders.bundle.bundle_summary import summarize_csv_file, unreadable_note
+from everpath.loaders.bundle.detect import YAML, is_package_document, is_package_file, is_package_file_name
+from everpath.loaders.bundle.folder_reader import FileStamp, FolderReader, folder_name, join
+from everpath.loaders.bundle.summaries import BundleSummary, Note, PackageManifestSummary, PackageSummary
+from everpath.loaders.bundle.update_graph import declared, sort_by_version
 from everpath.loaders.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.parsing.first_document import Broken, first_document
 
 
-def read_package_manifests(visit: Visit) -> PackageFacts:
+def summarize_package_manifests(reader: FolderReader) -> PackageSummary:
     """What the package files and CSVs of a folder say, in it and below it."""
-    manifests: list[ManifestFacts] = []
-    bundles: list[BundleFacts] = []
+    manifests: list[PackageManifestSummary] = []
+    bundles: list[BundleSummary] = []
     notes: list[Note] = []
-    for file in yaml_files(visit, notes):
-        csv = read_csv_file(visit, file, notes)
+    for file in find_yaml_files(reader, notes):
+        csv = summarize_csv_file(reader, file, notes)
         if csv is not None:
-            bundles.append(BundleFacts(file.rpartition(os.sep)[0], file, csv))
-        elif is_package_file_name(file) or is_package_file(visit, file):
-            manifests.extend(_read_package_file(visit, file, notes))
-    return PackageFacts(tuple(bundles), tuple(manifests), notes=tuple(notes))
+            bundles.append(BundleSummary(file.rpartition(os.sep)[0], file, csv))
+        elif is_package_file_name(file) or is_package_file(reader, file):
+            manifests.extend(_read_package_file(reader, file, notes))
+    return PackageSummary(tuple(bundles), tuple(manifests), notes=tuple(notes))
 
 
-def yaml_files(visit: Visit, notes: list[Note]) -> Iterator[str]:
+def find_yaml_files(reader: FolderReader, notes: list[Note]) -> Iterator[str]:
     """The YAML files below the root, by path. A link that leads back up is not followed."""
-    seen: set[Stamp] = set()
+    seen: set[FileStamp] = set()
     waiting = [""]
     while waiting:
         folder = waiting.pop()
         try:
-            listing = visit.listing(folder)
+            listing = reader.listing(folder)
         except UnreadableInput as error:
             notes.append(unreadable_note(folder, error))
             continue
-        if visit.stamps[folder] in seen:
+        if reader.stamps[folder] in seen:
             continue
-        seen.add(visit.stamps[folder])
+        seen.add(reader.stamps[folder])
         waiting += [join(folder, name) for name in reversed(listing.folders)]
         yield from (join(folder, name) for name in listing.files if name.endswith(YAML))
 
 
-def _read_package_file(visit: Visit, file: str, notes: list[Note]) -> Iterator[ManifestFacts]:
+def _read_package_file(
+    reader: FolderReader, file: str, notes: list[Note]
+) -> Iterator[PackageManifestSummary]:
     try:
-        document = first_document(visit.read(file)).value
+        document = first_document(reader.read(file)).value
     except (UnreadableInput, Broken) as error:
         # A file that is no CSV may still be one that does not parse, and then it is noted already.
         if all(note.file != file for note in notes):
             notes.append(unreadable_note(file, error))
         return
-    if says_package(document):
+    if is_package_document(document):
         typed = Typed()
         yield _manifest(typed, document, file)
         notes.extend(note.at(file) for note in typed.notes)
 
 
-def _manifest(typed: Typed, document: Mapping[str, Any], file: str) -> ManifestFacts:
+def _manifest(typed: Typed, document: Mapping[str, Any], file: str) -> PackageManifestSummary:
     channels = []
     for index, item in enumerate(typed.items(document, "channels")):
         if isinstance(item, dict):
@@ -87,20 +89,22 @@ def _manifest(typed: Typed, document: Mapping[str, Any], file: str) -> ManifestF
         else:
             typed.refuse(item, "a mapping", ("channels", index))
     package = typed.text(document, "packageName") or ""
-    return ManifestFacts(file, package, tuple(channels), typed.text(document, "defaultChannel") or "")
+    return PackageManifestSummary(
+        file, package, tuple(channels), typed.text(document, "defaultChannel") or ""
+    )
 
 
-def read_package_manifest(path: str, builder: CatalogBuilder, *, thorough: bool = False) -> None:
+def load_package_manifests(path: str, builder: CatalogBuilder, *, thorough: bool = False) -> None:
     """Read the package files and CSVs of a folder. A thorough reading parses all of every CSV."""
-    facts = read_package_manifests(Visit(path, thorough))
+    facts = summarize_package_manifests(FolderReader(path, thorough))
     add_package_manifests(builder, facts, Files(path), folder_name(path))
 
 
-def add_package_manifests(builder: CatalogBuilder, facts: PackageFacts, files: Files, folder: str) -> None:
+def add_package_manifests(builder: CatalogBuilder, facts: PackageSummary, files: Files, folder: str) -> None:
     """Add the package of each package file. CSVs that no channel reaches belong to the only one there is."""
     add_notes(builder, files, facts.notes, folder)
     for manifest in facts.manifests:
-        bundles = [bundle_of(found, manifest.package, files, builder) for found in facts.bundles]
+        bundles = [build_bundle(found, manifest.package, files, builder) for found in facts.bundles]
         channels = _channels(manifest, bundles, files)
         reached = {entry.name for channel in channels for entry in channel.entries}
         names = [name for name, _ in manifest.channels]
@@ -115,9 +119,9 @@ def add_package_manifests(builder: CatalogBuilder, facts: PackageFacts, files: F
                 builder.add_bundle(bundle)
 
 
-def _channels(manifest: ManifestFacts, bundles: list[Bundle], files: Files) -> list[Channel]:
+def _channels(manifest: PackageManifestSummary, bundles: list[Bundle], files: Files) -> list[Channel]:
     by_name: dict[str, Bundle] = {}
-    for bundle in in_order(bundles):
+    for bundle in sort_by_version(bundles):
         by_name.setdefault(bundle.name, bundle)
     found = []
     for index, (name, current) in enumerate(manifest.channels):

@@ -6,12 +6,12 @@ with the CSVs that own it, and what nobody owns with all of them.
 
 from __future__ import annotations
 
-__all__ = ["Release", "folder_releases", "is_crd", "is_file_name", "owned", "releases"]
+__all__ = ["Release", "csvs_with_manifests", "is_crd", "is_safe_file_name", "owned", "releases"]
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from everpath.loaders.packagemanifest.folder import PackageFolder
+from everpath.loaders.packagemanifest.package_folder import PackageFolder
 from everpath.manifest_access import as_string, items_at, string_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CRD, CSV, Manifest
@@ -40,10 +40,10 @@ class Release(NamedTuple):
 def releases(folder: PackageFolder) -> list[Release]:
     """All of them, oldest first. Raises `Refusal` for a CSV without a name or version, or with another's."""
     found: dict[str, Release] = {}
-    for path, csv, manifests in folder_releases(folder):
+    for path, csv, manifests in csvs_with_manifests(folder):
         if not csv.name:
             raise Refusal("the CSV has no name", csv.place.at("metadata"), "name it, like op.v1.2.0")
-        if not is_file_name(csv.name):
+        if not is_safe_file_name(csv.name):
             message = f"{csv.name!r} is no name for a CSV, nor for a file"
             raise Refusal(message, csv.place.at("metadata", "name"), "name it, like op.v1.2.0")
         if (other := found.get(csv.name)) is not None:
@@ -57,13 +57,13 @@ def releases(folder: PackageFolder) -> list[Release]:
     return sorted(found.values(), key=lambda release: release.order)
 
 
-def folder_releases(folder: PackageFolder) -> Iterator[tuple[str, Manifest, tuple[Manifest, ...]]]:
+def csvs_with_manifests(folder: PackageFolder) -> Iterator[tuple[str, Manifest, tuple[Manifest, ...]]]:
     """Every CSV below a folder: where it stands, and what belongs to it. Judges nothing."""
     for path, beside in folder.folders.items():
         yield from ((path, csv, manifests) for csv, manifests in _with_companions(beside))
 
 
-def is_file_name(name: str) -> bool:
+def is_safe_file_name(name: str) -> bool:
     """Whether a file may be called so wherever it is put: no way leads out of its folder."""
     return name.isprintable() and not name.startswith(".") and not set(name) & set("/\\:")
 

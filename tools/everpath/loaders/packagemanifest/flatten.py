@@ -6,7 +6,7 @@ newest, the versions of the CSVs say.
 
 from __future__ import annotations
 
-__all__ = ["Moves", "Remark", "flattened", "nested"]
+__all__ = ["FileMoves", "Remark", "flatten_manifests", "nest_manifests"]
 
 import re
 from collections import Counter
@@ -15,9 +15,9 @@ from os import sep
 from pathlib import Path
 from typing import NamedTuple
 
-from everpath.loaders.bundle.visits import join
-from everpath.loaders.packagemanifest.folder import PackageFolder
-from everpath.loaders.packagemanifest.releases import Release, is_crd, owned, releases
+from everpath.loaders.bundle.folder_reader import join
+from everpath.loaders.packagemanifest.package_folder import PackageFolder
+from everpath.loaders.packagemanifest.package_versions import Release, is_crd, owned, releases
 from everpath.manifest_access import string_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CSV, Manifest
@@ -30,14 +30,14 @@ class Remark(NamedTuple):
     place: Place
 
 
-class Moves(NamedTuple):
+class FileMoves(NamedTuple):
     """Where each file goes: new paths from the new folder, and of what file each is a copy."""
 
     files: dict[str, Place]
     remarks: tuple[Remark, ...] = ()
 
 
-def nested(folder: PackageFolder) -> Moves:
+def nest_manifests(folder: PackageFolder) -> FileMoves:
     """A folder for each version with its CSV and the CRDs that it owns, and the package file on top.
 
     A folder is called as its version, or as its CSV where two have one version. Raises `Refusal`.
@@ -53,7 +53,7 @@ def nested(folder: PackageFolder) -> Moves:
         for manifest in (release.csv, *release.manifests):
             files[join(into, _file_name(manifest.place))] = manifest.place
         remarks += _missing(release)
-    return Moves(dict(sorted(files.items())), (*remarks, *_unowned(folder, found)))
+    return FileMoves(dict(sorted(files.items())), (*remarks, *_unowned(folder, found)))
 
 
 def _missing(release: Release) -> Iterator[Remark]:
@@ -73,7 +73,7 @@ def _unowned(folder: PackageFolder, found: Sequence[Release]) -> Iterator[Remark
                 yield Remark(f"no CSV owns {crd.name}: it goes with every version", crd.place)
 
 
-def flattened(folder: PackageFolder) -> Moves:
+def flatten_manifests(folder: PackageFolder) -> FileMoves:
     """All CSVs in one folder, each under its own name, with the newest of every other object.
 
     Newest is what the CSV of the highest version ships, whatever the folders are called. Raises `Refusal`.
@@ -84,7 +84,7 @@ def flattened(folder: PackageFolder) -> Moves:
     wanted = [(_file_name(package_file), "", package_file)]
     wanted += ((name := _csv_file(release.csv), name, release.csv.place) for release in found)
     wanted += ((_file_name(m.place), _own_file(m), m.place) for m in kept)
-    return Moves(dict(sorted(_named(wanted))), (*_left_out(folder, found), *_spread(found)))
+    return FileMoves(dict(sorted(_named(wanted))), (*_left_out(folder, found), *_spread(found)))
 
 
 def _newest(found: Iterable[Release]) -> list[Manifest]:

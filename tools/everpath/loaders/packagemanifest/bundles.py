@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Verified", "as_bundle", "read_verified"]
+__all__ = ["LintPackage", "convert_to_bundle", "load_package_for_lint"]
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,10 +10,14 @@ from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE
-from everpath.loaders.bundle.package_manifest import read_package_manifest
-from everpath.loaders.bundle.shape import is_package_file_name
-from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder, unreadable_file
-from everpath.loaders.packagemanifest.releases import folder_releases
+from everpath.loaders.bundle.detect import is_package_file_name
+from everpath.loaders.packagemanifest.package_file import load_package_manifests
+from everpath.loaders.packagemanifest.package_folder import (
+    PackageFolder,
+    load_package_folder,
+    unreadable_file,
+)
+from everpath.loaders.packagemanifest.package_versions import csvs_with_manifests
 from everpath.model import Catalog, Channel, Package, Place
 from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import BundleFolder, Contents, Manifest, ValidationInput
@@ -21,7 +25,7 @@ from everpath.model.bundle_contents import BundleFolder, Contents, Manifest, Val
 _PREFIX: Final = "operators.operatorframework.io.bundle."
 
 
-class Verified(NamedTuple):
+class LintPackage(NamedTuple):
     """The catalog that package manifests amount to, and its bundles and package files one by one."""
 
     catalog: Catalog
@@ -41,7 +45,9 @@ def _annotations(package: Package, channels: Iterable[Channel]) -> dict[str, str
     }
 
 
-def as_bundle(folder: PackageFolder, package: Package, csv: Manifest, others: Sequence[Manifest]) -> Contents:
+def convert_to_bundle(
+    folder: PackageFolder, package: Package, csv: Manifest, others: Sequence[Manifest]
+) -> Contents:
     """A CSV and the manifests that belong to it. In no channel, it is taken to be in all: others tell."""
     channels = [channel for channel in package.channels if csv.name in channel.by_name]
     manifests = sorted((csv, *others), key=lambda manifest: Path(manifest.place.file).name)
@@ -54,12 +60,12 @@ def as_bundle(folder: PackageFolder, package: Package, csv: Manifest, others: Se
     )
 
 
-def read_verified(path: str) -> Verified:
+def load_package_for_lint(path: str) -> LintPackage:
     """All that rules look at in a folder of package manifests.
 
     Raises `UnreadableInput` where it cannot be listed, or where no package file makes it one.
     """
-    folder = read_package_folder(path, is_lenient=True)
+    folder = load_package_folder(path, is_lenient=True)
     broken = (p for p in folder.problems if is_package_file_name(p.place.file))
     if not folder.package_files and (problem := next(broken, None)):
         raise unreadable_file(problem)
@@ -70,7 +76,7 @@ def read_verified(path: str) -> Verified:
             file=path,
         )
     builder = CatalogBuilder()
-    read_package_manifest(folder.root, builder, thorough=True)
+    load_package_manifests(folder.root, builder, thorough=True)
     catalog = builder.build(folder.root)
     told = {problem.place.file for problem in catalog.problems}
     left = tuple(problem for problem in folder.problems if problem.place.file not in told)
@@ -79,13 +85,13 @@ def read_verified(path: str) -> Verified:
         *(ValidationInput(Catalog(folder.root), package_manifest=file) for file in folder.package_files),
         *(ValidationInput(Catalog(folder.root), BundleFolder(found)) for found in _bundles(folder, catalog)),
     )
-    return Verified(catalog, parts)
+    return LintPackage(catalog, parts)
 
 
 def _bundles(folder: PackageFolder, catalog: Catalog) -> Iterator[Contents]:
     """Every CSV once, for the package that has it."""
     packages = {bundle.place.file: package for package in catalog.packages for bundle in package.bundles}
-    for _, csv, manifests in folder_releases(folder):
+    for _, csv, manifests in csvs_with_manifests(folder):
         package = packages.get(csv.place.file)
         if package is not None:
-            yield as_bundle(folder, package, csv, manifests)
+            yield convert_to_bundle(folder, package, csv, manifests)

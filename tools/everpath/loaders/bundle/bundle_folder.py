@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Found", "Surroundings", "find_folders", "read_folder", "read_package_file"]
+__all__ = ["BundleFolders", "LintTarget", "find_bundle_folders", "load_folder_for_lint", "load_package_file"]
 
 import os
 from collections.abc import Iterable, Iterator
@@ -10,17 +10,17 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.contents import read_contents
-from everpath.loaders.bundle.facts import Note
-from everpath.loaders.bundle.folder import named_package, read_bundle
-from everpath.loaders.bundle.modelled import Files, add_notes, add_packages, bundle_of
-from everpath.loaders.bundle.shape import (
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
+from everpath.loaders.bundle.bundle_model import Files, add_notes, add_packages, build_bundle
+from everpath.loaders.bundle.bundle_summary import annotated_package, summarize_bundle
+from everpath.loaders.bundle.detect import (
     find_layouts,
-    holds_packages,
+    has_package_folders,
     is_package_file_name,
     is_package_folder,
 )
-from everpath.loaders.bundle.visits import Visit, folder_name, join
+from everpath.loaders.bundle.folder_reader import FolderReader, folder_name, join
+from everpath.loaders.bundle.summaries import Note
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import BundleFolder, BundleSize, PackageManifest, ValidationInput
@@ -35,14 +35,14 @@ _PER_FILE: Final = 64
 _BUNDLES: Final = "a bundle is a folder; so are a package's bundles and an operators repository"
 
 
-class Found(NamedTuple):
+class BundleFolders(NamedTuple):
     """The folders of bundles below a path, each with the name of its package's folder, and package files."""
 
     folders: tuple[tuple[str, str], ...]
     package_files: tuple[str, ...] = ()
 
 
-class Surroundings(NamedTuple):
+class LintTarget(NamedTuple):
     """What the user says of the cluster and the catalog that bundles are for."""
 
     kube_version: str = ""
@@ -50,45 +50,45 @@ class Surroundings(NamedTuple):
     labels: tuple[Place, str] | None = None
 
 
-def find_folders(path: str) -> Found:
+def find_bundle_folders(path: str) -> BundleFolders:
     """The bundles below a path: a bundle's folder, a package's, a repository's. Raises `UnreadableInput`.
 
     A package goes by the name of its folder, that of a single bundle by its annotations.
     Cost: the folders are listed.
     """
     path = path.rstrip(os.sep) or path
-    visit = Visit(path, expected=_BUNDLES)
-    listing = visit.listing("")
-    if layouts := find_layouts(visit, ""):
-        name = named_package(visit, layouts[0]) or folder_name(path)
-        return Found(((name, path),), _package_files(path, listing.files))
-    root = "operators" if "operators" in listing.folders and holds_packages(visit, "operators") else ""
-    names = ("",) if not root and is_package_folder(visit, "") else visit.listing(root).folders
-    found = [_package(visit, join(root, name)) for name in names]
+    reader = FolderReader(path, expected=_BUNDLES)
+    listing = reader.listing("")
+    if layouts := find_layouts(reader, ""):
+        name = annotated_package(reader, layouts[0]) or folder_name(path)
+        return BundleFolders(((name, path),), _package_files(path, listing.files))
+    root = "operators" if "operators" in listing.folders and has_package_folders(reader, "operators") else ""
+    names = ("",) if not root and is_package_folder(reader, "") else reader.listing(root).folders
+    found = [_package(reader, join(root, name)) for name in names]
     folders = tuple(chain.from_iterable(package.folders for package in found))
     files = tuple(chain.from_iterable(package.package_files for package in found))
     if not folders and not files:
         hint = "give a folder with manifests/ and metadata/, or one that holds such folders"
         raise UnreadableInput(f"there is no bundle in {path}", hint=hint, file=path)
-    return Found(folders, files)
+    return BundleFolders(folders, files)
 
 
-def _package(visit: Visit, name: str) -> Found:
+def _package(reader: FolderReader, name: str) -> BundleFolders:
     """The bundles of one package's folder. What cannot be listed is a bundle that cannot be read."""
-    package = name.rpartition(os.sep)[2] or folder_name(visit.root)
+    package = name.rpartition(os.sep)[2] or folder_name(reader.root)
     try:
-        listing = visit.listing(name)
-        folders = [folder for folder in listing.folders if _holds_bundle(visit, join(name, folder))]
+        listing = reader.listing(name)
+        folders = [folder for folder in listing.folders if _holds_bundle(reader, join(name, folder))]
     except UnreadableInput:
-        return Found(((package, join(visit.root, name)),))
-    paths = tuple((package, join(visit.root, join(name, folder))) for folder in folders)
-    return Found(paths, _package_files(join(visit.root, name), listing.files))
+        return BundleFolders(((package, join(reader.root, name)),))
+    paths = tuple((package, join(reader.root, join(name, folder))) for folder in folders)
+    return BundleFolders(paths, _package_files(join(reader.root, name), listing.files))
 
 
-def _holds_bundle(visit: Visit, folder: str) -> bool:
+def _holds_bundle(reader: FolderReader, folder: str) -> bool:
     try:
-        listing = visit.listing(folder)
-        return "metadata" in listing.folders or bool(find_layouts(visit, folder))
+        listing = reader.listing(folder)
+        return "metadata" in listing.folders or bool(find_layouts(reader, folder))
     except UnreadableInput:
         return True
 
@@ -97,29 +97,29 @@ def _package_files(folder: str, files: Iterable[str]) -> tuple[str, ...]:
     return tuple(join(folder, file) for file in files if is_package_file_name(file))
 
 
-def read_folder(path: str, surroundings: Surroundings) -> ValidationInput:
+def load_folder_for_lint(path: str, surroundings: LintTarget) -> ValidationInput:
     """One bundle's folder, whole. What cannot be read is a problem, never an exception."""
     try:
-        contents = read_contents(path)
-        visit = Visit(path)
-        catalog = _catalog(visit, contents.problems)
-        missing_folders = tuple(n for n in ("manifests", "metadata") if n not in visit.listing("").folders)
-        stray_files = () if "manifests" in missing_folders else tuple(_strays(visit))
-        folder = BundleFolder(contents, stray_files, missing_folders, _weight(visit), *surroundings)
+        contents = load_bundle_contents(path)
+        reader = FolderReader(path)
+        catalog = _catalog(reader, contents.problems)
+        missing_folders = tuple(n for n in ("manifests", "metadata") if n not in reader.listing("").folders)
+        stray_files = () if "manifests" in missing_folders else tuple(_strays(reader))
+        folder = BundleFolder(contents, stray_files, missing_folders, _weight(reader), *surroundings)
     except UnreadableInput as error:
         problem = Problem("unreadable-document", Place(path), error.message, error.hint)
         return ValidationInput(Catalog(path, problems=(problem,)))
     return ValidationInput(catalog, folder)
 
 
-def _catalog(visit: Visit, problems: tuple[Problem, ...]) -> Catalog:
+def _catalog(reader: FolderReader, problems: tuple[Problem, ...]) -> Catalog:
     """The catalog of one bundle: what rules about bundles look at, and what readers could not make sense of.
 
     Both readers meet the same faults; what the whole reading says of a file counts.
     """
     notes: list[Note] = []
-    builder, files = CatalogBuilder(), Files(visit.root)
-    facts = read_bundle(visit, "", find_layouts(visit, ""), notes)
+    builder, files = CatalogBuilder(), Files(reader.root)
+    facts = summarize_bundle(reader, "", find_layouts(reader, ""), notes)
     known = {problem.kind for problem in problems} | _TOLD
     package = facts.annotations.package if facts else None
     name = facts.csv.name if facts else None
@@ -127,50 +127,50 @@ def _catalog(visit: Visit, problems: tuple[Problem, ...]) -> Catalog:
     builder.add_problems(problems)
     if facts is not None:
         add_packages(
-            builder, [bundle_of(facts, package or "", files, builder)], UpdateMode.REPLACES, alone=True
+            builder, [build_bundle(facts, package or "", files, builder)], UpdateMode.REPLACES, alone=True
         )
-    return builder.build(visit.root)
+    return builder.build(reader.root)
 
 
 # Said of a whole folder by `read_contents`.
 _TOLD: Final = frozenset({"no-csv", "several-csvs", "no-annotations", "unreadable-document"})
 
 
-def _strays(visit: Visit) -> Iterator[str]:
+def _strays(reader: FolderReader) -> Iterator[str]:
     """Folders and hidden files among the manifests; folders end in a slash."""
-    listing = visit.listing("manifests", hidden=True)
-    at = join(visit.root, "manifests")
+    listing = reader.listing("manifests", hidden=True)
+    at = join(reader.root, "manifests")
     yield from (f"{join(at, name)}/" for name in listing.folders)
     yield from (join(at, name) for name in listing.files if name.startswith("."))
 
 
-def _weight(visit: Visit) -> BundleSize:
+def _weight(reader: FolderReader) -> BundleSize:
     """What the files take up as OLM counts it. Cost: large folders are read and compressed."""
-    sizes = dict(_sizes(visit, ""))
+    sizes = dict(_sizes(reader, ""))
     plain = sum(sizes.values())
     if plain < _SMALL:
         return BundleSize(plain, (plain + _PER_FILE * len(sizes)) * 4 // 3)
     from gzip import compress  # noqa: PLC0415 - few bundles are that large
 
-    packed = (len(compress(visit.read(file), 9)) for file in sizes)
+    packed = (len(compress(reader.read(file), 9)) for file in sizes)
     return BundleSize(plain, sum((size + 2) // 3 * 4 for size in packed))
 
 
-def _sizes(visit: Visit, folder: str) -> Iterator[tuple[str, int]]:
-    listing = visit.listing(folder, hidden=True)
+def _sizes(reader: FolderReader, folder: str) -> Iterator[tuple[str, int]]:
+    listing = reader.listing(folder, hidden=True)
     for name in listing.files:
         file = join(folder, name)
-        yield file, os.stat(join(visit.root, file)).st_size  # noqa: PTH116
+        yield file, os.stat(join(reader.root, file)).st_size  # noqa: PTH116
     for name in listing.folders:
-        yield from _sizes(visit, join(folder, name))
+        yield from _sizes(reader, join(folder, name))
 
 
-def read_package_file(path: str) -> ValidationInput:
+def load_package_file(path: str) -> ValidationInput:
     """One package file; a problem where it cannot be read."""
     folder, name = os.path.split(path)
     place = Place(path)
     try:
-        document = first_document(Visit(folder or ".").read(name)).value
+        document = first_document(FolderReader(folder or ".").read(name)).value
     except (UnreadableInput, Broken) as error:
         problem = Problem("unreadable-document", place, f"cannot be read: {error.message}")
         return ValidationInput(Catalog(path, problems=(problem,)))

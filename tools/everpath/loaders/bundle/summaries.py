@@ -7,12 +7,12 @@ not depend on where, or under which settings, it is read.
 from __future__ import annotations
 
 __all__ = [
-    "AnnotationsFacts",
-    "BundleFacts",
-    "CsvFacts",
-    "ManifestFacts",
+    "AnnotationsSummary",
+    "BundleSummary",
+    "CsvSummary",
     "Note",
-    "PackageFacts",
+    "PackageManifestSummary",
+    "PackageSummary",
     "TypedValue",
     "join_keys",
     "split_keys",
@@ -52,7 +52,7 @@ class TypedValue(Struct, frozen=True, array_like=True):
     file: str = ""
 
 
-class CsvFacts(Struct, frozen=True, array_like=True, gc=False):
+class CsvSummary(Struct, frozen=True, array_like=True, gc=False):
     """What a ClusterServiceVersion says about upgrades.
 
     `properties` is JSON text, as the annotation holds it. Keys are joined (`join_keys`): thousands of CSVs
@@ -86,7 +86,7 @@ def split_keys(joined: str) -> tuple[str, ...]:
     return tuple(joined.split("\n")) if joined else ()
 
 
-class AnnotationsFacts(Struct, frozen=True, array_like=True, gc=False):
+class AnnotationsSummary(Struct, frozen=True, array_like=True, gc=False):
     """What annotations.yaml says; `channels` is the list as written, with its commas."""
 
     package: str | None = None
@@ -95,14 +95,14 @@ class AnnotationsFacts(Struct, frozen=True, array_like=True, gc=False):
     notes: tuple[Note, ...] = ()
 
 
-class BundleFacts(Struct, frozen=True, array_like=True):
+class BundleSummary(Struct, frozen=True, array_like=True):
     """One bundle. Files are named from the folder of its package (or from its own, read alone)."""
 
     folder: str
     csv_file: str
-    csv: CsvFacts
+    csv: CsvSummary
     annotations_file: str | None = None
-    annotations: AnnotationsFacts = AnnotationsFacts()
+    annotations: AnnotationsSummary = AnnotationsSummary()
     properties: tuple[TypedValue, ...] = ()
     dependencies: tuple[TypedValue, ...] = ()
 
@@ -113,7 +113,7 @@ class BundleFacts(Struct, frozen=True, array_like=True):
                 yield note.at(file or "")
 
 
-class ManifestFacts(Struct, frozen=True, array_like=True):
+class PackageManifestSummary(Struct, frozen=True, array_like=True):
     """A package file of the format before bundles: channels as (name, currentCSV)."""
 
     file: str
@@ -122,10 +122,10 @@ class ManifestFacts(Struct, frozen=True, array_like=True):
     default_channel: str = ""
 
 
-class PackageFacts(Struct, frozen=True, array_like=True):
+class PackageSummary(Struct, frozen=True, array_like=True):
     """One package folder of a repository. `mode` is `updateGraph` of ci.yaml as written."""
 
-    bundles: tuple[BundleFacts, ...] = ()
-    manifests: tuple[ManifestFacts, ...] = ()
+    bundles: tuple[BundleSummary, ...] = ()
+    manifests: tuple[PackageManifestSummary, ...] = ()
     mode: str | None = None
     notes: tuple[Note, ...] = ()

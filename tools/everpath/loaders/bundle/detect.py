@@ -9,15 +9,15 @@ __all__ = [
     "YAML",
     "Layout",
     "find_layouts",
-    "holds_packages",
+    "has_package_folders",
     "is_bundle_folder",
     "is_csv_name",
+    "is_package_document",
     "is_package_file",
     "is_package_file_name",
     "is_package_folder",
     "is_package_manifest",
     "is_repository",
-    "says_package",
 ]
 
 import re
@@ -26,7 +26,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.visits import Listing, Visit, join
+from everpath.loaders.bundle.folder_reader import FolderReader, Listing, join
 
 #: What manifests end in.
 YAML: Final = (".yaml", ".yml", ".json")
@@ -57,7 +57,7 @@ class Layout(NamedTuple):
 def is_bundle_folder(path: str) -> bool:
     """Whether a folder is one bundle: manifests with a CSV among them, or with metadata beside them."""
     try:
-        return any(layout.is_bundle for layout in find_layouts(Visit(path), ""))
+        return any(layout.is_bundle for layout in find_layouts(FolderReader(path), ""))
     except UnreadableInput:
         return False
 
@@ -67,24 +67,24 @@ def is_csv_name(name: str) -> bool:
     return "clusterserviceversion" in name.lower()
 
 
-def find_layouts(visit: Visit, folder: str) -> list[Layout]:
+def find_layouts(reader: FolderReader, folder: str) -> list[Layout]:
     """The bundles in a folder, first the one opm would read. None: the folder is something else."""
-    listing = visit.listing(folder)
+    listing = reader.listing(folder)
     outer = _metadata(folder, listing)
-    found = [_layout(visit, folder, outer)] if "manifests" in listing.folders else []
+    found = [_layout(reader, folder, outer)] if "manifests" in listing.folders else []
     if "bundle" in listing.folders:
         inner = join(folder, "bundle")
-        below = visit.listing(inner)
+        below = reader.listing(inner)
         if "manifests" in below.folders:
-            found.append(_layout(visit, inner, _metadata(inner, below) or outer))
+            found.append(_layout(reader, inner, _metadata(inner, below) or outer))
     if not found and any(map(is_csv_name, listing.files)):
         found.append(Layout(folder, listing.files, outer or folder))
     return found
 
 
-def _layout(visit: Visit, folder: str, metadata: str | None) -> Layout:
+def _layout(reader: FolderReader, folder: str, metadata: str | None) -> Layout:
     manifests = join(folder, "manifests")
-    return Layout(manifests, visit.listing(manifests).files, metadata)
+    return Layout(manifests, reader.listing(manifests).files, metadata)
 
 
 def _metadata(folder: str, listing: Listing) -> str | None:
@@ -93,27 +93,27 @@ def _metadata(folder: str, listing: Listing) -> str | None:
 
 def is_repository(path: str) -> bool:
     """Whether a folder is a package of bundles, holds such packages, or has an operators folder that does."""
-    visit = Visit(path)
-    return is_package_folder(visit, "") or any(holds_packages(visit, f) for f in ("operators", ""))
+    reader = FolderReader(path)
+    return is_package_folder(reader, "") or any(has_package_folders(reader, f) for f in ("operators", ""))
 
 
-def holds_packages(visit: Visit, folder: str) -> bool:
+def has_package_folders(reader: FolderReader, folder: str) -> bool:
     """Whether some of the first folders in it are packages."""
     try:
-        names = visit.listing(folder).folders
+        names = reader.listing(folder).folders
     except UnreadableInput:
         return False
-    return any(is_package_folder(visit, join(folder, name)) for name in islice(names, _SNIFFED_FOLDERS))
+    return any(is_package_folder(reader, join(folder, name)) for name in islice(names, _SNIFFED_FOLDERS))
 
 
-def is_package_folder(visit: Visit, folder: str) -> bool:
+def is_package_folder(reader: FolderReader, folder: str) -> bool:
     """Whether some folder in it is a bundle, or a package file stands among folders that hold CSVs."""
     try:
-        listing = visit.listing(folder)
+        listing = reader.listing(folder)
         if any(map(is_package_file_name, listing.files)):
             return True
         names = islice(listing.folders, _SNIFFED_FOLDERS)
-        layouts = [layout for name in names for layout in find_layouts(visit, join(folder, name))]
+        layouts = [layout for name in names for layout in find_layouts(reader, join(folder, name))]
     except UnreadableInput:
         return False
     return any(layout.is_bundle for layout in layouts)
@@ -121,15 +121,15 @@ def is_package_folder(visit: Visit, folder: str) -> bool:
 
 def is_package_manifest(path: str) -> bool:
     """Whether a package file stands in a folder: by its name, else by its content among the first files."""
-    visit = Visit(path)
+    reader = FolderReader(path)
     try:
-        files = visit.listing("").files
+        files = reader.listing("").files
     except UnreadableInput:
         return False
     if any(map(is_package_file_name, files)):
         return True
     texts = (name for name in files if name.endswith(YAML))
-    return any(is_package_file(visit, name) for name in islice(texts, _SNIFFED_FILES))
+    return any(is_package_file(reader, name) for name in islice(texts, _SNIFFED_FILES))
 
 
 def is_package_file_name(name: str) -> bool:
@@ -137,10 +137,10 @@ def is_package_file_name(name: str) -> bool:
     return name.endswith(tuple(f".package{ending}" for ending in YAML))
 
 
-def is_package_file(visit: Visit, file: str) -> bool:
+def is_package_file(reader: FolderReader, file: str) -> bool:
     """Whether a file says what a package file says."""
     try:
-        data = visit.read(file, _LARGEST)
+        data = reader.read(file, _LARGEST)
     except UnreadableInput:
         return False
     return _may_be_package(data) and _parses_as_package(data)
@@ -158,11 +158,11 @@ def _parses_as_package(data: bytes) -> bool:
     from everpath.parsing.first_document import Broken, first_document  # noqa: PLC0415
 
     try:
-        return says_package(first_document(data).value)
+        return is_package_document(first_document(data).value)
     except Broken:
         return False
 
 
-def says_package(document: Any) -> bool:
+def is_package_document(document: Any) -> bool:
     """Whether a document is a package file's and no catalog's."""
     return isinstance(document, dict) and "packageName" in document and "schema" not in document

@@ -6,7 +6,7 @@ metadata/ every file, told apart by what it holds. What opm drops with a warning
 
 from __future__ import annotations
 
-__all__ = ["read_contents", "read_manifest"]
+__all__ = ["load_bundle_contents", "load_manifest"]
 
 import io
 from collections.abc import Iterator, Mapping
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE
-from everpath.loaders.bundle.folder import is_metadata_name
-from everpath.loaders.bundle.shape import YAML, Layout, find_layouts
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.bundle_summary import is_metadata_name
+from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
+from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.fbc.documents import Document, Flaw, is_json, yaml_documents
 from everpath.loaders.typed import type_name
 from everpath.model import Place, Problem, Property
@@ -27,26 +27,25 @@ from everpath.parsing import json_text, yaml11
 from everpath.parsing.parsed import Parsed, TextProblem, byte_offset
 
 
-def read_contents(path: str) -> Contents:
+def load_bundle_contents(path: str) -> Contents:
     """The bundle in a folder. Raises `UnreadableInput` when it cannot be listed or is no bundle's.
 
     Cost: every file is parsed.
     """
-    visit = Visit(path)
-    layouts = find_layouts(visit, "")
+    reader = FolderReader(path)
+    layouts = find_layouts(reader, "")
     if not layouts:
         message = f"{path} is not a bundle: it has no manifests folder"
         raise UnreadableInput(message, hint="give the folder that holds manifests/ and metadata/", file=path)
-    reader = _Reader(visit)
-    return reader.contents(layouts[0])
+    return _ContentsLoader(reader).contents(layouts[0])
 
 
-def read_manifest(visit: Visit, file: str) -> Manifest | Problem | None:
+def load_manifest(reader: FolderReader, file: str) -> Manifest | Problem | None:
     """The manifest in one file, or why it cannot be read; None where something else is in it."""
-    reader = _Reader(visit)
-    found = reader.file(file)
+    loader = _ContentsLoader(reader)
+    found = loader.file(file)
     if found is None:
-        return reader.problems[0]
+        return loader.problems[0]
     return Manifest(found.place, found.value) if _is_manifest(found.value) else None
 
 
@@ -63,12 +62,12 @@ class _File(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Reader:
-    visit: Visit
+class _ContentsLoader:
+    reader: FolderReader
     problems: list[Problem] = field(default_factory=list)
 
     def contents(self, layout: Layout) -> Contents:
-        folder = self.visit.root
+        folder = self.reader.root
         manifests = tuple(self._manifests(layout))
         metadata = self._metadata(layout)
         self._note_missing(layout, manifests, metadata)
@@ -107,7 +106,7 @@ class _Reader:
         folder = layout.metadata
         if folder is None:
             return
-        names = self.visit.listing(folder, hidden=True).files
+        names = self.reader.listing(folder, hidden=True).files
         for name in filter(is_metadata_name, names) if _is_shared(layout) else names:
             # opm tries every file, a README too; only what is called YAML is expected to be some.
             file = self.file(join(folder, name), is_expected=name.endswith(YAML))
@@ -115,9 +114,9 @@ class _Reader:
                 yield file
 
     def file(self, name: str, *, is_expected: bool = True) -> _File | None:
-        place = Place(join(self.visit.root, name))
+        place = Place(join(self.reader.root, name))
         try:
-            data = self.visit.read(name)
+            data = self.reader.read(name)
             return _first_document(data, place)
         except UnreadableInput as error:
             self._add("unreadable-document", place, error.message, error.hint)
@@ -129,7 +128,7 @@ class _Reader:
 
     def _note_missing(self, layout: Layout, manifests: tuple[Manifest, ...], metadata: _Metadata) -> None:
         csvs = [m for m in manifests if m.kind == CSV]
-        folder = Place(self.visit.root)
+        folder = Place(self.reader.root)
         if not csvs:
             where = layout.manifests or "the folder"
             self._add("no-csv", folder, f"no file of {where} is a {CSV}", f"add the bundle's {CSV}")
