@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents import bundle, catalog, channel, package
-from everpath.go_types.shapes import SHAPES
+from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.rules.cel import CelError
 from everpath.rules.cel import check as compiled
-from everpath.rules.constraints import _size
+from everpath.rules.constraints import json_size
 from everpath.rules.dns_names import label_fault, subdomain_fault
 from everpath.rules.image_references import mended, reference_fault
 from everpath.rules.lint import check
@@ -67,7 +67,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
     max_leaves=8,
 )
-TYPES = st.sampled_from([*SHAPES, "olm.constraint", "olm.deprecated", "example.com"])
+TYPES = st.sampled_from([*PROPERTY_TYPES, "olm.constraint", "olm.deprecated", "example.com"])
 CEL = st.lists(st.sampled_from(SIGNS)).map(" ".join)
 
 
@@ -111,4 +111,4 @@ def test_every_label_is_a_subdomain(name: str) -> None:
 @given(VALUES)
 def test_the_size_of_a_constraint_is_that_of_its_compact_json(value: object) -> None:
     compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    assert _size(value) == len(compact.encode(errors="surrogatepass"))
+    assert json_size(value) == len(compact.encode(errors="surrogatepass"))

@@ -26,7 +26,7 @@ from everpath.errors import EverpathError, UsageError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.ranges.masterminds import Constraint, ConstraintError
-from everpath.reporters.plain import count, listed, printable
+from everpath.reporters.formatting import count, join_names, printable
 from everpath.resolvers.admission import version_refusal
 from everpath.resolvers.extensions import Source
 from everpath.simulate import Asked, released
@@ -114,7 +114,7 @@ def say_unknown(text: str, meant: Asked, chosen: Mapping[str, Sequence[Source]])
 def named(packages: Collection[str]) -> str:
     """`2 packages (a and b)`; of many the first. There is one at least."""
     shown = sorted(packages)[:_MOST_PACKAGES]
-    names = listed(shown) if len(shown) == len(packages) else f"{', '.join(shown)}, …"
+    names = join_names(shown) if len(shown) == len(packages) else f"{', '.join(shown)}, …"
     return f"{count(len(packages), 'package')} ({printable(names)})"
 
 

@@ -30,7 +30,7 @@ from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
 from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.model import Catalog, Package
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 from everpath.resolvers.extensions import Source
 from everpath.rules.findings import Finding
 from everpath.rules.lint import Selection, check

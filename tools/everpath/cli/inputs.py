@@ -17,7 +17,7 @@ from everpath.loaders.reading import Progress, read
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 from everpath.rules.registry import rules_about
 
 if TYPE_CHECKING:

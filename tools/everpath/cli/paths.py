@@ -33,7 +33,7 @@ from everpath.paths.bundle_selector import Subject, installed, subject
 from everpath.paths.constraints import Demand, DemandKind
 from everpath.paths.hop_graph import POLICIES, Policy
 from everpath.paths.report import Question, Roadbook, roadbook
-from everpath.reporters.plain import listed
+from everpath.reporters.formatting import join_names
 from everpath.resolvers.decisions import Installed
 from everpath.resolvers.extensions import Source
 from everpath.versions import Version, VersionError, parse_tolerant
@@ -223,7 +223,11 @@ def _start(
 
 def _elsewhere(package: PackageGraph, goal: Subject) -> UsageError:
     there = sorted({c for name in goal.names for c in package.channels_by_entry.get(name, ())})
-    hint = f"it is in {listed(there)}" if there else "it is in no channel at all, so that no road leads to it"
+    hint = (
+        f"it is in {join_names(there)}"
+        if there
+        else "it is in no channel at all, so that no road leads to it"
+    )
     return UsageError(f"no channel that was chosen has {goal.text!r}", hint=hint)
 
 

@@ -29,8 +29,8 @@ from everpath.loaders.bundle.crds import bundle_crds_loader
 from everpath.loaders.location import Location
 from everpath.loaders.reading import read
 from everpath.model import Place
-from everpath.reporters import view
-from everpath.reporters.outcome import Outcome
+from everpath.reporters import reporter
+from everpath.reporters.lint_report import LintReport
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import (
@@ -52,7 +52,7 @@ _GRAPH: Final = GRAPH - {"waiver"} | {"upgrade"}
 
 def refused(project: Project, made: Made, config: Config) -> bool:
     """Whether something is wrong with what was made, which is told then."""
-    told = list(objections(project, made, config, view("text")))
+    told = list(objections(project, made, config, reporter("text")))
     if told:
         write(told, None, machine=False)
         click.echo("error: nothing was written: the files would have the errors above", err=True)
@@ -60,7 +60,7 @@ def refused(project: Project, made: Made, config: Config) -> bool:
 
 
 def objections(
-    project: Project, made: Made, config: Config, told: Callable[[Outcome], Iterator[str]]
+    project: Project, made: Made, config: Config, told: Callable[[LintReport], Iterator[str]]
 ) -> Iterator[str]:
     """Every finding that keeps the files from being written, told as `bundle validate` does, or otherwise.
 
@@ -179,7 +179,7 @@ class _Wishes(NamedTuple):
     verbose: bool = False
 
 
-def _grave(report: Report, subjects: frozenset[str], config: Config, aside: _Aside) -> Outcome:
+def _grave(report: Report, subjects: frozenset[str], config: Config, aside: _Aside) -> LintReport:
     """The report with what counts in it, and nothing else."""
     outcome = outcome_of(_Wishes(), config, report, _locate(config, aside), subjects, "generate")
     grave = tuple(f for f in report.findings if f.unreadable or outcome.fails(f))

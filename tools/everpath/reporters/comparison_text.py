@@ -15,7 +15,7 @@ from everpath.compare.matrix import Matrix, MatrixRow
 from everpath.compare.outcomes import Outcome
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison import ToldComparison, ToldMatrix, cut, since
-from everpath.reporters.plain import columns, one_line
+from everpath.reporters.formatting import columns, one_line
 from everpath.resolvers.decisions import FailureKind
 from everpath.resolvers.walks import End
 from everpath.rules.findings import Severity

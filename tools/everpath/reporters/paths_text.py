@@ -14,7 +14,7 @@ from everpath.paths.mirror import Kept, Mirror
 from everpath.paths.path_counts import MOST_IN_LOOP, Road, Tally
 from everpath.paths.report import Question, Roadbook, Survey, Verdict
 from everpath.reporters.colour import Paint
-from everpath.reporters.plain import columns, count, listed, one_line, spelled
+from everpath.reporters.formatting import columns, count, join_names, one_line, quote_empty
 from everpath.resolvers import olm_v1
 from everpath.resolvers.arrivals import arrivals
 from everpath.simulate.reasons import failing
@@ -69,16 +69,16 @@ def _goal(survey: Survey) -> str:
     """Where the roads lead. Under v1 there may be two such places, so that it says which this is."""
     name, graphs = survey.goal, survey.network.followed
     if survey.network.policy != "v1" or any(name == graph.head for graph in graphs):
-        return spelled(name)
+        return quote_empty(name)
     if name not in {first for graph in graphs for first in olm_v1.fresh_installs(graph)}:
-        return spelled(name)
+        return quote_empty(name)
     withdrawn = not any(name in arrivals(graph, "v1") for graph in graphs)
     more = ", though it is withdrawn" if withdrawn else ""
-    return f"{spelled(name)}, which it installs afresh{more}"
+    return f"{quote_empty(name)}, which it installs afresh{more}"
 
 
 def _channels(names: Sequence[str]) -> str:
-    return f"channel {names[0]}" if len(names) == 1 else f"channels {listed(names)}"
+    return f"channel {names[0]}" if len(names) == 1 else f"channels {join_names(names)}"
 
 
 def _failures(net: Network, paint: Paint) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _table(survey: Survey) -> Iterator[str]:
     for name in survey.network.place:
         if name != survey.goal:
             version = survey.network.versions.get(name)
-            rows.append((spelled(name), str(version or ""), *_counts(survey.tallies.get(name))))
+            rows.append((quote_empty(name), str(version or ""), *_counts(survey.tallies.get(name))))
     yield from columns(rows)
     if len(survey.longest) > 1:
         yield f"\nlongest: {_road(survey.network, survey.longest)}\n"
@@ -130,9 +130,9 @@ def _power(number: int) -> str:
 def _listed(survey: Survey) -> Iterator[str]:
     """The first roads from one entry, and a longest one where that is not among them."""
     start, tally = survey.start or "", survey.tallies.get(survey.start or "")
-    way = f"from {spelled(start)} to {spelled(survey.goal)}"
+    way = f"from {quote_empty(start)} to {quote_empty(survey.goal)}"
     if start == survey.goal:
-        yield one_line(f"{spelled(start)} is there already") + "\n"
+        yield one_line(f"{quote_empty(start)} is there already") + "\n"
         return
     if tally is None:
         yield one_line(f"no road leads {way}") + "\n"
@@ -153,19 +153,19 @@ def _listed(survey: Survey) -> Iterator[str]:
 
 def _road(net: Network, road: Road) -> str:
     """`a -[replaces]-> b -[skips, skipRange]-> c`; where channels can be switched, with the channels."""
-    text = spelled(road[0])
+    text = quote_empty(road[0])
     for hop in net.hops(road):
         edge = ", ".join(kind.value for kind in hop.kinds) or "same version"
         where = f" in {', '.join(hop.channels)}" if len(net.graphs) > 1 and hop.channels else ""
-        text += f" -[{edge}{where}]-> {spelled(hop.end)}"
+        text += f" -[{edge}{where}]-> {quote_empty(hop.end)}"
     return one_line(text)
 
 
 def _names(names: Sequence[str]) -> str:
     """Names in a sentence, of many the first."""
     if len(names) <= _MOST_NAMES:
-        return one_line(listed([spelled(name) for name in names]))
-    shown = ", ".join(spelled(name) for name in names[: _MOST_NAMES - 1])
+        return one_line(join_names([quote_empty(name) for name in names]))
+    shown = ", ".join(quote_empty(name) for name in names[: _MOST_NAMES - 1])
     return one_line(f"{shown} and {len(names) - _MOST_NAMES + 1:,} more")
 
 
@@ -186,14 +186,14 @@ def _verdict(verdict: Verdict, paint: Paint) -> Iterator[str]:
 def _offence(net: Network, offence: Offence, *, must_pass: bool) -> Iterator[str]:
     where = _channels([graph.name for graph in net.graphs])
     if offence.culprit is None:
-        yield one_line(f"  {where}: a new install is {spelled(offence.road[0])}") + "\n"
+        yield one_line(f"  {where}: a new install is {quote_empty(offence.road[0])}") + "\n"
         return
     yield f"  {one_line(where)}: {_road(net, offence.road)}\n"
     start, end = offence.culprit
     [hop] = net.hops((start, end))
-    by = f" by {listed([kind.value for kind in hop.kinds])}" if hop.kinds else ""
+    by = f" by {join_names([kind.value for kind in hop.kinds])}" if hop.kinds else ""
     leads = f"which leads {'past' if must_pass else 'onto'} it"
-    yield one_line(f"    {spelled(end)} accepts {spelled(start)}{by}, {leads}") + "\n"
+    yield one_line(f"    {quote_empty(end)} accepts {quote_empty(start)}{by}, {leads}") + "\n"
     if offence.road[0] in net.absent:
         yield one_line(f"    {_presence(net, offence.road)}") + "\n"
     others = [name for name in offence.starts if name != offence.road[0]]
@@ -205,8 +205,9 @@ def _presence(net: Network, road: Road) -> str:
     """Why somebody counts who is in none of the channels."""
     kinds = next(net.hops(road)).kinds
     if EdgeKind.REPLACES in kinds or EdgeKind.SKIPS in kinds:
-        return f"{spelled(road[0])} is no entry there, but {spelled(road[1])} names it, and users may have it"
-    return f"{spelled(road[0])} is no entry there: it stands for all that the same ranges accept"
+        first, second = map(quote_empty, road[:2])
+        return f"{first} is no entry there, but {second} names it, and users may have it"
+    return f"{quote_empty(road[0])} is no entry there: it stands for all that the same ranges accept"
 
 
 def _mirror(question: Question, mirror: Mirror, paint: Paint) -> Iterator[str]:
@@ -226,13 +227,13 @@ def _kept(question: Question, mirror: Mirror, kept: Kept, paint: Paint) -> Itera
         yield one_line(f"channel {kept.channel}: {because}{all_of_it}") + "\n"
         return
     summary = f"channel {kept.channel}: {len(kept.entries)} of {count(kept.total, 'entry')}"
-    goals = " or ".join(spelled(name) for name in kept.goals if name in kept.entries)
+    goals = " or ".join(quote_empty(name) for name in kept.goals if name in kept.entries)
     yield one_line(f"{summary}; users of {count(len(kept.served), 'version')} come to {goals}") + "\n"
     bundles = question.package.package.by_name
     rows = [("KEEP", "VERSION", "WHY")]
     for name in kept.entries:
         bundle = bundles.get(name)
-        rows.append((spelled(name), (bundle.version or "") if bundle else "", _why(mirror, kept, name)))
+        rows.append((quote_empty(name), (bundle.version or "") if bundle else "", _why(mirror, kept, name)))
     yield from (f"  {line}" for line in columns(rows))
     if kept.cut_off:
         yield f"  {paint('yellow', 'no road even in the whole channel')}: {_names(kept.cut_off)}\n"

@@ -11,7 +11,7 @@ from typing import Any, Final
 from everpath.layout.picture import Node, Picture, Reach
 from everpath.layout.roads import Road, Roads
 from everpath.layout.scene import Scene, Sighted
-from everpath.reporters.outcome import sentence
+from everpath.reporters.lint_report import full_message
 from everpath.simulate import Asked
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
@@ -104,7 +104,7 @@ def _finding(sighted: Sighted) -> Json:
         "file": sighted.file or None,
         "line": sighted.line or None,
         "column": sighted.column or None,
-        "message": sentence(finding),
+        "message": full_message(finding),
         "because": list(finding.because),
         "fix": finding.fix,
     }

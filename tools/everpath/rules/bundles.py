@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from everpath.go_types.shapes import SHAPES, misfits
+from everpath.go_types import type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import opm
@@ -197,7 +198,9 @@ def _version_place(bundle: Bundle) -> Place:
 def _states_a_version(bundle: Bundle) -> bool:
     """Whether there is a version to judge: other rules report a property that is absent or misshapen."""
     stated = list(bundle.properties_of("olm.package"))
-    return bundle.csv is not None or any(not list(misfits(p.value, SHAPES[p.type])) for p in stated)
+    return bundle.csv is not None or any(
+        not any(type_mismatches(p.value, PROPERTY_TYPES[p.type])) for p in stated
+    )
 
 
 @bundle_rule("EP406", "bundle-version", Severity.ERROR)

@@ -36,7 +36,7 @@ from everpath.opm_render.bundles import (
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates import is_template, render_template
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 
 _MIGRATION: Final = "bundle-object-to-csv-metadata"
 

@@ -37,7 +37,7 @@ from everpath.parsing.go_yaml import yaml_text
 from everpath.releases.model import Release, ReleasesFile, has_tag_or_digest
 from everpath.releases.reconstruction import reconstruct_releases
 from everpath.releases.validation import is_folder_name
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 from everpath.versions import parse_or_none
 
 _SCHEMA: Final = f"{__url__}/raw/main/docs/schemas/releases.schema.json"

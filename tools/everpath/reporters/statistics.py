@@ -8,15 +8,15 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from everpath.reporters.document import VERSION, summary
-from everpath.reporters.outcome import Outcome, page
-from everpath.reporters.plain import columns
+from everpath.reporters.formatting import columns
+from everpath.reporters.json_report import VERSION, summary
+from everpath.reporters.lint_report import LintReport, rule_url
 from everpath.rules.findings import Finding
 
 _Row = tuple[int, str, str, str]
 
 
-def render(outcome: Outcome, name: str) -> Iterator[str]:
+def render(outcome: LintReport, name: str) -> Iterator[str]:
     """The tally in one of TALLY_FORMATS; only JSON counts what --show hides."""
     if name == "json":
         return _document(outcome)
@@ -30,22 +30,22 @@ def _rows(findings: Iterable[Finding]) -> list[_Row]:
     return [(number, rule, severity.word, name) for (rule, name, severity), number in ranked]
 
 
-def _text(outcome: Outcome, rows: list[_Row]) -> Iterator[str]:
+def _text(outcome: LintReport, rows: list[_Row]) -> Iterator[str]:
     digits = max((len(str(row[0])) for row in rows), default=0)
     yield from columns([(str(row[0]).rjust(digits), *row[1:]) for row in rows])
     if not outcome.brief:
         yield f"{outcome.summary}\n"
 
 
-def _markdown(outcome: Outcome, rows: list[_Row]) -> Iterator[str]:
+def _markdown(outcome: LintReport, rows: list[_Row]) -> Iterator[str]:
     yield f"### everpath {outcome.command}\n\n{outcome.summary}\n"
     if rows:
         yield "\n| findings | severity | rule |\n|--:|---|---|\n"
     for number, rule, severity, name in rows:
-        yield f"| {number} | {severity} | [{rule} {name}]({page(rule)}) |\n"
+        yield f"| {number} | {severity} | [{rule} {name}]({rule_url(rule)}) |\n"
 
 
-def _document(outcome: Outcome) -> Iterator[str]:
+def _document(outcome: LintReport) -> Iterator[str]:
     keys = ("count", "rule", "severity", "name")
     rows = [dict(zip(keys, row, strict=True)) for row in _rows(outcome.report.findings)]
     yield json.dumps({"version": VERSION, "summary": summary(outcome), "statistics": rows}, indent=1) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["columns", "count", "listed", "one_line", "printable", "spelled", "width"]
+__all__ = ["columns", "count", "display_width", "join_names", "one_line", "printable", "quote_empty"]
 
 from collections.abc import Iterator, Sequence
 from unicodedata import combining, east_asian_width
@@ -24,12 +24,12 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.splitlines()))
 
 
-def spelled(name: str) -> str:
+def quote_empty(name: str) -> str:
     """A name where it stands among others: an empty one would not be seen."""
     return name or '""'
 
 
-def width(text: str) -> int:
+def display_width(text: str) -> int:
     """How many columns of a terminal a printable text takes."""
     if text.isascii():
         return len(text)
@@ -43,7 +43,7 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"
 
 
-def listed(parts: Sequence[str]) -> str:
+def join_names(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *most, last = parts
     return f"{', '.join(most)} and {last}" if most else last
@@ -52,7 +52,7 @@ def listed(parts: Sequence[str]) -> str:
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Rows as aligned lines, two blanks between columns and none at the end."""
     safe = [[one_line(cell) for cell in row] for row in rows]
-    widths = [max(map(width, column)) for column in zip(*safe, strict=True)]
+    widths = [max(map(display_width, column)) for column in zip(*safe, strict=True)]
     for row in safe:
-        padded = (cell + " " * (w - width(cell)) for cell, w in zip(row, widths, strict=True))
+        padded = (cell + " " * (w - display_width(cell)) for cell, w in zip(row, widths, strict=True))
         yield "  ".join(padded).rstrip() + "\n"

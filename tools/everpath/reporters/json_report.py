@@ -8,14 +8,14 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from everpath.reporters.outcome import Outcome, Sighting, sentence
+from everpath.reporters.lint_report import LintReport, LocatedFinding, full_message
 from everpath.rules.findings import Severity
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1
 
 
-def render(outcome: Outcome) -> Iterator[str]:
+def render(outcome: LintReport) -> Iterator[str]:
     """One JSON object, a line for each finding, written as the findings are located."""
     yield f'{{"version": {VERSION},\n "summary": {json.dumps(summary(outcome))},\n "findings": ['
     separator = "\n  "
@@ -25,13 +25,13 @@ def render(outcome: Outcome) -> Iterator[str]:
     yield "\n ]}\n"
 
 
-def findings(outcome: Outcome) -> Iterator[str]:
+def findings(outcome: LintReport) -> Iterator[str]:
     """A JSON object for each finding."""
     for sighting in outcome.sightings(outcome.report.findings):
         yield json.dumps(_finding(sighting), ensure_ascii=False)
 
 
-def summary(outcome: Outcome) -> dict[str, int]:
+def summary(outcome: LintReport) -> dict[str, int]:
     """How much was looked at and how much was found."""
     report = outcome.report
     return {
@@ -43,7 +43,7 @@ def summary(outcome: Outcome) -> dict[str, int]:
     }
 
 
-def _finding(sighting: Sighting) -> dict[str, Any]:
+def _finding(sighting: LocatedFinding) -> dict[str, Any]:
     finding, location = sighting.finding, sighting.location
     return {
         "rule": finding.rule,
@@ -55,7 +55,7 @@ def _finding(sighting: Sighting) -> dict[str, Any]:
         "file": location.file or None,
         "line": location.line or None,
         "column": location.column or None,
-        "message": sentence(finding),
+        "message": full_message(finding),
         "because": list(finding.because),
         "fix": finding.fix,
     }

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 __all__ = [
-    "Outcome",
-    "Shown",
-    "Sighting",
+    "GroupedFinding",
+    "LintReport",
+    "LocatedFinding",
     "Workspace",
-    "explained",
-    "page",
-    "sentence",
-    "shown_once",
-    "statement",
+    "full_message",
+    "group_channels",
+    "one_line_message",
+    "rule_description",
+    "rule_url",
 ]
 
 import os.path
@@ -24,7 +24,7 @@ from typing import Final, NamedTuple
 from everpath import __url__
 from everpath.loaders.location import Location
 from everpath.model import Place
-from everpath.reporters.plain import count, listed, one_line
+from everpath.reporters.formatting import count, join_names, one_line
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
 from everpath.rules.registry import Rule
@@ -32,23 +32,23 @@ from everpath.rules.registry import Rule
 _WORD: Final = re.compile(r"[\w.+-]*\w")
 
 
-def page(rule: str) -> str:
+def rule_url(rule: str) -> str:
     """Where a rule is explained: what, who is hurt, a bad graph, a good one."""
     return f"{__url__}/blob/main/docs/rules/{rule}.md"
 
 
-def explained(rule: Rule) -> list[str]:
+def rule_description(rule: Rule) -> list[str]:
     """The law of a rule for its users: unwrapped paragraphs, without the cost."""
     paragraphs = (" ".join(text.split()).partition("Cost: ")[0].rstrip() for text in rule.law.split("\n\n"))
     return [text for text in paragraphs if text]
 
 
-def statement(finding: Finding) -> str:
+def one_line_message(finding: Finding) -> str:
     """The message on one line, saying whom it is about where it does not say so itself."""
-    return one_line(sentence(finding))
+    return one_line(full_message(finding))
 
 
-def sentence(finding: Finding) -> str:
+def full_message(finding: Finding) -> str:
     """The same as it is: a message that stands alone, whatever characters are in it."""
     message, name = finding.message, finding.entry
     return f"{name}: {message}" if name and not _mentions(message, name) else message
@@ -75,7 +75,7 @@ class Workspace(NamedTuple):
         return whole.as_posix()
 
 
-class Shown(NamedTuple):
+class GroupedFinding(NamedTuple):
     """A finding as a person is told it: once for all channels that it is true of."""
 
     finding: Finding
@@ -86,7 +86,7 @@ class Shown(NamedTuple):
         return self.finding.severity
 
 
-def shown_once(findings: Iterable[Finding]) -> Iterator[Shown]:
+def group_channels(findings: Iterable[Finding]) -> Iterator[GroupedFinding]:
     """The findings in their order; those that differ by nothing but the channel become one.
 
     A bundle folder states its edges once and is a member of many channels. Cost: one look-up a finding.
@@ -98,10 +98,10 @@ def shown_once(findings: Iterable[Finding]) -> Iterator[Shown]:
         groups.setdefault((finding._replace(channel=None), times[finding]), []).append(finding)
         times[finding] += 1
     for group in groups.values():
-        yield Shown(group[0], tuple(f.channel for f in group if f.channel))
+        yield GroupedFinding(group[0], tuple(f.channel for f in group if f.channel))
 
 
-class Sighting(NamedTuple):
+class LocatedFinding(NamedTuple):
     """A finding, the line it stands on, and the channels it is true of."""
 
     finding: Finding
@@ -121,7 +121,7 @@ class Sighting(NamedTuple):
         return ":".join(one_line(str(step)) for step in steps if step)
 
 
-class Outcome(NamedTuple):
+class LintReport(NamedTuple):
     """One run, ready to be told.
 
     `show` is the least severity worth a person's time, `fail_on` the least that fails the run (None: none
@@ -140,17 +140,17 @@ class Outcome(NamedTuple):
     command: str = "validate-graph"
 
     @property
-    def shown(self) -> tuple[Shown, ...]:
+    def shown(self) -> tuple[GroupedFinding, ...]:
         """Findings a person asked to see, each of them once."""
-        return tuple(shown_once(f for f in self.report.findings if f.severity >= self.show))
+        return tuple(group_channels(f for f in self.report.findings if f.severity >= self.show))
 
-    def sightings(self, findings: Iterable[Finding]) -> Iterator[Sighting]:
+    def sightings(self, findings: Iterable[Finding]) -> Iterator[LocatedFinding]:
         """Findings with their lines, looked up one by one as they are written: for programs, all of them."""
-        return (Sighting(finding, self.locate(finding.place)) for finding in findings)
+        return (LocatedFinding(finding, self.locate(finding.place)) for finding in findings)
 
-    def sights(self, shown: Iterable[Shown]) -> Iterator[Sighting]:
+    def sights(self, shown: Iterable[GroupedFinding]) -> Iterator[LocatedFinding]:
         """The same for persons."""
-        return (Sighting(f, self.locate(f.place), channels) for f, channels in shown)
+        return (LocatedFinding(f, self.locate(f.place), channels) for f, channels in shown)
 
     def fails(self, finding: Finding) -> bool:
         return finding.unreadable or (self.fail_on is not None and finding.severity >= self.fail_on)
@@ -166,23 +166,22 @@ class Outcome(NamedTuple):
     @property
     def verdict(self) -> str:
         """What was found in how much, in one sentence."""
-        looked_at = listed([count(number, noun) for number, noun in self.sizes])
+        looked_at = join_names([count(number, noun) for number, noun in self.sizes])
         counts = Counter(shown.severity for shown in self.shown)
         found = [count(counts[s], s.word) for s in reversed(Severity) if counts[s]]
-        return f"{listed(found)} in {looked_at}" if found else f"nothing wrong in {looked_at}"
+        return f"{join_names(found)} in {looked_at}" if found else f"nothing wrong in {looked_at}"
 
     @property
     def unsaid(self) -> str:
         """What was found and is not shown, with the option that shows it; empty when there is nothing."""
         counts = Counter(
-            s.severity for s in shown_once(f for f in self.report.findings if f.severity < self.show)
+            s.severity for s in group_channels(f for f in self.report.findings if f.severity < self.show)
         )
         hidden = [(s, counts[s]) for s in reversed(Severity) if counts[s]]
         parts = []
         if hidden:
-            parts.append(
-                f"{listed([count(n, s.word) for s, n in hidden])} (--show {hidden[-1][0].word} lists them)"
-            )
+            names = join_names([count(n, s.word) for s, n in hidden])
+            parts.append(f"{names} (--show {hidden[-1][0].word} lists them)")
         if self.report.waived:
             parts.append(f"{len(self.report.waived):,} waived")
         return f"and {', '.join(parts)}" if parts else ""
@@ -190,5 +189,5 @@ class Outcome(NamedTuple):
     @property
     def summary(self) -> str:
         """Verdict and what it leaves out, for the last line of a report."""
-        sentence = "; ".join(part for part in (self.verdict, self.unsaid) if part)
-        return f"{sentence[0].upper()}{sentence[1:]}."
+        full_message = "; ".join(part for part in (self.verdict, self.unsaid) if part)
+        return f"{full_message[0].upper()}{full_message[1:]}."
