@@ -14,8 +14,8 @@ from everpath.app.config import Config
 from everpath.cli import inputs as cli_inputs
 from everpath.cli import judging
 from everpath.cli.inputs import Inputs
+from everpath.file_cache import FileCache
 from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS
-from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.model import Catalog
 from everpath.rules.lint import LintResult, Report, Selection, build_report, lint_catalog
 
@@ -37,7 +37,7 @@ def write_version(root: Path, folder: str, version: str, *, package: str = "", *
 
 def judged(
     path: Path | str,
-    cache: IndexCache | None,
+    cache: FileCache | None,
     selection: Selection = Selection(),  # noqa: B008 - a tuple
     *,
     mode: str | None = None,
