@@ -34,7 +34,7 @@ from everpath.loaders.positions import locate
 from everpath.loaders.reading import read
 from everpath.model import Catalog, Channel, Package
 from everpath.resolvers.cluster_extension import ClusterCatalog
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
 from everpath.simulate import Scenario, all_paths, simulate_package
 
 
@@ -344,7 +344,7 @@ def _seconds(path: Path, repeat: int) -> float:
         gc.disable()  # as the command does
         start = time.process_time()
         reading = read(str(path))
-        for finding in check(reading.catalog).findings:
+        for finding in lint(reading.catalog).findings:
             locate(finding.place, reading.sources)
         gc.enable()
         return time.process_time() - start

@@ -15,7 +15,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.reading import read
 from everpath.model import Catalog
 from everpath.resolvers import opm
-from everpath.rules.lint import Report, check
+from everpath.rules.lint import Report, lint
 
 pytestmark = pytest.mark.corpus
 
@@ -27,7 +27,7 @@ def catalog(operatorhub: Path) -> Catalog:
 
 @pytest.fixture(scope="module")
 def report(catalog: Catalog) -> Report:
-    return check(catalog)
+    return lint(catalog)
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from everpath.compare import Outcome, Scope, compare
-from everpath.compare.any_channel import AnyChannel, Whole
+from everpath.compare.all_channels import AnyChannel, Whole
 from everpath.compare.changes import ChangeKind
+from everpath.compare.channel_paths import Roads, installations
 from everpath.compare.channels import compare_channel
 from everpath.compare.differences import Kind, differences, without
 from everpath.compare.matrix import matrix
-from everpath.compare.roads import Roads, installations
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from everpath.graph import ChannelGraph
 from everpath.loaders.notation import draw, parse
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
 from everpath.upgrade_paths.hops import PathEnd, hops_from, last_entries
 from graphs import channel_graph
 from strategies import channel_graphs, drawings
@@ -124,7 +124,7 @@ def test_what_opm_accepts_has_one_head(graph: ChannelGraph) -> None:
 
 @given(drawings())
 def test_every_channel_can_be_checked(drawing: str) -> None:
-    report = check(parse(drawing))
+    report = lint(parse(drawing))
     assert all(finding.message and finding.rule for finding in report.findings)
 
 

@@ -11,7 +11,7 @@ from everpath.loaders.notation import parse
 from everpath.model import Package
 from everpath.resolvers import ResolverName, opm
 from everpath.resolvers.cluster_extension import ClusterCatalog
-from everpath.rules.edits import Edit, edited
+from everpath.rules.edits import Edit, apply_edit
 from everpath.simulate import InstalledVersion, Scenario, simulate_package
 from everpath.upgrade_paths.hops import PathEnd
 from strategies import drawings
@@ -32,7 +32,7 @@ def source_of(package: Package) -> ClusterCatalog:
 
 
 def after(package: Package, edit: Edit) -> Package:
-    graph = edited(ChannelGraph(package.channels[0], package), edit)
+    graph = apply_edit(ChannelGraph(package.channels[0], package), edit)
     return package._replace(channels=(graph.channel,))
 
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
-from everpath.paths.network import goals, network
+from everpath.paths.hop_graph import goals, network
 from everpath.resolvers import ResolverName, cluster_extension, olm_v1, subscription
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
 from everpath.resolvers.resolution import InstalledBundle, Resolution, TraceStep
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
 from everpath.rules.waivers import Waiver
 from everpath.simulate import (
     ClusterExtensionOptions,
@@ -219,9 +219,9 @@ def test_an_unrelated_channel_changes_nothing_in_this_one(text: str, other: str)
 def test_a_waived_finding_changes_no_simulation(text: str) -> None:
     catalog = parse(text)
     before = answered(catalog)
-    found = check(catalog).findings
+    found = lint(catalog).findings
     waivers = [Waiver(finding.rule, "known", Place("everpath.yaml")) for finding in found]
-    assert not check(catalog, waivers=waivers).findings
+    assert not lint(catalog, waivers=waivers).findings
     assert answered(catalog) == before
 
 
@@ -324,11 +324,9 @@ def test_the_rules_about_stranded_users_mean_those_whom_a_simulation_strands(
     marks = [f"%deprecated b{n}: old" for n in deprecated if any(line.startswith(f"b{n}@") for line in lines)]
     marks += (f"%dependent b{n}" for n in dependent)
     catalog = parse("\n".join((*lines, *marks)))
-    found = check(catalog).findings
+    found = lint(catalog).findings
     rules: dict[ResolverName, str] = {"v0": "EP206", "v1": "EP207"}
     for policy, rule in rules.items():
-        all_paths = answered(catalog, Scenario(resolvers=(policy,)))
-        ends = {
-            row.hops[-1] if row.hops else row.installed for row in all_paths if row.end is PathEnd.STRANDED
-        }
+        rows = answered(catalog, Scenario(resolvers=(policy,)))
+        ends = {row.hops[-1] if row.hops else row.installed for row in rows if row.end is PathEnd.STRANDED}
         assert {f.entry for f in found if f.rule == rule} == ends, policy

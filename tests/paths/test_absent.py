@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.paths.demands import Demand, DemandKind
-from everpath.paths.network import POLICIES, Policy
-from everpath.paths.subjects import subject
-from everpath.paths.survey import Question, Verdict, roadbook
+from everpath.paths.bundle_selector import subject
+from everpath.paths.constraints import Demand, DemandKind
+from everpath.paths.hop_graph import POLICIES, Policy
+from everpath.paths.report import Question, Verdict, roadbook
 from everpath.ranges import Range, sample_versions
 from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import parse

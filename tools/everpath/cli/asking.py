@@ -26,7 +26,7 @@ from everpath.errors import EverpathError, UsageError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.ranges.masterminds import Constraint, ConstraintError
-from everpath.reporters.plain import count, listed, printable
+from everpath.reporters.formatting import count, join_names, printable
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.resolvers.cluster_extension_crd import version_range_error
 from everpath.simulate import InstalledVersion, find_installed
@@ -86,7 +86,7 @@ def _nowhere(text: str, chosen: Mapping[str, Sequence[ClusterCatalog]], unread: 
 
 
 def _near(text: str, chosen: Mapping[str, Sequence[ClusterCatalog]]) -> str | None:
-    from everpath.paths.nearby import nearby  # noqa: PLC0415 - only who mistypes pays for it
+    from everpath.paths.suggestions import nearby  # noqa: PLC0415 - only who mistypes pays for it
 
     return nearby(text, _known(chosen))
 
@@ -102,7 +102,7 @@ def _known(chosen: Mapping[str, Sequence[ClusterCatalog]]) -> dict[str, str | No
 
 def say_unknown(text: str, meant: InstalledVersion, chosen: Mapping[str, Sequence[ClusterCatalog]]) -> None:
     """On standard error: what is asked about is in no catalog, and what it is taken for."""
-    from everpath.paths.nearby import neighbours  # noqa: PLC0415 - only who asks for what is nowhere pays for it
+    from everpath.paths.suggestions import neighbours  # noqa: PLC0415 - only who asks for what is nowhere pays for it
 
     near = neighbours(text, _known(chosen))
     version = f"version {meant.version}" if meant.version else "a version that nobody knows"
@@ -115,7 +115,7 @@ def say_unknown(text: str, meant: InstalledVersion, chosen: Mapping[str, Sequenc
 def named(packages: Collection[str]) -> str:
     """`2 packages (a and b)`; of many the first. There is one at least."""
     shown = sorted(packages)[:_MOST_PACKAGES]
-    names = listed(shown) if len(shown) == len(packages) else f"{', '.join(shown)}, …"
+    names = join_names(shown) if len(shown) == len(packages) else f"{', '.join(shown)}, …"
     return f"{count(len(packages), 'package')} ({printable(names)})"
 
 

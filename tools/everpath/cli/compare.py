@@ -31,7 +31,7 @@ from everpath.compare.matrix import Matrix, matrix
 from everpath.errors import ExitCode, UsageError
 from everpath.model import Catalog
 from everpath.reporters.comparison import COMPARISON_FORMATS, ToldComparison, ToldMatrix, Unread, view
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 

@@ -30,10 +30,10 @@ from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
 from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.model import Catalog, Package
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.rules.findings import Finding
-from everpath.rules.lint import Selection, check
+from everpath.rules.lint import Selection, lint
 from everpath.simulate import InstalledVersion
 
 _VIEWS: Final = {
@@ -135,7 +135,7 @@ def _scenes(
 ) -> tuple[Scene, ...]:
     today = datetime.now().astimezone().date()
     selection = Selection(packages=frozenset((package.name,)), channels=frozenset(request.channels))
-    report = check(catalog, selection, waivers=config.waivers, today=today)
+    report = lint(catalog, selection, waivers=config.waivers, today=today)
     whole = PackageGraph(package)
     graphs = [g for g in whole.channels if not request.channels or g.name in request.channels]
     if not graphs:

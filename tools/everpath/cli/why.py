@@ -38,7 +38,7 @@ from everpath.errors import ExitCode, UsageError
 from everpath.explain import Question, explain
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
-from everpath.reporters.explanation import Told, document
+from everpath.reporters.explanation_json import Told, document
 from everpath.resolvers import ResolverName
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.simulate import ClusterExtensionOptions, InstalledVersion, find_installed

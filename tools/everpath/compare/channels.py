@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from everpath.compare.causes import Cause, causes, shared
 from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channel_paths import Installations, Road, Roads, installations
 from everpath.compare.differences import Difference
-from everpath.compare.mending import Wound, mended, related
+from everpath.compare.fixes import Wound, mended, related
 from everpath.compare.outcomes import Meeting, Outcome, Row
-from everpath.compare.roads import Installations, Road, Roads, installations
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.model import Place
@@ -22,7 +22,7 @@ from everpath.resolvers.resolution import CandidateResult, InstalledBundle, Trac
 from everpath.resolvers.subscription import resolve
 from everpath.rules.edits import Edit
 from everpath.upgrade_paths.hops import PathEnd
-from everpath.wording import listed, plural
+from everpath.wording import join_names, plural
 
 #: Outcomes for which the edits that did it are looked for.
 TRACED: Final = (Outcome.FAILING, Outcome.STRANDED, Outcome.DOWNGRADED, Outcome.ROAD)
@@ -93,7 +93,7 @@ class ChannelComparison(NamedTuple):
             if behind := [n for n in before if meeting.old.policy in before[n] and meeting.falls_behind(n)]:
                 note = _note([meeting], Outcome.BEFORE, behind)
                 stop = "stops" if len(behind) == 1 else "stop"
-                who = listed(note.installed)
+                who = join_names(note.installed)
                 words = (
                     f"{who} could not reach the head before, and now {stop} earlier, under {_olm([meeting])}"
                 )
@@ -162,7 +162,7 @@ def _oldest_first(meeting: Meeting, names: Iterable[str]) -> list[str]:
 
 
 def _message(meetings: Sequence[Meeting], outcome: Outcome, who: Sequence[str]) -> str:
-    names, olm, goal = listed(who), _olm(meetings), _goal(meetings[0], who)
+    names, olm, goal = join_names(who), _olm(meetings), _goal(meetings[0], who)
     go = "goes" if len(who) == 1 else "go"
     return {
         Outcome.FAILING: f"{olm} no longer {_resolve(meetings)} of whoever has {names}",
@@ -243,7 +243,7 @@ def _chances(meetings: Sequence[Meeting], who: Iterable[str]) -> Iterator[str]:
     asked = ((each, name) for name in islice(who, _MOST_ASKED) for each in roads)
     ties = dict.fromkeys(tuple(sorted(tie)) for each, name in asked if (tie := each.tied(name)))
     for tie in islice(ties, _MOST_STOPS):
-        yield f"between {listed(tie)}, which have the same version, OLM v1 chooses by chance"
+        yield f"between {join_names(tie)}, which have the same version, OLM v1 chooses by chance"
 
 
 def _why_stop(meeting: Meeting, stop: str) -> Iterator[str]:

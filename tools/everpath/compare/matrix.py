@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from everpath.compare.any_channel import AnyChannel, Whole, is_same
+from everpath.compare.all_channels import AnyChannel, Whole, is_same
+from everpath.compare.catalog_changes import channel_changes, channel_emptied, channel_gone, package_gone
 from everpath.compare.catalogs import EVERYTHING, Scope
 from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channel_paths import Road, Roads, installations
 from everpath.compare.channels import TRACED, ChannelComparison, compare_channel
 from everpath.compare.outcomes import Outcome, Row
-from everpath.compare.remarks import channel_changes, channel_emptied, channel_gone, package_gone
-from everpath.compare.roads import Road, Roads, installations
-from everpath.compare.spellings import Spellings
+from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
 from everpath.resolvers import ResolverName

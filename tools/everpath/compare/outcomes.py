@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from everpath.compare.roads import Road, Roads
+from everpath.compare.channel_paths import Road, Roads
 from everpath.resolvers import ResolverName
 from everpath.resolvers.resolution import FailureKind
 from everpath.upgrade_paths.hops import PathEnd

@@ -16,9 +16,9 @@ __all__ = ["Properties", "Property", "properties", "strays"]
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from everpath.compare.channel_paths import Road, Roads
 from everpath.compare.channels import ChannelComparison
 from everpath.compare.outcomes import Meeting
-from everpath.compare.roads import Road, Roads
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import ResolverName, olm_v0
 from everpath.versions import Version, parse_or_none

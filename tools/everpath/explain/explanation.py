@@ -7,12 +7,12 @@ __all__ = ["Explanation", "Story", "explain"]
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from everpath.explain.accounts import Account, Question, accounts
-from everpath.explain.cautions import cautions
-from everpath.explain.looks import Look, looks
-from everpath.explain.remedies import Remedy, remedies
-from everpath.explain.unseen import Check, unseen
-from everpath.explain.whereabouts import elsewhere, near_misses, refusal, refused, whereabouts
+from everpath.explain.candidates import Look, looks
+from everpath.explain.cluster_checks import Check, unseen
+from everpath.explain.fixes import Remedy, remedies
+from everpath.explain.location import elsewhere, near_misses, refusal, refused, whereabouts
+from everpath.explain.trace import Account, Question, accounts
+from everpath.explain.warnings import cautions
 from everpath.model import Catalog
 from everpath.resolvers import ResolverName
 from everpath.resolvers.cluster_extension import ClusterCatalog

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.paths.network import newest_first
+from everpath.paths.hop_graph import newest_first
 from everpath.resolvers import ResolverName
 from everpath.upgrade_paths.hops import PathEnd, last_entries
 from everpath.versions import Version

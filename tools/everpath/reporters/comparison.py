@@ -17,8 +17,8 @@ from everpath.compare.outcomes import Outcome
 from everpath.compare.properties import Property
 from everpath.loaders.location import Location
 from everpath.model import Place
-from everpath.reporters.outcome import Workspace
-from everpath.reporters.plain import count, listed
+from everpath.reporters.formatting import count, join_names
+from everpath.reporters.lint_report import Workspace
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
@@ -90,7 +90,7 @@ class ToldComparison(_Told):
         looked_at = " and ".join(count(number, noun) for number, noun in sizes)
         return (
             f"Of {count(len(comparison.rows), 'installed version')} in {looked_at} "
-            f"({_each(self.policies)}): {listed(found)}.{_unnamed(comparison.changes)}"
+            f"({_each(self.policies)}): {join_names(found)}.{_unnamed(comparison.changes)}"
         )
 
     @property
@@ -150,7 +150,7 @@ def since(edits: Sequence[Difference], most: int = 10) -> list[str]:
     lines = [edit.words for edit in edits if edit.kind is not Kind.REMOVED or len(removed) == 1]
     if len(removed) > 1:
         shown = removed if len(removed) <= most else [*removed[:most], f"{len(removed) - most:,} more"]
-        lines.append(f"{listed(shown)} were taken out")
+        lines.append(f"{join_names(shown)} were taken out")
     more = len(lines) - most
     return [*lines[:most], f"and {more:,} more edits (-o json lists them)"] if more > 0 else lines
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from everpath.compare.changes import Change
+from everpath.compare.channel_paths import Road
 from everpath.compare.differences import Difference
 from everpath.compare.matrix import MatrixRow
 from everpath.compare.outcomes import Outcome, Row
-from everpath.compare.roads import Road
 from everpath.model import Entry, Place
 from everpath.reporters.comparison import ToldComparison, ToldMatrix
 

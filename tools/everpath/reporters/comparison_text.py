@@ -10,12 +10,12 @@ from itertools import groupby, pairwise
 from typing import Final
 
 from everpath.compare.changes import Change, cut_off_unnamed
+from everpath.compare.channel_paths import Road
 from everpath.compare.matrix import Matrix, MatrixRow
 from everpath.compare.outcomes import Outcome
-from everpath.compare.roads import Road
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison import ToldComparison, ToldMatrix, cut, since
-from everpath.reporters.plain import columns, one_line
+from everpath.reporters.formatting import columns, one_line
 from everpath.resolvers.resolution import FailureKind
 from everpath.rules.findings import Severity
 from everpath.upgrade_paths.hops import PathEnd

@@ -10,7 +10,7 @@ from typing import Final
 from everpath.layout.picture import Node, Picture, Reach
 from everpath.layout.scene import Scene
 from everpath.layout.words import heading, remarks, roads_told, runs, titled
-from everpath.reporters.plain import one_line
+from everpath.reporters.formatting import one_line
 from everpath.rules.findings import Severity
 
 _ROADS: Final = {"v0": "#c2410c", "v1": "#1d4ed8"}

@@ -10,11 +10,11 @@ from typing import Final
 from everpath import __url__
 from everpath.explain import Check, Explanation, Look, Question, Remedy, Story
 from everpath.reporters.colour import Paint
-from everpath.reporters.explanation import Told
-from everpath.reporters.plain import columns, one_line, spelled
+from everpath.reporters.explanation_json import Told
+from everpath.reporters.formatting import columns, one_line, quote_empty
 from everpath.resolvers.resolution import CandidateResult
 from everpath.upgrade_paths.hops import PathEnd
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _COLOURS: Final = {
     PathEnd.HEAD: "green",
@@ -48,7 +48,7 @@ def _title(question: Question) -> str:
     asked = question.asked
     version = f" ({asked.version})" if asked is not None and asked.version else ""
     installed = (
-        f"{spelled(asked.name)}{version} is installed" if asked is not None else "nothing is installed"
+        f"{quote_empty(asked.name)}{version} is installed" if asked is not None else "nothing is installed"
     )
     return f"package {question.package}, channel {question.channel}: {installed}"
 
@@ -94,7 +94,7 @@ def _foremost(looked: Sequence[Look]) -> Sequence[Look]:
 
 def _names(look: Look) -> str:
     most = 1 if len(look.names) > _MOST_NAMES else _MOST_NAMES
-    names = listed([spelled(name) for name in look.names], most)
+    names = join_names([quote_empty(name) for name in look.names], most)
     return f"{names} of {look.catalog}" if look.catalog else names
 
 

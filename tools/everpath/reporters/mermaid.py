@@ -14,8 +14,8 @@ from typing import Final
 from everpath.layout.picture import Node, Picture, Reach
 from everpath.layout.scene import Scene
 from everpath.layout.words import heading, remarks, roads_told, runs, titled
-from everpath.reporters.markdown import unlinked
-from everpath.reporters.plain import one_line
+from everpath.reporters.formatting import one_line
+from everpath.reporters.markdown import disable_autolinks
 
 #: What GitHub draws; neither limit can be raised from inside a flowchart.
 MOST_ARROWS: Final = 500
@@ -114,4 +114,4 @@ def _quoted(text: str) -> str:
 
 def _markdown(text: str) -> str:
     """The same in Markdown, which takes those of HTML. An underscore inside a word is left to stand."""
-    return unlinked(_MARKUP.sub(lambda match: f"&#{ord(match[0])};", one_line(text)))
+    return disable_autolinks(_MARKUP.sub(lambda match: f"&#{ord(match[0])};", one_line(text)))

@@ -20,8 +20,8 @@ from typing import Final
 from everpath import __version__
 from everpath.layout.scene import Scene, Sighted
 from everpath.layout.words import accepted, findings, heading, remarks, titled
+from everpath.reporters.formatting import count, one_line
 from everpath.reporters.page_data import called, embedded
-from everpath.reporters.plain import count, one_line
 from everpath.reporters.svg import asset, drawing
 from everpath.rules.findings import Severity
 

@@ -13,8 +13,8 @@ from everpath.layout.paths import DrawnPaths
 from everpath.layout.picture import Node
 from everpath.layout.scene import Scene, Sighted
 from everpath.layout.words import accepted, remarks
-from everpath.reporters.outcome import page, sentence
-from everpath.reporters.plain import one_line
+from everpath.reporters.formatting import one_line
+from everpath.reporters.lint_report import full_message, rule_url
 from everpath.upgrade_paths import UpgradePath
 
 
@@ -41,7 +41,7 @@ def called(scenes: Sequence[Scene]) -> list[str]:
 def _rules(scenes: Sequence[Scene]) -> dict[str, Any]:
     """The rules that found something, once: a large channel may have thousands of findings."""
     names = {sighted.finding.rule: sighted.finding.name for scene in scenes for sighted in scene.findings}
-    return {rule: {"name": name, "url": page(rule)} for rule, name in sorted(names.items())}
+    return {rule: {"name": name, "url": rule_url(rule)} for rule, name in sorted(names.items())}
 
 
 def _channel(scene: Scene, name: str) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _finding(scene: Scene, sighted: Sighted) -> dict[str, Any]:
         "rule": finding.rule,
         "severity": finding.severity.word,
         "entry": scene.picture.columns.get(finding.entry or ""),
-        "message": one_line(sentence(finding)),
+        "message": one_line(full_message(finding)),
         "because": [one_line(reason) for reason in finding.because],
         "fix": None if finding.fix is None else one_line(finding.fix),
         "where": one_line(sighted.where),

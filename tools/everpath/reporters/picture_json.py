@@ -11,7 +11,7 @@ from typing import Any, Final
 from everpath.layout.paths import DrawnPaths
 from everpath.layout.picture import Node, Picture, Reach
 from everpath.layout.scene import Scene, Sighted
-from everpath.reporters.outcome import sentence
+from everpath.reporters.lint_report import full_message
 from everpath.simulate import InstalledVersion
 from everpath.upgrade_paths import UpgradePath
 
@@ -105,7 +105,7 @@ def _finding(sighted: Sighted) -> Json:
         "file": sighted.file or None,
         "line": sighted.line or None,
         "column": sighted.column or None,
-        "message": sentence(finding),
+        "message": full_message(finding),
         "because": list(finding.because),
         "fix": finding.fix,
     }

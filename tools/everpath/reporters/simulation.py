@@ -45,11 +45,11 @@ class Simulation(NamedTuple):
     @property
     def refused(self) -> Iterator[tuple[str | None, Refusal]]:
         """What opm refuses of every package that is asked about, and in which catalog."""
-        from everpath.rules.opm_errors import refusals  # noqa: PLC0415 - the rules take their time to load
+        from everpath.rules.opm_errors import opm_errors  # noqa: PLC0415 - the rules take their time to load
 
         own = ((sheet.catalog, sheet.graph.package) for sheet in self.sheets if sheet.graph is not None)
         for (catalog, _), package in {(c, id(p)): p for c, p in (*own, *self.joint)}.items():
-            yield from ((catalog, refusal) for refusal in refusals(package))
+            yield from ((catalog, refusal) for refusal in opm_errors(package))
 
     @property
     def rows(self) -> Iterator[UpgradePath]:

@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import Final
 
 from everpath.reporters.colour import Paint
-from everpath.reporters.plain import columns, count, listed, one_line, spelled
+from everpath.reporters.formatting import columns, count, join_names, one_line, quote_empty
 from everpath.reporters.simulation import Simulation
 from everpath.rules.opm_errors import Refusal
 from everpath.simulate import ChannelResult, ClusterExtensionOptions, InstalledResult
@@ -186,7 +186,7 @@ def _is_elsewhere(source: str | None, sheet: ChannelResult) -> bool:
 
 
 def _installed(name: str | None) -> str:
-    return "nothing" if name is None else spelled(name)
+    return "nothing" if name is None else quote_empty(name)
 
 
 def _is_long(row: UpgradePath) -> bool:
@@ -230,7 +230,7 @@ def _walk(row: UpgradePath, sheet: ChannelResult) -> str:
 
 
 def _stop(name: str, source: str | None, sheet: ChannelResult) -> str:
-    label = sheet.versions.get(name, spelled(name))
+    label = sheet.versions.get(name, quote_empty(name))
     return f"{label} of {source}" if _is_elsewhere(source, sheet) else label
 
 
@@ -266,8 +266,8 @@ def _reasons(sheet: ChannelResult, paint: Paint, *, is_usual: bool) -> Iterator[
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = [spelled(name) for name in names[:_MOST_NAMES]]
-    return listed([*shown, f"{len(names) - _MOST_NAMES:,} more"] if names[_MOST_NAMES:] else shown)
+    shown = [quote_empty(name) for name in names[:_MOST_NAMES]]
+    return join_names([*shown, f"{len(names) - _MOST_NAMES:,} more"] if names[_MOST_NAMES:] else shown)
 
 
 def _plans(sheet: ChannelResult, paint: Paint) -> Iterator[str]:
@@ -308,5 +308,5 @@ def _aim(simulation: Simulation) -> str:
 
 
 def _ends(ends: Mapping[PathEnd, int], aim: str) -> str:
-    said = listed([f"{ends[end]:,} {_COUNTED[end][ends[end] > 1]}" for end in PathEnd if ends.get(end)])
+    said = join_names([f"{ends[end]:,} {_COUNTED[end][ends[end] > 1]}" for end in PathEnd if ends.get(end)])
     return said.replace("the head", aim)

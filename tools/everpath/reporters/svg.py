@@ -20,7 +20,7 @@ from everpath.layout.paths import DrawnPaths
 from everpath.layout.picture import Node
 from everpath.layout.scene import Scene
 from everpath.layout.words import described, heading, roads_told, told
-from everpath.reporters.plain import one_line
+from everpath.reporters.formatting import one_line
 
 _CORNER = 7.0
 _GAP = 26

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Trials"]
+__all__ = ["FixTrials"]
 
 from collections.abc import Container, Iterator, Mapping
 from enum import IntEnum, auto
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import ResolverName, cluster_extension, olm_v0, olm_v1, opm
-from everpath.rules.edits import Edit, edited
+from everpath.rules.edits import Edit, apply_edit
 from everpath.rules.findings import Flaw
 from everpath.rules.registry import Rule
 from everpath.upgrade_paths.goals import path_goals
@@ -43,7 +43,7 @@ def _key(edit: Edit) -> _Key:
     return edit.text, tuple(entry.name for entry in edit.entries)
 
 
-class Trials:
+class FixTrials:
     """A channel on copies of which edits are tried. Cost of each: O((edges + ranges) · log n)."""
 
     def __init__(self, graph: ChannelGraph) -> None:
@@ -51,14 +51,14 @@ class Trials:
         self._tried: dict[_Key, tuple[ChannelGraph, str | None]] = {}
         self._found: dict[tuple[_Key, str], list[Flaw]] = {}
 
-    def found(self, rule: Rule, edit: Edit) -> list[Flaw]:
+    def flaws_after(self, rule: Rule, edit: Edit) -> list[Flaw]:
         """What a rule would find after an edit."""
         key = _key(edit), rule.id
         if key not in self._found:
             self._found[key] = list(rule.check(self._result(edit)[0]))
         return self._found[key]
 
-    def harm(self, edit: Edit) -> str | None:
+    def regression(self, edit: Edit) -> str | None:
         """Whom an edit would leave worse off than now, in words; None if nobody.
 
         Worse off is who arrives now and would not, or who would go in a circle or meet a failure; and
@@ -69,11 +69,11 @@ class Trials:
     def _result(self, edit: Edit) -> tuple[ChannelGraph, str | None]:
         key = _key(edit)
         if key not in self._tried:
-            after = edited(self._graph, edit)
-            self._tried[key] = after, self.harm_of(after)
+            after = apply_edit(self._graph, edit)
+            self._tried[key] = after, self.regression_in(after)
         return self._tried[key]
 
-    def harm_of(self, after: ChannelGraph) -> str | None:
+    def regression_in(self, after: ChannelGraph) -> str | None:
         """The same for a channel that has come out of this one in any way, with all of its entries."""
         return next(self._harms(after), None)
 

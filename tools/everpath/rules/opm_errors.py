@@ -5,7 +5,7 @@ The rules that mirror opm know it; of channels' graphs `resolvers.opm` has opm's
 
 from __future__ import annotations
 
-__all__ = ["LAWS", "Refusal", "refusals", "unreadable_ranges"]
+__all__ = ["OPM_RULES", "Refusal", "opm_errors", "range_errors"]
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -16,10 +16,10 @@ from everpath.ranges import Range
 from everpath.resolvers import opm
 from everpath.resolvers.go_quote import go_quote
 from everpath.rules.findings import Finding, Severity
-from everpath.rules.lint import Selection, check
+from everpath.rules.lint import Selection, lint
 
 #: The rules whose errors are laws of `opm validate`; tests hold each of them against opm.
-LAWS: Final = frozenset(
+OPM_RULES: Final = frozenset(
     f"EP{number}"
     for numbers in (range(101, 111), range(401, 409), range(421, 424), range(501, 504))
     for number in numbers
@@ -52,18 +52,18 @@ class Refusal(NamedTuple):
         return f"{self.text} (and {self.more} others of this kind)" if self.more else self.text
 
 
-def refusals(package: Package) -> tuple[Refusal, ...]:
+def opm_errors(package: Package) -> tuple[Refusal, ...]:
     """All that opm refuses of a package: first what is no matter of a channel. O(entries + bundles).
 
     opm stops at the first of them. None: it accepts the package.
     """
-    findings = check(Catalog("", (package,)), Selection(rules=LAWS - {_EMPTY})).findings
+    findings = lint(Catalog("", (package,)), Selection(rules=OPM_RULES - {_EMPTY})).findings
     found: dict[tuple[str | None, str], Refusal] = {}
     for refusal in [
         *_broken_laws(package, findings),
         *_nameless(package),
         *_broken_graphs(package),
-        *unreadable_ranges(package),
+        *range_errors(package),
     ]:
         key = (refusal.channel, refusal.rule or refusal.text)
         first = found.setdefault(key, refusal)
@@ -100,7 +100,7 @@ def _own_words(package: Package, finding: Finding) -> str | None:
     return None
 
 
-def unreadable_ranges(package: Package) -> Iterator[Refusal]:
+def range_errors(package: Package) -> Iterator[Refusal]:
     """Ranges that OLM would ignore (EP301), those of nothing but blanks (EP308) among them."""
     for channel in package.channels:
         for entry in channel.entries:

@@ -9,14 +9,14 @@ from __future__ import annotations
 __all__ = [
     "Rule",
     "all_rules",
+    "bundle_folder_rule",
     "bundle_rule",
     "catalog_rule",
     "channel_rule",
-    "contents_rule",
     "find_rules",
     "package_file_rule",
     "package_rule",
-    "rules_about",
+    "rules_for_subjects",
     "upgrade_rule",
     "waiver_rule",
 ]
@@ -29,18 +29,26 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.waivers import Standing
+from everpath.rules.waivers import WaiverUsage
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import Upgrade
-    from everpath.rules.bundle.subject import BundleFolder, PackageFile
+    from everpath.model.bundle_contents import BundleFolder, PackageManifest
 
     Subject = Literal[
         "catalog", "package", "channel", "bundle", "upgrade", "bundle folder", "package file", "waiver"
     ]
 
     S = TypeVar(
-        "S", Catalog, PackageGraph, ChannelGraph, Bundle, "Upgrade", "BundleFolder", "PackageFile", Standing
+        "S",
+        Catalog,
+        PackageGraph,
+        ChannelGraph,
+        Bundle,
+        "Upgrade",
+        "BundleFolder",
+        "PackageManifest",
+        WaiverUsage,
     )
     Check = Callable[[S], Iterator[Flaw]]
 
@@ -71,7 +79,7 @@ class Rule(NamedTuple):
     validators: tuple[str, ...] = ()
 
     @property
-    def law(self) -> str:
+    def description(self) -> str:
         """What it demands and why, as its function says it."""
         from inspect import cleandoc  # noqa: PLC0415 - takes longer than most rules, and few ask for laws
 
@@ -80,7 +88,7 @@ class Rule(NamedTuple):
     @property
     def summary(self) -> str:
         """The first sentence of the law."""
-        return self.law.partition("\n\n")[0].replace("\n", " ")
+        return self.description.partition("\n\n")[0].replace("\n", " ")
 
     @property
     def is_optional(self) -> bool:
@@ -162,7 +170,7 @@ def bundle_rule(
     return _decorator("bundle", id, name, severity, policy=policy)
 
 
-def contents_rule(
+def bundle_folder_rule(
     id: str,  # noqa: A002
     name: str,
     severity: Severity,
@@ -177,7 +185,7 @@ def package_file_rule(
     name: str,
     severity: Severity,
     *validators: str,
-) -> Callable[[Check[PackageFile]], Check[PackageFile]]:
+) -> Callable[[Check[PackageManifest]], Check[PackageManifest]]:
     """A rule asked of each package file: what makes a package of the folders of a package-manifest format."""
     return _decorator("package file", id, name, severity, validators=validators)
 
@@ -197,7 +205,7 @@ def waiver_rule(
     id: str,  # noqa: A002
     name: str,
     severity: Severity,
-) -> Callable[[Check[Standing]], Check[Standing]]:
+) -> Callable[[Check[WaiverUsage]], Check[WaiverUsage]]:
     """A rule asked of each waiver, after all others."""
     return _decorator("waiver", id, name, severity)
 
@@ -210,7 +218,7 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(_RULES[i] for i in sorted(_RULES))
 
 
-def rules_about(subjects: Container[str]) -> tuple[Rule, ...]:
+def rules_for_subjects(subjects: Container[str]) -> tuple[Rule, ...]:
     """The rules about some subjects, by id. Those about folders are imported only if they are among them."""
     from everpath.rules import load_rules  # noqa: PLC0415 - rule modules import this one
 

@@ -11,12 +11,20 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.rules.edits import Edit, bounded, edited, safest, skipping, unskipping, widening
+from everpath.rules.edits import (
+    Edit,
+    add_skips,
+    apply_edit,
+    cap_range,
+    first_accepted_edit,
+    remove_skip,
+    widen_range,
+)
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.upgrade_paths.goals import path_goals
 from everpath.upgrade_paths.hops import PathEnd, hops_from, last_entries
-from everpath.wording import listed, plural, skip
+from everpath.wording import join_names, plural, skip_clause
 
 #: Ranges that are named as proof; a channel where everything covers everything has n for each of n entries.
 _MOST_RANGES: Final = 10
@@ -74,7 +82,7 @@ def _nobody(place: str) -> str:
 def _ranged_way_out(graph: ChannelGraph, stops: Iterable[str], target: str | None) -> Edit | None:
     """The range by which `target` accepts every stop that must not be skipped. Cost: one look at each."""
     older = [stop for stop in stops if stop not in graph.skippers]
-    return widening(graph, target, older) if target is not None else None
+    return widen_range(graph, target, older) if target is not None else None
 
 
 def _way_out(graph: ChannelGraph, place: str, target: str | None, by_range: Edit | None) -> str | Edit:
@@ -86,12 +94,12 @@ def _way_out(graph: ChannelGraph, place: str, target: str | None, by_range: Edit
         assert graph.head is not None  # or OLM v0 would strand nobody, it would fail
         rule = "EP505" if olm_v0.uninstallable(graph)[graph.head] == olm_v0.DEPRECATED_REASON else "EP427"
         return f"same cause as {rule} ({graph.head}), mended with it"
-    by_name = skipping(graph, target, [place])
+    by_name = add_skips(graph, target, [place])
     if place in graph.skippers:
         return by_name
     return (
         (by_range if _falls(graph, target, place) else None)
-        or safest(graph, [by_name])
+        or first_accepted_edit(graph, [by_name])
         or f"publish a release that replaces {graph.head} and skips {place}"
     )
 
@@ -123,7 +131,7 @@ def _way_down(graph: ChannelGraph, place: str) -> str:
 
 
 def _others(followers: list[str]) -> str:
-    return f"; {listed(followers)} end{'s' if len(followers) == 1 else ''} there too" if followers else ""
+    return f"; {join_names(followers)} end{'s' if len(followers) == 1 else ''} there too" if followers else ""
 
 
 def _reasons(graph: ChannelGraph, place: str, refusal: Callable[[str], str]) -> tuple[str, ...]:
@@ -138,7 +146,7 @@ def _reasons(graph: ChannelGraph, place: str, refusal: Callable[[str], str]) -> 
 def _refusal(graph: ChannelGraph, successor: str) -> str:
     """Why an edge that exists leads nowhere under OLM v0."""
     if skippers := [s for s in graph.skippers.get(successor, ()) if s != successor]:
-        return f"{skip(skippers)} {successor}, so it is never a target"
+        return f"{skip_clause(skippers)} {successor}, so it is never a target"
     if successor in graph.skippers:
         return f"{successor} skips itself, so it is never a target"
     if obstacle := olm_v0.uninstallable(graph).get(successor):
@@ -194,7 +202,7 @@ def stranded_opm(graph: ChannelGraph) -> Iterator[Flaw]:
     are = "is" if len(verdict.stranded) == 1 else "are"
     yield Flaw(
         graph.entries[newest].place.at("name"),
-        f"opm refuses the channel: {listed(verdict.stranded)} {are} "
+        f"opm refuses the channel: {join_names(verdict.stranded)} {are} "
         f"neither on the replaces chain of {verdict.heads[0]} nor skipped",
         because=_halt(graph, last, target),
         fix=_way_on(graph, target, verdict.stranded, verdict.heads[0]),
@@ -212,17 +220,17 @@ def _halt(graph: ChannelGraph, last: str, target: str | None) -> tuple[str, ...]
     if not target:
         return (f"the chain ends at {last}, which replaces nothing",)
     if skippers := graph.skippers.get(target):
-        return (f"the chain stops at {last}, because {skip(skippers)} {target}, which it replaces",)
+        return (f"the chain stops at {last}, because {skip_clause(skippers)} {target}, which it replaces",)
     return (f"the chain ends at {last}, which replaces {target}, an entry this channel does not have",)
 
 
 def _way_on(graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], head: str) -> Edit:
     """To skip less where that alone pleases opm, else to skip all it calls stranded."""
-    skip_all = skipping(graph, head, stranded)
+    skip_all = add_skips(graph, head, stranded)
     if target and (skippers := graph.skippers.get(target)):
-        go_on = unskipping(graph, target, skippers)
-        if opm.validate_channel(edited(graph, go_on)).is_valid:
-            return go_on._replace(otherwise=skip_all)
+        go_on = remove_skip(graph, target, skippers)
+        if opm.validate_channel(apply_edit(graph, go_on)).is_valid:
+            return go_on._replace(alternative=skip_all)
     return skip_all
 
 
@@ -262,7 +270,7 @@ def _loop(graph: ChannelGraph, circle: tuple[str, ...]) -> Flaw:
 def _turned_away(graph: ChannelGraph, installed: str, successor: str) -> str | Edit:
     """An entry that no longer accepts another one. To replace it no longer would make it a head."""
     kinds = {edge.kind for edge in graph.edges_between(successor, installed)}
-    by_range = bounded(graph, successor) if kinds == {EdgeKind.RANGE} else None
+    by_range = cap_range(graph, successor) if kinds == {EdgeKind.RANGE} else None
     return by_range or f"publish {successor} again with a version above {installed}'s, in its stead"
 
 
