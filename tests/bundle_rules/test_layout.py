@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from everpath.model import Place, Property
-from everpath.model.bundle_contents import Contents, Manifest
-from everpath.rules.bundle.subject import BundleFolder
+from everpath.model.bundle_contents import BundleFolder, Contents, Manifest
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import Rule, rules_about
+from everpath.rules.registry import Rule, rules_for_subjects
 
-RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_for_subjects({"bundle folder"})}
 KEYS = "operators.operatorframework.io.bundle."
 GOOD = {
     f"{KEYS}mediatype.v1": "registry+v1",
@@ -57,7 +56,7 @@ def test_each_rule_belongs_to_a_validator() -> None:
 
 
 def test_all_folders_that_are_missing_are_told_at_once() -> None:
-    [flaw] = flaws("EP601", missing=("manifests", "metadata"))
+    [flaw] = flaws("EP601", missing_folders=("manifests", "metadata"))
     assert flaw.message == "there is no manifests/ and no metadata/ in f"
     assert (flaw.place, bool(flaw.because)) == (Place("f"), True)
     assert flaw.fix == "put the bundle's files into manifests/ and metadata/"
@@ -65,7 +64,7 @@ def test_all_folders_that_are_missing_are_told_at_once() -> None:
 
 
 def test_every_stray_is_told_as_what_it_is() -> None:
-    found = flaws("EP602", strays=("f/manifests/there/", "f/manifests/.hidden"))
+    found = flaws("EP602", stray_files=("f/manifests/there/", "f/manifests/.hidden"))
     assert [(flaw.place.file, flaw.message) for flaw in found] == [
         ("f/manifests/there", "manifests/ holds a folder: there"),
         ("f/manifests/.hidden", "manifests/ holds a hidden file: .hidden"),

@@ -7,19 +7,18 @@ from typing import Any
 import pytest
 
 from everpath.model import Place
-from everpath.model.bundle_contents import Contents, Manifest
-from everpath.rules.bundle.subject import PACKAGE, BundleFolder, Weight
+from everpath.model.bundle_contents import PACKAGE_ANNOTATION, BundleFolder, BundleSize, Contents, Manifest
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import Rule, rules_about
+from everpath.rules.registry import Rule, rules_for_subjects
 
-RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_for_subjects({"bundle folder"})}
 Pointer = tuple[str | int, ...]
 
 
 def flaws(rule: str, *bodies: dict[str, Any], **fields: Any) -> list[Flaw]:
     """What a rule says of some manifests, each in a file of its own."""
     manifests = tuple(Manifest(Place(f"{i}.yaml"), body) for i, body in enumerate(bodies))
-    contents = Contents("f", Place("f"), manifests, {PACKAGE: "acme"})
+    contents = Contents("f", Place("f"), manifests, {PACKAGE_ANNOTATION: "acme"})
     found = list(RULES[rule].check(BundleFolder(contents, **fields)))
     assert all(flaw.because and flaw.fix for flaw in found)
     return found
@@ -176,7 +175,7 @@ MEBIBYTE = 1024 * 1024
 def test_a_bundle_weighs_at_most_a_mebibyte_and_better_less(
     compressed: int, severities: list[Severity | None]
 ) -> None:
-    found = flaws("EP657", weight=Weight(9 * MEBIBYTE, compressed))
+    found = flaws("EP657", size=BundleSize(9 * MEBIBYTE, compressed))
     assert [flaw.severity for flaw in found] == severities
     assert all(flaw.place == Place("f") for flaw in found)
     assert all(("more than" in flaw.message) == (compressed > MEBIBYTE) for flaw in found)

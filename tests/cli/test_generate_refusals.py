@@ -217,7 +217,7 @@ class TestWhatItMadeIsJudged:
         assert "--> bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml:" in answer.out
         assert "minKubeVersion" in answer.out
         assert "it is generated from operator/manifests.yaml\n" in answer.out
-        assert answer.err == "error: nothing was written: the files would have the errors above\n"
+        assert answer.err == "error: nothing was written, because the files would have the errors above\n"
         assert tree(project) == before
         assert everpath("release", "0.3.0").code == 1
         assert tree(project) == before

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commandline import Everpath
-from everpath.loaders.reading import Reading, read
+from everpath.loaders.catalog_loader import Reading, read
 from everpath.loaders.releases.parser import load_releases
 from everpath.releases.model import BundleMetadata
 from projects import RELEASES, catalog, tree, write_operator, write_releases
@@ -246,7 +246,7 @@ def test_of_a_repository_only_the_wanted_package_is_read(
     assert everpath("init", "--from", "repository", "-p", "acme", *new).code == 0
     assert asked == ["repository/operators/acme"]
     assert (
-        "no package is called 'acmee'"
+        "there is no package 'acmee'"
         in everpath("init", "--from", "repository", "-p", "acmee", "-f", "newer.yaml").err
     )
 

@@ -19,10 +19,11 @@ from bundle_rules.test_package_files import GOOD
 from commandline import ROOT
 from conformance.bundle_verdicts import EXPLAINED, said_upstream, unexplained
 from conformance.oracle import Oracle
-from everpath.loaders.bundle.bundle_folders import find_folders
+from everpath.loaders.bundle.bundle_folder import find_bundle_folders
+from everpath.manifest_access import FieldPath
 from everpath.model import Place
-from everpath.rules.bundle.subject import PackageFile, Way
-from everpath.rules.registry import rules_about
+from everpath.model.bundle_contents import PackageManifest
+from everpath.rules.registry import rules_for_subjects
 
 pytestmark = pytest.mark.conformance
 
@@ -44,14 +45,14 @@ _GONE = object()
 _OTHERS: tuple[object, ...] = (None, "", 0, 1.5, [], {}, "x", "X y", True, ["a"], {"a": "b"}, _GONE)
 
 
-def changes(files: Files) -> Iterator[tuple[str, Way, object]]:
+def changes(files: Files) -> Iterator[tuple[str, FieldPath, object]]:
     """Every value of a bundle replaced by something else, one at a time; schemas aside."""
     for file, content in files.items():
         ways = [way for way in _ways(content) if way and "openAPIV3Schema" not in way]
         yield from ((file, way, other) for way in ways for other in _OTHERS)
 
 
-def _ways(value: Any, way: Way = ()) -> Iterator[Way]:
+def _ways(value: Any, way: FieldPath = ()) -> Iterator[FieldPath]:
     yield way
     if isinstance(value, dict | list):
         inner = value.items() if isinstance(value, dict) else enumerate(value)
@@ -59,7 +60,7 @@ def _ways(value: Any, way: Way = ()) -> Iterator[Way]:
             yield from _ways(below, (*way, step))
 
 
-def changed(files: Files, file: str, way: Way, other: object) -> Files:
+def changed(files: Files, file: str, way: FieldPath, other: object) -> Files:
     files = deepcopy(files)
     place = files[file]
     for step in way[:-1]:
@@ -103,7 +104,7 @@ def test_they_find_nothing_wrong_with_a_good_bundle_either(
 def test_they_say_what_we_say_of_every_twentieth_bundle_of_operatorhub(
     oracle: Oracle, operatorhub: Path, record_property: Any
 ) -> None:
-    folders = [path for _, path in find_folders(str(operatorhub)).folders][::20]
+    folders = [path for _, path in find_bundle_folders(str(operatorhub)).folders][::20]
     counts: Counter[str] = Counter()
     answers = oracle.ask_many({"ask": "bundle", "folder": folder} for folder in folders)
     for folder, answer in zip(folders, answers, strict=True):
@@ -129,8 +130,8 @@ def test_they_say_what_we_say_of_package_files(
 ) -> None:
     file = lay_out({"p.package.yaml": GOOD | change}, tmp_path) / "p.package.yaml"
     theirs = said_upstream(oracle.ask({"ask": "packageManifest", "file": str(file)}))
-    body = PackageFile(Place("p"), GOOD | change)
-    ours = {(rule.id, "error") for rule in rules_about({"package file"}) if any(rule.check(body))}
+    body = PackageManifest(Place("p"), GOOD | change)
+    ours = {(rule.id, "error") for rule in rules_for_subjects({"package file"}) if any(rule.check(body))}
     assert set(theirs) == ours
 
 

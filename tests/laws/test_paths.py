@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.paths import roads
-from everpath.paths.chain import mirror_v0
-from everpath.paths.climb import mirror_v1
-from everpath.paths.cover import smallest_cover
-from everpath.paths.demands import Demand, DemandKind, must_pass, never
+from everpath.paths import path_counts
+from everpath.paths.bundle_selector import Subject
+from everpath.paths.constraints import Demand, DemandKind, must_pass, never
+from everpath.paths.hop_graph import POLICIES, Network, Policy, goals, hops_of, network
 from everpath.paths.mirror import arriving, kept_in
-from everpath.paths.network import POLICIES, Network, Policy, goals, hops_of, network
-from everpath.paths.subjects import Subject
-from everpath.paths.survey import Question, roadbook
+from everpath.paths.mirror_v0 import mirror_v0
+from everpath.paths.mirror_v1 import mirror_v1
+from everpath.paths.report import Question, roadbook
+from everpath.paths.set_cover import smallest_cover
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
 from everpath.scc import strongly_connected_components
+from everpath.upgrade_paths.hops import hops_from
 from everpath.versions import Version, parse
 from graphs import channel_graph
 from strategies import channel_graphs, drawings
@@ -40,7 +40,7 @@ def _every_road(net: Network, start: str, goal: str) -> Iterator[tuple[str, ...]
 @given(channel_graphs())
 def test_a_hop_is_an_edge_to_something_installable(graph: ChannelGraph) -> None:
     net = network([graph])
-    installable = {*olm_v0.order(graph).chain, *olm_v1.ranking(graph)}
+    installable = {*olm_v0.sort_channel(graph).chain, *olm_v1.ranking(graph)}
     for name in graph.entries:
         accepting = {edge.successor for edge in graph.successors(name)}
         assert set(net.ahead(name)) == (accepting & installable) - {name}
@@ -52,7 +52,7 @@ def test_a_hop_is_an_edge_to_something_installable(graph: ChannelGraph) -> None:
 def test_counts_and_lengths_are_those_of_all_roads(graph: ChannelGraph) -> None:
     net = network([graph])
     for goal in graph.entries:
-        tallies = roads.tallies(net, goal)
+        tallies = path_counts.tallies(net, goal)
         for start in graph.entries:
             every = list(_every_road(net, start, goal))
             tally = tallies.get(start)
@@ -62,8 +62,8 @@ def test_counts_and_lengths_are_those_of_all_roads(graph: ChannelGraph) -> None:
             assert tally.is_exact
             lengths = [len(road) - 1 for road in every]
             assert (tally.roads, tally.shortest, tally.longest) == (len(every), min(lengths), max(lengths))
-            assert len(roads.longest_road(tallies, start)) == tally.longest + 1
-            assert roads.longest_road(tallies, start) in every
+            assert len(path_counts.longest_road(tallies, start)) == tally.longest + 1
+            assert path_counts.longest_road(tallies, start) in every
 
 
 @st.composite
@@ -93,9 +93,9 @@ def test_a_sweep_counts_what_one_by_one_is_counted(drawing: str) -> None:
         for group in strongly_connected_components({name: net.ahead(name) for name in net.place})
     )
     for goal in graph.entries:
-        swept = roads.tallies(net, goal)
+        swept = path_counts.tallies(net, goal)
         with patch.object(Network, "goes_up", new=False):
-            assert roads.tallies(net, goal) == swept
+            assert path_counts.tallies(net, goal) == swept
 
 
 @given(channel_graphs())
@@ -120,15 +120,15 @@ def test_the_first_roads_are_all_roads_shortest_first(graph: ChannelGraph) -> No
     every = sorted(
         _every_road(net, start, goal), key=lambda road: (len(road), [net.place[name] for name in road])
     )
-    assert list(islice(roads.first_roads(net, start, goal), 40)) == every[:40]
+    assert list(islice(path_counts.first_roads(net, start, goal), 40)) == every[:40]
 
 
 @given(channel_graphs())
 def test_what_a_resolver_does_is_among_what_the_edges_allow(graph: ChannelGraph) -> None:
     net = network([graph])
-    for hops in (olm_v0.hops(graph).next, olm_v1.hops(graph)):
+    for hops in (olm_v0.next_hops(graph).next, olm_v1.next_hops(graph)):
         for name in hops:
-            road = (name, *walk(hops, name))
+            road = (name, *hops_from(hops, name))
             assert all(end in net.ahead(start) for start, end in pairwise(road))
 
 
@@ -268,7 +268,7 @@ def test_the_v1_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since
 
 def _serves_v1(graph: ChannelGraph, kept: frozenset[str], served: set[str], goals: Sequence[str]) -> bool:
     """Everybody served ends at a goal, nobody goes down to it, and every goal or its equal is kept."""
-    standings = olm_v1.standings(graph)
+    standings = olm_v1.sort_keys(graph)
     if not all(any(standings[name] == standings[goal] for name in kept & {*goals}) for goal in goals):
         return False
     everyone = {name: graph.versions.get(name) for name in graph.entries}
@@ -299,7 +299,7 @@ def _can_arrive(graph: ChannelGraph, start: str, kept: Sequence[str], goals: Seq
 
 def _choices(graph: ChannelGraph, installed: str, kept: Sequence[str]) -> set[str]:
     """Of those who accept what is installed, and of its equals, the highest: OLM v1 takes one of them."""
-    standings = olm_v1.standings(graph)
+    standings = olm_v1.sort_keys(graph)
     accepting = {edge.successor for edge in graph.successors(installed)}
     accepting |= {name for name in kept if graph.versions[name] == graph.versions[installed]}
     found = {name: standings[name] for name in accepting & {*kept}}

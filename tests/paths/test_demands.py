@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from everpath.graph import PackageGraph
-from everpath.paths.demands import Demand, DemandKind, Offence, must_pass, never
-from everpath.paths.network import Policy, network
-from everpath.paths.subjects import subject
+from everpath.paths.bundle_selector import subject
+from everpath.paths.constraints import Demand, DemandKind, Offence, must_pass, never
+from everpath.paths.hop_graph import Policy, network
 from graphs import package_graph
 
 CHAIN = """

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from everpath.graph import PackageGraph
-from everpath.paths import roads
-from everpath.paths.chain import mirror_v0
-from everpath.paths.climb import mirror_v1
-from everpath.paths.demands import Demand, DemandKind, must_pass, never
-from everpath.paths.network import network
-from everpath.paths.subjects import subject
+from everpath.paths import path_counts
+from everpath.paths.bundle_selector import subject
+from everpath.paths.constraints import Demand, DemandKind, must_pass, never
+from everpath.paths.hop_graph import network
+from everpath.paths.mirror_v0 import mirror_v0
+from everpath.paths.mirror_v1 import mirror_v1
 from graphs import package_graph
 from work import lines_run
 
@@ -27,7 +27,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def _count(package: PackageGraph) -> object:
-    return roads.tallies(network(package.channels), f"b{len(package.channels[0].entries)}")
+    return path_counts.tallies(network(package.channels), f"b{len(package.channels[0].entries)}")
 
 
 def _demand(package: PackageGraph) -> object:
@@ -70,8 +70,8 @@ def test_roads_that_are_not_listed_do_not_wait(monkeypatch: pytest.MonkeyPatch) 
         heappush(heap, item)
         longest = max(longest, len(heap))
 
-    monkeypatch.setattr("everpath.paths.roads.heapq.heappush", push)
+    monkeypatch.setattr("everpath.paths.path_counts.heapq.heappush", push)
     lines = (SHAPES["ranges over all below"](i) for i in range(400, 1, -1))
     net = network(package_graph("\n".join([*lines, "b1"])).channels)
-    assert len(list(islice(roads.first_roads(net, "b1", "b400"), 100))) == 100
+    assert len(list(islice(path_counts.first_roads(net, "b1", "b400"), 100))) == 100
     assert longest <= 2 * 100

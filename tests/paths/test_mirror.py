@@ -7,12 +7,13 @@ from itertools import combinations
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.paths import chain, cover
-from everpath.paths.by_name import by_name
-from everpath.paths.chain import mirror_v0
-from everpath.paths.climb import mirror_v1
+from everpath.paths import mirror_v0 as chain
+from everpath.paths import set_cover
+from everpath.paths.bundle_list import by_name
+from everpath.paths.hop_graph import hops_of
 from everpath.paths.mirror import arriving, kept_in
-from everpath.paths.network import hops_of
+from everpath.paths.mirror_v0 import mirror_v0
+from everpath.paths.mirror_v1 import mirror_v1
 from everpath.versions import parse
 from graphs import channel_graph, package_graph
 
@@ -166,18 +167,18 @@ def test_a_list_of_names_may_lead_somebody_astray() -> None:
 
 def test_a_cover_is_exact_in_time_and_honest_after() -> None:
     demands = [0b0011, 0b0110, 0b1100, 0b1001]
-    assert cover.smallest_cover(demands, {}) == cover.Cover(0b0101, 2)
+    assert set_cover.smallest_cover(demands, {}) == set_cover.Cover(0b0101, 2)
     rows = [(1 << i) | (1 << (i + 1) % 9) for i in range(9)]
-    assert cover.smallest_cover(rows, {}).at_least == 5
-    cut = cover.smallest_cover(rows, {}, most=0)
+    assert set_cover.smallest_cover(rows, {}).at_least == 5
+    cut = set_cover.smallest_cover(rows, {}, most=0)
     assert cut.at_least == 4
     assert all(cut.members & row for row in rows)
     assert not cut.is_smallest
 
 
 def test_a_member_brings_its_own_demands() -> None:
-    assert cover.smallest_cover([0b01], {0b01: [0b10]}).members == 0b11
-    assert cover.smallest_cover([0b011], {0b001: [0b100], 0b010: []}).members == 0b010
+    assert set_cover.smallest_cover([0b01], {0b01: [0b10]}).members == 0b11
+    assert set_cover.smallest_cover([0b011], {0b001: [0b100], 0b010: []}).members == 0b010
 
 
 def test_the_v1_mirror_keeps_a_deprecated_head_and_what_v1_installs_in_its_stead() -> None:

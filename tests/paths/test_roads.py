@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
-from everpath.paths import roads
-from everpath.paths.climb import mirror_v1
-from everpath.paths.network import goals, network
-from everpath.resolvers.decisions import Installed
+from everpath.paths import path_counts
+from everpath.paths.hop_graph import goals, network
+from everpath.paths.mirror_v1 import mirror_v1
+from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import parse
 from graphs import channel_graph, package_graph
 
@@ -29,7 +29,7 @@ def test_a_road_names_the_kinds_of_edge_of_each_hop() -> None:
 
 def test_roads_come_shortest_first_and_by_the_newest_entries() -> None:
     net = network([channel_graph(DIAMOND)])
-    assert list(roads.first_roads(net, "a", "d")) == [
+    assert list(path_counts.first_roads(net, "a", "d")) == [
         ("a", "d"),
         ("a", "b", "d"),
         ("a", "c", "b", "d"),
@@ -38,39 +38,39 @@ def test_roads_come_shortest_first_and_by_the_newest_entries() -> None:
 
 def test_two_kinds_of_edge_are_one_road() -> None:
     net = network([channel_graph("b: a / a / <2.0.0\na")])
-    assert roads.tallies(net, "b")["a"].roads == 1
+    assert path_counts.tallies(net, "b")["a"].roads == 1
 
 
 def test_a_thousand_entries_with_countless_roads_are_counted_exactly() -> None:
     chain = (f"b{i}: b{i - 1} / - / <{i}.0.0" for i in range(1000, 1, -1))
     net = network([channel_graph("\n".join([*chain, "b1"]))])
-    tally = roads.tallies(net, "b1000")["b1"]
+    tally = path_counts.tallies(net, "b1000")["b1"]
     assert (tally.roads, tally.shortest, tally.longest) == (2**998, 1, 999)
-    assert len(list(islice(roads.first_roads(net, "b1", "b1000"), 20))) == 20
+    assert len(list(islice(path_counts.first_roads(net, "b1", "b1000"), 20))) == 20
 
 
 def test_a_loop_is_reported_and_walked_once() -> None:
     net = network([channel_graph("d: c\nc: b / - / <2.0.0\nb: a / c\na")])
-    assert roads.loops(net) == (("c", "b"),)
-    assert list(roads.first_roads(net, "a", "d")) == [("a", "c", "d"), ("a", "b", "c", "d")]
-    assert roads.tallies(net, "d")["a"].roads == 2
+    assert path_counts.loops(net) == (("c", "b"),)
+    assert list(path_counts.first_roads(net, "a", "d")) == [("a", "c", "d"), ("a", "b", "c", "d")]
+    assert path_counts.tallies(net, "d")["a"].roads == 2
 
 
 def test_beyond_a_dozen_entries_of_one_loop_the_count_is_a_lower_bound() -> None:
     """Everybody accepts everybody. The goal ends all roads, and so is not in the loop."""
     rows = [f"b{i}: - / - / >=0.0.1" for i in range(14, 0, -1)]
-    tallies = roads.tallies(network([channel_graph("\n".join(rows))]), "b14")
+    tallies = path_counts.tallies(network([channel_graph("\n".join(rows))]), "b14")
     assert (tallies["b1"].roads, tallies["b1"].is_exact) == (2**12, False)
-    tallies = roads.tallies(network([channel_graph("\n".join(rows[1:]))]), "b13")
+    tallies = path_counts.tallies(network([channel_graph("\n".join(rows[1:]))]), "b13")
     assert (tallies["b1"].roads, tallies["b1"].is_exact) == (108_505_112, True)
 
 
 def test_an_entry_of_a_large_loop_that_can_only_go_down_has_its_shortest_road() -> None:
     up = "\n".join(f"b{i}: b{i - 1}" for i in range(14, 1, -1))
     net = network([channel_graph(f"goal@0.1.0: b1\n{up}\nb1: - / b14")])
-    tallies = roads.tallies(net, "goal")
+    tallies = path_counts.tallies(net, "goal")
     assert (tallies["b14"].roads, tallies["b14"].shortest, tallies["b14"].is_exact) == (1, 2, False)
-    assert roads.longest_road(tallies, "b14") == ("b14", "b1", "goal")
+    assert path_counts.longest_road(tallies, "b14") == ("b14", "b1", "goal")
 
 
 def test_what_nobody_can_install_is_no_station() -> None:
@@ -82,16 +82,16 @@ def test_what_nobody_can_install_is_no_station() -> None:
 
 def test_one_may_start_outside_of_the_channel() -> None:
     graph = channel_graph("c: b / - / >=1.0.0 <1.5.0\nb")
-    assert network([graph], "any", [Installed("x", parse("1.2.0"))]).ahead("x") == ("c",)
-    assert network([graph], "v0", [Installed("x", parse("1.2.0"))]).ahead("x") == ("c",)
-    assert network([graph], "v1", [Installed("x", parse("1.2.0"))]).ahead("x") == ("c",)
-    assert network([graph], "any", [Installed("x", None)]).ahead("x") == ()
+    assert network([graph], "any", [InstalledBundle("x", parse("1.2.0"))]).ahead("x") == ("c",)
+    assert network([graph], "v0", [InstalledBundle("x", parse("1.2.0"))]).ahead("x") == ("c",)
+    assert network([graph], "v1", [InstalledBundle("x", parse("1.2.0"))]).ahead("x") == ("c",)
+    assert network([graph], "any", [InstalledBundle("x", None)]).ahead("x") == ()
 
 
 def test_a_resolver_takes_one_road() -> None:
     graph = channel_graph(DIAMOND)
-    assert list(roads.first_roads(network([graph], "v0"), "a", "d")) == [("a", "d")]
-    assert list(roads.first_roads(network([graph], "v1"), "a", "d")) == [("a", "d")]
+    assert list(path_counts.first_roads(network([graph], "v0"), "a", "d")) == [("a", "d")]
+    assert list(path_counts.first_roads(network([graph], "v1"), "a", "d")) == [("a", "d")]
 
 
 def test_where_v0_resolves_nothing_it_has_no_roads() -> None:
@@ -109,16 +109,16 @@ def test_roads_lead_to_every_head_and_under_v1_to_the_first_of_the_ranking() -> 
 
 def test_across_channels_a_road_may_switch() -> None:
     package = package_graph("[old]\nb: a\na\n[new]\nc: b\nb")
-    assert list(roads.first_roads(network(package.channels), "a", "c")) == [("a", "b", "c")]
-    assert list(roads.first_roads(network(package.channels, "v0"), "a", "c")) == [("a", "b", "c")]
-    assert list(roads.first_roads(network(package.channels, "v1"), "a", "c")) == [("a", "b", "c")]
+    assert list(path_counts.first_roads(network(package.channels), "a", "c")) == [("a", "b", "c")]
+    assert list(path_counts.first_roads(network(package.channels, "v0"), "a", "c")) == [("a", "b", "c")]
+    assert list(path_counts.first_roads(network(package.channels, "v1"), "a", "c")) == [("a", "b", "c")]
     [hop, _] = network(package.channels).hops(("a", "b", "c"))
     assert hop.channels == ("old",)
 
 
 def test_two_channels_with_one_edge_have_one_road() -> None:
     package = package_graph("[old]\nb: a\na\n[new]\nb: - / - / <2.0.0\na")
-    assert roads.tallies(network(package.channels), "b")["a"].roads == 1
+    assert path_counts.tallies(network(package.channels), "b")["a"].roads == 1
 
 
 def test_v1_takes_the_roads_that_its_resolver_takes_where_versions_are_equal() -> None:

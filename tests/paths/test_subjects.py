@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from everpath.errors import UsageError
-from everpath.paths.nearby import nearby
-from everpath.paths.subjects import installed, subject
+from everpath.paths.bundle_selector import installed, subject
+from everpath.paths.suggestions import nearby
 from everpath.versions import parse
 from graphs import package_graph
 

@@ -10,27 +10,42 @@ import pytest
 
 from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Package, Place
-from everpath.model.bundle_contents import CSV, Contents, Manifest
+from everpath.model.bundle_contents import (
+    CSV,
+    PACKAGE_ANNOTATION,
+    BundleFolder,
+    Contents,
+    Manifest,
+    PackageManifest,
+    ValidationInput,
+)
 from everpath.rules import lint as checking
-from everpath.rules.bundle.subject import PACKAGE, BundleFolder, PackageFile
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.lint import FOLDERS, GRAPH, Report, Selection, Validated, concluded, judge, judge_folders
-from everpath.rules.registry import Rule, all_rules, rules_about
+from everpath.rules.lint import (
+    BUNDLE_SUBJECTS,
+    CATALOG_SUBJECTS,
+    Report,
+    Selection,
+    build_report,
+    lint_bundle,
+    lint_catalog,
+)
+from everpath.rules.registry import Rule, all_rules, rules_for_subjects
 from everpath.rules.waivers import Waiver
 
 HERE = Place("here.yaml")
-SELECTION = Selection(subjects=FOLDERS)
+SELECTION = Selection(subjects=BUNDLE_SUBJECTS)
 
 
-def folder(package: str, *names: str) -> Validated:
+def folder(package: str, *names: str) -> ValidationInput:
     """The folder of the first bundle that is named, in a catalog of all of them."""
     bundles = tuple(Bundle(name, package, "", HERE) for name in names)
     csv = Manifest(HERE, {"kind": CSV, "metadata": {"name": names[0]}})
-    contents = Contents("here", HERE, (csv,), {PACKAGE: package})
-    return Validated(Catalog("here", (Package(package, bundles=bundles),)), BundleFolder(contents))
+    contents = Contents("here", HERE, (csv,), {PACKAGE_ANNOTATION: package})
+    return ValidationInput(Catalog("here", (Package(package, bundles=bundles),)), BundleFolder(contents))
 
 
-FILE = Validated(Catalog("here"), file=PackageFile(HERE, {"packageName": "acme"}))
+FILE = ValidationInput(Catalog("here"), package_manifest=PackageManifest(HERE, {"packageName": "acme"}))
 
 
 @pytest.fixture(autouse=True)
@@ -43,16 +58,17 @@ def _one_rule_for_each_subject(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return Rule(f"EP{subject}", subject, Severity.ERROR, subject, "A law.", check=check)
 
-    rules = [law(subject) for subject in sorted({*FOLDERS, *GRAPH, "upgrade"})]
-    monkeypatch.setattr(checking, "rules_about", lambda _: rules)
+    rules = [law(subject) for subject in sorted({*BUNDLE_SUBJECTS, *CATALOG_SUBJECTS, "upgrade"})]
+    monkeypatch.setattr(checking, "rules_for_subjects", lambda _: rules)
 
 
-def said(*things: Validated) -> list[tuple[str, str | None, str | None]]:
-    return [(f.message, f.package, f.entry) for f in judge_folders(things, SELECTION).findings]
+def said(*things: ValidationInput) -> list[tuple[str, str | None, str | None]]:
+    findings = (f for thing in things for f in lint_bundle(thing, SELECTION).findings)
+    return [(f.message, f.package, f.entry) for f in findings]
 
 
-def report(*things: Validated, **options: Any) -> Report:
-    return concluded([judge_folders(things, SELECTION)], SELECTION, **options)
+def report(*things: ValidationInput, **options: Any) -> Report:
+    return build_report([lint_bundle(thing, SELECTION) for thing in things], SELECTION, **options)
 
 
 def test_a_folder_is_judged_as_a_catalog_as_its_bundles_and_as_a_whole() -> None:
@@ -67,32 +83,32 @@ def test_a_folder_is_judged_as_a_catalog_as_its_bundles_and_as_a_whole() -> None
 def test_a_package_file_is_judged_as_what_it_is() -> None:
     assert said(FILE) == [
         ("catalog is a Catalog", "acme", None),
-        ("package file is a PackageFile", "acme", None),
+        ("package file is a PackageManifest", "acme", None),
     ]
 
 
 def test_what_cannot_be_read_is_of_no_package_and_only_its_problems_are_judged() -> None:
-    assert said(Validated(Catalog("here"))) == [("catalog is a Catalog", None, None)]
+    assert said(ValidationInput(Catalog("here"))) == [("catalog is a Catalog", None, None)]
 
 
 def test_folders_are_counted_and_so_are_the_packages_they_are_of() -> None:
-    unread = Validated(Catalog("here"))
+    unread = ValidationInput(Catalog("here"))
     seen = report(folder("acme", "a"), FILE, folder("acme", "b"), unread, folder("x", "c"))
     assert (seen.packages, seen.bundles, seen.channels, seen.entries) == (2, 3, 0, 0)
     assert len(seen.findings) == 3 * 3 + 2 + 1
 
 
 def test_the_bundles_of_catalogs_are_not_counted() -> None:
-    graphs, folders = judge(parse("a"), Selection()), judge_folders([folder("acme", "a")], SELECTION)
-    assert concluded([graphs], Selection()).bundles is None
-    assert concluded([graphs, folders], SELECTION).bundles == 1
+    graphs, folders = lint_catalog(parse("a"), Selection()), lint_bundle(folder("acme", "a"), SELECTION)
+    assert build_report([graphs], Selection()).bundles is None
+    assert build_report([graphs, folders], SELECTION).bundles == 1
 
 
 def test_waivers_speak_about_folders_and_are_judged_with_them() -> None:
     waiver = Waiver("EPbundle folder", "agreed with the users", HERE)
     found = report(folder("acme", "a"), waivers=[waiver], today=date(2030, 6, 15))
     assert [f.rule for f in found.waived] == ["EPbundle folder"]
-    assert "waiver is a Standing" in {f.message for f in found.findings}
+    assert "waiver is a WaiverUsage" in {f.message for f in found.findings}
 
 
 def test_a_rule_about_something_else_is_not_selected() -> None:
@@ -102,7 +118,7 @@ def test_a_rule_about_something_else_is_not_selected() -> None:
 
 
 def test_the_rules_of_optional_validators_are_asked_where_one_of_them_is_named() -> None:
-    rules = rules_about(FOLDERS)
+    rules = rules_for_subjects(BUNDLE_SUBJECTS)
     optional = {rule.id for rule in rules if rule.is_optional}
     named = {rule.id for rule in rules if "operatorhub/v2" in rule.validators}
     assert named & optional

@@ -11,7 +11,7 @@ __all__ = ["Problems", "check"]
 
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,21 +19,29 @@ from everpath.app.config import Config
 from everpath.app.generate import GeneratedFiles
 from everpath.app.project import Project
 from everpath.errors import UnreadableInput
-from everpath.loaders import positions
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
-from everpath.loaders.bundle.definitions import definitions_below
+from everpath.loaders import source_positions
+from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.crds import bundle_crds_loader
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.location import Location
-from everpath.loaders.reading import read
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.findings import Finding, Severity
-from everpath.rules.lint import FOLDERS, GRAPH, Report, Selection, concluded, judge, judge_folders
-from everpath.rules.registry import find_rules, rules_about
+from everpath.rules.lint import (
+    BUNDLE_SUBJECTS,
+    CATALOG_SUBJECTS,
+    Report,
+    Selection,
+    build_report,
+    lint_bundle,
+    lint_catalog,
+)
+from everpath.rules.registry import find_rules, rules_for_subjects
 
 #: Without unused waivers, which only a run over everything can tell.
-_BUNDLE_SUBJECTS: Final = FOLDERS - {"waiver"}
-_CATALOG_SUBJECTS: Final = GRAPH - {"waiver"} | {"upgrade"}
+_CHECKED_BUNDLE_SUBJECTS: Final = BUNDLE_SUBJECTS - {"waiver"}
+_CHECKED_CATALOG_SUBJECTS: Final = CATALOG_SUBJECTS - {"waiver"} | {"upgrade"}
 
 
 class Problems(NamedTuple):
@@ -52,7 +60,7 @@ class Problems(NamedTuple):
     def locate(self, place: Place) -> Location:
         """Return the position of a finding, in the file that would have been written."""
         try:
-            location = positions.locate(place, Sources())
+            location = source_positions.locate(place, Sources())
         except UnreadableInput:
             location = Location(place.file, 0, 0, 0, "")
         return location._replace(file=self.files.scratch.original_paths(location.file))
@@ -75,39 +83,43 @@ def check(files: GeneratedFiles, config: Config) -> Problems:
 
 def _check_bundles(files: GeneratedFiles, config: Config) -> Report:
     selection = Selection(
-        rules=_selected_rules(config, _BUNDLE_SUBJECTS),
+        rules=_selected_rules(config, _CHECKED_BUNDLE_SUBJECTS),
         ignored=find_rules(config.ignore),
-        subjects=_BUNDLE_SUBJECTS,
+        subjects=_CHECKED_BUNDLE_SUBJECTS,
         validators=find_validators(config.select_optional),
     )
-    surroundings = Surroundings(config.kube_version or "")
+    target = LintTarget(config.kube_version or "")
     folders = [files.scratch.bundle(folder) for folder in files.bundles if folder in files.new_bundles]
-    judged = judge_folders((read_folder(folder, surroundings) for folder in folders), selection)
-    return concluded([judged], selection, waivers=config.waivers, today=datetime.now().astimezone().date())
+    results = [lint_bundle(load_folder_for_lint(folder, target), selection) for folder in folders]
+    return build_report(results, selection, waivers=config.waivers, today=_today())
 
 
 def _check_catalogs(files: GeneratedFiles, config: Config) -> Report:
     policy = config.policy
     selection = Selection(
-        rules=_selected_rules(config, _CATALOG_SUBJECTS),
+        rules=_selected_rules(config, _CHECKED_CATALOG_SUBJECTS),
         ignored=find_rules(config.ignore),
         policy="v0" if policy == "v0" else "v1" if policy == "v1" else None,
-        subjects=_CATALOG_SUBJECTS,
+        subjects=_CHECKED_CATALOG_SUBJECTS,
     )
     repository = files.scratch.repository
-    crds = definitions_below([repository]) if Path(repository).exists() else None
+    crds = bundle_crds_loader([repository]) if Path(repository).exists() else None
     copies = [files.scratch.add_catalog(file, files.transaction.files[file]) for file in files.catalogs]
-    judged = [judge(read(copy).catalog, selection, None, crds) for copy in copies]
-    report = concluded(judged, selection, waivers=config.waivers, today=datetime.now().astimezone().date())
+    results = [lint_catalog(read(copy).catalog, selection, None, crds) for copy in copies]
+    report = build_report(results, selection, waivers=config.waivers, today=_today())
     if not report.findings:
         return report
     known = frozenset(map(_identity, _findings_on_disk(files.project, selection)))
     return report._replace(findings=tuple(f for f in report.findings if _identity(f) not in known))
 
 
+def _today() -> date:
+    return datetime.now().astimezone().date()
+
+
 def _selected_rules(config: Config, subjects: frozenset[str]) -> frozenset[str]:
     """Return the rules that the configuration selects; empty for all."""
-    return find_rules(config.select) & {rule.id for rule in rules_about(subjects)}
+    return find_rules(config.select) & {rule.id for rule in rules_for_subjects(subjects)}
 
 
 def _findings_on_disk(project: Project, selection: Selection) -> Iterator[Finding]:
@@ -115,10 +127,10 @@ def _findings_on_disk(project: Project, selection: Selection) -> Iterator[Findin
     files = [file for file in map(project.catalog_file, project.source.variants) if file.exists()]
     crds = None
     with suppress(UnreadableInput):
-        crds = definitions_below([str(project.bundles)]) if files else None
+        crds = bundle_crds_loader([str(project.bundles)]) if files else None
     for file in files:
         with suppress(UnreadableInput):
-            yield from judge(read(str(file)).catalog, selection, None, crds).findings
+            yield from lint_catalog(read(str(file)).catalog, selection, None, crds).findings
 
 
 def _identity(finding: Finding) -> tuple[str | None, ...]:

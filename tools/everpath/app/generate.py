@@ -28,7 +28,7 @@ from everpath.app.project_bundles import (
 from everpath.atomic_files import FileChange, FileTransaction
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.graph import ChannelGraph
-from everpath.loaders.fbc.writing import catalog_text
+from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.loaders.releases.bundle_digests import leftovers_below, leftovers_beside, read_files
 from everpath.model import Package, UpdateMode
 from everpath.opm_render import Blob

@@ -10,7 +10,7 @@ from everpath.app.generate import GeneratedFiles
 from everpath.app.project import Files, format_position
 from everpath.app.project_bundles import find_csv
 from everpath.compare import compare
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.model import Catalog
 from everpath.releases.channel_edges import catalog_package

@@ -12,15 +12,15 @@ from everpath.app.init import NewProject, relative_path
 from everpath.app.project import CATALOG_SUFFIXES, Project, load_blobs
 from everpath.app.project_bundles import render
 from everpath.errors import ReleasesError, UsageError
-from everpath.loaders.bundle.shape import is_bundle_folder, is_repository
-from everpath.loaders.reading import Progress, read
+from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
+from everpath.loaders.catalog_loader import Progress, read
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Package
 from everpath.opm_render import Blob
 from everpath.releases.model import Release, ReleasesFile
 from everpath.releases.reconstruction import reconstruct_releases
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 
 
 def import_catalog(path: str, name: str | None, file: Path, progress: Progress | None = None) -> NewProject:

@@ -20,7 +20,7 @@ from everpath.loaders.releases.formatting import format_releases
 from everpath.loaders.releases.parser import parse_releases
 from everpath.loaders.sources import Sources
 from everpath.opm_render import Blob
-from everpath.parsing.go_yaml import yaml_text
+from everpath.parsing.yaml_writer import yaml_text
 from everpath.releases.model import ReleasesFile, has_tag_or_digest
 from everpath.releases.validation import is_folder_name
 from everpath.versions import parse_or_none

@@ -23,9 +23,9 @@ from typing import Final, TypeAlias
 
 from everpath.atomic_files import StagingDir
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders import positions
+from everpath.loaders import source_positions
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.fbc.blobs import read_blobs
-from everpath.loaders.reading import read
 from everpath.loaders.releases.parser import load_releases, parse_releases
 from everpath.loaders.releases.pins import load_pins
 from everpath.loaders.sources import Sources
@@ -196,7 +196,7 @@ def load_blobs(path: str, sources: Sources) -> list[Blob]:
 def format_position(place: Place, sources: Sources) -> str:
     """Return `file:line` of a place, without the line if the place is a folder or cannot be read."""
     try:
-        location = positions.locate(place, sources)
+        location = source_positions.locate(place, sources)
     except UnreadableInput:
         return place.file
     return f"{location.file}:{location.line}" if location.line else location.file

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from everpath.app.project import Files, Project, format_position
 from everpath.bundlegen import OperatorManifests, ReleaseMetadata, bundle_files, image_names, manifest_sources
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.operator_manifests import read_operator
 from everpath.loaders.releases.bundle_digests import bundle_digest, leftovers_below, read_files
 from everpath.loaders.sources import Sources
@@ -29,7 +29,7 @@ from everpath.model.bundle_contents import CSV, Manifest
 from everpath.opm_render import Blob, Refusal, render_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.first_document import first_document
-from everpath.parsing.go_yaml import yaml_text
+from everpath.parsing.yaml_writer import yaml_text
 from everpath.releases.csv_edges import csv_edges
 from everpath.releases.model import PUBLISHED, Release
 
@@ -154,7 +154,7 @@ def render(folder: str, image: str, *, is_published: bool = False) -> Blob:
     try:
         # A catalog whose bundles have images does not need their manifests: it has a tenth of the size.
         return migrate_to_csv_metadata(
-            render_bundle(read_contents(folder), image, is_published=is_published)
+            render_bundle(load_bundle_contents(folder), image, is_published=is_published)
         ).blob
     except Refusal as refusal:
         where = format_position(refusal.place, Sources())

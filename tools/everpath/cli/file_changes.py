@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from everpath.app.project import Project
 from everpath.atomic_files import FileChange
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 
 GenerateState: TypeAlias = Literal["written", "upToDate", "outOfDate", "refused"]
 #: `planned` is the state of a dry run.

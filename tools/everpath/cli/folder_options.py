@@ -13,7 +13,7 @@ import click
 from everpath.atomic_files import FileTransaction
 from everpath.cli.file_changes import change_lines
 from everpath.cli.writing import write
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 
 force_option: Final = click.option(
     "--force",

@@ -28,14 +28,14 @@ from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
-from everpath.paths.by_name import by_name
-from everpath.paths.demands import Demand, DemandKind
-from everpath.paths.network import POLICIES, Policy
-from everpath.paths.subjects import Subject, installed, subject
-from everpath.paths.survey import Question, Roadbook, roadbook
-from everpath.reporters.plain import listed
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.extensions import Source
+from everpath.paths.bundle_list import by_name
+from everpath.paths.bundle_selector import Subject, installed, subject
+from everpath.paths.constraints import Demand, DemandKind
+from everpath.paths.hop_graph import POLICIES, Policy
+from everpath.paths.report import Question, Roadbook, roadbook
+from everpath.reporters.formatting import join_names
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import Version, VersionError, parse_tolerant
 
 
@@ -212,18 +212,22 @@ def _question(request: _Request, inputs: Inputs, package: PackageGraph) -> Quest
 
 def _start(
     request: _Request, package: PackageGraph, channels: Sequence[ChannelGraph], listing: str
-) -> Installed | None:
+) -> InstalledBundle | None:
     if request.start is None:
         return None
     asked = installed(package, channels, request.start, listing)
     if not asked.is_known:
-        say_unknown(request.start, asked, {package.name: [Source(package.name, 0, package)]})
-    return asked.under("v1" if request.policy == "v1" else "v0")
+        say_unknown(request.start, asked, {package.name: [ClusterCatalog(package.name, 0, package)]})
+    return asked.as_bundle("v1" if request.policy == "v1" else "v0")
 
 
 def _elsewhere(package: PackageGraph, goal: Subject) -> UsageError:
     there = sorted({c for name in goal.names for c in package.channels_by_entry.get(name, ())})
-    hint = f"it is in {listed(there)}" if there else "it is in no channel at all, so that no road leads to it"
+    hint = (
+        f"it is in {join_names(there)}"
+        if there
+        else "it is in no channel at all, so that no road leads to it"
+    )
     return UsageError(f"no channel that was chosen has {goal.text!r}", hint=hint)
 
 
@@ -243,17 +247,17 @@ def _version(text: str | None) -> Version | None:
 
 def _written(book: Roadbook, request: _Request, catalog: Catalog) -> Iterator[str]:
     if request.output == "json":
-        from everpath.reporters import roads_document  # noqa: PLC0415 - one view is enough
+        from everpath.reporters import paths_json  # noqa: PLC0415 - one view is enough
 
-        return roads_document.render(book)
+        return paths_json.render(book)
     if request.output == "imageset":
-        from everpath.reporters import roads_imageset  # noqa: PLC0415
+        from everpath.reporters import paths_imageset  # noqa: PLC0415
 
-        return roads_imageset.render(_by_name(book), catalog.name)
-    from everpath.reporters import roads  # noqa: PLC0415
+        return paths_imageset.render(_by_name(book), catalog.name)
+    from everpath.reporters import paths_text  # noqa: PLC0415
 
     colour = request.output_file is None and wants_colour(sys.stdout, os.environ)
-    return roads.render(book, colour=colour)
+    return paths_text.render(book, colour=colour)
 
 
 def _by_name(book: Roadbook) -> Roadbook:

@@ -13,10 +13,10 @@ from everpath.app.check import Problems
 from everpath.app.config import Config
 from everpath.cli.reporting import outcome_of
 from everpath.cli.writing import write
-from everpath.reporters import document, view
-from everpath.reporters.outcome import Outcome
+from everpath.reporters import json_report, reporter
+from everpath.reporters.lint_report import LintReport
 from everpath.rules.findings import Severity
-from everpath.rules.lint import FOLDERS, GRAPH
+from everpath.rules.lint import BUNDLE_SUBJECTS, CATALOG_SUBJECTS
 
 
 class _ReportOptions(NamedTuple):
@@ -33,18 +33,25 @@ class _ReportOptions(NamedTuple):
 
 def write_problems(problems: Problems, config: Config) -> None:
     """Write the findings to standard output, as `bundle validate` does."""
-    render = view("text")
-    write((line for outcome in _outcomes(problems, config) for line in render(outcome)), None, machine=False)
+    render = reporter("text")
+    write(
+        (line for lint_report in _lint_reports(problems, config) for line in render(lint_report)),
+        None,
+        machine=False,
+    )
     click.echo("error: nothing was written, because the files would have the errors above", err=True)
 
 
 def problem_objects(problems: Problems | None, config: Config) -> Iterator[str]:
     """Yield each finding as a JSON object."""
-    for outcome in _outcomes(problems, config) if problems else ():
-        yield from document.findings(outcome)
+    for lint_report in _lint_reports(problems, config) if problems else ():
+        yield from json_report.findings(lint_report)
 
 
-def _outcomes(problems: Problems, config: Config) -> Iterator[Outcome]:
-    for report, subjects in ((problems.bundles, FOLDERS), (problems.catalogs, GRAPH | {"upgrade"})):
-        outcome = outcome_of(_ReportOptions(), config, report, problems.locate, subjects, "generate")
-        yield outcome._replace(show=min(Severity))
+def _lint_reports(problems: Problems, config: Config) -> Iterator[LintReport]:
+    for report, subjects in (
+        (problems.bundles, BUNDLE_SUBJECTS),
+        (problems.catalogs, CATALOG_SUBJECTS | {"upgrade"}),
+    ):
+        lint_report = outcome_of(_ReportOptions(), config, report, problems.locate, subjects, "generate")
+        yield lint_report._replace(show=min(Severity))

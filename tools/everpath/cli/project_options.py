@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from everpath.reporters.plain import printable
+from everpath.reporters.formatting import printable
 
 file_option: Final = click.option(
     "-f",

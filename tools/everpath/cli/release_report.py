@@ -13,16 +13,16 @@ from everpath.app.release import CatalogUpdate, PreparedRelease
 from everpath.compare import Change, ChangeKind
 from everpath.graph import PackageGraph
 from everpath.layout.scene import scenes
-from everpath.loaders import positions
+from everpath.loaders import source_positions
 from everpath.model import Package
 from everpath.reporters import comparison_json, comparison_text, tree_text
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison import ToldComparison
-from everpath.reporters.plain import printable
-from everpath.resolvers import PolicyName
+from everpath.reporters.formatting import printable
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
-_RESOLVERS: Final[tuple[PolicyName, ...]] = ("v0", "v1")
+_RESOLVERS: Final[tuple[ResolverName, ...]] = ("v0", "v1")
 
 
 def release_lines(
@@ -85,7 +85,7 @@ def _comparison_report(
 ) -> ToldComparison:
     return ToldComparison(
         policies=_RESOLVERS,
-        locate=lambda place: positions.locate(place, release.new.sources),
+        locate=lambda place: source_positions.locate(place, release.new.sources),
         show=Severity.WARNING,
         comparison=replace(update.comparison, changes=changes),
         old=f"the catalog{_of_variant(update)}",

@@ -10,12 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from everpath.compare.any_channel import follow
-from everpath.compare.changes import Change, ChangeKind
-from everpath.compare.channels import ChannelComparison, compare_channel
-from everpath.compare.outcomes import Outcome, Row
-from everpath.compare.properties import Properties, properties, strays
-from everpath.compare.remarks import (
+from everpath.compare.all_channels import follow
+from everpath.compare.catalog_changes import (
     channel_changes,
     channel_emptied,
     channel_gone,
@@ -23,10 +19,14 @@ from everpath.compare.remarks import (
     package_remarks,
     refused,
 )
-from everpath.compare.spellings import Spellings
+from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channels import ChannelComparison, compare_channel
+from everpath.compare.outcomes import Outcome, Row
+from everpath.compare.properties import Properties, properties, strays
+from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 from everpath.wording import plural
 
@@ -38,7 +38,7 @@ class Scope(NamedTuple):
 
     packages: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
-    policies: tuple[PolicyName, ...] = ("v0", "v1")
+    policies: tuple[ResolverName, ...] = ("v0", "v1")
 
     def has_package(self, name: str) -> bool:
         return not self.packages or name in self.packages

@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from everpath.compare.any_channel import AnyChannel, Whole, is_same
+from everpath.compare.all_channels import AnyChannel, Whole, is_same
+from everpath.compare.catalog_changes import channel_changes, channel_emptied, channel_gone, package_gone
 from everpath.compare.catalogs import EVERYTHING, Scope
 from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channel_paths import Road, Roads, installations
 from everpath.compare.channels import TRACED, ChannelComparison, compare_channel
 from everpath.compare.outcomes import Outcome, Row
-from everpath.compare.remarks import channel_changes, channel_emptied, channel_gone, package_gone
-from everpath.compare.roads import Road, Roads, installations
-from everpath.compare.spellings import Spellings
+from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 from everpath.versions import Version
 
@@ -44,7 +44,7 @@ class MatrixRow(NamedTuple):
     channel: str | None
     installed: str
     version: Version | None
-    policy: PolicyName
+    policy: ResolverName
     roads: tuple[Road | None, ...]
     outcomes: tuple[Outcome | None, ...]
 
@@ -145,8 +145,8 @@ def _channel(
     graphs = [package.by_name.get(channel) if package is not None else None for package in packages]
     where = (next(package.name for package in packages if package is not None), channel)
     carried: dict[str, Version | None] = {}
-    columns: list[dict[tuple[str, PolicyName], Road]] = []
-    moves: list[dict[tuple[str, PolicyName], Outcome]] = []
+    columns: list[dict[tuple[str, ResolverName], Road]] = []
+    moves: list[dict[tuple[str, ResolverName], Outcome]] = []
     for place, graph in enumerate(graphs):
         if place:
             compared = compare_channel(graphs[place - 1], graph, scope.policies, where, dict(carried))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 __all__ = ["Account", "Check", "Explanation", "Look", "Question", "Remedy", "Story", "explain"]
 
-from everpath.explain.accounts import Account, Question
+from everpath.explain.candidates import Look
+from everpath.explain.cluster_checks import Check
 from everpath.explain.explanation import Explanation, Story, explain
-from everpath.explain.looks import Look
-from everpath.explain.remedies import Remedy
-from everpath.explain.unseen import Check
+from everpath.explain.fixes import Remedy
+from everpath.explain.trace import Account, Question

@@ -1,21 +1,32 @@
-"""The complete contents of a bundle folder: manifests and metadata, valid or not.
+"""The complete contents of bundle folders and package manifests, valid or not.
 
 `model.Bundle` has only what the upgrade graph needs of a bundle.
 """
 
 from __future__ import annotations
 
-__all__ = ["CRD", "CSV", "Contents", "Manifest"]
+__all__ = [
+    "CRD",
+    "CSV",
+    "PACKAGE_ANNOTATION",
+    "BundleFolder",
+    "BundleSize",
+    "Contents",
+    "Manifest",
+    "PackageManifest",
+    "ValidationInput",
+]
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from everpath.manifest_access import mapping, text
-from everpath.model import Place, Problem, Property
+from everpath.manifest_access import as_string, mapping, string_at, text
+from everpath.model import Catalog, Place, Problem, Property
 
 CSV: Final = "ClusterServiceVersion"
 CRD: Final = "CustomResourceDefinition"
+PACKAGE_ANNOTATION: Final = "operators.operatorframework.io.bundle.package.v1"
 
 
 class Manifest(NamedTuple):
@@ -90,3 +101,65 @@ class Contents:
     def annotation(self, key: str) -> str:
         """Return the value of an annotation, or an empty string if it is missing or not a string."""
         return text(self.annotations or {}, key)
+
+
+class BundleSize(NamedTuple):
+    """Bytes of all files of a bundle: as they are, and compressed and in base64, as OLM v0 stores them."""
+
+    uncompressed: int
+    compressed: int
+
+
+@dataclass(frozen=True, slots=True)
+class BundleFolder:
+    """A bundle folder as validators see it: its contents, what surrounds them, and options of the user.
+
+    `stray_files` are paths in manifests/ that are not manifests: folders, which end in a slash, and hidden
+    files. `missing_folders` are those of manifests and metadata that do not exist. `kube_version` is the
+    Kubernetes version that the bundle is checked for. `categories` replace the default list of categories.
+    `labels` is the place and the content of the file with the labels of the image.
+    """
+
+    contents: Contents
+    stray_files: tuple[str, ...] = ()
+    missing_folders: tuple[str, ...] = ()
+    size: BundleSize | None = None
+    kube_version: str = ""
+    categories: frozenset[str] | None = None
+    labels: tuple[Place, str] | None = None
+    csv: Manifest | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "csv", self.contents.csv)
+
+    @property
+    def package(self) -> str | None:
+        """The package that the annotations name."""
+        return as_string((self.contents.annotations or {}).get(PACKAGE_ANNOTATION)) or None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the bundle, which is that of its CSV."""
+        return string_at(self.csv.body, "metadata", "name") or None if self.csv else None
+
+
+class PackageManifest(NamedTuple):
+    """A file NAME.package.yaml of the package manifest format: the channels of a package and their heads."""
+
+    place: Place
+    body: Mapping[str, Any]
+
+    @property
+    def package(self) -> str | None:
+        return string_at(self.body, "packageName") or None
+
+
+class ValidationInput(NamedTuple):
+    """One input of `bundle validate`: a bundle folder with the catalog of its bundle, or a package manifest.
+
+    The catalog also has the problems found while loading.
+    """
+
+    catalog: Catalog
+    folder: BundleFolder | None = None
+    package_manifest: PackageManifest | None = None

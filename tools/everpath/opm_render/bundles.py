@@ -25,9 +25,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from everpath.go_types.shapes import SHAPES, field, misfits, text_field
+from everpath.go_types import field, text_field, type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.model import Gvk, Place, Property
-from everpath.model.bundle_contents import CSV, Contents, Manifest
+from everpath.model.bundle_contents import CSV, PACKAGE_ANNOTATION, Contents, Manifest
 from everpath.opm_render.apis import ApiKey, check_owned_crds, provided_apis, required_apis
 from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.opm_render.manifest_checks import check_manifests, csv_release, csv_version
@@ -43,7 +44,6 @@ CSV_METADATA: Final = "olm.csv.metadata"
 
 _PACKAGE: Final = "olm.package"
 _GVK: Final = "olm.gvk"
-_PACKAGE_ANNOTATION: Final = "operators.operatorframework.io.bundle.package.v1"
 _PROPERTIES_ANNOTATION: Final = "olm.properties"
 
 # The value of a property without one. opm distinguishes it from null when it sorts, and writes both as null.
@@ -65,7 +65,7 @@ def render_bundle(contents: Contents, image: str = "", *, is_published: bool = F
     has users. Cost: linear in the size of the manifests.
     """
     csv = _checked_csv(contents, is_published=is_published)
-    package = contents.annotation(_PACKAGE_ANNOTATION)
+    package = contents.annotation(PACKAGE_ANNOTATION)
     objects = [
         {"type": BUNDLE_OBJECT, "value": {"data": _base64_json(manifest.body)}}
         for manifest in contents.objects
@@ -83,7 +83,7 @@ def render_bundle(contents: Contents, image: str = "", *, is_published: bool = F
 def expand_image_template(contents: Contents, template: str) -> str:
     """Fill in {{.Package}}, {{.Name}} and {{.Version}} of an image reference. Raises `Refusal`."""
     csv = _checked_csv(contents)
-    package = contents.annotation(_PACKAGE_ANNOTATION)
+    package = contents.annotation(PACKAGE_ANNOTATION)
     declared = _declared_properties(contents, csv, package)
     package_property = next(item for item in declared if item.type == _PACKAGE)
     version = text_field(_checked_value(package_property), "version")
@@ -137,11 +137,11 @@ def _checked_csv(contents: Contents, *, is_published: bool = False) -> Manifest:
     if contents.annotations is None:
         message = "no file in metadata/ states the package and channels of the bundle"
         raise Refusal(message, contents.place, "add metadata/annotations.yaml")
-    if not contents.annotation(_PACKAGE_ANNOTATION):
+    if not contents.annotation(PACKAGE_ANNOTATION):
         # opm renders such a bundle and then drops it without a message.
         message = "the annotations do not state the package of the bundle"
         place = (contents.annotations_place or contents.place).at("annotations")
-        raise Refusal(message, place, f"add {_PACKAGE_ANNOTATION}")
+        raise Refusal(message, place, f"add {PACKAGE_ANNOTATION}")
     return csv
 
 
@@ -226,9 +226,9 @@ def _with_missing_values(contents: Contents, properties: Iterable[Property]) -> 
 
 def _checked_value(item: Property) -> object:
     """The value of a property whose type opm decodes into a struct. Raises `Refusal`."""
-    for misfit in misfits(item.value, SHAPES[item.type]):
-        message = f"invalid value of {item.type}: {misfit.message}"
-        raise Refusal(message, item.place.at("value", *misfit.path), "write what the type requires")
+    for mismatch in type_mismatches(item.value, PROPERTY_TYPES[item.type]):
+        message = f"invalid value of {item.type}: {mismatch.message}"
+        raise Refusal(message, item.place.at("value", *mismatch.path), "write what the type requires")
     return item.value
 
 

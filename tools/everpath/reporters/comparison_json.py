@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from everpath.compare.changes import Change
+from everpath.compare.channel_paths import Road
 from everpath.compare.differences import Difference
 from everpath.compare.matrix import MatrixRow
 from everpath.compare.outcomes import Outcome, Row
-from everpath.compare.roads import Road
 from everpath.model import Entry, Place
 from everpath.reporters.comparison import ToldComparison, ToldMatrix
 
@@ -127,7 +127,7 @@ def _road(road: Road) -> dict[str, Any]:
         "hops": road.hops,
         "end": road.end.value,
         "stop": road.stop,
-        "reason": (failure.words or failure.kind.value) if failure is not None else None,
+        "reason": (failure.message or failure.kind.value) if failure is not None else None,
     }
 
 

@@ -23,7 +23,7 @@ from everpath.cli.problem_report import problem_objects, write_problems
 from everpath.cli.project_options import file_option, output_option, pin_option, report_wait, write_warnings
 from everpath.cli.writing import write
 from everpath.errors import ExitCode
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 
 _MAX_DIFF_LINES: Final = 40
 _UP_TO_DATE: Final = "All files are up to date.\n"

@@ -15,7 +15,7 @@ from everpath.cli.image_inputs import local
 from everpath.cli.options import one_package_option
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, UsageError
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 
 
 @click.command("init", short_help="Start a releases.yaml, also from a catalog.")

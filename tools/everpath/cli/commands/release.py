@@ -21,7 +21,7 @@ from everpath.cli.terminal import wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.releases.release_plan import ReleaseRequest
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 
 
 @click.command("release", short_help="Cut a release, or withdraw one.")

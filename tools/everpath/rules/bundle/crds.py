@@ -20,12 +20,12 @@ __all__ = [
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
 from everpath.model import Place
-from everpath.model.bundle_contents import Manifest
-from everpath.rules.bundle._names import dns_label, dns_subdomain
-from everpath.rules.bundle.subject import BundleFolder, Way, dig, rows, text
+from everpath.model.bundle_contents import BundleFolder, Manifest
+from everpath.rules.bundle.kubernetes_names import dns_label, dns_subdomain
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
 OLD: Final = "apiextensions.k8s.io/v1beta1"
 NEW: Final = "apiextensions.k8s.io/v1"
@@ -56,21 +56,21 @@ class Crd(NamedTuple):
     def name(self) -> str:
         return self.manifest.name
 
-    def text(self, *way: str | int) -> str:
-        return text(dig(self.spec, *way))
+    def string_at(self, *way: str | int) -> str:
+        return string_at(self.spec, *way)
 
     def place(self, *way: str | int) -> Place:
         return self.manifest.place.at("spec", *way)
 
     @property
-    def versions(self) -> list[tuple[Way, Any]]:
+    def versions(self) -> list[tuple[FieldPath, Any]]:
         """Each version and the way to it. v1beta1 has one more way to state a single version."""
-        listed = [(("versions", i), version) for i, version in rows(self.spec, "versions")]
-        if listed or not self.is_old or not self.text("version"):
+        listed = [(("versions", i), version) for i, version in items_at(self.spec, "versions")]
+        if listed or not self.is_old or not self.string_at("version"):
             return [*listed]
-        return [(_APART, {"name": self.text("version"), "storage": True})]
+        return [(_APART, {"name": self.string_at("version"), "storage": True})]
 
-    def flaw(self, way: Way, message: str, fix: str) -> Flaw:
+    def flaw(self, way: FieldPath, message: str, fix: str) -> Flaw:
         return Flaw(self.place(*way), f"CRD {self.name}: {message}", because=_REFUSED, fix=fix)
 
 
@@ -81,14 +81,14 @@ def crds(bundle: BundleFolder) -> Iterator[Crd]:
             yield Crd(manifest, manifest.spec, manifest.api_version == OLD)
 
 
-@contents_rule("EP641", "crd-name", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP641", "crd-name", Severity.ERROR, "crd", "opm")
 def crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of a CRD is its plural, a dot, and its group.
 
     The API server refuses any other. Cost: one comparison a CRD.
     """
     for crd in crds(bundle):
-        right = f"{crd.text('names', 'plural')}.{crd.text('group')}"
+        right = f"{crd.string_at('names', 'plural')}.{crd.string_at('group')}"
         if crd.name and (crd.name != right or dns_subdomain(crd.name)):
             yield Flaw(
                 crd.manifest.place.at("metadata", "name"),
@@ -98,14 +98,14 @@ def crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP642", "crd-group", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP642", "crd-group", Severity.ERROR, "crd", "opm")
 def crd_group(bundle: BundleFolder) -> Iterator[Flaw]:
     """The group of a CRD is a domain with a dot in it.
 
     The API server refuses any other. Cost: one match a CRD.
     """
     for crd in crds(bundle):
-        group = crd.text("group")
+        group = crd.string_at("group")
         fault = "it is missing" if not group else dns_subdomain(group)
         if fault is None and "." not in group:
             fault = "it has no dot"
@@ -113,7 +113,7 @@ def crd_group(bundle: BundleFolder) -> Iterator[Flaw]:
             yield crd.flaw(("group",), f"its group {group!r} is none: {fault}", "write a domain of your own")
 
 
-@contents_rule("EP643", "crd-names", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP643", "crd-names", Severity.ERROR, "crd", "opm")
 def crd_names(bundle: BundleFolder) -> Iterator[Flaw]:
     """The names of a CRD are such as the API server takes: plural and kind at least, all of them DNS labels.
 
@@ -125,16 +125,16 @@ def crd_names(bundle: BundleFolder) -> Iterator[Flaw]:
             yield crd.flaw(("names", *way), message, fix)
 
 
-_Fault = tuple[Way, str, str]
+_Fault = tuple[FieldPath, str, str]
 
 
 def _name_faults(crd: Crd) -> Iterator[_Fault]:
-    kind = crd.text("names", "kind")
+    kind = crd.string_at("names", "kind")
     names = {
-        "plural": crd.text("names", "plural"),
-        "singular": crd.text("names", "singular") or kind.lower(),
+        "plural": crd.string_at("names", "plural"),
+        "singular": crd.string_at("names", "singular") or kind.lower(),
         "kind": kind,
-        "listKind": crd.text("names", "listKind") or (f"{kind}List" if kind else ""),
+        "listKind": crd.string_at("names", "listKind") or (f"{kind}List" if kind else ""),
     }
     for key, name in names.items():
         checked = name.lower() if key in ("kind", "listKind") else name
@@ -143,21 +143,22 @@ def _name_faults(crd: Crd) -> Iterator[_Fault]:
         elif fault := dns_label(checked):
             yield (key,), f"its {key} {name!r} is no name: {fault}", f"choose another {key}"
     for key in ("shortNames", "categories"):
-        for i, item in rows(crd.spec, "names", key):
-            if fault := dns_label(text(item)):
-                yield (key, i), f"{text(item)!r} of {key} is no name: {fault}", "choose another, or remove it"
+        for i, item in items_at(crd.spec, "names", key):
+            if fault := dns_label(as_string(item)):
+                name = as_string(item)
+                yield (key, i), f"{name!r} of {key} is no name: {fault}", "choose another, or remove it"
     if kind and kind == names["listKind"]:
         yield ("listKind",), "its listKind is its kind", f"write listKind: {kind}List"
 
 
-@contents_rule("EP644", "crd-versions", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP644", "crd-versions", Severity.ERROR, "crd", "opm")
 def crd_versions(bundle: BundleFolder) -> Iterator[Flaw]:
     """The versions of a CRD have names of their own, and exactly one of them is stored.
 
     Without a stored version, or with two, the API server does not know what to write. Cost: one look at each.
     """
     for crd in crds(bundle):
-        names = [(way, text(dig(version, "name"))) for way, version in crd.versions]
+        names = [(way, string_at(version, "name")) for way, version in crd.versions]
         for way, name in names:
             if fault := dns_label(name):
                 at = way if way == _APART else (*way, "name")
@@ -165,7 +166,7 @@ def crd_versions(bundle: BundleFolder) -> Iterator[Flaw]:
         twice = {name for _, name in names if [n for _, n in names].count(name) > 1}
         for name in sorted(twice):
             yield crd.flaw(("versions",), f"it has the version {name!r} twice", "remove one of them")
-        stored = sum(bool(dig(version, "storage")) for _, version in crd.versions)
+        stored = sum(bool(value_at(version, "storage")) for _, version in crd.versions)
         if stored != 1:
             message = f"{stored or 'none'} of its versions {'are' if stored else 'is'} stored"
             yield crd.flaw(("versions",), message, "set storage: true on one version, false on the others")
@@ -175,7 +176,7 @@ def crd_versions(bundle: BundleFolder) -> Iterator[Flaw]:
 
 def _first_version(crd: Crd, names: list[str]) -> Iterator[Flaw]:
     """spec.version of v1beta1, which repeats the first of the list."""
-    stated = crd.text("version") if crd.is_old else ""
+    stated = crd.string_at("version") if crd.is_old else ""
     if stated and stated != names[0]:
         message = f"spec.version is {stated}, the first of its versions {names[0]}"
         yield crd.flaw(("version",), message, "remove spec.version")
@@ -183,11 +184,11 @@ def _first_version(crd: Crd, names: list[str]) -> Iterator[Flaw]:
 
 def _deprecations(crd: Crd) -> Iterator[Flaw]:
     for way, version in crd.versions:
-        warning = dig(version, "deprecationWarning")
+        warning = value_at(version, "deprecationWarning")
         if not isinstance(warning, str):
             continue
         fault = None
-        if dig(version, "deprecated") is not True:
+        if value_at(version, "deprecated") is not True:
             fault = "but the version is not deprecated"
         elif not warning or len(warning.encode(errors="surrogatepass")) > 256:
             fault = "but it has between 1 and 256 characters"
@@ -200,7 +201,7 @@ def _deprecations(crd: Crd) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP645", "crd-scope", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP645", "crd-scope", Severity.ERROR, "crd", "opm")
 def crd_scope(bundle: BundleFolder) -> Iterator[Flaw]:
     """The scope of a CRD is Namespaced or Cluster.
 
@@ -208,13 +209,13 @@ def crd_scope(bundle: BundleFolder) -> Iterator[Flaw]:
     CRD.
     """
     for crd in crds(bundle):
-        scope = crd.text("scope") or ("Namespaced" if crd.is_old else "")
+        scope = crd.string_at("scope") or ("Namespaced" if crd.is_old else "")
         if scope not in ("Namespaced", "Cluster"):
             message = f"its scope is {scope!r}" if scope else "it has no scope"
             yield crd.flaw(("scope",), message, "write scope: Namespaced, or Cluster")
 
 
-@contents_rule("EP647", "crd-columns", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP647", "crd-columns", Severity.ERROR, "crd", "opm")
 def crd_columns(bundle: BundleFolder) -> Iterator[Flaw]:
     """A printer column has a name, a type there is, and a JSON path that begins with a dot.
 
@@ -226,17 +227,17 @@ def crd_columns(bundle: BundleFolder) -> Iterator[Flaw]:
                 yield crd.flaw((*way, key), message, fix)
 
 
-def _columns(crd: Crd) -> Iterator[tuple[Way, Any]]:
+def _columns(crd: Crd) -> Iterator[tuple[FieldPath, Any]]:
     """The columns that are looked at: those of all versions once, where each has the same."""
-    for i, column in rows(crd.spec, "additionalPrinterColumns") if crd.is_old else ():
+    for i, column in items_at(crd.spec, "additionalPrinterColumns") if crd.is_old else ():
         yield ("additionalPrinterColumns", i), column
     for way, version in crd.versions:
-        for i, column in rows(version, "additionalPrinterColumns"):
+        for i, column in items_at(version, "additionalPrinterColumns"):
             yield (*way, "additionalPrinterColumns", i), column
 
 
 def _column_faults(column: Any, path_key: str) -> Iterator[tuple[str, str, str]]:
-    name, kind, form, path = (text(dig(column, key)) for key in ("name", "type", "format", path_key))
+    name, kind, form, path = (string_at(column, key) for key in ("name", "type", "format", path_key))
     if not name:
         yield "name", "a printer column has no name", "name it"
     if kind not in _COLUMN_TYPES:
@@ -252,7 +253,7 @@ def _column_faults(column: Any, path_key: str) -> Iterator[tuple[str, str, str]]
         yield path_key, message, "write a path that begins with a dot, such as .status.phase"
 
 
-@contents_rule("EP648", "crd-scale", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP648", "crd-scale", Severity.ERROR, "crd", "opm")
 def crd_scale(bundle: BundleFolder) -> Iterator[Flaw]:
     """The scale subresource of a CRD points into spec for what is wanted and into status for what is there.
 
@@ -262,7 +263,7 @@ def crd_scale(bundle: BundleFolder) -> Iterator[Flaw]:
     for crd in crds(bundle):
         found = [((), crd.spec)] if crd.is_old else []
         for way, holder in (*found, *crd.versions):
-            scale = dig(holder, "subresources", "scale")
+            scale = value_at(holder, "subresources", "scale")
             for key, message, fix in _scale_faults(scale) if isinstance(scale, dict) else ():
                 yield crd.flaw((*way, "subresources", "scale", key), message, fix)
 
@@ -273,13 +274,13 @@ def _scale_faults(scale: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         ("statusReplicasPath", (".status.",)),
         ("labelSelectorPath", (".spec.", ".status.")),
     ):
-        path = text(dig(scale, key))
+        path = string_at(scale, key)
         if not path.startswith(roots) and (path or key != "labelSelectorPath"):
             message = f"{key} of its scale is {path!r}" if path else f"its scale has no {key}"
             yield key, message, f"write a path that begins with {' or '.join(roots)}"
 
 
-@contents_rule("EP652", "crd-stated-twice", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP652", "crd-stated-twice", Severity.ERROR, "crd", "opm")
 def crd_stated_twice(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD of v1beta1 states schema, subresources and columns for all versions or for each, never both.
 
@@ -288,8 +289,8 @@ def crd_stated_twice(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     for crd in (c for c in crds(bundle) if c.is_old):
         for whole, each in _SHARED.items():
-            stated = [dig(version, each) for _, version in rows(crd.spec, "versions")]
-            if dig(crd.spec, whole) and any(stated):
+            stated = [value_at(version, each) for _, version in items_at(crd.spec, "versions")]
+            if value_at(crd.spec, whole) and any(stated):
                 yield crd.flaw(
                     (whole,), f"{whole} is stated for all versions and for some", "keep one of the two"
                 )

@@ -22,12 +22,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from everpath.go_types import STRUCTS
-from everpath.model.bundle_contents import Manifest
+from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
+from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.ranges import Range, RangeError
-from everpath.rules.bundle._names import dns_subdomain, label_value
-from everpath.rules.bundle.subject import BundleFolder, Way, dig, rows, text
+from everpath.rules.bundle.kubernetes_names import dns_subdomain, label_value
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse, parse_tolerant, underline
 
 #: Annotations that OLM reads, by their names in lower case.
@@ -48,7 +48,7 @@ _INSTALL: Final = ("spec", "install")
 _DETAILS: Final = ("spec", "install", "spec")
 
 #: Fields that must hold something, below what holds something itself, with what to write.
-_REQUIRED: Final[tuple[tuple[Way, Way, str], ...]] = (
+_REQUIRED: Final[tuple[tuple[FieldPath, FieldPath, str], ...]] = (
     ((), ("metadata",), "add metadata with the name of the CSV"),
     ((), _SPEC, "add spec"),
     (_SPEC, (*_SPEC, "displayName"), "add the name that consoles show"),
@@ -56,7 +56,7 @@ _REQUIRED: Final[tuple[tuple[Way, Way, str], ...]] = (
     (_INSTALL, (*_INSTALL, "strategy"), "add strategy: deployment"),
     (_DETAILS, (*_DETAILS, "deployments"), "add deployments"),
 )
-_STRUCTS: Final[Mapping[Way, str]] = {
+_STRUCTS: Final[Mapping[FieldPath, str]] = {
     ("metadata",): "meta.ObjectMeta",
     _SPEC: "v1alpha1.ClusterServiceVersionSpec",
     _INSTALL: "v1alpha1.NamedInstallStrategy",
@@ -68,7 +68,7 @@ def _name_fault(name: str) -> str | None:
     return dns_subdomain(name) or label_value(name)
 
 
-@contents_rule("EP621", "csv-name", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP621", "csv-name", Severity.ERROR, "csv", "opm")
 def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of a CSV is a DNS subdomain of at most 63 characters.
 
@@ -77,7 +77,7 @@ def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    name = text(dig(bundle.csv.body, "metadata", "name"))
+    name = string_at(bundle.csv.body, "metadata", "name")
     if fault := _name_fault(name):
         yield Flaw(
             bundle.csv.place.at("metadata", "name"),
@@ -87,7 +87,7 @@ def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP622", "replaces-name", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP622", "replaces-name", Severity.ERROR, "csv", "opm")
 def replaces_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """spec.replaces is a name that a CSV can have.
 
@@ -95,7 +95,7 @@ def replaces_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    name = text(dig(bundle.csv.body, "spec", "replaces"))
+    name = string_at(bundle.csv.body, "spec", "replaces")
     if name and (fault := _name_fault(name)):
         yield Flaw(
             bundle.csv.place.at("spec", "replaces"),
@@ -107,11 +107,11 @@ def replaces_name(bundle: BundleFolder) -> Iterator[Flaw]:
 
 def _modes(csv: Manifest) -> list[tuple[int, str, bool]]:
     """The install modes: place in the list, type, whether it is supported."""
-    items = rows(csv.body, "spec", "installModes")
-    return [(i, text(dig(mode, "type")), bool(dig(mode, "supported"))) for i, mode in items]
+    items = items_at(csv.body, "spec", "installModes")
+    return [(i, string_at(mode, "type"), bool(value_at(mode, "supported"))) for i, mode in items]
 
 
-@contents_rule("EP629", "install-modes", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP629", "install-modes", Severity.ERROR, "csv", "opm")
 def install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV lists its install modes, and at least one of them is supported.
 
@@ -130,7 +130,7 @@ def install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP630", "conversion-install-modes", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP630", "conversion-install-modes", Severity.ERROR, "csv", "opm")
 def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     """An operator with a conversion webhook supports AllNamespaces and no other install mode.
 
@@ -140,8 +140,8 @@ def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     if bundle.csv is None:
         return
     others = [kind for _, kind, supported in _modes(bundle.csv) if supported != (kind == _ALL)]
-    for i, webhook in rows(bundle.csv.body, "spec", "webhookdefinitions"):
-        if others and dig(webhook, "conversionCRDs"):
+    for i, webhook in items_at(bundle.csv.body, "spec", "webhookdefinitions"):
+        if others and value_at(webhook, "conversionCRDs"):
             yield Flaw(
                 bundle.csv.place.at("spec", "webhookdefinitions", i, "conversionCRDs"),
                 f"a conversion webhook serves the whole cluster, and {others[0]} says otherwise",
@@ -150,7 +150,7 @@ def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP631", "duplicate-install-mode", Severity.ERROR)
+@bundle_folder_rule("EP631", "duplicate-install-mode", Severity.ERROR)
 def duplicate_install_mode(bundle: BundleFolder) -> Iterator[Flaw]:
     """No install mode is listed twice.
 
@@ -167,14 +167,14 @@ def duplicate_install_mode(bundle: BundleFolder) -> Iterator[Flaw]:
         seen[kind] = supported
 
 
-@contents_rule("EP632", "no-min-kube-version", Severity.WARNING, "csv", "operatorhub/v2")
+@bundle_folder_rule("EP632", "no-min-kube-version", Severity.WARNING, "csv", "operatorhub/v2")
 def no_min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV says from which Kubernetes version on it works.
 
     Without spec.minKubeVersion OLM installs it on any cluster, also where an API it needs does not exist.
     Cost: none.
     """
-    if bundle.csv is not None and not text(dig(bundle.csv.body, "spec", "minKubeVersion")).strip():
+    if bundle.csv is not None and not string_at(bundle.csv.body, "spec", "minKubeVersion").strip():
         yield Flaw(
             bundle.csv.place.at("spec", "minKubeVersion"),
             "the CSV does not say which Kubernetes it needs at least",
@@ -183,7 +183,7 @@ def no_min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP633", "min-kube-version", Severity.ERROR, "csv", "operatorhub/v2", "opm")
+@bundle_folder_rule("EP633", "min-kube-version", Severity.ERROR, "csv", "operatorhub/v2", "opm")
 def min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """spec.minKubeVersion is a version of three numbers, without a v.
 
@@ -192,7 +192,7 @@ def min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    stated = text(dig(bundle.csv.body, "spec", "minKubeVersion"))
+    stated = string_at(bundle.csv.body, "spec", "minKubeVersion")
     if not stated.strip():
         return
     try:
@@ -214,7 +214,7 @@ def _tolerated(stated: str) -> str | None:
         return None
 
 
-@contents_rule("EP634", "required-field", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP634", "required-field", Severity.ERROR, "csv", "opm")
 def required_field(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has what no CSV can do without: a name to show, an install strategy, and what it deploys.
 
@@ -233,9 +233,9 @@ def required_field(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-def _is_empty(body: Mapping[str, Any], way: Way) -> bool:
+def _is_empty(body: Mapping[str, Any], way: FieldPath) -> bool:
     """Whether Go would hold a value for nothing: none, an empty text, a struct of which no field is set."""
-    value = dig(body, *way)
+    value = value_at(body, *way)
     if way not in _STRUCTS or not isinstance(value, dict):
         return value is None or value == "" or value is False
     known = {field.casefold() for field in STRUCTS[_STRUCTS[way]]}
@@ -248,7 +248,7 @@ def _is_set(value: Any) -> bool:
     return value not in (None, "", 0)
 
 
-@contents_rule("EP635", "annotation-case", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP635", "annotation-case", Severity.ERROR, "csv", "opm")
 def annotation_case(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotations that OLM reads are written in the case in which it reads them.
 
@@ -272,7 +272,7 @@ def misspelt(manifest: Manifest) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP636", "properties-annotation", Severity.WARNING, "csv")
+@bundle_folder_rule("EP636", "properties-annotation", Severity.WARNING, "csv")
 def properties_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
     """Properties are written in metadata/properties.yaml, not in the annotation olm.properties of the CSV.
 
@@ -288,7 +288,7 @@ def properties_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP637", "csv-api-version", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP637", "csv-api-version", Severity.ERROR, "csv", "opm")
 def csv_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV is of operators.coreos.com/v1alpha1.
 
@@ -307,7 +307,7 @@ def csv_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP611", "release-and-substitute", Severity.ERROR, "opm")
+@bundle_folder_rule("EP611", "release-and-substitute", Severity.ERROR, "opm")
 def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle has spec.release or the annotation olm.substitutesFor, not both.
 
@@ -316,8 +316,8 @@ def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    release = text(dig(bundle.csv.body, "spec", "release"))
-    substitutes = text(bundle.csv.annotations.get("olm.substitutesFor"))
+    release = string_at(bundle.csv.body, "spec", "release")
+    substitutes = as_string(bundle.csv.annotations.get("olm.substitutesFor"))
     if release and substitutes:
         yield Flaw(
             bundle.csv.place.at("spec", "release"),
@@ -327,7 +327,7 @@ def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP612", "skip-range", Severity.ERROR)
+@bundle_folder_rule("EP612", "skip-range", Severity.ERROR)
 def skip_range(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotation olm.skipRange is a range that OLM can read.
 
@@ -336,7 +336,7 @@ def skip_range(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    span = text(bundle.csv.annotations.get("olm.skipRange"))
+    span = as_string(bundle.csv.annotations.get("olm.skipRange"))
     if not span:
         return
     try:

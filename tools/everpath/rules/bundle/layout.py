@@ -14,14 +14,14 @@ __all__ = [
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from everpath.manifest_access import as_string, string_at, value_at
 from everpath.model import Place, Property
-from everpath.model.bundle_contents import CSV
+from everpath.model.bundle_contents import CSV, BundleFolder
 from everpath.ranges import Range, RangeError
-from everpath.rules.bundle.subject import BundleFolder, dig, text
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import underline
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _KEYS: Final = "operators.operatorframework.io.bundle."
 _MEDIA_TYPE: Final = f"{_KEYS}mediatype.v1"
@@ -40,31 +40,31 @@ _DEPENDENCIES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@contents_rule("EP601", "bundle-layout", Severity.ERROR, "opm")
+@bundle_folder_rule("EP601", "bundle-layout", Severity.ERROR, "opm")
 def bundle_layout(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle's folder holds the folders manifests and metadata.
 
     opm looks for both by these names, right there, and builds or validates nothing without them; nor does
     operator-sdk. Cost: none.
     """
-    if bundle.missing:
-        names = [f"{name}/" for name in bundle.missing]
+    if bundle.missing_folders:
+        names = [f"{name}/" for name in bundle.missing_folders]
         yield Flaw(
             bundle.contents.place,
             f"there is no {' and no '.join(names)} in {bundle.contents.folder}",
             because=("opm says: Unable to locate manifests, or metadata, directory",),
-            fix=f"put the bundle's files into {listed(names)}",
+            fix=f"put the bundle's files into {join_names(names)}",
         )
 
 
-@contents_rule("EP602", "stray-file", Severity.ERROR, "bundle", "opm")
+@bundle_folder_rule("EP602", "stray-file", Severity.ERROR, "bundle", "opm")
 def stray_file(bundle: BundleFolder) -> Iterator[Flaw]:
     """The folder manifests holds manifests and nothing else: no folder, no hidden file.
 
     operator-framework/api refuses to load a bundle with either; opm and OLM pass over them, and a manifest in
     there is never applied. Cost: one look at each name.
     """
-    for name in bundle.strays:
+    for name in bundle.stray_files:
         kind = "folder" if name.endswith("/") else "hidden file"
         yield Flaw(
             Place(name.rstrip("/")),
@@ -74,7 +74,7 @@ def stray_file(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP603", "required-annotation", Severity.ERROR, "opm")
+@bundle_folder_rule("EP603", "required-annotation", Severity.ERROR, "opm")
 def required_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
     """annotations.yaml has all five annotations of a bundle, and no channel of it is an empty name.
 
@@ -97,7 +97,7 @@ def required_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
             because = ("opm cannot decode the file, and says that there is none",)
             yield Flaw(place.at("annotations", key), f"the annotation {key} is no text", because, "quote it")
     for key in (_CHANNELS, _DEFAULT):
-        if key in annotations and text(annotations[key]) == "":
+        if key in annotations and as_string(annotations[key]) == "":
             what = "names no channel" if key == _CHANNELS else "is empty"
             fix = (
                 "name the channels the bundle is for" if key == _CHANNELS else "name a channel, or remove it"
@@ -106,7 +106,7 @@ def required_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(place.at("annotations", key), f"the annotation {key} {what}", because, fix)
 
 
-@contents_rule("EP604", "media-type", Severity.ERROR, "opm")
+@bundle_folder_rule("EP604", "media-type", Severity.ERROR, "opm")
 def media_type(bundle: BundleFolder) -> Iterator[Flaw]:
     """The media type that annotations.yaml states is what the manifests are: with a CSV, registry+v1.
 
@@ -115,7 +115,7 @@ def media_type(bundle: BundleFolder) -> Iterator[Flaw]:
     place, annotations = bundle.contents.annotations_place, bundle.contents.annotations or {}
     if place is None or _MEDIA_TYPE not in annotations or not bundle.contents.manifests:
         return
-    stated = text(annotations[_MEDIA_TYPE])
+    stated = as_string(annotations[_MEDIA_TYPE])
     actual = "registry+v1" if bundle.contents.of_kind(CSV) else "plain"
     if stated != actual and isinstance(annotations[_MEDIA_TYPE], str | None):
         yield Flaw(
@@ -126,7 +126,7 @@ def media_type(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP605", "annotation-folders", Severity.WARNING)
+@bundle_folder_rule("EP605", "annotation-folders", Severity.WARNING)
 def annotation_folders(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotations for the folders of manifests and metadata say manifests/ and metadata/.
 
@@ -135,7 +135,7 @@ def annotation_folders(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     place, annotations = bundle.contents.annotations_place, bundle.contents.annotations or {}
     for key, folder in _FOLDERS.items():
-        stated = text(annotations.get(key))
+        stated = as_string(annotations.get(key))
         if place is not None and stated and stated.strip("/") != folder.strip("/"):
             yield Flaw(
                 place.at("annotations", key),
@@ -145,7 +145,7 @@ def annotation_folders(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP606", "dependency", Severity.ERROR, "opm")
+@bundle_folder_rule("EP606", "dependency", Severity.ERROR, "opm")
 def dependency(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every dependency is of a type that opm knows, with all its fields, a range and CEL that can be read.
 
@@ -163,21 +163,21 @@ _Fault = tuple[tuple[str, ...], str, tuple[str, ...], str]
 def _dependency_faults(stated: Property) -> Iterator[_Fault]:
     kind, value = stated.type, stated.value
     if kind not in _DEPENDENCIES:
-        known = listed(sorted(_DEPENDENCIES))
+        known = join_names(sorted(_DEPENDENCIES))
         yield ("type",), f"opm knows no dependency of type {kind!r}", (), f"write one of {known}"
         return
     if not isinstance(value, dict):
         yield ("value",), f"the value of a dependency of type {kind} is an object", (), "write its fields"
         return
     fields = _DEPENDENCIES[kind]
-    wrong = [f for f in fields if not isinstance(dig(value, f), str | None)]
+    wrong = [f for f in fields if not isinstance(value_at(value, f), str | None)]
     for name in wrong:
         yield ("value", name), f"{name} of a dependency of type {kind} is a string", (), "quote it"
     for name in () if wrong else fields:
-        if not dig(value, name):
+        if not value_at(value, name):
             yield ("value",), f"a dependency of type {kind} has no {name}", (), f"add {name}"
     if kind == "olm.package" and not wrong:
-        yield from _range_faults(text(dig(value, "version")))
+        yield from _range_faults(string_at(value, "version"))
     if kind == "olm.constraint":
         yield from _constraint_faults(value)
 
@@ -194,19 +194,19 @@ def _range_faults(span: str) -> Iterator[_Fault]:
 
 def _constraint_faults(value: Mapping[str, Any]) -> Iterator[_Fault]:
     """opm compiles CEL and passes over the other kinds of constraint."""
-    if not isinstance(dig(value, "failureMessage"), str | None):
+    if not isinstance(value_at(value, "failureMessage"), str | None):
         yield ("value", "failureMessage"), "the failureMessage of a constraint is a string", (), "quote it"
         return
-    cel = dig(value, "cel")
+    cel = value_at(value, "cel")
     if cel is None:
-        if not any(dig(value, kind) for kind in ("gvk", "package", "all", "any", "not")):
+        if not any(value_at(value, kind) for kind in ("gvk", "package", "all", "any", "not")):
             yield ("value",), "a constraint of no kind", (), "give it cel, gvk, package, all, any or not"
         return
-    rule = dig(cel, "rule")
+    rule = value_at(cel, "rule")
     if not isinstance(rule, str) or not rule:
         yield ("value", "cel"), "a CEL constraint without a rule", (), "add rule"
         return
-    from everpath.rules import _cel  # noqa: PLC0415 - a parser that few bundles need
+    from everpath.rules import cel as _cel  # noqa: PLC0415 - a parser that few bundles need
 
     try:
         _cel.check(rule)

@@ -8,18 +8,37 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from everpath.go_types import TypeMismatch, type_mismatches
-from everpath.model.bundle_contents import CRD, CSV, Manifest
-from everpath.rules.bundle._names import label_value, qualified_name
-from everpath.rules.bundle.subject import BundleFolder, Way, dig, rows, text
-from everpath.rules.dns_names import words
+from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
+from everpath.model.bundle_contents import CRD, CSV, BundleFolder, Manifest
+from everpath.rules.bundle.kubernetes_names import label_value, qualified_name
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
-_SUPPORTED: Final = words(
-    """ClusterServiceVersion CustomResourceDefinition ClusterRole ClusterRoleBinding Service
-    ServiceAccount Role RoleBinding PrometheusRule ServiceMonitor PodMonitor Secret ConfigMap
-    PodDisruptionBudget PriorityClass VerticalPodAutoscaler ConsoleYAMLSample ConsoleQuickStart
-    ConsoleCLIDownload ConsoleLink ConsolePlugin NetworkPolicy"""
+_SUPPORTED: Final = frozenset(
+    {
+        "ClusterServiceVersion",
+        "CustomResourceDefinition",
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "Service",
+        "ServiceAccount",
+        "Role",
+        "RoleBinding",
+        "PrometheusRule",
+        "ServiceMonitor",
+        "PodMonitor",
+        "Secret",
+        "ConfigMap",
+        "PodDisruptionBudget",
+        "PriorityClass",
+        "VerticalPodAutoscaler",
+        "ConsoleYAMLSample",
+        "ConsoleQuickStart",
+        "ConsoleCLIDownload",
+        "ConsoleLink",
+        "ConsolePlugin",
+        "NetworkPolicy",
+    }
 )
 _CRD_VERSIONS: Final = ("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
 _STRUCTS: Final[Mapping[tuple[str, str], str]] = {
@@ -42,7 +61,7 @@ _LARGEST_ANNOTATIONS: Final = 256 << 10
 _FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion"})
 
 
-@contents_rule("EP607", "unsupported-kind", Severity.ERROR, "opm")
+@bundle_folder_rule("EP607", "unsupported-kind", Severity.ERROR, "opm")
 def unsupported_kind(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every manifest is of a kind that OLM applies from a bundle.
 
@@ -61,7 +80,7 @@ def unsupported_kind(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP608", "object-metadata", Severity.ERROR, "opm", "crd")
+@bundle_folder_rule("EP608", "object-metadata", Severity.ERROR, "opm", "crd")
 def object_metadata(bundle: BundleFolder) -> Iterator[Flaw]:
     """The metadata of every manifest but the CSV is such as the API server accepts: a name, labels,
     annotations.
@@ -72,7 +91,7 @@ def object_metadata(bundle: BundleFolder) -> Iterator[Flaw]:
     for manifest in bundle.contents.manifests:
         if manifest.kind == CSV or (bundle.csv is not None and manifest.kind not in _SUPPORTED):
             continue
-        for way, message, fix in _metadata_faults(dig(manifest.body, "metadata")):
+        for way, message, fix in _metadata_faults(value_at(manifest.body, "metadata")):
             yield Flaw(
                 manifest.place.at("metadata", *way),
                 f"{_called(manifest)}: {message}",
@@ -85,16 +104,16 @@ def _called(manifest: Manifest) -> str:
     return f"{manifest.kind} {manifest.name}".strip()
 
 
-_Fault = tuple[Way, str, str]
+_Fault = tuple[FieldPath, str, str]
 
 
 def _metadata_faults(metadata: Any) -> Iterator[_Fault]:
-    if not text(dig(metadata, "name")):
+    if not string_at(metadata, "name"):
         yield (), "it has no name", "name it under metadata.name"
-    namespace = text(dig(metadata, "namespace"))
+    namespace = string_at(metadata, "namespace")
     if namespace:
         yield ("namespace",), f"the namespace {namespace!r} is stated", "remove it: OLM decides the namespace"
-    if isinstance(generation := dig(metadata, "generation"), int) and generation < 0:
+    if isinstance(generation := value_at(metadata, "generation"), int) and generation < 0:
         yield ("generation",), "its generation is negative", "remove it"
     yield from _label_faults(metadata)
     yield from _annotation_faults(metadata)
@@ -102,8 +121,8 @@ def _metadata_faults(metadata: Any) -> Iterator[_Fault]:
 
 
 def _pairs(metadata: Any, key: str) -> Iterator[tuple[str, str]]:
-    found = dig(metadata, key)
-    return ((str(k), text(v)) for k, v in found.items()) if isinstance(found, dict) else iter(())
+    found = value_at(metadata, key)
+    return ((str(k), as_string(v)) for k, v in found.items()) if isinstance(found, dict) else iter(())
 
 
 def _label_faults(metadata: Any) -> Iterator[_Fault]:
@@ -128,20 +147,20 @@ def _annotation_faults(metadata: Any) -> Iterator[_Fault]:
 def _reference_faults(metadata: Any) -> Iterator[_Fault]:
     """What is wrong with owners and finalizers."""
     controllers = 0
-    for i, owner in rows(metadata, "ownerReferences"):
+    for i, owner in items_at(metadata, "ownerReferences"):
         for key in ("apiVersion", "kind", "name", "uid"):
-            if not text(dig(owner, key)):
+            if not string_at(owner, key):
                 yield (
                     ("ownerReferences", i),
                     f"an owner has no {key}",
                     "remove ownerReferences: OLM sets them",
                 )
-        controllers += dig(owner, "controller") is True
-        if (text(dig(owner, "apiVersion")), text(dig(owner, "kind"))) == ("v1", "Event"):
+        controllers += value_at(owner, "controller") is True
+        if (string_at(owner, "apiVersion"), string_at(owner, "kind")) == ("v1", "Event"):
             yield ("ownerReferences", i), "an Event cannot be an owner", "remove it"
     if controllers > 1:
         yield ("ownerReferences",), "two owners are its controller", "remove ownerReferences: OLM sets them"
-    finalizers = [text(name) for _, name in rows(metadata, "finalizers")]
+    finalizers = [as_string(name) for _, name in items_at(metadata, "finalizers")]
     for name in finalizers:
         if fault := qualified_name(name):
             yield ("finalizers",), f"the finalizer {name!r} is none: {fault}", "name it domain/name"
@@ -149,7 +168,7 @@ def _reference_faults(metadata: Any) -> Iterator[_Fault]:
         yield ("finalizers",), "it has both finalizers, orphan and foregroundDeletion", "keep one"
 
 
-@contents_rule("EP609", "crd-api-version", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP609", "crd-api-version", Severity.ERROR, "crd", "opm")
 def crd_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CustomResourceDefinition is of apiextensions.k8s.io/v1, or of v1beta1 for clusters before 1.22.
 
@@ -165,7 +184,7 @@ def crd_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP610", "field-type", Severity.ERROR, "csv", "crd", "bundle", "opm")
+@bundle_folder_rule("EP610", "field-type", Severity.ERROR, "csv", "crd", "bundle", "opm")
 def field_type(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every field of the CSV and of the CRDs has the type it has on the cluster.
 
@@ -174,7 +193,7 @@ def field_type(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     for manifest in bundle.contents.manifests:
         for part, struct in _structs(manifest):
-            for mismatch in type_mismatches(dig(manifest.body, *part), struct):
+            for mismatch in type_mismatches(value_at(manifest.body, *part), struct):
                 way = (*part, *mismatch.path)
                 yield Flaw(
                     manifest.place.at(*way),

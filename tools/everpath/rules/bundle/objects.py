@@ -13,27 +13,35 @@ __all__ = [
 from collections.abc import Iterator
 from typing import Any, Final
 
-from everpath.model.bundle_contents import Manifest
+from everpath.manifest_access import as_string, items_at, value_at
+from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.bundle.csv import misspelt
-from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
-from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
-_DEFAULT_SCCS: Final = words(
-    "privileged restricted anyuid hostaccess hostmount-anyuid hostnetwork node-exporter nonroot"
+_DEFAULT_SCCS: Final = frozenset(
+    {
+        "privileged",
+        "restricted",
+        "anyuid",
+        "hostaccess",
+        "hostmount-anyuid",
+        "hostnetwork",
+        "node-exporter",
+        "nonroot",
+    }
 )
 
 
-@contents_rule("EP681", "disruption-budget", Severity.ERROR, "object")
+@bundle_folder_rule("EP681", "disruption-budget", Severity.ERROR, "object")
 def disruption_budget(bundle: BundleFolder) -> Iterator[Flaw]:
     """A PodDisruptionBudget allows a pod to be evicted: maxUnavailable is not 0, minAvailable not 100%.
 
     Otherwise no node with such a pod can be drained, and the cluster is never upgraded. Cost: one look each.
     """
     for budget in bundle.contents.of_kind("PodDisruptionBudget"):
-        spec = dig(budget.body, "spec")
-        most, least = dig(spec, "maxUnavailable"), dig(spec, "minAvailable")
+        spec = value_at(budget.body, "spec")
+        most, least = value_at(spec, "maxUnavailable"), value_at(spec, "minAvailable")
         because = ("no node with such a pod can be drained: the cluster cannot be upgraded",)
         if most in (0, "0%") and most is not False:
             message = f"PodDisruptionBudget {budget.name} lets no pod be unavailable"
@@ -43,14 +51,14 @@ def disruption_budget(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(budget.place.at("spec", "minAvailable"), message, because, fix="write less than 100%")
 
 
-@contents_rule("EP682", "default-priority-class", Severity.ERROR, "object")
+@bundle_folder_rule("EP682", "default-priority-class", Severity.ERROR, "object")
 def default_priority_class(bundle: BundleFolder) -> Iterator[Flaw]:
     """No PriorityClass of a bundle is the default of the whole cluster.
 
     Every pod without a class would get it, whoever's it is. Cost: one look-up each.
     """
     for priority in bundle.contents.of_kind("PriorityClass"):
-        if dig(priority.body, "globalDefault") is True:
+        if value_at(priority.body, "globalDefault") is True:
             yield Flaw(
                 priority.place.at("globalDefault"),
                 f"PriorityClass {priority.name} is the default of the cluster",
@@ -62,15 +70,15 @@ def default_priority_class(bundle: BundleFolder) -> Iterator[Flaw]:
 def _rules(bundle: BundleFolder) -> Iterator[tuple[Manifest, int, Any]]:
     for kind in ("Role", "ClusterRole"):
         for role in bundle.contents.of_kind(kind):
-            for i, rule in rows(role.body, "rules"):
+            for i, rule in items_at(role.body, "rules"):
                 yield role, i, rule
 
 
 def _said(rule: Any, key: str) -> set[str]:
-    return {text(item) for _, item in rows(rule, key)}
+    return {as_string(item) for _, item in items_at(rule, key)}
 
 
-@contents_rule("EP683", "rights-to-budgets", Severity.WARNING, "object")
+@bundle_folder_rule("EP683", "rights-to-budgets", Severity.WARNING, "object")
 def rights_to_budgets(bundle: BundleFolder) -> Iterator[Flaw]:
     """No role of a bundle may create or change PodDisruptionBudgets.
 
@@ -89,7 +97,7 @@ def rights_to_budgets(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP684", "rights-to-constraints", Severity.ERROR, "object")
+@bundle_folder_rule("EP684", "rights-to-constraints", Severity.ERROR, "object")
 def rights_to_constraints(bundle: BundleFolder) -> Iterator[Flaw]:
     """No role of a bundle may change a security context constraint that OpenShift comes with.
 
@@ -111,7 +119,7 @@ def rights_to_constraints(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP685", "operator-group-annotation", Severity.ERROR, "operatorgroup")
+@bundle_folder_rule("EP685", "operator-group-annotation", Severity.ERROR, "operatorgroup")
 def operator_group_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotations of an OperatorGroup that OLM reads are written in the case in which it reads them.
 

@@ -7,43 +7,44 @@ __all__ = ["max_openshift_version", "openshift_label", "removed_api"]
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model import Place
-from everpath.model.bundle_contents import CRD
-from everpath.rules.bundle.subject import BundleFolder, dig, rows, text
-from everpath.rules.dns_names import words
+from everpath.model.bundle_contents import CRD, BundleFolder
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse_tolerant
 
 #: By the version that removed them: kinds of each apiVersion.
 _REMOVED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
     "1.22": {
-        "apiextensions.k8s.io/v1beta1": words(CRD),
-        "scheduling.k8s.io/v1beta1": words("PriorityClass"),
-        "rbac.authorization.k8s.io/v1beta1": words("Role ClusterRole RoleBinding ClusterRoleBinding"),
-        "apiregistration.k8s.io/v1beta1": words("APIService"),
-        "authentication.k8s.io/v1beta1": words("TokenReview"),
-        "authorization.k8s.io/v1beta1": words(
-            "LocalSubjectAccessReview SelfSubjectAccessReview SubjectAccessReview"
+        "apiextensions.k8s.io/v1beta1": frozenset({CRD}),
+        "scheduling.k8s.io/v1beta1": frozenset({"PriorityClass"}),
+        "rbac.authorization.k8s.io/v1beta1": frozenset(
+            {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
         ),
-        "admissionregistration.k8s.io/v1beta1": words(
-            "MutatingWebhookConfiguration ValidatingWebhookConfiguration"
+        "apiregistration.k8s.io/v1beta1": frozenset({"APIService"}),
+        "authentication.k8s.io/v1beta1": frozenset({"TokenReview"}),
+        "authorization.k8s.io/v1beta1": frozenset(
+            {"LocalSubjectAccessReview", "SelfSubjectAccessReview", "SubjectAccessReview"}
         ),
-        "coordination.k8s.io/v1beta1": words("Lease"),
-        "extensions/v1beta1": words("Ingress"),
-        "networking.k8s.io/v1beta1": words("Ingress IngressClass"),
-        "storage.k8s.io/v1beta1": words("CSIDriver CSINode StorageClass VolumeAttachment"),
-        "certificates.k8s.io/v1beta1": words("CertificateSigningRequest"),
+        "admissionregistration.k8s.io/v1beta1": frozenset(
+            {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
+        ),
+        "coordination.k8s.io/v1beta1": frozenset({"Lease"}),
+        "extensions/v1beta1": frozenset({"Ingress"}),
+        "networking.k8s.io/v1beta1": frozenset({"Ingress", "IngressClass"}),
+        "storage.k8s.io/v1beta1": frozenset({"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"}),
+        "certificates.k8s.io/v1beta1": frozenset({"CertificateSigningRequest"}),
     },
     "1.25": {
-        "batch/v1beta1": words("CronJob"),
-        "discovery.k8s.io/v1beta1": words("EndpointSlice"),
-        "events.k8s.io/v1beta1": words("Event"),
-        "autoscaling/v2beta1": words("HorizontalPodAutoscaler"),
-        "policy/v1beta1": words("PodDisruptionBudget PodSecurityPolicy"),
-        "node.k8s.io/v1beta1": words("RuntimeClass"),
+        "batch/v1beta1": frozenset({"CronJob"}),
+        "discovery.k8s.io/v1beta1": frozenset({"EndpointSlice"}),
+        "events.k8s.io/v1beta1": frozenset({"Event"}),
+        "autoscaling/v2beta1": frozenset({"HorizontalPodAutoscaler"}),
+        "policy/v1beta1": frozenset({"PodDisruptionBudget", "PodSecurityPolicy"}),
+        "node.k8s.io/v1beta1": frozenset({"RuntimeClass"}),
     },
-    "1.26": {"autoscaling/v2beta2": words("HorizontalPodAutoscaler")},
+    "1.26": {"autoscaling/v2beta2": frozenset({"HorizontalPodAutoscaler"})},
 }
 _OPENSHIFT_LIMIT: Final = parse_tolerant("4.9")
 _MAXIMUM: Final = "olm.maxOpenShiftVersion"
@@ -75,9 +76,12 @@ def _resources(bundle: BundleFolder) -> Iterator[_Use]:
     assert bundle.csv is not None
     for relation in ("owned", "required"):
         way = ("spec", "customresourcedefinitions", relation)
-        for i, crd in rows(bundle.csv.body, *way):
-            for j, resource in rows(crd, "resources"):
-                version, kind = text(dig(resource, "version")), text(dig(resource, "kind"))
+        for i, crd in items_at(bundle.csv.body, *way):
+            for j, resource in items_at(crd, "resources"):
+                version, kind = (
+                    string_at(resource, "version"),
+                    string_at(resource, "kind"),
+                )
                 if kind in _REMOVED["1.25"].get(version, ()):
                     place = bundle.csv.place.at(*way, i, "resources", j, "version")
                     yield _Use(f"the CSV lists {kind} of {version} as a resource", place, "1.25")
@@ -90,19 +94,19 @@ def _rights(bundle: BundleFolder) -> Iterator[_Use]:
     # operator-framework/api passes over rights to what is listed, and makes plurals with an s. That of
     # PodSecurityPolicy is another: rights to it are told all the same.
     listed_kinds = {
-        text(dig(resource, "kind")).lower() + "s"
+        string_at(resource, "kind").lower() + "s"
         for relation in ("owned", "required")
-        for _, crd in rows(body, "spec", "customresourcedefinitions", relation)
-        for _, resource in rows(crd, "resources")
+        for _, crd in items_at(body, "spec", "customresourcedefinitions", relation)
+        for _, resource in items_at(crd, "resources")
     }
     if "podsecuritypolicies" in listed_kinds:
         return
     for kind in ("clusterPermissions", "permissions"):
         way = ("spec", "install", "spec", kind)
-        for i, permission in rows(body, *way):
-            for j, rule in rows(permission, "rules"):
+        for i, permission in items_at(body, *way):
+            for j, rule in items_at(permission, "rules"):
                 groups, resources = (
-                    {text(item) for _, item in rows(rule, key)} for key in ("apiGroups", "resources")
+                    {as_string(item) for _, item in items_at(rule, key)} for key in ("apiGroups", "resources")
                 )
                 if "policy" in groups and "podsecuritypolicies" in resources:
                     place = bundle.csv.place.at(*way, i, "rules", j)
@@ -116,7 +120,7 @@ def _at_least(stated: str, since: str) -> bool:
         return False
 
 
-@contents_rule("EP669", "removed-api", Severity.ERROR, "alpha-deprecated-apis", "operatorhub/v2")
+@bundle_folder_rule("EP669", "removed-api", Severity.ERROR, "alpha-deprecated-apis", "operatorhub/v2")
 def removed_api(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle uses no API that the Kubernetes it is meant for has removed.
 
@@ -124,7 +128,7 @@ def removed_api(bundle: BundleFolder) -> Iterator[Flaw]:
     is meant for such a cluster, else a warning, and so are rights to what is gone. Cost: one look-up a
     manifest.
     """
-    least = text(dig(bundle.csv.body, "spec", "minKubeVersion")) if bundle.csv else ""
+    least = string_at(bundle.csv.body, "spec", "minKubeVersion") if bundle.csv else ""
     for api, place, since, may in _uses(bundle):
         stated = next((v for v in (bundle.kube_version, least) if _at_least(v, since)), None)
         meant = (
@@ -143,7 +147,7 @@ def _removed_in_1_22(bundle: BundleFolder) -> bool:
     return any(use.since == "1.22" for use in _uses(bundle))
 
 
-@contents_rule("EP686", "max-openshift-version", Severity.ERROR, "community")
+@bundle_folder_rule("EP686", "max-openshift-version", Severity.ERROR, "community")
 def max_openshift_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle that uses an API which OpenShift 4.9 has removed says that it is for older ones.
 
@@ -154,7 +158,7 @@ def max_openshift_version(bundle: BundleFolder) -> Iterator[Flaw]:
         return
     place = bundle.csv.place.at("metadata", "annotations", "olm.properties")
     because = ("the bundle uses an API that Kubernetes 1.22, OpenShift 4.9, has removed",)
-    stated = _stated_maximum(text(bundle.csv.annotations.get("olm.properties")))
+    stated = _stated_maximum(as_string(bundle.csv.annotations.get("olm.properties")))
     if stated is None:
         message = f"olm.properties does not state {_MAXIMUM}"
         yield Flaw(place, message, because, fix=f"move to the new API, or state {_MAXIMUM}: 4.8")
@@ -180,11 +184,11 @@ def _stated_maximum(properties: str) -> str | None:
         items: Any = json.loads(properties)
     except (ValueError, RecursionError):
         return None
-    found = (item for item in items if dig(item, "type") == _MAXIMUM) if isinstance(items, list) else ()
-    return next((text(dig(item, "value")) for item in found), None)
+    found = (item for item in items if value_at(item, "type") == _MAXIMUM) if isinstance(items, list) else ()
+    return next((string_at(item, "value") for item in found), None)
 
 
-@contents_rule("EP687", "openshift-label", Severity.ERROR, "community")
+@bundle_folder_rule("EP687", "openshift-label", Severity.ERROR, "community")
 def openshift_label(bundle: BundleFolder) -> Iterator[Flaw]:
     """The image of a bundle that uses an API which OpenShift 4.9 has removed is labelled for older ones.
 
@@ -211,7 +215,7 @@ def _stated_label(bundle: BundleFolder) -> tuple[Place, str | None]:
     if bundle.labels is None:
         place = bundle.contents.annotations_place or bundle.contents.place
         stated = (bundle.contents.annotations or {}).get(_LABEL)
-        return place.at("annotations", _LABEL), text(stated) or None
+        return place.at("annotations", _LABEL), as_string(stated) or None
     place, content = bundle.labels
     offset = 0
     for line in content.splitlines(keepends=True):
