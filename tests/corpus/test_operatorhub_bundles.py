@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from everpath.loaders.bundle.bundle_folder import LintTarget, find_bundle_folders, load_folder_for_lint
+from everpath.loaders.bundle.bundle_folder import (
+    ValidationTarget,
+    find_bundle_folders,
+    load_bundle_for_validation,
+)
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Severity
 from everpath.rules.lint import FOLDERS, Judgement, Selection, judge_folders
@@ -43,7 +47,7 @@ WARNINGS_AND_ERRORS = {
 def judgement(operatorhub: Path) -> Judgement:
     paths = [path for _, path in find_bundle_folders(str(operatorhub)).folders][::20]
     selection = Selection(subjects=FOLDERS, validators=frozenset(OPTIONAL))
-    return judge_folders((load_folder_for_lint(path, LintTarget()) for path in paths), selection)
+    return judge_folders((load_bundle_for_validation(path, ValidationTarget()) for path in paths), selection)
 
 
 def test_every_bundle_is_found_and_read(operatorhub: Path, judgement: Judgement) -> None:

@@ -24,7 +24,7 @@ from everpath.cli.making import Files, Made
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.loaders.bundle.crds import bundle_crds_loader
 from everpath.loaders.location import Location
 from everpath.loaders.reading import read
@@ -129,8 +129,10 @@ def _bundles(folders: Iterable[str], config: Config) -> Report:
         subjects=_FOLDERS,
         validators=find_validators(config.select_optional),
     )
-    surroundings = LintTarget(config.kube_version or "")
-    judged = judge_folders((load_folder_for_lint(folder, surroundings) for folder in folders), selection)
+    surroundings = ValidationTarget(config.kube_version or "")
+    judged = judge_folders(
+        (load_bundle_for_validation(folder, surroundings) for folder in folders), selection
+    )
     return concluded([judged], selection, waivers=config.waivers, today=today())
 
 
