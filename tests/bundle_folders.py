@@ -12,7 +12,7 @@ from typing import Any, Final
 from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Finding
-from everpath.rules.lint import FOLDERS, Selection, judge_folders
+from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundle
 
 Json = dict[str, Any]
 
@@ -230,7 +230,7 @@ def lay_out(files: Files, folder: Path) -> Path:
 
 def judged(folder: Path, surroundings: ValidationTarget | None = None) -> tuple[Finding, ...]:
     """What all rules say of a bundle's folder, the optional ones included."""
-    selection = Selection(subjects=FOLDERS, validators=frozenset(OPTIONAL))
-    return judge_folders(
-        [load_bundle_for_validation(str(folder), surroundings or ValidationTarget())], selection
+    selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
+    return lint_bundle(
+        load_bundle_for_validation(str(folder), surroundings or ValidationTarget()), selection
     ).findings

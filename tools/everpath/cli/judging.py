@@ -14,11 +14,11 @@ from everpath.cli import forks
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs, Names
 from everpath.errors import UnreadableInput
-from everpath.loaders.reading import Progress, prepare
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.catalog_loader import Progress, prepare
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
-from everpath.rules.lint import DefinitionsOf, Judgement, Selection, judge
+from everpath.rules.lint import LintResult, PackageCrds, Selection, lint_catalog
 
 if TYPE_CHECKING:
     from everpath.app.lint_cache import LintCache
@@ -62,7 +62,7 @@ class _Part(NamedTuple):
     """
 
     names: Names
-    judgement: Judgement
+    judgement: LintResult
     is_complete: bool
     standing: frozenset[str]
     reached: Mapping[str, bytes]
@@ -72,11 +72,11 @@ class _Judging(NamedTuple):
     """How the parts of a run are judged."""
 
     selection: Selection
-    definitions: DefinitionsOf | None
+    definitions: PackageCrds | None
 
     def part(self, catalog: Catalog, progress: Progress | None) -> _Part:
         is_complete = all(package.declarations for package in catalog.packages)
-        judgement = judge(catalog, self.selection, progress, self.definitions)
+        judgement = lint_catalog(catalog, self.selection, progress, self.definitions)
         return _Part(Names.of(catalog), judgement, is_complete, frozenset(), {})
 
 
@@ -85,8 +85,8 @@ def judgements(
     selection: Selection,
     jobs: int | None,
     progress: Progress | None,
-    definitions: DefinitionsOf | None = None,
-) -> Iterator[Judgement]:
+    definitions: PackageCrds | None = None,
+) -> Iterator[LintResult]:
     """A judgement on each input, or on each share of it, read when it is its turn.
 
     One that cannot be read at all is noted, and the others are judged all the same.

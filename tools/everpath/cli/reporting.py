@@ -31,7 +31,7 @@ from everpath.reporters.formatting import printable
 from everpath.reporters.lint_report import LintReport
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
-from everpath.rules.registry import find_rules, rules_about
+from everpath.rules.registry import find_rules, rules_for_subjects
 
 
 class Wishes(Protocol):
@@ -59,7 +59,7 @@ def selected(asked: Sequence[str], configured: Sequence[str], subjects: frozense
     Raises UsageError where nothing that was asked for is about them: it would find nothing, and say so. The
     configuration is for all commands, and one without a word on these subjects leaves them as they are.
     """
-    about = {rule.id for rule in rules_about(subjects)}
+    about = {rule.id for rule in rules_for_subjects(subjects)}
     named = find_rules(asked or configured)
     if asked and not named & about:
         hint = "`everpath rules` says of each what it is asked of, and so by which command"
@@ -97,7 +97,7 @@ def outcome_of(
     return LintReport(
         report=_with_lines(report, locate),
         locate=locate,
-        rules={rule.id: rule for rule in rules_about(subjects)},
+        rules={rule.id: rule for rule in rules_for_subjects(subjects)},
         show=Severity[(wishes.show or config.show or "warning").upper()],
         fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
         workspace=workspace(),
@@ -109,13 +109,13 @@ def outcome_of(
 
 def _with_lines(report: Report, locate: Callable[[Place], Location]) -> Report:
     """The report, in which a sentence that ends with another file has the line there, too."""
-    if all(finding.other is None for finding in report.findings):
+    if all(finding.related is None for finding in report.findings):
         return report
     return report._replace(findings=tuple(_with_line(finding, locate) for finding in report.findings))
 
 
 def _with_line(finding: Finding, locate: Callable[[Place], Location]) -> Finding:
-    line = locate(finding.other).line if finding.other is not None else 0
+    line = locate(finding.related).line if finding.related is not None else 0
     first, *more = finding.because or ("",)
     return finding._replace(because=(f"{first}:{line}", *more)) if line else finding
 
