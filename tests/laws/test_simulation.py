@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
-from everpath.paths.hop_graph import goals, network
+from everpath.paths.hop_graph import build_hop_graph
+from everpath.paths.resolver_hops import goals
 from everpath.resolvers import PolicyName, extensions, olm_v1, subscriptions
 from everpath.resolvers.arrivals import arrivals
 from everpath.resolvers.decisions import Decision, Installed, Remark
@@ -165,9 +166,9 @@ def test_roads_of_a_policy_are_the_walks_of_the_simulation(text: str, twice: boo
     graphs = PackageGraph(package).by_name
     for row in answered(Catalog("c", (package,))):
         assert row.installed is not None
-        net = network([graphs[row.channel]], row.policy)
-        if row.installed in net.place:
-            assert net.ahead(row.installed) == ((row.next,) if row.next else ())
+        net = build_hop_graph([graphs[row.channel]], row.policy)
+        if row.installed in net.rank:
+            assert net.successors(row.installed) == ((row.next,) if row.next else ())
             assert row.end is not End.HEAD or row.last in goals(graphs[row.channel], row.policy)
 
 
