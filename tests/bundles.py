@@ -22,10 +22,10 @@ from typing import Any
 
 import yaml
 
-from everpath.loaders.bundle.one_bundle import read_bundle_folder
-from everpath.loaders.bundle.package_manifest import read_package_manifest
-from everpath.loaders.bundle.repository import read_repository
+from everpath.loaders.bundle.one_bundle import load_bundle_folder
+from everpath.loaders.bundle.repository import load_repository
 from everpath.loaders.notation import draw
+from everpath.loaders.packagemanifest.package_file import load_package_manifests
 from everpath.model import Catalog, Package
 from everpath.model.builder import CatalogBuilder
 
@@ -82,19 +82,19 @@ def write_bundle(
 
 def read_bundle(path: Path) -> Catalog:
     builder = CatalogBuilder()
-    read_bundle_folder(str(path), builder)
+    load_bundle_folder(str(path), builder)
     return builder.build("bundle")
 
 
 def read_packages(path: Path, **options: Any) -> Catalog:
     builder = CatalogBuilder()
-    read_repository(str(path), builder, **options)
+    load_repository(str(path), builder, **options)
     return builder.build("repository")
 
 
 def read_manifests(path: Path) -> Catalog:
     builder = CatalogBuilder()
-    read_package_manifest(str(path), builder)
+    load_package_manifests(str(path), builder)
     return builder.build("manifests")
 
 

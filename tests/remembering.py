@@ -14,15 +14,15 @@ from everpath.app.config import Config
 from everpath.cli import inputs as cli_inputs
 from everpath.cli import judging
 from everpath.cli.inputs import Inputs
-from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.bundle.visits import TICK_NS
+from everpath.file_cache import FileCache
+from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS
 from everpath.model import Catalog
-from everpath.rules.lint import Judgement, Report, Selection, concluded, judge
+from everpath.rules.lint import LintResult, Report, Selection, build_report, lint_catalog
 
 
 def much_later() -> int:
     """A clock by which every file of a test has long settled."""
-    return time.time_ns() + 10 * TICK_NS
+    return time.time_ns() + 10 * TIMESTAMP_RESOLUTION_NS
 
 
 def write_version(root: Path, folder: str, version: str, *, package: str = "", **spec: Any) -> None:
@@ -37,7 +37,7 @@ def write_version(root: Path, folder: str, version: str, *, package: str = "", *
 
 def judged(
     path: Path | str,
-    cache: IndexCache | None,
+    cache: FileCache | None,
     selection: Selection = Selection(),  # noqa: B008 - a tuple
     *,
     mode: str | None = None,
@@ -46,13 +46,13 @@ def judged(
     """The report on a repository, and the packages that had to be judged for it."""
     packages: list[str] = []
 
-    def noted(catalog: Catalog, *rest: Any) -> Judgement:
+    def noted(catalog: Catalog, *rest: Any) -> LintResult:
         packages.extend(package.name for package in catalog.packages)
-        return judge(catalog, *rest)
+        return lint_catalog(catalog, *rest)
 
     asked = Inputs((str(path),), Config(), mode, thorough)
-    with patch.object(cli_inputs, "_cache", lambda: cache), patch.object(judging, "judge", noted):
-        report = concluded(judging.judgements(asked, selection, 1, None), selection)
+    with patch.object(cli_inputs, "_cache", lambda: cache), patch.object(judging, "lint_catalog", noted):
+        report = build_report(list(judging.judgements(asked, selection, 1, None)), selection)
     return report, packages
 
 

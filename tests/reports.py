@@ -8,8 +8,8 @@ from typing import Any
 
 from everpath.loaders.positions import Location
 from everpath.model import Place
-from everpath.reporters import view
-from everpath.reporters.outcome import Outcome
+from everpath.reporters import reporter
+from everpath.reporters.lint_report import LintReport
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
 
@@ -50,12 +50,12 @@ def _locate(place: Place) -> Location:
     return Location(place.file, line, column, end, SOURCE.splitlines()[line - 1] if line else "")
 
 
-def outcome(*findings: Finding, waived: tuple[Finding, ...] = (), **options: Any) -> Outcome:
+def outcome(*findings: Finding, waived: tuple[Finding, ...] = (), **options: Any) -> LintReport:
     """An outcome over one package, two channels and three entries."""
     report = Report(findings, packages=1, channels=2, entries=3, waived=waived)
-    return Outcome(**{"report": report, "locate": _locate, **options})
+    return LintReport(**{"report": report, "locate": _locate, **options})
 
 
 def rendered(name: str, *findings: Finding, **options: Any) -> str:
     """What one view says of some findings."""
-    return "".join(view(name)(outcome(*findings, **options)))
+    return "".join(reporter(name)(outcome(*findings, **options)))

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.rules.bundle._names import dns_label, dns_subdomain, label_value, qualified_name, request_uri
+from everpath.rules.bundle.kubernetes_names import (
+    dns_label,
+    dns_subdomain,
+    label_value,
+    qualified_name,
+    request_uri,
+)
 
 ENDS = "with a letter or digit at each end"
 

@@ -19,11 +19,11 @@ from bundle_rules.test_package_files import GOOD
 from commandline import ROOT
 from conformance.bundle_verdicts import EXPLAINED, said_upstream, unexplained
 from conformance.oracle import Oracle
-from everpath.loaders.bundle.bundle_folders import find_folders
+from everpath.loaders.bundle.bundle_folder import find_bundle_folders
 from everpath.manifest_access import FieldPath
 from everpath.model import Place
 from everpath.model.bundle_contents import PackageManifest
-from everpath.rules.registry import rules_about
+from everpath.rules.registry import rules_for_subjects
 
 pytestmark = pytest.mark.conformance
 
@@ -104,7 +104,7 @@ def test_they_find_nothing_wrong_with_a_good_bundle_either(
 def test_they_say_what_we_say_of_every_twentieth_bundle_of_operatorhub(
     oracle: Oracle, operatorhub: Path, record_property: Any
 ) -> None:
-    folders = [path for _, path in find_folders(str(operatorhub)).folders][::20]
+    folders = [path for _, path in find_bundle_folders(str(operatorhub)).folders][::20]
     counts: Counter[str] = Counter()
     answers = oracle.ask_many({"ask": "bundle", "folder": folder} for folder in folders)
     for folder, answer in zip(folders, answers, strict=True):
@@ -131,7 +131,7 @@ def test_they_say_what_we_say_of_package_files(
     file = lay_out({"p.package.yaml": GOOD | change}, tmp_path) / "p.package.yaml"
     theirs = said_upstream(oracle.ask({"ask": "packageManifest", "file": str(file)}))
     body = PackageManifest(Place("p"), GOOD | change)
-    ours = {(rule.id, "error") for rule in rules_about({"package file"}) if any(rule.check(body))}
+    ours = {(rule.id, "error") for rule in rules_for_subjects({"package file"}) if any(rule.check(body))}
     assert set(theirs) == ours
 
 

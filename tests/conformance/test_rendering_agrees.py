@@ -17,7 +17,7 @@ from conformance.random_templates import Case, basic_case, semver_case, substitu
 from conformance.random_values import random_value
 from conformance.whole_bundles import bundle_folders, completed
 from everpath.go_types import STRUCTS
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.fbc.writing import catalog_text
@@ -95,7 +95,7 @@ def _question(folder: Path, output: str, level: str) -> dict[str, object]:
 
 def _folder_rendered(folder: Path, output: str, level: str) -> str | Refusal:
     try:
-        contents = read_contents(str(folder))
+        contents = load_bundle_contents(str(folder))
         rendered = render_bundle(contents, expand_image_template(contents, _IMAGE) if level else "")
         return "".join(
             catalog_text([(migrate_to_csv_metadata(rendered) if level else rendered).blob], output)

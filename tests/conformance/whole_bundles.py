@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.model.bundle_contents import Contents
 
 
@@ -30,7 +30,7 @@ def completed(folder: Path, into: Path) -> Path:
         (into / part).mkdir(parents=True)
         for file in sorted((folder / part).iterdir()):
             (into / part / file.name).symlink_to(file)
-    for name, crd in _crds(read_contents(str(folder))):
+    for name, crd in _crds(load_bundle_contents(str(folder))):
         (into / "manifests" / f"{name}.crd.json").write_text(json.dumps(crd))
     return into
 

@@ -1,4 +1,4 @@
-"""`flattened`: folders of versions as one flat folder, with the newest of each CRD."""
+"""`flatten_manifests`: folders of versions as one flat folder, with the newest of each CRD."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bundles import csv, write
-from everpath.loaders.packagemanifest.folder import read_package_folder
-from everpath.loaders.packagemanifest.moving import flattened
+from everpath.loaders.packagemanifest.flatten import flatten_manifests
+from everpath.loaders.packagemanifest.package_folder import load_package_folder
 from package_manifests import crd, owning, package_file
 
 VERSIONS = ("1.9.0", "1.10.0", "2.0.0-rc.1", "2.0.0")
@@ -17,15 +17,15 @@ VERSIONS = ("1.9.0", "1.10.0", "2.0.0-rc.1", "2.0.0")
 
 def flat(folder: Path) -> dict[str, str]:
     """New path → old path."""
-    found = flattened(read_package_folder(str(folder)))
+    found = flatten_manifests(load_package_folder(str(folder)))
     return {new: Path(old.file).relative_to(folder).as_posix() for new, old in found.files.items()}
 
 
 def remarks(folder: Path) -> list[str]:
-    return [remark.message for remark in flattened(read_package_folder(str(folder))).remarks]
+    return [remark.message for remark in flatten_manifests(load_package_folder(str(folder))).remarks]
 
 
-def nested(root: Path, folders: dict[str, str]) -> Path:
+def write_nested(root: Path, folders: dict[str, str]) -> Path:
     """A folder for each version, under whatever name, with a CSV and a CRD."""
     write(root, {"op.package.yaml": package_file(stable="op.v2.0.0")})
     for name, version in folders.items():
@@ -39,12 +39,12 @@ def test_the_newest_crd_is_kept_whatever_order_the_folders_come_in(
     tmp_path: Path, order: tuple[str, ...]
 ) -> None:
     """operator-courier kept the version of the CRD before with the path of the new one: order decided."""
-    nested(tmp_path, {f"{number}": version for number, version in enumerate(order)})
+    write_nested(tmp_path, {f"{number}": version for number, version in enumerate(order)})
     assert flat(tmp_path)["things.yaml"] == f"{order.index('2.0.0')}/things.yaml"
 
 
 def test_csvs_are_named_after_themselves(tmp_path: Path) -> None:
-    nested(tmp_path, {version: version for version in VERSIONS})
+    write_nested(tmp_path, {version: version for version in VERSIONS})
     assert flat(tmp_path) == {
         "op.package.yaml": "op.package.yaml",
         "op.v1.9.0.clusterserviceversion.yaml": "1.9.0/op.yaml",
@@ -56,7 +56,7 @@ def test_csvs_are_named_after_themselves(tmp_path: Path) -> None:
 
 
 def test_builds_of_one_version_are_ordered_by_number(tmp_path: Path) -> None:
-    nested(tmp_path, {"b": "1.0.0+9", "a": "1.0.0+10", "c": "1.0.0"})
+    write_nested(tmp_path, {"b": "1.0.0+9", "a": "1.0.0+10", "c": "1.0.0"})
     assert flat(tmp_path)["things.yaml"] == "a/things.yaml"
 
 
@@ -102,7 +102,7 @@ def test_no_name_of_an_object_leads_out_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_a_crd_of_the_old_api_gives_way_to_one_of_the_new(tmp_path: Path) -> None:
-    nested(tmp_path, {"a": "1.0.0", "b": "1.1.0"})
+    write_nested(tmp_path, {"a": "1.0.0", "b": "1.1.0"})
     old = crd(note="1.0.0").replace("apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1")
     (tmp_path / "a/things.yaml").write_text(old)
     assert [name for name in flat(tmp_path) if "things" in name] == ["things.yaml"]
@@ -110,13 +110,13 @@ def test_a_crd_of_the_old_api_gives_way_to_one_of_the_new(tmp_path: Path) -> Non
 
 
 def test_of_two_files_for_one_object_in_one_folder_the_first_is_kept(tmp_path: Path) -> None:
-    nested(tmp_path, {"a": "1.0.0"})
+    write_nested(tmp_path, {"a": "1.0.0"})
     write(tmp_path, {"a/also-things.yaml": crd(note="1.0.0")})
     assert [old for old in flat(tmp_path).values() if "things" in old] == ["a/also-things.yaml"]
 
 
 def test_what_only_some_versions_have_is_remarked(tmp_path: Path) -> None:
-    nested(tmp_path, {"a": "1.0.0", "b": "1.1.0"})
+    write_nested(tmp_path, {"a": "1.0.0", "b": "1.1.0"})
     write(tmp_path, {"a/service.yaml": "kind: Service\nmetadata: {name: op}\n"})
     assert remarks(tmp_path) == ["not every version has this Service: in a flat folder each will"]
     write(tmp_path, {"b/service.yaml": "kind: Service\nmetadata: {name: op}\n"})
@@ -124,7 +124,7 @@ def test_what_only_some_versions_have_is_remarked(tmp_path: Path) -> None:
 
 
 def test_a_crd_without_a_csv_in_its_folder_is_left_out_and_named(tmp_path: Path) -> None:
-    nested(tmp_path, {"a": "1.0.0"})
+    write_nested(tmp_path, {"a": "1.0.0"})
     write(tmp_path, {"crds/more.yaml": crd("more.example.com"), "top.yaml": crd("top.example.com")})
     assert remarks(tmp_path) == [
         "left out: the outermost folder has no CSV that could ship it",

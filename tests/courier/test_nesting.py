@@ -1,4 +1,4 @@
-"""`nested`: a flat folder of package manifests as one folder a version."""
+"""`nest_manifests`: a flat folder of package manifests as one folder a version."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import pytest
 
 from bundles import csv, write
 from everpath.errors import UnreadableInput
-from everpath.loaders.packagemanifest.folder import read_package_folder
-from everpath.loaders.packagemanifest.moving import Moves, nested
+from everpath.loaders.packagemanifest.flatten import FileMoves, nest_manifests
+from everpath.loaders.packagemanifest.package_folder import load_package_folder
 from everpath.opm_render import Refusal
 from package_manifests import crd, owning, package_file
 
 
 def moves(folder: Path) -> dict[str, str]:
     """New path → old path."""
-    return _paths(folder, nested(read_package_folder(str(folder))))
+    return _paths(folder, nest_manifests(load_package_folder(str(folder))))
 
 
-def _paths(folder: Path, found: Moves) -> dict[str, str]:
+def _paths(folder: Path, found: FileMoves) -> dict[str, str]:
     return {new: Path(old.file).relative_to(folder).as_posix() for new, old in found.files.items()}
 
 
 def remarks(folder: Path) -> list[str]:
-    return [remark.message for remark in nested(read_package_folder(str(folder))).remarks]
+    return [remark.message for remark in nest_manifests(load_package_folder(str(folder))).remarks]
 
 
 def test_each_csv_gets_a_folder_with_the_crds_it_owns(tmp_path: Path) -> None:

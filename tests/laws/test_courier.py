@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundles import csv, write
-from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder
-from everpath.loaders.packagemanifest.moving import Moves, flattened, nested
+from everpath.loaders.packagemanifest.flatten import FileMoves, flatten_manifests, nest_manifests
+from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
 from everpath.versions import parse
 from package_manifests import crd, owning, package_file, tree
 
@@ -48,8 +48,8 @@ class _Aside:
         return write(folder, files)
 
     def moved(self, source: Path, how: str) -> Path:
-        folder: PackageFolder = read_package_folder(str(source))
-        moves: Moves = {"nest": nested, "flatten": flattened}[how](folder)
+        folder: PackageFolder = load_package_folder(str(source))
+        moves: FileMoves = {"nest": nest_manifests, "flatten": flatten_manifests}[how](folder)
         target = self._root / str(next(self._numbers))
         return write(target, {name: folder.content(place) for name, place in moves.files.items()})
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from hypothesis import assume, given
 
 from csv_texts import csv_texts, damaged_csv_texts
-from everpath.loaders.bundle.facts import CsvFacts
-from everpath.loaders.bundle.lazy_csv import csv_facts, glance, read_csv
+from everpath.loaders.bundle.csv_summary import glance, summarize_csv, summarize_parsed_csv
+from everpath.loaders.bundle.summaries import CsvSummary
 from everpath.parsing.first_document import Broken, first_document
 from everpath.parsing.outline import Unfamiliar
 
 
-def _parsed(text: str) -> CsvFacts | None:
+def _parsed(text: str) -> CsvSummary | None:
     document = first_document(text.encode())
-    return csv_facts(document.value, document.repeated)
+    return summarize_parsed_csv(document.value, document.repeated)
 
 
-def _glanced(text: str) -> CsvFacts | None:
+def _glanced(text: str) -> CsvSummary | None:
     try:
         return glance(text.encode())
     except Unfamiliar:
@@ -41,4 +41,4 @@ def test_a_glance_at_damaged_yaml_never_differs_from_its_parse(text: str) -> Non
 
 @given(csv_texts())
 def test_reading_a_csv_is_parsing_it(text: str) -> None:
-    assert read_csv(text.encode()) == _parsed(text)
+    assert summarize_csv(text.encode()) == _parsed(text)

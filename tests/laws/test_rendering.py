@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bundles import write
 from everpath.go_types import STRUCTS, type_mismatches
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
@@ -106,7 +106,7 @@ def test_the_order_of_documents_of_different_names_does_not_matter(
 
 def refusal(root: Path) -> Refusal | None:
     try:
-        migrate_to_csv_metadata(render_bundle(read_contents(str(root)), "op:1"))
+        migrate_to_csv_metadata(render_bundle(load_bundle_contents(str(root)), "op:1"))
     except Refusal as refused:
         return refused
     return None
@@ -128,7 +128,7 @@ def test_any_value_anywhere_in_a_bundle_is_rendered_or_refused_with_a_reason(val
 def test_any_bytes_in_a_bundle_are_read_or_a_problem(data: bytes, name: str) -> None:
     with TemporaryDirectory() as folder:
         root = write(Path(folder), {**bundle_files(), name: data})
-        found = read_contents(str(root))
+        found = load_bundle_contents(str(root))
     assert found.csv is not None
     assert all(problem.message for problem in found.problems)
 

@@ -10,22 +10,22 @@ import pytest
 import yaml
 
 from bundles import csv, write, write_bundle
-from everpath.loaders.packagemanifest.migration import Migrated, Migration
+from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.loaders.reading import read
 from everpath.opm_render import Refusal
 from package_manifests import crd, owning, package_file
 
 
-def migrated(source: Path, **options: str) -> Migrated:
+def migrated(source: Path, **options: str) -> MigratedPackage:
     (package,) = read(str(source), thorough=True).catalog.packages
     return Migration(str(source), **options).package(package)
 
 
-def blobs(found: Migrated) -> list[dict[str, Any]]:
+def blobs(found: MigratedPackage) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(found.files["catalog/op/catalog.yaml"]))
 
 
-def entries(found: Migrated, channel: str = "stable") -> list[dict[str, Any]]:
+def entries(found: MigratedPackage, channel: str = "stable") -> list[dict[str, Any]]:
     return next(
         blob["entries"] for blob in blobs(found) if (blob["schema"], blob["name"]) == ("olm.channel", channel)
     )

@@ -60,7 +60,7 @@ def test_text_is_kept_as_it_was() -> None:
 
 
 def test_a_finding_is_written_before_the_next_one_is_located() -> None:
-    from everpath.reporters import view  # noqa: PLC0415
+    from everpath.reporters import reporter  # noqa: PLC0415
     from reports import outcome  # noqa: PLC0415
 
     located: list[Place] = []
@@ -70,7 +70,7 @@ def test_a_finding_is_written_before_the_next_one_is_located() -> None:
         located.append(place)
         return plain.locate(place)
 
-    chunks = view("json")(outcome(*[finding()] * 3, locate=locate))
+    chunks = reporter("json")(outcome(*[finding()] * 3, locate=locate))
     next(chunks)
     next(chunks)
     assert len(located) == 1

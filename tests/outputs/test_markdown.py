@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.model import Place
-from everpath.reporters.markdown import escaped, table
+from everpath.reporters.markdown import escape_markdown, render_table
 from reports import finding, outcome, rendered
 
 
@@ -50,10 +50,10 @@ def test_names_cannot_write_markdown() -> None:
     ],
 )
 def test_github_finds_nothing_to_link(text: str, shown: str) -> None:
-    assert escaped(text) == shown
+    assert escape_markdown(text) == shown
 
 
 def test_a_table_can_be_cut() -> None:
-    text = "".join(table(outcome(*[finding()] * 12), 10))
+    text = "".join(render_table(outcome(*[finding()] * 12), 10))
     assert text.count("EP203 fork") == 10
     assert text.endswith("\nThe table ends here; 2 more findings not shown.\n")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.reporters.plain import columns, count, listed, one_line, printable
+from everpath.reporters.formatting import columns, count, join_names, one_line, printable
 
 
 @given(st.text())
@@ -46,4 +46,4 @@ def test_things_are_counted_in_english(number: int, noun: str, words: str) -> No
     ("parts", "words"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
 )
 def test_lists_end_in_and(parts: list[str], words: str) -> None:
-    assert listed(parts) == words
+    assert join_names(parts) == words

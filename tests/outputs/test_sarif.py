@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from everpath.model import Place
-from everpath.reporters import view
-from everpath.reporters.outcome import Workspace
+from everpath.reporters import reporter
+from everpath.reporters.lint_report import Workspace
 from everpath.rules.findings import Severity
 from everpath.rules.registry import Rule
 from reports import finding, outcome, rendered
@@ -131,5 +131,5 @@ def test_every_finding_is_in_it_whatever_is_shown() -> None:
 
 
 def test_results_are_written_one_by_one() -> None:
-    chunks = list(view("sarif")(outcome(*[finding()] * 50)))
+    chunks = list(reporter("sarif")(outcome(*[finding()] * 50)))
     assert len(chunks) > 50

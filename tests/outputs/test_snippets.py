@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.loaders.positions import Location
-from everpath.reporters.plain import width
+from everpath.reporters.formatting import display_width
 from everpath.reporters.snippet import snippet
 
 
@@ -74,4 +74,4 @@ def test_the_caret_never_leaves_the_line_by_more_than_one(source: str, column: i
     if shown is not None:
         assert shown.line.isprintable()
         assert shown.length >= 1
-        assert shown.indent + shown.length <= width(shown.line) + 1
+        assert shown.indent + shown.length <= display_width(shown.line) + 1

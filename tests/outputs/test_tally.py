@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from everpath.reporters import tally
+from everpath.reporters import statistics
 from everpath.rules.findings import Severity
 from reports import finding, outcome
 from schemas import conforms
@@ -17,13 +17,13 @@ FINDINGS = (
 
 
 def test_rules_are_counted_most_often_first() -> None:
-    assert "".join(tally.render(outcome(*FINDINGS, brief=True), "text")) == (
+    assert "".join(statistics.render(outcome(*FINDINGS, brief=True), "text")) == (
         "10  EP301  warning  often\n 1  EP101  error    seldom\n"
     )
 
 
 def test_json_counts_everything_and_keeps_its_schema() -> None:
-    document = json.loads("".join(tally.render(outcome(*FINDINGS), "json")))
+    document = json.loads("".join(statistics.render(outcome(*FINDINGS), "json")))
     conforms("statistics", document)
     assert [(row["rule"], row["count"]) for row in document["statistics"]] == [
         ("EP301", 10),
@@ -33,12 +33,13 @@ def test_json_counts_everything_and_keeps_its_schema() -> None:
 
 
 def test_markdown_is_a_table_with_links() -> None:
-    text = "".join(tally.render(outcome(*FINDINGS), "markdown"))
+    text = "".join(statistics.render(outcome(*FINDINGS), "markdown"))
     assert "| 10 | warning | [EP301 often](https://" in text
 
 
 def test_nothing_found_is_no_row() -> None:
-    assert "|" not in "".join(tally.render(outcome(), "markdown"))
+    assert "|" not in "".join(statistics.render(outcome(), "markdown"))
     assert (
-        "".join(tally.render(outcome(), "text")) == "Nothing wrong in 1 package, 2 channels and 3 entries.\n"
+        "".join(statistics.render(outcome(), "text"))
+        == "Nothing wrong in 1 package, 2 channels and 3 entries.\n"
     )

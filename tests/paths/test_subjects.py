@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.errors import UsageError
-from everpath.paths.bundle_selector import find_installed, select_bundles
+from everpath.paths.bundle_selector import select_bundles, select_installed
 from everpath.paths.suggestions import closest_match
 from everpath.versions import parse
 from graphs import package_graph
@@ -59,26 +59,26 @@ def test_of_versions_the_nearest_is_meant_and_of_names_the_one_spelled_alike(
 
 
 def test_a_version_may_be_installed_that_no_catalog_has() -> None:
-    found = find_installed(PACKAGE, PACKAGE.channels, "1.1.5")
+    found = select_installed(PACKAGE, PACKAGE.channels, "1.1.5")
     assert (found.name, found.version, found.is_known) == ("op.v1.1.5", "1.1.5", False)
-    assert find_installed(PACKAGE, PACKAGE.channels, "op.v1.1.5") == found
-    assert find_installed(PACKAGE, PACKAGE.channels, "1.1.0").name == "op.v1.1.0"
+    assert select_installed(PACKAGE, PACKAGE.channels, "op.v1.1.5") == found
+    assert select_installed(PACKAGE, PACKAGE.channels, "1.1.0").name == "op.v1.1.0"
 
 
 def test_a_version_that_only_an_edge_knows_has_the_name_of_the_edge() -> None:
     package = package_graph("op.v1.2.0: - / old-op.v0.9.0")
-    assert find_installed(package, package.channels, "0.9.0").name == "old-op.v0.9.0"
+    assert select_installed(package, package.channels, "0.9.0").name == "old-op.v0.9.0"
 
 
 def test_a_name_may_be_installed_that_only_an_edge_knows() -> None:
     package = package_graph("op.v1.2.0: oldest")
-    assert find_installed(package, package.channels, "oldest").version is None
+    assert select_installed(package, package.channels, "oldest").version is None
     with pytest.raises(UsageError):
-        find_installed(package, package.channels, "eldest")
+        select_installed(package, package.channels, "eldest")
 
 
 def test_a_version_of_several_does_not_say_which() -> None:
     package = package_graph("b@1.0.0: a\na@1.0.0")
     with pytest.raises(UsageError) as caught:
-        find_installed(package, package.channels, "1.0.0")
+        select_installed(package, package.channels, "1.0.0")
     assert "several bundles have version 1.0.0: a, b" in str(caught.value)

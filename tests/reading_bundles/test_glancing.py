@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.loaders.bundle.facts import CsvFacts, split_keys
-from everpath.loaders.bundle.lazy_csv import csv_facts, glance, read_csv
+from everpath.loaders.bundle.csv_summary import glance, summarize_csv, summarize_parsed_csv
+from everpath.loaders.bundle.summaries import CsvSummary, split_keys
 from everpath.parsing.first_document import first_document
 from everpath.parsing.outline import Unfamiliar
 
@@ -20,9 +20,9 @@ def _csv(*, annotations: str = "    a: b\n", metadata: str = "", spec: str = "")
     )
 
 
-def _parsed(text: str) -> CsvFacts | None:
+def _parsed(text: str) -> CsvSummary | None:
     document = first_document(text.encode())
-    return csv_facts(document.value, document.repeated)
+    return summarize_parsed_csv(document.value, document.repeated)
 
 
 FAMILIAR = {
@@ -126,7 +126,7 @@ TRAPS = {
 
 @pytest.mark.parametrize("text", TRAPS.values(), ids=TRAPS)
 def test_what_looks_like_a_key_is_none(text: str) -> None:
-    facts = read_csv(text.encode())
+    facts = summarize_csv(text.encode())
     assert facts == _parsed(text)
     assert facts is not None
     assert facts.replaces is None
@@ -134,7 +134,7 @@ def test_what_looks_like_a_key_is_none(text: str) -> None:
 
 
 def test_of_a_repeated_key_the_last_value_counts() -> None:
-    facts = read_csv(_csv(spec="  replaces: a\n  replaces: b\n").encode())
+    facts = summarize_csv(_csv(spec="  replaces: a\n  replaces: b\n").encode())
     assert facts is not None
     assert facts.replaces == "b"
     (note,) = facts.notes
@@ -143,7 +143,7 @@ def test_of_a_repeated_key_the_last_value_counts() -> None:
 
 
 def test_a_key_repeated_three_times_is_reported_once() -> None:
-    facts = read_csv(_csv(spec="  replaces: a\n" * 3).encode())
+    facts = summarize_csv(_csv(spec="  replaces: a\n" * 3).encode())
     assert facts is not None
     assert len(facts.notes) == 1
 
@@ -151,12 +151,12 @@ def test_a_key_repeated_three_times_is_reported_once() -> None:
 def test_keys_repeated_further_down_are_not_reported_whether_parsed_or_not() -> None:
     below = "  install:\n    a: 1\n    a: 2\n"
     for more in ("", '  displayName: "\\x41"\n'):
-        facts = read_csv(_csv(spec=below + more).encode())
+        facts = summarize_csv(_csv(spec=below + more).encode())
         assert facts is not None
         assert facts.notes == ()
 
 
 def test_a_file_of_another_kind_is_no_csv() -> None:
-    assert read_csv(b"kind: Service") is None
-    assert read_csv(b"") is None
-    assert read_csv(b"- kind: ClusterServiceVersion") is None
+    assert summarize_csv(b"kind: Service") is None
+    assert summarize_csv(b"") is None
+    assert summarize_csv(b"- kind: ClusterServiceVersion") is None

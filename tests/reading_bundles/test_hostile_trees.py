@@ -10,8 +10,8 @@ import pytest
 
 from bundles import csv, problems, read_bundle, read_manifests, read_packages, write, write_bundle
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.shape import is_bundle_folder, is_package_manifest, is_repository
-from everpath.loaders.bundle.visits import Visit
+from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
+from everpath.loaders.bundle.folder_reader import FolderReader
 from everpath.loaders.sources import MAX_DOCUMENT
 
 CSV = "manifests/op.v1.0.0.clusterserviceversion.yaml"
@@ -58,7 +58,7 @@ def test_pipes_are_passed_over(tmp_path: Path) -> None:
 def test_a_pipe_put_in_a_file_s_place_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UnreadableInput, match="not a regular file"):
-        Visit(str(tmp_path)).read("pipe")
+        FolderReader(str(tmp_path)).read("pipe")
 
 
 @posix
@@ -113,7 +113,7 @@ def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as stream:
         stream.truncate(MAX_DOCUMENT + 1)
     with pytest.raises(UnreadableInput, match="larger than 64 MiB"):
-        Visit(str(tmp_path)).read("large")
+        FolderReader(str(tmp_path)).read("large")
 
 
 def test_a_file_that_cannot_be_opened_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundles import channels, csv, edges, problems, read_manifests, write
-from everpath.loaders.bundle.shape import is_package_manifest
+from everpath.loaders.bundle.detect import is_package_manifest
 from everpath.loaders.positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import UpdateMode

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundles import annotations_yaml, channels, csv, edges, problems, read_packages, write, write_bundle
-from everpath.loaders.bundle.shape import is_repository
+from everpath.loaders.bundle.detect import is_repository
 
 
 def _package(folder: Path) -> Path:

@@ -13,7 +13,7 @@ import pytest
 
 from bundles import problems, read_packages
 from everpath.loaders.bundle import annotations as metadata
-from everpath.loaders.bundle.lazy_csv import csv_facts, glance
+from everpath.loaders.bundle.csv_summary import glance, summarize_parsed_csv
 from everpath.model import Catalog, Channel
 from everpath.parsing.first_document import first_document
 from everpath.parsing.outline import Unfamiliar
@@ -100,9 +100,9 @@ def test_a_glance_at_every_csv_and_annotations_file_is_never_wrong(
         document = first_document(content)
         try:
             if kind == "csvs":
-                is_right = glance(content) == csv_facts(document.value, document.repeated)
+                is_right = glance(content) == summarize_parsed_csv(document.value, document.repeated)
             else:
-                found = metadata.metadata_of(document.value, document.repeated)
+                found = metadata.summarize_metadata(document.value, document.repeated)
                 is_right = metadata.Metadata(metadata.glance(content)) == found
         except Unfamiliar:
             counts[f"{kind} left to the parser"] += 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bundles import write
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.bundles import expand_image_template, normalize_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
@@ -20,7 +20,7 @@ _PROPERTIES_ANNOTATION = "olm.properties"
 
 
 def render(root: Path, image: str = "", **files: Any) -> Blob:
-    return render_bundle(read_contents(str(write(root / "bundle", bundle_files(**files)))), image).blob
+    return render_bundle(load_bundle_contents(str(write(root / "bundle", bundle_files(**files)))), image).blob
 
 
 def values(blob: Blob, kind: str) -> list[Any]:
@@ -110,7 +110,7 @@ def test_containers_of_another_install_strategy_are_ignored(tmp_path: Path) -> N
 
 def test_migration_replaces_manifests_with_csv_metadata(tmp_path: Path) -> None:
     folder = write(tmp_path / "b", bundle_files(displayName="Op", provider={"name": "us"}, icon=[]))
-    migrated = migrate_to_csv_metadata(render_bundle(read_contents(str(folder)), "op:1")).blob
+    migrated = migrate_to_csv_metadata(render_bundle(load_bundle_contents(str(folder)), "op:1")).blob
     assert values(migrated, "olm.bundle.object") == []
     assert values(migrated, "olm.csv.metadata") == [
         {"apiServiceDefinitions": {}, "crdDescriptions": {}, "displayName": "Op", "provider": {"name": "us"}}
@@ -120,19 +120,19 @@ def test_migration_replaces_manifests_with_csv_metadata(tmp_path: Path) -> None:
 
 def test_migration_keeps_the_manifests_of_a_bundle_without_an_image(tmp_path: Path) -> None:
     folder = write(tmp_path / "b", bundle_files())
-    migrated = render_bundle(read_contents(str(folder)))
+    migrated = render_bundle(load_bundle_contents(str(folder)))
     assert migrate_to_csv_metadata(migrated) == migrated
 
 
 def test_migration_does_not_change_a_bundle_with_csv_metadata(tmp_path: Path) -> None:
     metadata = {"properties": [{"type": "olm.csv.metadata", "value": {"displayName": "x"}}]}
     folder = write(tmp_path / "b", bundle_files(metadata=metadata))
-    migrated = render_bundle(read_contents(str(folder)), "op:1")
+    migrated = render_bundle(load_bundle_contents(str(folder)), "op:1")
     assert migrate_to_csv_metadata(migrated) == migrated
 
 
 def test_an_image_template_is_expanded(tmp_path: Path) -> None:
-    contents = read_contents(str(write(tmp_path / "b", bundle_files())))
+    contents = load_bundle_contents(str(write(tmp_path / "b", bundle_files())))
     assert (
         expand_image_template(contents, "r/{{.Package}}:{{ .Name }}-{{.Version}}") == "r/op:op.v1.0.0-1.0.0"
     )

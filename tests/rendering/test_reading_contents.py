@@ -10,7 +10,7 @@ import pytest
 
 from bundles import csv, write
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.model.bundle_contents import Contents
 from rendered import bundle_files
 
@@ -19,7 +19,7 @@ _PACKAGE = "operators.operatorframework.io.bundle.package.v1"
 
 def contents(root: Path, more: Mapping[str, str]) -> Contents:
     """A bundle with additional or replaced files."""
-    return read_contents(str(write(root / "bundle", {**bundle_files(), **more})))
+    return load_bundle_contents(str(write(root / "bundle", {**bundle_files(), **more})))
 
 
 def kinds(bundle: Contents) -> list[str]:
@@ -145,18 +145,18 @@ def test_a_missing_newline_at_the_end_of_a_file_is_added(tmp_path: Path) -> None
 
 def test_a_folder_without_manifests_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="no manifests folder"):
-        read_contents(str(tmp_path))
+        load_bundle_contents(str(tmp_path))
 
 
 def test_an_empty_bundle_has_problems(tmp_path: Path) -> None:
-    bundle = read_contents(str(write(tmp_path / "b", {"manifests/.keep": "", "metadata/.keep": ""})))
+    bundle = load_bundle_contents(str(write(tmp_path / "b", {"manifests/.keep": "", "metadata/.keep": ""})))
     assert kinds(bundle) == ["no-csv", "no-annotations"]
     assert bundle.csv is None
 
 
 def test_manifests_and_metadata_can_be_in_one_folder(tmp_path: Path) -> None:
     files = {name.rpartition("/")[2]: text for name, text in bundle_files().items()}
-    bundle = read_contents(str(write(tmp_path / "flat", files)))
+    bundle = load_bundle_contents(str(write(tmp_path / "flat", files)))
     assert [m.kind for m in bundle.manifests] == ["CustomResourceDefinition", "ClusterServiceVersion"]
     assert bundle.annotation(_PACKAGE) == "op"
     assert kinds(bundle) == []

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bundles import write
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
 from everpath.model import Place
@@ -23,7 +23,7 @@ from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS, bundle_files, image_ren
 def test_a_bundle_that_opm_refuses_is_refused(tmp_path: Path, name: str) -> None:
     case = BUNDLE_REFUSALS[name]
     with pytest.raises(Refusal) as caught:
-        render_bundle(read_contents(str(write(tmp_path / "b", case.files))))
+        render_bundle(load_bundle_contents(str(write(tmp_path / "b", case.files))))
     assert case.message in caught.value.message
     assert caught.value.place.pointer == case.pointer
 
@@ -46,10 +46,10 @@ def test_a_bundle_without_a_package_is_refused(tmp_path: Path) -> None:
     channels = {"operators.operatorframework.io.bundle.channels.v1": "stable"}
     folder = write(tmp_path / "b", bundle_files(annotations=channels))
     with pytest.raises(Refusal, match="do not state the package"):
-        render_bundle(read_contents(str(folder)))
+        render_bundle(load_bundle_contents(str(folder)))
 
 
-def nested(depth: int) -> Any:
+def nest(depth: int) -> Any:
     value: Any = "end"
     for _ in range(depth):
         value = {"properties": value}
@@ -58,9 +58,9 @@ def nested(depth: int) -> Any:
 
 def test_a_document_of_more_than_400_levels_is_refused(tmp_path: Path) -> None:
     for depth in (380, 490):
-        files = bundle_files(csv=None, crd={"kind": "Thing", "spec": nested(depth)})
-        contents = read_contents(str(write(tmp_path / str(depth), files)))
-        catalog = CatalogDocument(Place("c.yaml"), {"schema": "custom.thing", "value": nested(depth)})
+        files = bundle_files(csv=None, crd={"kind": "Thing", "spec": nest(depth)})
+        contents = load_bundle_contents(str(write(tmp_path / str(depth), files)))
+        catalog = CatalogDocument(Place("c.yaml"), {"schema": "custom.thing", "value": nest(depth)})
         if depth < 400:
             blobs = [render_bundle(contents).blob, decode_blob(catalog)]
             assert all("".join(catalog_text(blobs, output)) for output in OUTPUTS)
@@ -72,8 +72,8 @@ def test_a_document_of_more_than_400_levels_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_properties_annotation_of_more_than_400_levels_is_refused(tmp_path: Path) -> None:
-    text = json.dumps([{"type": "t", "value": nested(450)}])
+    text = json.dumps([{"type": "t", "value": nest(450)}])
     metadata = {"name": "op.v1.0.0", "annotations": {"olm.properties": text}}
     csv = {"kind": "ClusterServiceVersion", "metadata": metadata, "spec": {"version": "1.0.0"}}
     with pytest.raises(Refusal, match="nested deeper than 400"):
-        render_bundle(read_contents(str(write(tmp_path / "b", bundle_files(csv=csv)))))
+        render_bundle(load_bundle_contents(str(write(tmp_path / "b", bundle_files(csv=csv)))))

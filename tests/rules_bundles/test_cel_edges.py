@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.rules._cel import CelError, check
+from everpath.rules.cel import CelError, check
 
 OTHER_VALUE = "a constraint must be true or false, this is another value"
 

@@ -9,8 +9,8 @@ import pytest
 from documents import bundle, catalog, in_folder, repository
 from everpath.graph import PackageGraph
 from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place, UpdateMode
+from everpath.rules.csv_keys import _is_sound
 from everpath.rules.findings import Finding, Severity
-from everpath.rules.manifests import _is_sound
 from graphs import channel_graph, parse_report
 
 A, B, C = "op.v1.0.0", "op.v1.1.0", "op.v1.2.0"

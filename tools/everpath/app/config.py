@@ -28,7 +28,7 @@ from everpath.errors import UsageError
 from everpath.loaders.location import Location
 from everpath.model import Place, UpdateMode
 from everpath.reporters import FORMATS
-from everpath.reporters.plain import printable
+from everpath.reporters.formatting import printable
 from everpath.rules.registry import all_rules, find_rules
 from everpath.rules.waivers import Waiver
 

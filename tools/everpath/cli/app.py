@@ -91,7 +91,7 @@ def _told(error: EverpathError) -> int:
     from everpath.cli.image_inputs import reworded  # noqa: PLC0415
     from everpath.cli.terminal import wants_colour  # noqa: PLC0415
     from everpath.reporters.colour import Paint  # noqa: PLC0415 - only who fails pays for it
-    from everpath.reporters.plain import printable  # noqa: PLC0415
+    from everpath.reporters.formatting import printable  # noqa: PLC0415
 
     paint = Paint(wants_colour(sys.stderr, os.environ))
     for heading, colour, text in (("error", "red", error.message), ("hint", "cyan", error.hint)):
@@ -129,7 +129,7 @@ def _confessed(error: Exception) -> int:
 
         traceback.print_exception(error)
     else:
-        from everpath.reporters.plain import printable  # noqa: PLC0415
+        from everpath.reporters.formatting import printable  # noqa: PLC0415
 
         _say(printable(f"everpath: internal error: {type(error).__name__}: {error}"))
         _say(f"please report it at {__url__}/issues with what EVERPATH_TRACEBACK=1 adds")

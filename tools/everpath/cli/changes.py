@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from everpath.app.project import Project
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 
 State: TypeAlias = Literal["written", "upToDate", "outOfDate", "refused"]
 #: Of a release: `planned` is the answer of --dry-run.

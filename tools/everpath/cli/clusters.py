@@ -37,7 +37,7 @@ from everpath.olm.snapshot import OperatorSnapshot, observe
 from everpath.olm.status import OperatorStatus
 from everpath.olm.subscription import trigger_resolution
 from everpath.reporters.colour import Paint
-from everpath.reporters.plain import one_line
+from everpath.reporters.formatting import one_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from everpath.cli.image_inputs import forget
 from everpath.errors import Unreachable, UsageError
-from everpath.loaders.bundle.index_cache import IndexCache
+from everpath.file_cache import FileCache
 from everpath.oci.cache import CachedPayload, ImageCache
 from everpath.oci.registry import ClientOptions, TransferProgress, with_progress
 from everpath.oci.transports import ImageLocation, open_image, parse_location
@@ -60,7 +60,7 @@ def _fetched(
 
 def _store() -> ImageCache:
     """Beside the index of repositories, by the same rules; `off` is a folder that goes with the run."""
-    cache = IndexCache.of(os.environ)
+    cache = FileCache.from_environment(os.environ)
     # A user without a home, or with a full or foreign one, still wants an answer.
     with suppress(OSError):
         if cache is not None:

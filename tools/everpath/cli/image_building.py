@@ -32,7 +32,7 @@ from everpath.oci.platforms import parse_platform, platform_manifests
 from everpath.oci.tar_writer import MAX_MTIME
 from everpath.oci.transports import ImageLocation, parse_location
 from everpath.opm_render.refusals import Refusal
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -17,19 +17,19 @@ from everpath.loaders.reading import Progress, read
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
-from everpath.reporters.plain import count
-from everpath.rules.registry import rules_about
+from everpath.reporters.formatting import count
+from everpath.rules.registry import rules_for_subjects
 
 if TYPE_CHECKING:
-    from everpath.loaders.bundle.index_cache import IndexCache
-    from everpath.loaders.bundle.verdicts import Verdicts
+    from everpath.app.lint_cache import LintCache
+    from everpath.file_cache import FileCache
 
 
-def _cache() -> IndexCache | None:
+def _cache() -> FileCache | None:
     """The index of repositories that the environment asks for."""
-    from everpath.loaders.bundle.index_cache import IndexCache  # noqa: PLC0415 - only a repository has one
+    from everpath.file_cache import FileCache  # noqa: PLC0415 - only a repository has one
 
-    return IndexCache.of(os.environ)
+    return FileCache.from_environment(os.environ)
 
 
 class Names(dict[str, set[str]]):
@@ -82,7 +82,7 @@ class Inputs:
         path: str,
         progress: Progress | None,
         share: Share = WHOLE,
-        verdicts: Callable[[], Verdicts | None] | None = None,
+        lint_cache: Callable[[], LintCache | None] | None = None,
     ) -> Catalog:
         """The catalog at one path, or a share of it, without what verdicts stand on."""
         found = local(path, progress)
@@ -94,16 +94,16 @@ class Inputs:
             cache=_cache,
             default_mode=UpdateMode(self.mode) if self.mode else None,
             share=share,
-            verdicts=verdicts,
+            package_filter=lint_cache,
         ).catalog
         return catalog if found == path else catalog._replace(name=path.removeprefix("docker://"))
 
-    def verdicts(self, path: str, question: object) -> Verdicts | None:
+    def lint_cache(self, path: str, question: object) -> LintCache | None:
         """What was found at a path before, for a question; None where nothing is to be remembered."""
-        from everpath.loaders.bundle.verdicts import Verdicts  # noqa: PLC0415 - only a repository has any
+        from everpath.app.lint_cache import LintCache  # noqa: PLC0415 - only a repository has any
 
         cache = None if self.thorough else _cache()
-        return Verdicts.of(cache, path, (self.mode, question)) if cache else None
+        return LintCache.for_path(cache, path, (self.mode, question)) if cache else None
 
     def note(self, names: Names) -> None:
         """Remember names that are there."""
@@ -180,5 +180,9 @@ def unreadable_parts(catalog: Catalog) -> int:
 
 def unreadable(catalog: Catalog) -> Iterator[Problem]:
     """Why parts of a catalog could not be read, and where they are."""
-    kinds = {rule.name for rule in rules_about(("catalog",)) if rule.unreadable} if catalog.problems else ()
+    kinds = (
+        {rule.name for rule in rules_for_subjects(("catalog",)) if rule.unreadable}
+        if catalog.problems
+        else ()
+    )
     return (problem for problem in catalog.problems if problem.kind in kinds)

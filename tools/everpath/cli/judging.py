@@ -18,10 +18,10 @@ from everpath.loaders.reading import Progress, prepare
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
-from everpath.rules.lint import DefinitionsOf, Judgement, Selection, judge
+from everpath.rules.lint import LintResult, PackageCrds, Selection, lint_catalog
 
 if TYPE_CHECKING:
-    from everpath.loaders.bundle.verdicts import Verdicts
+    from everpath.app.lint_cache import LintCache
 
 # What a fork saves below this size is less than it costs.
 _LARGE: Final = 4 * MEBIBYTE
@@ -38,21 +38,21 @@ class _Memory:
         self._inputs = inputs
         self._path = path
         self._selection = selection
-        self.verdicts: Verdicts | None = None
+        self.lint_cache: LintCache | None = None
 
-    def ask(self) -> Verdicts | None:
+    def ask(self) -> LintCache | None:
         asked = self._selection
         if not asked.packages and not asked.channels and "upgrade" not in asked.subjects:
             question = [sorted(part) if isinstance(part, frozenset) else part for part in asked]
-            self.verdicts = self._inputs.verdicts(self._path, question)
-        return self.verdicts
+            self.lint_cache = self._inputs.lint_cache(self._path, question)
+        return self.lint_cache
 
     def keep(self, parts: Sequence[_Part]) -> None:
         """Keep what the parts of the path remember or found anew, and nothing else."""
-        if self.verdicts is not None:
+        if self.lint_cache is not None:
             standing = frozenset[str]().union(*(part.standing for part in parts))
             reached = {name: verdict for part in parts for name, verdict in part.reached.items()}
-            self.verdicts.keep(standing, reached)
+            self.lint_cache.save(standing, reached)
 
 
 class _Part(NamedTuple):
@@ -62,7 +62,7 @@ class _Part(NamedTuple):
     """
 
     names: Names
-    judgement: Judgement
+    judgement: LintResult
     is_complete: bool
     standing: frozenset[str]
     reached: Mapping[str, bytes]
@@ -72,11 +72,11 @@ class _Judging(NamedTuple):
     """How the parts of a run are judged."""
 
     selection: Selection
-    definitions: DefinitionsOf | None
+    definitions: PackageCrds | None
 
     def part(self, catalog: Catalog, progress: Progress | None) -> _Part:
         is_complete = all(package.declarations for package in catalog.packages)
-        judgement = judge(catalog, self.selection, progress, self.definitions)
+        judgement = lint_catalog(catalog, self.selection, progress, self.definitions)
         return _Part(Names.of(catalog), judgement, is_complete, frozenset(), {})
 
 
@@ -85,8 +85,8 @@ def judgements(
     selection: Selection,
     jobs: int | None,
     progress: Progress | None,
-    definitions: DefinitionsOf | None = None,
-) -> Iterator[Judgement]:
+    definitions: PackageCrds | None = None,
+) -> Iterator[LintResult]:
     """A judgement on each input, or on each share of it, read when it is its turn.
 
     One that cannot be read at all is noted, and the others are judged all the same.
@@ -120,7 +120,7 @@ def _parts(
         told = progress if number == 0 else None
         share = Share(number, count) if count > 1 else WHOLE
         catalog = inputs.read(path, told, share, memory.ask)
-        return _remembered(judging.part(catalog, told), catalog, memory.verdicts)
+        return _remembered(judging.part(catalog, told), catalog, memory.lint_cache)
 
     if count > 1:
         prepare(path)
@@ -133,11 +133,11 @@ def _parts(
     return parts
 
 
-def _remembered(fresh: _Part, catalog: Catalog, verdicts: Verdicts | None) -> _Part:
+def _remembered(fresh: _Part, catalog: Catalog, lint_cache: LintCache | None) -> _Part:
     """A part together with what was found before, and what will be remembered of it."""
-    if verdicts is None:
+    if lint_cache is None:
         return fresh
-    standing, judged = verdicts.standing, fresh.judgement
+    standing, judged = lint_cache.reused, fresh.judgement
     names = Names(fresh.names)
     is_complete = fresh.is_complete
     for verdict in standing.values():
@@ -149,7 +149,7 @@ def _remembered(fresh: _Part, catalog: Catalog, verdicts: Verdicts | None) -> _P
         channels=judged.channels + sum(verdict.channels for verdict in standing.values()),
         entries=judged.entries + sum(verdict.entries for verdict in standing.values()),
     )
-    reached = verdicts.reached(catalog, judged.findings)
+    reached = lint_cache.encode(catalog, judged.findings)
     return _Part(names, judgement, is_complete, frozenset(standing), reached)
 
 

@@ -26,7 +26,7 @@ from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.reporters.plain import columns, one_line
+from everpath.reporters.formatting import columns, one_line
 
 #: The version of the JSON; docs/schemas/list.schema.json describes it.
 VERSION: Final = 1

@@ -13,7 +13,7 @@ from everpath.bundlegen import OperatorManifests, ReleaseMetadata, bundle_files,
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Makers, Packed
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.writing import catalog_text
 from everpath.loaders.operator_manifests import read_operator
 from everpath.loaders.sources import Sources
@@ -100,7 +100,7 @@ def rendered(folder: str, files: Files, image: str, *, is_out: bool = False) -> 
         try:
             # With an image to pull, the catalog need not carry the manifests: a tenth of the size.
             return migrate_to_csv_metadata(
-                render_bundle(read_contents(aside), image, is_published=is_out)
+                render_bundle(load_bundle_contents(aside), image, is_published=is_out)
             ).blob
         except Refusal as refusal:
             where, file = (

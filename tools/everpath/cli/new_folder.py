@@ -14,7 +14,7 @@ import click
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.writing import write
 from everpath.errors import UsageError
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 
 force_option: Final = click.option(
     "--force",

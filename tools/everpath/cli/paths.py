@@ -29,13 +29,13 @@ from everpath.errors import ExitCode, UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
 from everpath.paths.bundle_list import as_bundle_list
-from everpath.paths.bundle_selector import SelectedBundles, find_installed, select_bundles
+from everpath.paths.bundle_selector import SelectedBundles, select_bundles, select_installed
 from everpath.paths.constraints import Constraint, ConstraintKind
 from everpath.paths.hop_graph import PATH_RESOLVERS, PathResolver
 from everpath.paths.report import PathsQuery, PathsReport, report_paths
-from everpath.reporters.plain import listed
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.extensions import Source
+from everpath.reporters.formatting import join_names
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import Version, VersionError, parse_tolerant
 
 
@@ -192,7 +192,7 @@ def _question(request: _Request, inputs: Inputs, package: PackageGraph) -> Paths
     goal = select_bundles(package, request.goal, listing) if request.goal is not None else None
     if goal is not None and not any(goal.names & graph.entries.keys() for graph in channels):
         raise _elsewhere(package, goal)
-    demands = [
+    constraints = [
         *(
             Constraint(ConstraintKind.MUST_PASS, select_bundles(package, text, listing))
             for text in request.must_pass
@@ -210,7 +210,7 @@ def _question(request: _Request, inputs: Inputs, package: PackageGraph) -> Paths
         start=_start(request, package, channels, listing),
         goal=goal,
         limit=request.limit,
-        constraints=tuple(demands),
+        constraints=tuple(constraints),
         mirror=request.mirror,
         since=_version(request.installed_since),
     )
@@ -218,18 +218,22 @@ def _question(request: _Request, inputs: Inputs, package: PackageGraph) -> Paths
 
 def _start(
     request: _Request, package: PackageGraph, channels: Sequence[ChannelGraph], listing: str
-) -> Installed | None:
+) -> InstalledBundle | None:
     if request.start is None:
         return None
-    asked = find_installed(package, channels, request.start, listing)
+    asked = select_installed(package, channels, request.start, listing)
     if not asked.is_known:
-        say_unknown(request.start, asked, {package.name: [Source(package.name, 0, package)]})
-    return asked.under("v1" if request.policy == "v1" else "v0")
+        say_unknown(request.start, asked, {package.name: [ClusterCatalog(package.name, 0, package)]})
+    return asked.as_bundle("v1" if request.policy == "v1" else "v0")
 
 
 def _elsewhere(package: PackageGraph, goal: SelectedBundles) -> UsageError:
     there = sorted({c for name in goal.names for c in package.channels_by_entry.get(name, ())})
-    hint = f"it is in {listed(there)}" if there else "it is in no channel at all, so that no road leads to it"
+    hint = (
+        f"it is in {join_names(there)}"
+        if there
+        else "it is in no channel at all, so that no road leads to it"
+    )
     return UsageError(f"no channel that was chosen has {goal.text!r}", hint=hint)
 
 

@@ -21,7 +21,7 @@ from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
 from everpath.ranges import Range, RangeError
 from everpath.ranges.explain import RangeExplanation, explain_range
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 from everpath.versions import Version, VersionError, parse_tolerant
 
 #: The version of the JSON; docs/schemas/range-explain.schema.json describes it.

@@ -13,7 +13,7 @@ import click
 
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UsageError
-from everpath.reporters.plain import printable
+from everpath.reporters.formatting import printable
 
 if TYPE_CHECKING:
     from everpath.oci.registry import ClientOptions, TransferProgress

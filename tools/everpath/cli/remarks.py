@@ -20,7 +20,7 @@ from everpath.model.bundle_contents import CSV, Manifest
 from everpath.parsing.first_document import first_document
 from everpath.releases.channel_edges import catalog_package
 from everpath.releases.model import Release
-from everpath.reporters.plain import printable
+from everpath.reporters.formatting import printable
 
 
 def tell_remarks(project: Project, made: Made) -> None:

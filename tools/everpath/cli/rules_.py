@@ -12,8 +12,8 @@ import click
 
 from everpath.cli import completers
 from everpath.cli.writing import write
-from everpath.reporters.outcome import explained, page
-from everpath.reporters.plain import columns
+from everpath.reporters.formatting import columns
+from everpath.reporters.lint_report import rule_description, rule_url
 from everpath.rules.registry import Rule, all_rules, find_rules
 
 _WIDTH: Final = 96
@@ -45,7 +45,7 @@ def _list(found: list[Rule]) -> Iterator[str]:
 def _page(rule: Rule) -> Iterator[str]:
     """The law, whom it protects, and how to live without it."""
     yield f"{rule.id} {rule.name} ({rule.severity.word})\n\n"
-    yield from (f"{fill(text, _WIDTH)}\n\n" for text in explained(rule))
+    yield from (f"{fill(text, _WIDTH)}\n\n" for text in rule_description(rule))
     yield f"Protects {_HURT[rule.policy]}; asked of each {rule.subject}.\n"
     if rule.is_optional:
         yield f"Optional: asked with --select-optional {rule.validators[0]}, or --select {rule.name}.\n"
@@ -55,4 +55,4 @@ def _page(rule: Rule) -> Iterator[str]:
         if rule.subject != "catalog":
             yield "        package: NAME\n"
         yield "        reason: ...\n\n"
-    yield f"{page(rule.id)}\n"
+    yield f"{rule_url(rule.id)}\n"

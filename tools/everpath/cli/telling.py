@@ -18,7 +18,7 @@ from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.opm_render.refusals import Refusal
 from everpath.reporters.colour import Paint
-from everpath.reporters.plain import printable
+from everpath.reporters.formatting import printable
 from everpath.reporters.snippet import snippet
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Final, Self, TextIO
 
-from everpath.reporters.plain import printable
+from everpath.reporters.formatting import printable
 
 _PATIENCE: Final = 0.5
 _PAUSE: Final = 0.1

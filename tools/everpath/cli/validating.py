@@ -13,7 +13,7 @@ from everpath.cli.judging import judgements
 from everpath.cli.plain_calls import Request
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.rules.lint import GRAPH, DefinitionsOf, Selection, concluded
+from everpath.rules.lint import CATALOG_SUBJECTS, PackageCrds, Selection, build_report
 from everpath.rules.registry import find_rules
 
 
@@ -25,8 +25,8 @@ def validate(request: Request) -> int:
     inputs = Inputs(request.paths, config, request.default_update_mode, request.thorough)
     output = output_format(request, config)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        judged = judgements(inputs, selection, request.jobs, progress, _definitions(request))
-        report = concluded(judged, selection, waivers=config.waivers, today=today())
+        judged = list(judgements(inputs, selection, request.jobs, progress, _definitions(request)))
+        report = build_report(judged, selection, waivers=config.waivers, today=today())
     inputs.refuse_missed(all_of_them=True)
     # What was asked for may be in what could not be read, which is told anyway.
     if not report.unreadable and not inputs.missed:
@@ -39,7 +39,7 @@ def validate(request: Request) -> int:
 
 def _selection(request: Request, config: Config) -> Selection:
     policy = request.policy or config.policy
-    subjects = GRAPH | {"upgrade"} if request.bundles else GRAPH
+    subjects = CATALOG_SUBJECTS | {"upgrade"} if request.bundles else CATALOG_SUBJECTS
     return Selection(
         rules=selected(request.select, config.select, subjects),
         ignored=find_rules(request.ignore or config.ignore),
@@ -50,9 +50,9 @@ def _selection(request: Request, config: Config) -> Selection:
     )
 
 
-def _definitions(request: Request) -> DefinitionsOf | None:
+def _definitions(request: Request) -> PackageCrds | None:
     if not request.bundles:
         return None
-    from everpath.loaders.bundle.definitions import definitions_below  # noqa: PLC0415 - rarely asked for
+    from everpath.loaders.bundle.crds import bundle_crds_loader  # noqa: PLC0415 - rarely asked for
 
-    return definitions_below(request.bundles)
+    return bundle_crds_loader(request.bundles)

@@ -24,35 +24,35 @@ from everpath.cli.making import Files, Made
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
-from everpath.loaders.bundle.definitions import definitions_below
+from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.crds import bundle_crds_loader
 from everpath.loaders.location import Location
 from everpath.loaders.reading import read
 from everpath.model import Place
-from everpath.reporters import view
-from everpath.reporters.outcome import Outcome
+from everpath.reporters import reporter
+from everpath.reporters.lint_report import LintReport
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import (
-    FOLDERS,
-    GRAPH,
-    DefinitionsOf,
+    BUNDLE_SUBJECTS,
+    CATALOG_SUBJECTS,
+    PackageCrds,
     Report,
     Selection,
-    concluded,
-    judge,
-    judge_folders,
+    build_report,
+    lint_bundle,
+    lint_catalog,
 )
 from everpath.rules.registry import find_rules
 
 #: Without what is wrong with waivers: only a look at everything knows which of them are needed.
-_FOLDERS: Final = FOLDERS - {"waiver"}
-_GRAPH: Final = GRAPH - {"waiver"} | {"upgrade"}
+_FOLDERS: Final = BUNDLE_SUBJECTS - {"waiver"}
+_GRAPH: Final = CATALOG_SUBJECTS - {"waiver"} | {"upgrade"}
 
 
 def refused(project: Project, made: Made, config: Config) -> bool:
     """Whether something is wrong with what was made, which is told then."""
-    told = list(objections(project, made, config, view("text")))
+    told = list(objections(project, made, config, reporter("text")))
     if told:
         write(told, None, machine=False)
         click.echo("error: nothing was written: the files would have the errors above", err=True)
@@ -60,7 +60,7 @@ def refused(project: Project, made: Made, config: Config) -> bool:
 
 
 def objections(
-    project: Project, made: Made, config: Config, told: Callable[[Outcome], Iterator[str]]
+    project: Project, made: Made, config: Config, told: Callable[[LintReport], Iterator[str]]
 ) -> Iterator[str]:
     """Every finding that keeps the files from being written, told as `bundle validate` does, or otherwise.
 
@@ -105,9 +105,9 @@ class _Aside:
         self.bundles[path] = str(there)
         self._real[str(there)] = str(path)
 
-    def definitions(self) -> DefinitionsOf | None:
+    def definitions(self) -> PackageCrds | None:
         """The CRDs of all bundles; None where there is no bundle's folder."""
-        return definitions_below([str(self.root / "bundles")]) if (self.root / "bundles").exists() else None
+        return bundle_crds_loader([str(self.root / "bundles")]) if (self.root / "bundles").exists() else None
 
     def origin(self, place: Place) -> tuple[str, ...]:
         """Where to mend what is wrong at a place: the file that it comes from, if that is another."""
@@ -129,9 +129,9 @@ def _bundles(folders: Iterable[str], config: Config) -> Report:
         subjects=_FOLDERS,
         validators=find_validators(config.select_optional),
     )
-    surroundings = Surroundings(config.kube_version or "")
-    judged = judge_folders((read_folder(folder, surroundings) for folder in folders), selection)
-    return concluded([judged], selection, waivers=config.waivers, today=today())
+    surroundings = LintTarget(config.kube_version or "")
+    results = [lint_bundle(load_folder_for_lint(folder, surroundings), selection) for folder in folders]
+    return build_report(results, selection, waivers=config.waivers, today=today())
 
 
 def _catalogs(project: Project, files: Iterable[str], aside: _Aside, config: Config) -> Report:
@@ -143,8 +143,8 @@ def _catalogs(project: Project, files: Iterable[str], aside: _Aside, config: Con
         subjects=_GRAPH,
     )
     definitions = aside.definitions()
-    found = [judge(read(file).catalog, selection, None, definitions) for file in files]
-    report = concluded(found, selection, waivers=config.waivers, today=today())
+    found = [lint_catalog(read(file).catalog, selection, None, definitions) for file in files]
+    report = build_report(found, selection, waivers=config.waivers, today=today())
     if not report.findings:
         return report
     old = frozenset(_essence(finding) for finding in _before(project, selection))
@@ -156,10 +156,10 @@ def _before(project: Project, selection: Selection) -> Iterator[Finding]:
     files = [file for v in project.source.variants if (file := project.catalog_file(v)).exists()]
     definitions = None
     with suppress(UnreadableInput):
-        definitions = definitions_below([str(project.bundles)]) if files else None
+        definitions = bundle_crds_loader([str(project.bundles)]) if files else None
     for file in files:
         with suppress(UnreadableInput):
-            yield from judge(read(str(file)).catalog, selection, None, definitions).findings
+            yield from lint_catalog(read(str(file)).catalog, selection, None, definitions).findings
 
 
 def _essence(finding: Finding) -> tuple[str | None, ...]:
@@ -179,7 +179,7 @@ class _Wishes(NamedTuple):
     verbose: bool = False
 
 
-def _grave(report: Report, subjects: frozenset[str], config: Config, aside: _Aside) -> Outcome:
+def _grave(report: Report, subjects: frozenset[str], config: Config, aside: _Aside) -> LintReport:
     """The report with what counts in it, and nothing else."""
     outcome = outcome_of(_Wishes(), config, report, _locate(config, aside), subjects, "generate")
     grave = tuple(f for f in report.findings if f.unreadable or outcome.fails(f))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from everpath import __version__
-from everpath.loaders.bundle.visits import TICK_NS, Stamp, stamp
+from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS, FileStamp, file_stamp
 
 _SOURCES: Final = Path(__file__).parents[1]
 
@@ -29,21 +29,21 @@ def fingerprint(now_ns: int, sources: Path = _SOURCES) -> str | None:
     """
     try:
         stamps = dict(_stamps(str(sources)))
-        stamps |= {origin: stamp(os.stat(origin)) for origin in map(_origin, _LIBRARIES)}  # noqa: PTH116
+        stamps |= {origin: file_stamp(os.stat(origin)) for origin in map(_origin, _LIBRARIES)}  # noqa: PTH116
     except OSError:
         return None
-    if any(max(found[1], found[3]) + TICK_NS >= now_ns for found in stamps.values()):
+    if any(max(found[1], found[3]) + TIMESTAMP_RESOLUTION_NS >= now_ns for found in stamps.values()):
         return None
     known = repr((__version__, sys.version, sorted(stamps.items())))
     return blake2b(known.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _stamps(folder: str) -> Iterator[tuple[str, Stamp]]:
+def _stamps(folder: str) -> Iterator[tuple[str, FileStamp]]:
     """Of every source below a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):
-                yield entry.path, stamp(entry.stat())
+                yield entry.path, file_stamp(entry.stat())
             elif entry.name != "__pycache__" and entry.is_dir():
                 yield from _stamps(entry.path)
 

@@ -22,8 +22,8 @@ from everpath.model import Catalog, UpdateMode
 from everpath.model.builder import CatalogBuilder
 
 if TYPE_CHECKING:
-    from everpath.loaders.bundle.index_cache import IndexCache
-    from everpath.loaders.bundle.verdicts import Verdicts
+    from everpath.file_cache import FileCache
+    from everpath.loaders.bundle.repository import PackageFilter
 
 #: Is told how far a long reading has come: done, of how many, what comes next.
 Progress = Callable[[int, int, str], None]
@@ -42,23 +42,23 @@ def read(  # noqa: PLR0913 - each is a choice of the user's
     sources: Sources | None = None,
     progress: Progress | None = None,
     thorough: bool = False,
-    cache: Callable[[], IndexCache | None] | None = None,
+    cache: Callable[[], FileCache | None] | None = None,
     default_mode: UpdateMode | None = None,
     share: Share = WHOLE,
-    verdicts: Callable[[], Verdicts | None] | None = None,
+    package_filter: Callable[[], PackageFilter | None] | None = None,
 ) -> Reading:
     """The catalog at a path: a file-based one (folder, file, `-` for standard input), a bundle folder, an
     operators repository, or a package-manifest folder.
 
     `thorough` parses every byte; `cache` gives the index that remembers what a repository said;
     `default_mode` makes the edges of packages whose ci.yaml names no mode; of a folder with several packages
-    only those of the `share` are read, and of a repository none on which one of the `verdicts` stands. Raises
+    only those of the `share` are read, and of a repository none that the `package_filter` leaves out. Raises
     UnreadableInput when nothing can be read.
     """
     sources = sources or Sources()
     builder = CatalogBuilder()
     path = path.rstrip(os.sep) or path
-    wanted = _Wanted(progress, thorough, cache, default_mode, share, verdicts)
+    wanted = _Wanted(progress, thorough, cache, default_mode, share, package_filter)
     if not _is_folder(path) or not _read_bundles(path, builder, wanted):
         from everpath.loaders.fbc.catalog import read_fbc  # noqa: PLC0415
 
@@ -74,9 +74,9 @@ def prepare(path: str) -> None:
 
     A wrong guess at the format costs a few milliseconds and nothing else.
     """
-    from everpath.loaders.bundle import shape  # noqa: PLC0415
+    from everpath.loaders.bundle import detect  # noqa: PLC0415
 
-    if shape.is_repository(path):
+    if detect.is_repository(path):
         import_module("everpath.loaders.bundle.repository")
         return
     names = (name for _, _, files in os.walk(path) for name in files)
@@ -112,10 +112,10 @@ class _Wanted(NamedTuple):
 
     progress: Progress | None
     thorough: bool
-    cache: Callable[[], IndexCache | None] | None
+    cache: Callable[[], FileCache | None] | None
     mode: UpdateMode | None
     share: Share
-    verdicts: Callable[[], Verdicts | None] | None
+    package_filter: Callable[[], PackageFilter | None] | None
 
 
 def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
@@ -123,20 +123,20 @@ def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
 
     What is about one package cannot be parted, and is all in the first share.
     """
-    from everpath.loaders.bundle import shape  # noqa: PLC0415
+    from everpath.loaders.bundle import detect  # noqa: PLC0415
 
-    manifests = shape.is_package_manifest(path)
+    manifests = detect.is_package_manifest(path)
     is_ours = wanted.share.number == 0
-    if not manifests and shape.is_bundle_folder(path):
-        from everpath.loaders.bundle.one_bundle import read_bundle_folder  # noqa: PLC0415
+    if not manifests and detect.is_bundle_folder(path):
+        from everpath.loaders.bundle.one_bundle import load_bundle_folder  # noqa: PLC0415
 
         # A bundle alone has nobody to take its place in an order of versions: its own edges count.
         if is_ours:
-            read_bundle_folder(path, builder, mode=wanted.mode or UpdateMode.REPLACES)
-    elif shape.is_repository(path):
-        from everpath.loaders.bundle.repository import read_repository  # noqa: PLC0415
+            load_bundle_folder(path, builder, mode=wanted.mode or UpdateMode.REPLACES)
+    elif detect.is_repository(path):
+        from everpath.loaders.bundle.repository import load_repository  # noqa: PLC0415
 
-        read_repository(
+        load_repository(
             path,
             builder,
             cache=wanted.cache() if wanted.cache else None,
@@ -144,13 +144,13 @@ def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
             thorough=wanted.thorough,
             progress=wanted.progress,
             share=wanted.share,
-            verdicts=wanted.verdicts() if wanted.verdicts else None,
+            package_filter=wanted.package_filter() if wanted.package_filter else None,
         )
     elif manifests:
-        from everpath.loaders.bundle.package_manifest import read_package_manifest  # noqa: PLC0415
+        from everpath.loaders.packagemanifest.package_file import load_package_manifests  # noqa: PLC0415
 
         if is_ours:
-            read_package_manifest(path, builder, thorough=wanted.thorough)
+            load_package_manifests(path, builder, thorough=wanted.thorough)
     else:
         return False
     return True

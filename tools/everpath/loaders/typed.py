@@ -7,7 +7,7 @@ __all__ = ["Typed", "repetitions", "type_name"]
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from everpath.loaders.bundle.facts import Note
+from everpath.loaders.bundle.summaries import Note
 
 Pointer = tuple[str | int, ...]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.folder import is_metadata_name
-from everpath.loaders.bundle.shape import YAML, Layout, find_layouts
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.bundle_summary import is_metadata_name
+from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
+from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.fbc.tree import Unusable, catalog_files
 from everpath.loaders.sources import Sources
 from everpath.oci.tar_writer import TarMember
@@ -68,14 +68,14 @@ def bundle_members(path: str) -> BundleMembers:
 
     Raises UnreadableInput if there is no bundle, or if a file of it lies outside of the folder.
     """
-    visit = Visit(path)
-    layouts = find_layouts(visit, "")
+    reader = FolderReader(path)
+    layouts = find_layouts(reader, "")
     if not layouts:
         hint = "give the folder that contains manifests/ and metadata/"
         raise UnreadableInput(f"{path} is not a bundle: it has no manifests folder", hint=hint, file=path)
     layout = layouts[0]
-    files = [*_manifest_files(layout), *_metadata_files(visit, layout), *_test_files(visit, layout)]
-    return BundleMembers(tuple(_members_inside(path, files)), tuple(_files_ignored_by_olm(visit, layout)))
+    files = [*_manifest_files(layout), *_metadata_files(reader, layout), *_test_files(reader, layout)]
+    return BundleMembers(tuple(_members_inside(path, files)), tuple(_files_ignored_by_olm(reader, layout)))
 
 
 # The functions below yield pairs: the name of a file in the image, and its path in the folder of the bundle.
@@ -87,11 +87,11 @@ def _manifest_files(layout: Layout) -> Iterator[tuple[str, str]]:
             yield f"manifests/{name}", join(layout.manifests, name)
 
 
-def _metadata_files(visit: Visit, layout: Layout) -> Iterator[tuple[str, str]]:
+def _metadata_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str, str]]:
     if layout.metadata is None:
         return
     is_metadata = is_metadata_name if layout.metadata == layout.manifests else _is_read_by_opm
-    for name in visit.listing(layout.metadata, hidden=True).files:
+    for name in reader.list_folder(layout.metadata, hidden=True).files:
         if is_metadata(name):
             yield f"metadata/{name}", join(layout.metadata, name)
 
@@ -101,29 +101,29 @@ def _is_read_by_opm(name: str) -> bool:
     return not name.startswith(".") or name.endswith(YAML)
 
 
-def _test_files(visit: Visit, layout: Layout) -> Iterator[tuple[str, str]]:
+def _test_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str, str]]:
     """Yield the files of scorecard tests, in folders of any depth beside the manifests."""
     root = layout.manifests.rpartition(os.sep)[0] if layout.manifests != layout.metadata else ""
-    if "tests" not in visit.listing(root).folders:
+    if "tests" not in reader.list_folder(root).folders:
         return
     stack = ["tests"]
     while stack:
         folder = stack.pop()
-        path = join(visit.root, join(root, folder))
+        path = join(reader.root, join(root, folder))
         if Path(path).is_symlink():
             # Links between folders may form a cycle.
             raise UnreadableInput(f"{path} is a link to a folder", hint=_LINK_HINT, file=path)
-        listing = visit.listing(join(root, folder))
+        listing = reader.list_folder(join(root, folder))
         stack += (join(folder, name) for name in listing.folders)
         for name in listing.files:
             file = join(folder, name)
             yield file.replace(os.sep, "/"), join(root, file)
 
 
-def _files_ignored_by_olm(visit: Visit, layout: Layout) -> Iterator[str]:
+def _files_ignored_by_olm(reader: FolderReader, layout: Layout) -> Iterator[str]:
     """Yield the subfolders and hidden files of manifests and metadata, which OLM does not read."""
     for folder in filter(None, dict.fromkeys((layout.manifests, layout.metadata))):
-        listing = visit.listing(folder, hidden=True)
+        listing = reader.list_folder(folder, hidden=True)
         yield from (f"{join(folder, name)}{os.sep}" for name in listing.folders)
         for name in listing.files:
             if name.startswith(".") and not (folder == layout.metadata and _is_read_by_opm(name)):

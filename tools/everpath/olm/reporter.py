@@ -11,7 +11,7 @@ from everpath.olm.changes import Change
 from everpath.olm.objects import ObjectRef
 from everpath.olm.status import OperatorStatus, State, Wait
 from everpath.reporters.colour import Paint
-from everpath.reporters.plain import columns, one_line
+from everpath.reporters.formatting import columns, one_line
 
 #: Increased when a field is removed or changes its meaning; fields may be added at any time.
 SCHEMA_VERSION: Final = 1

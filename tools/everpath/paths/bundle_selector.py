@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["SelectedBundles", "find_installed", "select_bundles"]
+__all__ = ["SelectedBundles", "select_bundles", "select_installed"]
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.paths.suggestions import closest_match
 from everpath.ranges import Range, RangeError
-from everpath.simulate import Asked, released
+from everpath.simulate import InstalledVersion, find_installed
 from everpath.versions import Version, VersionError, parse_tolerant, underline
 
 #: Characters that occur in ranges and in no name.
@@ -62,16 +62,16 @@ def _range(text: str) -> Range | None:
         raise UsageError(f"{text!r} is not a range:\n{excerpt}", hint=error.hint) from error
 
 
-def find_installed(
+def select_installed(
     package: PackageGraph, graphs: Iterable[ChannelGraph], text: str, listing: str = _LISTING
-) -> Asked:
+) -> InstalledVersion:
     """Return the installed version that a name or a version means; it need not be in the catalog.
 
     Raises UsageError if several bundles have the version, or if nothing is known about the name: it is not in
     the package, no entry names it, and it does not end with a version.
     """
     graphs = tuple(graphs)
-    found = released([package], text)
+    found = find_installed([package], text)
     here = [asked for asked in found if any(asked.name in graph.entries for graph in graphs)] or found
     if len(here) > 1:
         names = ", ".join(sorted(asked.name for asked in here))

@@ -17,7 +17,7 @@ from everpath.paths.hop_graph import HopGraph
 from everpath.paths.reachability import distances, hops_onto, reachable_from, shortest_path
 from everpath.paths.resolver_hops import fresh_install_v1, newest_first
 from everpath.resolvers import olm_v0
-from everpath.simulate import released
+from everpath.simulate import find_installed
 
 
 class ConstraintKind(StrEnum):
@@ -79,7 +79,7 @@ def _versions_below(hop_graph: HopGraph, subject: SelectedBundles, goal: str) ->
         return distances(hop_graph, subject.names & hop_graph.rank.keys())
     if goal in versions and versions[goal] < version:
         return ()
-    stated = {n: versions.get(n) or released((), n)[0].under("v0").version for n in hop_graph.rank}
+    stated = {n: versions.get(n) or find_installed((), n)[0].as_bundle("v0").version for n in hop_graph.rank}
     unknown = {name for name, its in stated.items() if its is None}
     after = reachable_from(hop_graph, subject.names & hop_graph.rank.keys()) if unknown else ()
     below = {name for name, its in stated.items() if its is not None and its < version}
@@ -124,7 +124,7 @@ def _fresh_installs(hop_graph: HopGraph) -> set[str]:
     found: set[str | None] = set()
     for graph in hop_graph.graphs:
         if hop_graph.resolver != "v1":
-            found.add(olm_v0.fresh_install(graph))
+            found.add(olm_v0.new_install(graph))
         if hop_graph.resolver != "v0":
             found.add(fresh_install_v1(graph))
     return {name for name in found if name is not None}

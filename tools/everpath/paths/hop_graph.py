@@ -19,14 +19,14 @@ from everpath.paths.resolver_hops import (
     resolve_all_v1_channels,
 )
 from everpath.ranges import IntervalSet
-from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.decisions import Failure, Installed
-from everpath.resolvers.offers import layers
+from everpath.resolvers import ResolverName, olm_v0, olm_v1
+from everpath.resolvers.catalog_candidates import split_repeated_entries
+from everpath.resolvers.resolution import InstalledBundle, ResolutionFailure
 from everpath.versions import Version
 
 #: `any`: every hop that an edge allows. A cluster makes such a hop after a late approval, with a pinned
 #: version, or because the catalog was different at that time.
-PathResolver = PolicyName | Literal["any"]
+PathResolver = ResolverName | Literal["any"]
 PATH_RESOLVERS: Final[tuple[PathResolver, ...]] = ("any", "v0", "v1")
 
 
@@ -68,9 +68,9 @@ class HopGraph:
     rank: Mapping[str, int]
     versions: Mapping[str, Version]
     predecessors: Mapping[str, Predecessors]
-    channel_failures: Mapping[str, Failure] = field(default_factory=dict)
-    failures: Mapping[str, Failure] = field(default_factory=dict)
-    outside: Mapping[str, Installed] = field(default_factory=dict)
+    channel_failures: Mapping[str, ResolutionFailure] = field(default_factory=dict)
+    failures: Mapping[str, ResolutionFailure] = field(default_factory=dict)
+    outside: Mapping[str, InstalledBundle] = field(default_factory=dict)
     _successors: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -130,7 +130,7 @@ class HopGraph:
         """The same with all edges: of an entry that is declared twice, OLM v1 uses both declarations."""
         if self.resolver != "v1":
             return self.graphs
-        return tuple(layer for graph in self.effective_graphs for layer in layers(graph))
+        return tuple(layer for graph in self.effective_graphs for layer in split_repeated_entries(graph))
 
     def hops(self, path: Sequence[str]) -> Iterator[Hop]:
         """Yield the hops of a path with their edges. Cost: the named edges of its entries."""
@@ -156,7 +156,7 @@ class HopGraph:
 
 
 def build_hop_graph(
-    graphs: Sequence[ChannelGraph], resolver: PathResolver = "any", installed: Iterable[Installed] = ()
+    graphs: Sequence[ChannelGraph], resolver: PathResolver = "any", installed: Iterable[InstalledBundle] = ()
 ) -> HopGraph:
     """Return the hops of some channels of one package, and of `installed` versions outside of them.
 
@@ -170,7 +170,7 @@ def build_hop_graph(
     names |= dict.fromkeys(outside)
     versions |= {name: each.version for name, each in outside.items() if each.version is not None}
     rank = {name: i for i, name in enumerate(newest_first(names, versions))}
-    channel_failures = {g.name: f for g in graphs if (f := olm_v0.order(g).failure) is not None}
+    channel_failures = {g.name: f for g in graphs if (f := olm_v0.sort_channel(g).failure) is not None}
     if resolver == "any":
         allowed = _allowed_hops(graphs, rank, versions)
         return HopGraph(tuple(graphs), resolver, rank, versions, allowed, channel_failures, outside=outside)
@@ -180,7 +180,7 @@ def build_hop_graph(
     else:
         results = [resolve_all(graph, resolver, everything) for graph in graphs]
     ends: dict[str, set[str]] = {name: set() for name in rank}
-    failures: dict[str, Failure] = {}
+    failures: dict[str, ResolutionFailure] = {}
     for result in results:
         failures |= result.failures
         for start, end in result.next.items():
@@ -221,8 +221,8 @@ def _installable(graph: ChannelGraph) -> Collection[str]:
 
     OLM v1 may install any of the latter: a version range in the ClusterExtension can exclude all higher ones.
     """
-    prohibited = olm_v0.prohibited(graph)
-    chain = (name for name in olm_v0.order(graph).chain if name not in prohibited)
+    prohibited = olm_v0.uninstallable(graph)
+    chain = (name for name in olm_v0.sort_channel(graph).chain if name not in prohibited)
     return olm_v1.ranking(graph).keys() | set(chain)
 
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.paths.resolver_hops import newest_first
-from everpath.resolvers import PolicyName
-from everpath.resolvers.walks import End, destinations
+from everpath.resolvers import ResolverName
+from everpath.upgrade_paths.hops import PathEnd, last_entries
 from everpath.versions import Version
 
 
@@ -43,7 +43,7 @@ class MirroredChannel:
 class Mirror(NamedTuple):
     """A mirror of some channels of a package. No mirror has fewer than `at_least` bundles."""
 
-    resolver: PolicyName
+    resolver: ResolverName
     channels: tuple[MirroredChannel, ...]
     bundles: tuple[str, ...]
     total: int
@@ -69,8 +69,8 @@ def reduced_channel(graph: ChannelGraph, names: Collection[str]) -> ChannelGraph
 
 def reaching(hops: Mapping[str, str | None], goals: Collection[str]) -> set[str]:
     """Return the versions whose upgrade paths end at one of the goals."""
-    ends = destinations(hops, None, hops)
-    return {name for name, (stop, end) in ends.items() if end is not End.LOOP and stop in goals}
+    ends = last_entries(hops, None, hops)
+    return {name for name, (stop, end) in ends.items() if end is not PathEnd.LOOP and stop in goals}
 
 
 def entries_to_serve(graph: ChannelGraph, since: Version | None) -> set[str]:

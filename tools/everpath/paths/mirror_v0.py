@@ -25,7 +25,7 @@ from everpath.paths.mirror import (
 )
 from everpath.paths.resolver_hops import newest_first, next_hops
 from everpath.resolvers import olm_v0
-from everpath.simulate.bulk import answers_v0
+from everpath.upgrade_paths.next_hops import next_hops_v0
 from everpath.versions import Version
 
 #: Candidates with entries outside of the chain that are tried before the search settles for a larger mirror.
@@ -56,12 +56,12 @@ def mirror_v0(graphs: Sequence[ChannelGraph], since: Version | None = None) -> M
 
 def _mirror_channel(graph: ChannelGraph, since: Version | None) -> _Result:
     goal, wanted = graph.head, entries_to_serve(graph, since)
-    if goal is None or answers_v0(graph).failures or goal in olm_v0.prohibited(graph):
+    if goal is None or next_hops_v0(graph).failures or goal in olm_v0.uninstallable(graph):
         return _Result(whole_channel(graph, wanted), frozenset(graph.entries))
     search = _ChainSearch(graph, goal, since)
     names, at_least = search.smallest()
-    in_order = set(olm_v0.order(graph).chain)
-    offered = [n for n in olm_v0.order(reduced_channel(graph, names)).chain if n not in in_order]
+    in_order = set(olm_v0.sort_channel(graph).chain)
+    offered = [n for n in olm_v0.sort_channel(reduced_channel(graph, names)).chain if n not in in_order]
     channel = MirroredChannel(
         graph.name,
         (goal,),

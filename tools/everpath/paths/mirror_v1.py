@@ -70,7 +70,7 @@ class _ChannelSearch:
 
     def _find_accepting(self) -> Iterator[tuple[str, int]]:
         """Go down the ranking, so that the higher entries that can reach a goal are known."""
-        standings, covering = olm_v1.standings(self._graph), self._covering_entries()
+        standings, covering = olm_v1.sort_keys(self._graph), self._covering_entries()
         unranked = (name for name in self._graph.entries if name not in standings)
         for name in (*standings, *unranked):
             named = (edge.successor for edge in self._graph.named_edges(name))
@@ -107,7 +107,7 @@ class _ChannelSearch:
 
     def _entries_serving(self, name: str) -> int:
         """Return the entries that a version which is not kept is upgraded to; for a goal, its equals."""
-        standing = olm_v1.standings(self._graph).get(name)
+        standing = olm_v1.sort_keys(self._graph).get(name)
         equal = self._equals.get(standing, 0) & self._ascending if standing is not None else 0
         if name in self._goals:
             return equal & _bit_set(self._bits, self._goals)
@@ -154,7 +154,7 @@ class _ChannelSearch:
 def _equal_standings(graph: ChannelGraph, bits: Mapping[str, int]) -> Mapping[tuple[bool, bool, object], int]:
     """Group entries between which OLM v1 does not distinguish; an invalid version is equal to nothing."""
     found: dict[tuple[bool, bool, object], int] = {}
-    for name, standing in olm_v1.standings(graph).items():
+    for name, standing in olm_v1.sort_keys(graph).items():
         if standing[1]:
             found[standing] = found.get(standing, 0) | bits[name]
     return found

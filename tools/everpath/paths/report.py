@@ -28,9 +28,9 @@ from everpath.paths.path_counts import PathCount, longest_path, loops, path_coun
 from everpath.paths.reachability import reachable_from
 from everpath.paths.resolver_hops import goals
 from everpath.resolvers import olm_v1
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.decisions import FailureKind, Installed
-from everpath.rules.opm_errors import Refusal, refusals
+from everpath.resolvers.resolution import FailureKind, InstalledBundle
+from everpath.rules.opm_errors import Refusal, opm_errors
+from everpath.upgrade_paths.goals import path_goals
 from everpath.versions import Version
 
 
@@ -47,7 +47,7 @@ class PathsQuery:
     channels: tuple[ChannelGraph, ...]
     resolver: PathResolver = "any"
     across: bool = False
-    start: Installed | None = None
+    start: InstalledBundle | None = None
     goal: SelectedBundles | None = None
     limit: int = 20
     constraints: tuple[Constraint, ...] = ()
@@ -127,7 +127,7 @@ def report_paths(query: PathsQuery) -> PathsReport:
     if query.mirror and query.resolver != "v0":
         mirrors.append(mirror_v1(query.channels, query.since))
     goal_paths = () if results or mirrors else tuple(_goal_paths(query, hop_graphs))
-    refused = refusals(query.package.package)
+    refused = opm_errors(query.package.package)
     return PathsReport(query, goal_paths, results, tuple(mirrors), hop_graphs, refused)
 
 
@@ -167,7 +167,7 @@ def _goal_paths(query: PathsQuery, hop_graphs: Sequence[HopGraph]) -> Iterator[G
             farthest = max(starts, key=lambda name: counts[name].longest, default=None)
             longest = longest_path(counts, farthest) if farthest is not None else ()
             fresh = _is_fresh_install(hop_graph, goal)
-            withdrawn = fresh and not any(goal in arrivals(g, "v1") for g in hop_graph.effective_graphs)
+            withdrawn = fresh and not any(goal in path_goals(g, "v1") for g in hop_graph.effective_graphs)
             yield GoalPaths(
                 hop_graph, goal, start, counts, loops(hop_graph), listed, longest, fresh, withdrawn
             )
@@ -177,7 +177,7 @@ def _is_fresh_install(hop_graph: HopGraph, goal: str) -> bool:
     graphs = hop_graph.effective_graphs
     if hop_graph.resolver != "v1" or any(goal == graph.head for graph in graphs):
         return False
-    return any(goal in olm_v1.fresh_installs(graph) for graph in graphs)
+    return any(goal in olm_v1.new_installs(graph) for graph in graphs)
 
 
 def _check(query: PathsQuery, hop_graphs: Sequence[HopGraph], constraint: Constraint) -> ConstraintResult:

@@ -7,7 +7,7 @@ __all__ = ["closest_match", "neighbouring_versions"]
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from everpath.simulate import released
+from everpath.simulate import find_installed
 from everpath.versions import Version, VersionError, parse_tolerant
 
 
@@ -46,7 +46,7 @@ def neighbouring_versions(text: str, known: Mapping[str, str | None]) -> tuple[s
 
 def _version_and_prefix(text: str) -> tuple[Version | None, str]:
     """Split a name that ends with a version; the prefix of a plain version is empty."""
-    version = released((), text)[0].version
+    version = find_installed((), text)[0].version
     prefix = text.removesuffix(version) if version is not None and _version(text) is None else ""
     return _version(version), prefix
 

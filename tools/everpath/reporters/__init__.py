@@ -6,19 +6,19 @@ A view is a generator of text. It never decides what is wrong and never opens a 
 
 from __future__ import annotations
 
-__all__ = ["FORMATS", "MACHINE_FORMATS", "TALLY_FORMATS", "view"]
+__all__ = ["FORMATS", "MACHINE_FORMATS", "STATISTICS_FORMATS", "reporter"]
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from everpath.reporters.outcome import Outcome
+    from everpath.reporters.lint_report import LintReport
 
 _MODULES: Final = {
     "text": "text",
     "concise": "concise",
-    "json": "document",
+    "json": "json_report",
     "sarif": "sarif",
     "junit": "junit",
     "github": "github",
@@ -33,11 +33,11 @@ MACHINE_FORMATS: Final = frozenset({"json", "sarif", "junit"})
 
 
 #: What a count of findings by rule can be written as.
-TALLY_FORMATS: Final = ("text", "json", "markdown")
+STATISTICS_FORMATS: Final = ("text", "json", "markdown")
 
 
-def view(name: str) -> Callable[[Outcome], Iterator[str]]:
+def reporter(name: str) -> Callable[[LintReport], Iterator[str]]:
     """The view of that name. Raises KeyError if there is none."""
     module = import_module(f"everpath.reporters.{_MODULES[name]}")
-    render: Callable[[Outcome], Iterator[str]] = module.render
+    render: Callable[[LintReport], Iterator[str]] = module.render
     return render

@@ -17,9 +17,9 @@ from everpath.compare.outcomes import Outcome
 from everpath.compare.properties import Property
 from everpath.loaders.location import Location
 from everpath.model import Place
-from everpath.reporters.outcome import Workspace
-from everpath.reporters.plain import count, listed
-from everpath.resolvers import PolicyName
+from everpath.reporters.formatting import count, join_names
+from everpath.reporters.lint_report import Workspace
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
 #: What `-o` may say, the default first.
@@ -53,7 +53,7 @@ class Unread(NamedTuple):
 class _Told:
     """How a report is told: with which lines, from which severity on, in colour or not, to what end."""
 
-    policies: tuple[PolicyName, ...]
+    policies: tuple[ResolverName, ...]
     locate: Callable[[Place], Location]
     show: Severity = Severity.WARNING
     workspace: Workspace = field(default_factory=Workspace)
@@ -90,7 +90,7 @@ class ToldComparison(_Told):
         looked_at = " and ".join(count(number, noun) for number, noun in sizes)
         return (
             f"Of {count(len(comparison.rows), 'installed version')} in {looked_at} "
-            f"({_each(self.policies)}): {listed(found)}.{_unnamed(comparison.changes)}"
+            f"({_each(self.policies)}): {join_names(found)}.{_unnamed(comparison.changes)}"
         )
 
     @property
@@ -150,12 +150,12 @@ def since(edits: Sequence[Difference], most: int = 10) -> list[str]:
     lines = [edit.words for edit in edits if edit.kind is not Kind.REMOVED or len(removed) == 1]
     if len(removed) > 1:
         shown = removed if len(removed) <= most else [*removed[:most], f"{len(removed) - most:,} more"]
-        lines.append(f"{listed(shown)} were taken out")
+        lines.append(f"{join_names(shown)} were taken out")
     more = len(lines) - most
     return [*lines[:most], f"and {more:,} more edits (-o json lists them)"] if more > 0 else lines
 
 
-def _each(policies: Sequence[PolicyName]) -> str:
+def _each(policies: Sequence[ResolverName]) -> str:
     return f"each counted under OLM {' and '.join(policies)}" if len(policies) > 1 else f"OLM {policies[0]}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from everpath.compare.changes import Change
 from everpath.reporters.comparison import ToldComparison, ToldMatrix, cut, since
-from everpath.reporters.github import command
+from everpath.reporters.github import workflow_command
 
 
 def render(told: ToldComparison | ToldMatrix) -> Iterator[str]:
@@ -29,4 +29,4 @@ def _command(told: ToldComparison | ToldMatrix, change: Change) -> str:
     lines += [f"because: {cut(reason)}" for reason in change.because]
     lines += [f"since: {line}" for line in since(change.edits)]
     lines += [f"fix: {change.fix}"] if change.fix else []
-    return command(change.severity, f"compare {change.kind.value}", location, told.workspace, lines)
+    return workflow_command(change.severity, f"compare {change.kind.value}", location, told.workspace, lines)

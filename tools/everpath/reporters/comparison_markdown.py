@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from everpath.compare.changes import Change
 from everpath.reporters.comparison import ToldComparison, ToldMatrix, since
-from everpath.reporters.markdown import escaped
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
+from everpath.reporters.markdown import escape_markdown
 
 
 def render(told: ToldComparison | ToldMatrix) -> Iterator[str]:
@@ -56,9 +56,9 @@ def _row(told: ToldComparison | ToldMatrix, change: Change, before: Sequence[str
     cells = (
         change.severity.word,
         change.kind.value,
-        "<br>".join(map(escaped, where)),
-        escaped(change.message),
-        "<br>".join(map(escaped, since(change.edits, 5))),
-        escaped(change.fix or ""),
+        "<br>".join(map(escape_markdown, where)),
+        escape_markdown(change.message),
+        "<br>".join(map(escape_markdown, since(change.edits, 5))),
+        escape_markdown(change.fix or ""),
     )
     return f"| {' | '.join(cells)} |\n"

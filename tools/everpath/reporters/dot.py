@@ -10,7 +10,7 @@ from typing import Final
 from everpath.layout.picture import Node, Picture, Reach
 from everpath.layout.scene import Scene
 from everpath.layout.words import heading, remarks, roads_told, runs, titled
-from everpath.reporters.plain import one_line
+from everpath.reporters.formatting import one_line
 from everpath.rules.findings import Severity
 
 _ROADS: Final = {"v0": "#c2410c", "v1": "#1d4ed8"}
@@ -44,10 +44,10 @@ def _channel(scene: Scene, mark: str) -> Iterator[str]:
             yield f'{mark}n{old} -> {mark}n{skips.successor} [style=dashed, color="#8250df", label="skips"];'
     for reach in picture.reaches:
         yield from _range(picture, reach, mark)
-    for roads in scene.roads:
-        look = f'color="{_ROADS[roads.policy]}", penwidth=3, fontcolor="{_ROADS[roads.policy]}"'
-        for old, new in scene.lit_hops(roads):
-            yield f'{mark}n{old} -> {mark}n{new} [{look}, label="OLM {roads.policy}"];'
+    for drawn in scene.paths:
+        look = f'color="{_ROADS[drawn.resolver]}", penwidth=3, fontcolor="{_ROADS[drawn.resolver]}"'
+        for old, new in scene.lit_hops(drawn):
+            yield f'{mark}n{old} -> {mark}n{new} [{look}, label="OLM {drawn.resolver}"];'
 
 
 def _label(scene: Scene, node: Node) -> str:

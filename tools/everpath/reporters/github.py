@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["command", "render"]
+__all__ = ["render", "workflow_command"]
 
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from everpath.loaders.location import Location
-from everpath.reporters.outcome import Outcome, Sighting, Workspace, statement
-from everpath.reporters.plain import listed, printable
+from everpath.reporters.formatting import join_names, printable
+from everpath.reporters.lint_report import LintReport, LocatedFinding, Workspace, one_line_message
 from everpath.rules.findings import Severity
 
 _COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def render(outcome: Outcome) -> Iterator[str]:
+def render(outcome: LintReport) -> Iterator[str]:
     """A workflow command for each finding, then the summary.
 
     Everything that comes from the catalog is escaped: a name must not be able to give the runner orders.
@@ -26,13 +26,13 @@ def render(outcome: Outcome) -> Iterator[str]:
         yield f"{outcome.summary}\n"
 
 
-def _command(sighting: Sighting, workspace: Workspace) -> str:
+def _command(sighting: LocatedFinding, workspace: Workspace) -> str:
     finding = sighting.finding
     title = f"{finding.rule} {finding.name}"
-    return command(finding.severity, title, sighting.location, workspace, _message(sighting))
+    return workflow_command(finding.severity, title, sighting.location, workspace, _message(sighting))
 
 
-def command(
+def workflow_command(
     severity: Severity, title: str, location: Location | None, workspace: Workspace, lines: Iterable[str]
 ) -> str:
     """One workflow command, with the place it is about if that is in a file."""
@@ -44,19 +44,19 @@ def command(
     return f"::{_COMMANDS[severity]} {properties}::{'%0A'.join(map(_data, lines))}\n"
 
 
-def _message(sighting: Sighting) -> list[str]:
+def _message(sighting: LocatedFinding) -> list[str]:
     finding = sighting.finding
-    lines = [statement(finding) + _of_channels(sighting)]
+    lines = [one_line_message(finding) + _of_channels(sighting)]
     lines += (f"because: {line}" for reason in finding.because for line in reason.splitlines())
     if finding.fix:
         lines.append(f"fix: {finding.fix}")
     return lines
 
 
-def _of_channels(sighting: Sighting) -> str:
+def _of_channels(sighting: LocatedFinding) -> str:
     """An annotation stands at a line and says nothing of channels, unless they are several."""
     several = sighting.channels[1:]
-    return f" (in the channels {listed(list(sighting.channels))})" if several else ""
+    return f" (in the channels {join_names(list(sighting.channels))})" if several else ""
 
 
 def _data(text: str) -> str:

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from everpath.reporters.outcome import Outcome, Sighting, statement
-from everpath.reporters.plain import one_line, printable
+from everpath.reporters.formatting import one_line, printable
+from everpath.reporters.lint_report import LintReport, LocatedFinding, one_line_message
 from everpath.rules.findings import Finding
 
 
-def render(outcome: Outcome) -> Iterator[str]:
+def render(outcome: LintReport) -> Iterator[str]:
     """Findings at or above --fail-on are failures; the others are passed cases that say what they know.
 
     XML cannot hold most control characters at all, not even escaped: they are spelled out.
@@ -34,7 +34,7 @@ def _xml(element: Element) -> str:
     return f"{tostring(element, encoding='unicode')}\n"
 
 
-def _suite(outcome: Outcome, package: str, findings: Sequence[Finding]) -> Element:
+def _suite(outcome: LintReport, package: str, findings: Sequence[Finding]) -> Element:
     failures = sum(map(outcome.fails, findings))
     name = one_line(package) or "catalog"
     suite = Element("testsuite", name=name, tests=str(len(findings)), failures=str(failures), errors="0")
@@ -43,7 +43,7 @@ def _suite(outcome: Outcome, package: str, findings: Sequence[Finding]) -> Eleme
     return suite
 
 
-def _case(suite: Element, sighting: Sighting, fails: bool) -> None:
+def _case(suite: Element, sighting: LocatedFinding, fails: bool) -> None:
     finding = sighting.finding
     owner = ".".join(part for part in (finding.package, finding.channel) if part)
     attributes = {
@@ -56,22 +56,22 @@ def _case(suite: Element, sighting: Sighting, fails: bool) -> None:
         attributes["line"] = str(sighting.location.line)
     case = SubElement(suite, "testcase", attributes)
     if fails:
-        failure = SubElement(case, "failure", type=finding.severity.word, message=statement(finding))
+        failure = SubElement(case, "failure", type=finding.severity.word, message=one_line_message(finding))
         failure.text = _story(sighting)
     else:
         SubElement(case, "system-out").text = f"{finding.severity.word}: {_story(sighting)}"
 
 
-def _story(sighting: Sighting) -> str:
+def _story(sighting: LocatedFinding) -> str:
     """Everything the finding says, a line for each part."""
     finding = sighting.finding
-    parts = [sighting.where, statement(finding), *(f"because: {reason}" for reason in finding.because)]
+    parts = [sighting.where, one_line_message(finding), *(f"because: {reason}" for reason in finding.because)]
     if finding.fix:
         parts.append(f"fix: {finding.fix}")
     return "\n".join(printable(line) for part in parts for line in part.splitlines())
 
 
-def _all_is_well(outcome: Outcome) -> Element:
+def _all_is_well(outcome: LintReport) -> Element:
     suite = Element("testsuite", name="catalog", tests="1", failures="0", errors="0")
     SubElement(suite, "testcase", classname="catalog", name=outcome.verdict)
     return suite

@@ -14,8 +14,8 @@ from typing import Final
 from everpath.layout.picture import Node, Picture, Reach
 from everpath.layout.scene import Scene
 from everpath.layout.words import heading, remarks, roads_told, runs, titled
-from everpath.reporters.markdown import unlinked
-from everpath.reporters.plain import one_line
+from everpath.reporters.formatting import one_line
+from everpath.reporters.markdown import disable_autolinks
 
 #: What GitHub draws; neither limit can be raised from inside a flowchart.
 MOST_ARROWS: Final = 500
@@ -72,8 +72,8 @@ def flowchart(scene: Scene) -> Iterator[str]:
         yield from (f"  n{old} -. skips .-> n{skips.successor}" for old in skips.targets)
     for reach in picture.reaches:
         yield from _range(picture, reach)
-    for roads in scene.roads:
-        yield from (f"  n{old} == OLM {roads.policy} ==> n{new}" for old, new in scene.lit_hops(roads))
+    for drawn in scene.paths:
+        yield from (f"  n{old} == OLM {drawn.resolver} ==> n{new}" for old, new in scene.lit_hops(drawn))
     yield from (f"  {style}" for style in _STYLES)
 
 
@@ -114,4 +114,4 @@ def _quoted(text: str) -> str:
 
 def _markdown(text: str) -> str:
     """The same in Markdown, which takes those of HTML. An underscore inside a word is left to stand."""
-    return unlinked(_MARKUP.sub(lambda match: f"&#{ord(match[0])};", one_line(text)))
+    return disable_autolinks(_MARKUP.sub(lambda match: f"&#{ord(match[0])};", one_line(text)))

@@ -20,8 +20,8 @@ from typing import Final
 from everpath import __version__
 from everpath.layout.scene import Scene, Sighted
 from everpath.layout.words import accepted, findings, heading, remarks, titled
+from everpath.reporters.formatting import count, one_line
 from everpath.reporters.page_data import called, embedded
-from everpath.reporters.plain import count, one_line
 from everpath.reporters.svg import asset, drawing
 from everpath.rules.findings import Severity
 
@@ -124,8 +124,8 @@ def _cells(scene: Scene, column: int) -> Iterator[str]:
     node = scene.picture.nodes[column]
     yield _text(titled(node))
     yield "<br>".join(map(_text, accepted(scene.picture, column)))
-    for roads in scene.roads:
-        yield _text(roads.next.get(node.name) or "") if node.entry else ""
+    for drawn in scene.paths:
+        yield _text(drawn.by_entry[node.name].next or "") if node.entry else ""
     told = [*remarks(scene, node), *(_rule(sighted) for sighted in scene.hurting(node.name))]
     yield "<br>".join(map(_text, told))
 

@@ -29,7 +29,7 @@ def render(report: PathsReport) -> Iterator[str]:
     query = report.query
     head = {"version": VERSION, "package": query.package.name, "policy": query.resolver}
     yield json.dumps(head, ensure_ascii=False)[:-1]
-    refused = [{"channel": each.channel, "message": each.words} for each in report.refused]
+    refused = [{"channel": each.channel, "message": each.text} for each in report.refused]
     parts: dict[str, list[Json]] = {
         **({"refused": refused} if refused else {}),
         "goals": [_goal_paths(each) for each in report.goal_paths],
@@ -54,7 +54,7 @@ def _goal_paths(goal_paths: GoalPaths) -> Json:
             for channel, failure in hop_graph.channel_failures.items()
         ],
         "failures": [
-            {"from": name, "kind": failure.kind.value, "message": failure.words}
+            {"from": name, "kind": failure.kind.value, "message": failure.message}
             for name, failure in hop_graph.failures.items()
         ],
         "loops": [list(loop) for loop in goal_paths.loops],

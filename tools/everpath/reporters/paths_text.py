@@ -14,8 +14,8 @@ from everpath.paths.mirror import Mirror, MirroredChannel
 from everpath.paths.path_counts import MOST_IN_LOOP, PathCount
 from everpath.paths.report import ConstraintResult, GoalPaths, PathsQuery, PathsReport
 from everpath.reporters.colour import Paint
-from everpath.reporters.plain import columns, count, listed, one_line, spelled
-from everpath.simulate.reasons import failing
+from everpath.reporters.formatting import columns, count, join_names, one_line, quote_empty
+from everpath.upgrade_paths.reasons import failing
 
 _MOST_NAMES: Final = 6
 _MOST_DIGITS: Final = 15
@@ -49,12 +49,12 @@ def render(report: PathsReport, *, colour: bool = False) -> Iterator[str]:
     # Catalogs are served by opm to OLM v0 only.
     for refusal in report.refused[:_MOST_REFUSALS] if report.query.resolver == "v0" else ():
         where = f"channel {refusal.channel}" if refusal.channel is not None else "the catalog"
-        warning = f"opm rejects {where} and does not serve the catalog to OLM v0: {refusal.words}"
+        warning = f"opm rejects {where} and does not serve the catalog to OLM v0: {refusal.text}"
         yield f"{paint('yellow', 'warning')}: {one_line(warning)}\n"
 
 
 def _goal_paths(query: PathsQuery, goal_paths: GoalPaths, paint: Paint) -> Iterator[str]:
-    goal = spelled(goal_paths.goal)
+    goal = quote_empty(goal_paths.goal)
     if goal_paths.is_fresh_install:
         goal += ", a new installation" + (" although it is withdrawn" if goal_paths.is_withdrawn else "")
     where = f"package {query.package.name}, {_channels(goal_paths.channels)}"
@@ -67,7 +67,7 @@ def _goal_paths(query: PathsQuery, goal_paths: GoalPaths, paint: Paint) -> Itera
 
 
 def _channels(names: Sequence[str]) -> str:
-    return f"channel {names[0]}" if len(names) == 1 else f"channels {listed(names)}"
+    return f"channel {names[0]}" if len(names) == 1 else f"channels {join_names(names)}"
 
 
 def _failures(hop_graph: HopGraph, paint: Paint) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _table(goal_paths: GoalPaths) -> Iterator[str]:
         else:
             longest = f"{found.longest}" if found.is_exact else f"{found.longest} or more"
             cells = (_number(found), f"{found.shortest}", longest)
-        rows.append((spelled(name), str(version or ""), *cells))
+        rows.append((quote_empty(name), str(version or ""), *cells))
     yield from columns(rows)
     if len(goal_paths.longest) > 1:
         yield f"\nlongest: {_path(goal_paths.hop_graph, goal_paths.longest)}\n"
@@ -121,9 +121,9 @@ def _paths_from_start(goal_paths: GoalPaths) -> Iterator[str]:
     """Yield the first paths from one version, and a longest one if it is not among them."""
     start, goal = goal_paths.start or "", goal_paths.goal
     found = goal_paths.counts.get(start)
-    between = f"from {spelled(start)} to {spelled(goal)}"
+    between = f"from {quote_empty(start)} to {quote_empty(goal)}"
     if start == goal:
-        yield one_line(f"{spelled(start)} is the goal") + "\n"
+        yield one_line(f"{quote_empty(start)} is the goal") + "\n"
         return
     if found is None:
         yield one_line(f"no upgrade path {between}") + "\n"
@@ -147,18 +147,18 @@ def _paths_from_start(goal_paths: GoalPaths) -> Iterator[str]:
 
 def _path(hop_graph: HopGraph, path: Sequence[str]) -> str:
     """Return `a -[replaces]-> b -[skips, skipRange]-> c`, with channels where there are several."""
-    text = spelled(path[0])
+    text = quote_empty(path[0])
     for hop in hop_graph.hops(path):
         edge = ", ".join(kind.value for kind in hop.kinds) or "same version"
         where = f" in {', '.join(hop.channels)}" if len(hop_graph.graphs) > 1 and hop.channels else ""
-        text += f" -[{edge}{where}]-> {spelled(hop.end)}"
+        text += f" -[{edge}{where}]-> {quote_empty(hop.end)}"
     return one_line(text)
 
 
 def _names(names: Sequence[str]) -> str:
     if len(names) <= _MOST_NAMES:
-        return one_line(listed([spelled(name) for name in names]))
-    first = ", ".join(spelled(name) for name in names[: _MOST_NAMES - 1])
+        return one_line(join_names([quote_empty(name) for name in names]))
+    first = ", ".join(quote_empty(name) for name in names[: _MOST_NAMES - 1])
     return one_line(f"{first} and {len(names) - _MOST_NAMES + 1:,} more")
 
 
@@ -180,21 +180,21 @@ def _violation(hop_graph: HopGraph, violation: Violation, *, must_pass: bool) ->
     where = one_line(_channels([graph.name for graph in hop_graph.graphs]))
     first, *rest = violation.path
     if violation.hop is None:
-        yield f"  {where}: {one_line(spelled(first))} is what a new installation gets\n"
+        yield f"  {where}: {one_line(quote_empty(first))} is what a new installation gets\n"
         return
     yield f"  {where}: {_path(hop_graph, violation.path)}\n"
     start, end = violation.hop
     [hop] = hop_graph.hops((start, end))
-    by = f" by {listed([kind.value for kind in hop.kinds])}" if hop.kinds else ""
+    by = f" by {join_names([kind.value for kind in hop.kinds])}" if hop.kinds else ""
     effect = f"which leads {'past' if must_pass else 'onto'} it"
-    yield one_line(f"    {spelled(end)} accepts {spelled(start)}{by}, {effect}") + "\n"
+    yield one_line(f"    {quote_empty(end)} accepts {quote_empty(start)}{by}, {effect}") + "\n"
     if first in hop_graph.outside:
         kinds = next(hop_graph.hops(violation.path)).kinds
         if EdgeKind.REPLACES in kinds or EdgeKind.SKIPS in kinds:
-            note = f"is not an entry of the channel, but {spelled(rest[0])} names it: clusters may run it"
+            note = f"is not an entry of the channel, but {quote_empty(rest[0])} names it: clusters may run it"
         else:
             note = "is not an entry of the channel; it is an example of a version in the same ranges"
-        yield one_line(f"    {spelled(first)} {note}") + "\n"
+        yield one_line(f"    {quote_empty(first)} {note}") + "\n"
     if others := [name for name in violation.starts if name != first]:
         yield f"    the same is possible from {_names(others)}\n"
 
@@ -218,14 +218,14 @@ def _mirrored_channel(
         yield one_line(message) + "\n"
         return
     summary = f"channel {channel.channel}: {len(channel.entries)} of {count(channel.total, 'entry')}"
-    goals = " or ".join(spelled(name) for name in channel.goals if name in channel.entries)
+    goals = " or ".join(quote_empty(name) for name in channel.goals if name in channel.entries)
     yield one_line(f"{summary}; {count(len(channel.served), 'version')} can be upgraded to {goals}") + "\n"
     bundles = query.package.package.by_name
     rows = [("KEEP", "VERSION", "REASON")]
     for name in channel.entries:
         bundle = bundles.get(name)
         version = (bundle.version or "") if bundle else ""
-        rows.append((spelled(name), version, _reason_to_keep(mirror, channel, name)))
+        rows.append((quote_empty(name), version, _reason_to_keep(mirror, channel, name)))
     yield from (f"  {line}" for line in columns(rows))
     if channel.cut_off:
         label = paint("yellow", "no upgrade path even in the whole channel")

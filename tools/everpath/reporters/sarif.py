@@ -13,7 +13,14 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import everpath
-from everpath.reporters.outcome import Outcome, Sighting, Workspace, explained, page, statement
+from everpath.reporters.lint_report import (
+    LintReport,
+    LocatedFinding,
+    Workspace,
+    one_line_message,
+    rule_description,
+    rule_url,
+)
 from everpath.rules.findings import Finding
 from everpath.rules.registry import Rule
 
@@ -22,7 +29,7 @@ _LEVELS: Final = {1: "note", 2: "warning", 3: "error"}
 _FINGERPRINT: Final = "everpathFinding/v1"
 
 
-def render(outcome: Outcome) -> Iterator[str]:
+def render(outcome: LintReport) -> Iterator[str]:
     """One run: the rules that spoke, then a line for each result."""
     ids = sorted({f.rule for f in outcome.report.findings})
     yield f'{{"version": "2.1.0",\n "$schema": "{_SCHEMA}",\n "runs": [{{\n'
@@ -40,7 +47,7 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _driver(outcome: Outcome, ids: list[str]) -> dict[str, Any]:
+def _driver(outcome: LintReport, ids: list[str]) -> dict[str, Any]:
     return {
         "name": "everpath",
         "semanticVersion": everpath.__version__,
@@ -50,25 +57,25 @@ def _driver(outcome: Outcome, ids: list[str]) -> dict[str, Any]:
 
 
 def _rule(rule_id: str, rule: Rule | None) -> dict[str, Any]:
-    described: dict[str, Any] = {"id": rule_id, "helpUri": page(rule_id)}
+    described: dict[str, Any] = {"id": rule_id, "helpUri": rule_url(rule_id)}
     if rule is not None:
-        law = "\n\n".join(explained(rule))
+        law = "\n\n".join(rule_description(rule))
         described |= {
             "name": "".join(word.capitalize() for word in rule.name.split("-")),
             "shortDescription": {"text": rule.summary},
             "fullDescription": {"text": law},
-            "help": {"text": law, "markdown": f"{law}\n\n[{rule.id} {rule.name}]({page(rule.id)})"},
+            "help": {"text": law, "markdown": f"{law}\n\n[{rule.id} {rule.name}]({rule_url(rule.id)})"},
             "defaultConfiguration": {"level": _LEVELS[rule.severity]},
             "properties": {"tags": ["olm", rule.subject, *([rule.policy] if rule.policy else [])]},
         }
     return described
 
 
-def _invocations(outcome: Outcome) -> list[dict[str, Any]]:
+def _invocations(outcome: LintReport) -> list[dict[str, Any]]:
     return [{"executionSuccessful": not outcome.report.unreadable}]
 
 
-def _results(outcome: Outcome, ids: list[str]) -> Iterator[dict[str, Any]]:
+def _results(outcome: LintReport, ids: list[str]) -> Iterator[dict[str, Any]]:
     index = {rule_id: number for number, rule_id in enumerate(ids)}
     seen: Counter[str] = Counter()
     for sighting in outcome.sightings(outcome.report.findings):
@@ -85,7 +92,7 @@ def _results(outcome: Outcome, ids: list[str]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _identity(sighting: Sighting, workspace: Workspace) -> str:
+def _identity(sighting: LocatedFinding, workspace: Workspace) -> str:
     """What stays the same when lines move: a dashboard must not call an old finding new.
 
     A file of an image goes by the image's name, wherever it is kept.
@@ -108,10 +115,10 @@ def _digest(text: str) -> str:
 def _message(finding: Finding) -> str:
     fix = f"\nFix: {finding.fix}" if finding.fix else ""
     because = "".join(f"\n- {reason}" for reason in finding.because)
-    return f"{statement(finding)}{because}{fix}"
+    return f"{one_line_message(finding)}{because}{fix}"
 
 
-def _location(sighting: Sighting, workspace: Workspace) -> dict[str, Any]:
+def _location(sighting: LocatedFinding, workspace: Workspace) -> dict[str, Any]:
     finding = sighting.finding
     physical: dict[str, Any] = {"artifactLocation": _artifact(sighting.location.file, workspace)}
     if region := _region(sighting):
@@ -135,7 +142,7 @@ def _quoted(path: str) -> str:
     return quote(path, errors="surrogateescape")
 
 
-def _region(sighting: Sighting) -> dict[str, int]:
+def _region(sighting: LocatedFinding) -> dict[str, int]:
     location = sighting.location
     if not location.line:
         return {}

@@ -7,7 +7,7 @@ __all__ = ["Snippet", "snippet"]
 from typing import Final, NamedTuple
 
 from everpath.loaders.location import Location
-from everpath.reporters.plain import printable, width
+from everpath.reporters.formatting import display_width, printable
 
 # Catalogs in JSON are often one line of megabytes: only what stands around the caret is of use.
 _BEFORE: Final = 60
@@ -36,7 +36,7 @@ def snippet(location: Location) -> Snippet | None:
     before = (_CUT if first else "") + _visible(source[first:start])
     marked = _visible(source[start : min(end, last)])
     after = _visible(source[min(end, last) : last].rstrip()) + (_CUT if len(source) > last else "")
-    return Snippet(before + marked + after, width(before), max(1, width(marked)))
+    return Snippet(before + marked + after, display_width(before), max(1, display_width(marked)))
 
 
 def _visible(text: str) -> str:

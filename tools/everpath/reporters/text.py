@@ -10,8 +10,8 @@ from itertools import groupby
 from typing import Final
 
 from everpath.reporters.colour import Paint
-from everpath.reporters.outcome import Outcome, Shown, Sighting, statement
-from everpath.reporters.plain import count, listed, one_line, printable
+from everpath.reporters.formatting import count, join_names, one_line, printable
+from everpath.reporters.lint_report import GroupedFinding, LintReport, LocatedFinding, one_line_message
 from everpath.reporters.snippet import snippet
 from everpath.rules.findings import Finding, Severity
 from everpath.versions import Version, parse_or_none
@@ -25,7 +25,7 @@ _Release = tuple[bool, Version | None]
 _MOST_REASONS: Final = 10
 
 
-def render(outcome: Outcome) -> Iterator[str]:
+def render(outcome: LintReport) -> Iterator[str]:
     """Findings by package and channel, then one line that sums up, then where to read on."""
     paint = Paint(outcome.colour)
     shown = sorted(outcome.shown, key=_order)
@@ -39,11 +39,11 @@ def render(outcome: Outcome) -> Iterator[str]:
         yield from _closing(outcome, shown, paint)
 
 
-def _group(shown: Shown) -> tuple[str, tuple[str, ...]]:
+def _group(shown: GroupedFinding) -> tuple[str, tuple[str, ...]]:
     return shown.finding.package or "", shown.channels
 
 
-def _order(shown: Shown) -> tuple[str, tuple[str, ...], int, _Release]:
+def _order(shown: GroupedFinding) -> tuple[str, tuple[str, ...], int, _Release]:
     """By package and channel, the worst first, then by version: 1.10.0 follows 1.9.0."""
     return *_group(shown), -shown.severity, _release(shown.finding.entry or "")
 
@@ -58,19 +58,19 @@ def _release(entry: str) -> _Release:
 def _title(package: str, channels: tuple[str, ...]) -> str:
     """What a group is about; nothing for findings that are about no package."""
     noun = "channel" if len(channels) == 1 else "channels"
-    words = (f"package {package}" if package else "", f"{noun} {listed(channels)}" if channels else "")
+    words = (f"package {package}" if package else "", f"{noun} {join_names(channels)}" if channels else "")
     return one_line(", ".join(word for word in words if word))
 
 
-def _tally(shown: Sequence[Shown]) -> str:
+def _tally(shown: Sequence[GroupedFinding]) -> str:
     counts = ((sum(s.severity is severity for s in shown), severity) for severity in reversed(Severity))
-    return listed([count(number, severity.word) for number, severity in counts if number])
+    return join_names([count(number, severity.word) for number, severity in counts if number])
 
 
-def _finding(sighting: Sighting, paint: Paint) -> Iterator[str]:
+def _finding(sighting: LocatedFinding, paint: Paint) -> Iterator[str]:
     finding = sighting.finding
     label = f"{finding.severity.word}[{finding.rule} {finding.name}]"
-    yield f"{paint.severity(finding.severity, label)}{paint('bold', f': {statement(finding)}')}\n"
+    yield f"{paint.severity(finding.severity, label)}{paint('bold', f': {one_line_message(finding)}')}\n"
     indent = " " * len(str(sighting.location.line))
     if sighting.where:
         yield f"{indent}{paint('dim', '-->')} {sighting.where}\n"
@@ -81,7 +81,7 @@ def _finding(sighting: Sighting, paint: Paint) -> Iterator[str]:
     yield "\n"
 
 
-def _source(sighting: Sighting, indent: str, paint: Paint) -> Iterator[str]:
+def _source(sighting: LocatedFinding, indent: str, paint: Paint) -> Iterator[str]:
     """The line itself with a caret below."""
     shown = snippet(sighting.location)
     if shown is None:
@@ -107,7 +107,7 @@ def _lines(text: str) -> list[str]:
     return [printable(line) for line in text.splitlines()] or [""]
 
 
-def _closing(outcome: Outcome, shown: Sequence[Shown], paint: Paint) -> Iterator[str]:
+def _closing(outcome: LintReport, shown: Sequence[GroupedFinding], paint: Paint) -> Iterator[str]:
     worst = max((s.severity for s in shown), default=None)
     yield f"{paint.severity(worst, outcome.summary) if worst else paint('green', outcome.summary)}\n"
     if shown:

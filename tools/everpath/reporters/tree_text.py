@@ -25,7 +25,7 @@ from everpath.layout.picture import Node
 from everpath.layout.scene import Scene
 from everpath.layout.words import covered, heading, remarks, roads_told, titled
 from everpath.reporters.colour import Paint
-from everpath.reporters.plain import count, one_line
+from everpath.reporters.formatting import count, one_line
 from everpath.rules.findings import Finding, Severity
 
 _SHORTEST_FOLD: Final = 6

@@ -22,7 +22,7 @@ RULE_MODULES: Final = (
     "bundles",
     "naming",
     "properties",
-    "manifests",
+    "csv_keys",
     "deprecations",
     "waiver_rules",
 )
@@ -32,16 +32,16 @@ CONTENTS_MODULES: Final = (
     "bundle.layout",
     "bundle.manifests",
     "bundle.csv",
-    "bundle.examples",
+    "bundle.alm_examples",
     "bundle.crds",
     "bundle.crd_serving",
-    "bundle.wholes",
-    "bundle.hub",
+    "bundle.consistency",
+    "bundle.operatorhub",
     "bundle.removed_apis",
-    "bundle.practices",
+    "bundle.good_practices",
     "bundle.objects",
-    "bundle.package_files",
-    "upgrades",
+    "bundle.package_manifests",
+    "crd_upgrades",
 )
 
 

@@ -22,8 +22,8 @@ from everpath.cli.image_building import (
 )
 from everpath.cli.telling import warn
 from everpath.errors import ExitCode, UnreadableInput
-from everpath.loaders.bundle.bundle_folders import Surroundings, read_folder
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
+from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.model.bundle_contents import Contents
@@ -32,7 +32,7 @@ from everpath.oci.build_context import BundleMembers, bundle_members
 from everpath.oci.descriptors import Platform
 from everpath.opm_render.bundles import render_bundle
 from everpath.opm_render.refusals import Refusal
-from everpath.rules.lint import FOLDERS, Selection, judge_folders
+from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundle
 
 # Annotations that are missing, of another media type, or point to folders that the image does not have.
 _LABELS: Final = frozenset({"EP603", "EP604", "EP605"})
@@ -65,7 +65,7 @@ def build(folder: str, **options: Any) -> int:
 
 
 def _build(folder: str, request: Request) -> int:
-    contents = read_contents(folder)
+    contents = load_bundle_contents(folder)
     where = place(request, folder, contents.csv.name if contents.csv else "")
     recipe = _recipe(folder, contents, request, platforms(request, where))
     if not isinstance(recipe, ImageSpec):
@@ -79,7 +79,7 @@ def recipe_of(folder: str, request: Request) -> ImageSpec | ExitCode:
 
     Raises UsageError and UnreadableInput.
     """
-    return _recipe(folder, read_contents(folder), request, ())
+    return _recipe(folder, load_bundle_contents(folder), request, ())
 
 
 def _recipe(
@@ -119,8 +119,8 @@ def _refusals(folder: str, contents: Contents) -> Iterator[Refusal]:
         render_bundle(contents)
     except Refusal as refusal:
         yield refusal
-    selection = Selection(rules=_RULES, subjects=FOLDERS)
-    for finding in judge_folders([read_folder(folder, Surroundings())], selection).findings:
+    selection = Selection(rules=_RULES, subjects=BUNDLE_SUBJECTS)
+    for finding in lint_bundle(load_folder_for_lint(folder, LintTarget()), selection).findings:
         yield Refusal(finding.message, finding.place, finding.fix)
 
 

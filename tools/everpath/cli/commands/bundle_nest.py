@@ -11,8 +11,8 @@ import click
 from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
 from everpath.cli.telling import tell, warn
 from everpath.errors import ExitCode
-from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder
-from everpath.loaders.packagemanifest.moving import Moves, flattened, nested
+from everpath.loaders.packagemanifest.flatten import FileMoves, flatten_manifests, nest_manifests
+from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
 from everpath.loaders.sources import Sources
 from everpath.opm_render.refusals import Refusal
 
@@ -45,7 +45,7 @@ def nest(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> int:
       0  written                       2  a wrong command line, a folder that is not empty
       1  manifests that make no sense  3  input that cannot be read
     """
-    return _moved(nested, source, out, dry_run=dry_run, force=force, quiet=quiet)
+    return _moved(nest_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
 
 
 @click.command("flatten", short_help="Folders of versions as one flat folder.")
@@ -77,15 +77,21 @@ def flatten(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> i
       0  written                       2  a wrong command line, a folder that is not empty
       1  manifests that make no sense  3  input that cannot be read
     """
-    return _moved(flattened, source, out, dry_run=dry_run, force=force, quiet=quiet)
+    return _moved(flatten_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
 
 
 def _moved(
-    move: Callable[[PackageFolder], Moves], source: str, out: str, *, dry_run: bool, force: bool, quiet: bool
+    move: Callable[[PackageFolder], FileMoves],
+    source: str,
+    out: str,
+    *,
+    dry_run: bool,
+    force: bool,
+    quiet: bool,
 ) -> int:
     sources = Sources()
     target = require_free(source, out, force=force)
-    folder = read_package_folder(source)
+    folder = load_package_folder(source)
     try:
         moves = move(folder)
     except Refusal as refusal:

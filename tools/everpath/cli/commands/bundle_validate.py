@@ -24,19 +24,19 @@ from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.bundle.bundle_folders import (
-    Found,
-    Surroundings,
-    find_folders,
-    read_folder,
-    read_package_file,
+from everpath.loaders.bundle.bundle_folder import (
+    BundleFolders,
+    LintTarget,
+    find_bundle_folders,
+    load_folder_for_lint,
+    load_package_file,
 )
 from everpath.loaders.reading import Progress
 from everpath.loaders.shares import Share
 from everpath.model import Place
 from everpath.model.bundle_contents import ValidationInput
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.lint import FOLDERS, Judgement, Selection, concluded, judge_folders
+from everpath.rules.lint import BUNDLE_SUBJECTS, LintResult, Selection, build_report, lint_bundle
 from everpath.rules.registry import find_rules
 from everpath.versions import VersionError, parse_tolerant
 
@@ -138,14 +138,14 @@ def _validate(request: Request) -> int:
     selection = _selection(request, config)
     surroundings = _surroundings(request, config)
     output = output_format(request, config)
-    found = _together([find_folders(local(path)) for path in request.paths or (_default_path(),)])
+    found = _together([find_bundle_folders(local(path)) for path in request.paths or (_default_path(),)])
     _verify(selection.packages, found)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         judged = list(_judgements(found, surroundings, selection, request.jobs, progress))
-        report = concluded(judged, selection, waivers=config.waivers, today=today())
+        report = build_report(judged, selection, waivers=config.waivers, today=today())
         report = as_released(report, (path for _, path in found.folders))
     locate = Inputs(request.paths, config).locate
-    outcome = outcome_of(request, config, report, locate, FOLDERS, "bundle validate")
+    outcome = outcome_of(request, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
     return tell_report(request, config, outcome, output, began)
 
 
@@ -155,22 +155,22 @@ def _default_path() -> str:
 
 def _selection(request: Request, config: Config) -> Selection:
     return Selection(
-        rules=selected(request.select, config.select, FOLDERS),
+        rules=selected(request.select, config.select, BUNDLE_SUBJECTS),
         ignored=find_rules(request.ignore or config.ignore),
         packages=frozenset(request.packages or config.packages),
-        subjects=FOLDERS,
+        subjects=BUNDLE_SUBJECTS,
         validators=find_validators(request.select_optional or config.select_optional),
     )
 
 
-def _surroundings(request: Request, config: Config) -> Surroundings:
+def _surroundings(request: Request, config: Config) -> LintTarget:
     version = request.kube_version or config.kube_version or ""
     try:
         if version:
             parse_tolerant(version)
     except VersionError as error:
         raise UsageError(f"--kube-version {error}", hint="write it like 1.29.0") from error
-    return Surroundings(version, _categories(request.categories), _labels(request.labels))
+    return LintTarget(version, _categories(request.categories), _labels(request.labels))
 
 
 def _categories(file: str | None) -> frozenset[str] | None:
@@ -200,13 +200,13 @@ def _text(file: str) -> str:
         raise UnreadableInput(f"cannot read {file}: {error.strerror or error}", file=file) from error
 
 
-def _together(found: Sequence[Found]) -> Found:
+def _together(found: Sequence[BundleFolders]) -> BundleFolders:
     """What all paths hold: a package whose bundles are named one by one is one package. Each folder once."""
     folders = dict.fromkeys(folder for place in found for folder in place.folders)
-    return Found(tuple(folders), tuple(file for place in found for file in place.package_files))
+    return BundleFolders(tuple(folders), tuple(file for place in found for file in place.package_files))
 
 
-def _verify(packages: frozenset[str], found: Found) -> None:
+def _verify(packages: frozenset[str], found: BundleFolders) -> None:
     """Raise UsageError for a package that has no folder: a typo must not look like a clean bundle."""
     names = {name for name, _ in found.folders}
     for name in sorted(packages - names):
@@ -216,34 +216,34 @@ def _verify(packages: frozenset[str], found: Found) -> None:
 
 
 def _judgements(
-    found: Found,
-    surroundings: Surroundings,
+    found: BundleFolders,
+    surroundings: LintTarget,
     selection: Selection,
     jobs: int | None,
     progress: Progress | None,
-) -> Iterator[Judgement]:
-    """A judgement on each share of the bundles at a path, a process each."""
+) -> Iterator[LintResult]:
+    """Lint the selected bundles and package files; each process lints a share of them."""
     chosen = [f for f in found.folders if selection.has_package(f[0])]
     is_worth_it = forks.are_possible() and len(chosen) >= _MANY
     count = jobs if jobs and forks.are_possible() else forks.processors() if is_worth_it else 1
 
-    def part(number: int, share: Share | None = None) -> Judgement:
+    def part(number: int, share: Share | None = None) -> list[LintResult]:
         mine = (share or Share(number, count)).of(chosen, folder=lambda f: f[0])
         told = progress if number == 0 else None
-        return judge_folders(_read(mine, surroundings, told), selection)
+        return [lint_bundle(folder, selection) for folder in _read(mine, surroundings, told)]
 
-    for number, judgement in enumerate(forks.each(part, count)):
-        yield part(0, Share(number, count)) if judgement is None else judgement
+    for number, results in enumerate(forks.each(part, count)):
+        yield from part(0, Share(number, count)) if results is None else results
     if not selection.packages and found.package_files:
-        yield judge_folders(map(read_package_file, found.package_files), selection)
+        yield from (lint_bundle(load_package_file(path), selection) for path in found.package_files)
 
 
 def _read(
     folders: Sequence[tuple[str, str]],
-    surroundings: Surroundings,
+    surroundings: LintTarget,
     progress: Callable[[int, int, str], None] | None,
 ) -> Iterator[ValidationInput]:
     for done, (package, path) in enumerate(folders):
         if progress is not None:
             progress(done, len(folders), package)
-        yield read_folder(path, surroundings)
+        yield load_folder_for_lint(path, surroundings)

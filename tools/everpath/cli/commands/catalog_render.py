@@ -17,8 +17,8 @@ from everpath.cli.image_inputs import is_image, local
 from everpath.cli.telling import tell, warn
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.bundle.contents import read_contents
-from everpath.loaders.bundle.shape import is_bundle_folder, is_repository
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
+from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.blobs import carried_csv, checked_blob, read_blobs, read_documents
 from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
@@ -36,7 +36,7 @@ from everpath.opm_render.bundles import (
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates import is_template, render_template
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 
 _MIGRATION: Final = "bundle-object-to-csv-metadata"
 
@@ -225,7 +225,7 @@ class _Kitchen:
         raise Refusal(message, fix=f"--pull, --bundle {image}=FOLDER, or --from a catalog that has it")
 
     def _folder(self, folder: str, image: str | None) -> RenderedBundle:
-        contents = read_contents(folder)
+        contents = load_bundle_contents(folder)
         self._warn(contents)
         if image is None:
             template = self._request.image_ref_template

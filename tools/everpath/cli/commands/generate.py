@@ -23,7 +23,7 @@ from everpath.cli.remarks import tell_remarks, tell_rewritten
 from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write
 from everpath.errors import ExitCode
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 
 _MOST_LINES: Final = 40
 
@@ -119,7 +119,7 @@ def _as_json(
     request: _Request, project: Project, result: Made, due: Sequence[tuple[str, Path]], config: Config
 ) -> int:
     """The same, told as one JSON object."""
-    from everpath.reporters.document import findings  # noqa: PLC0415
+    from everpath.reporters.json_report import findings  # noqa: PLC0415
 
     state: State = "upToDate" if not due else "outOfDate" if request.check else "written"
     found = list(objections(project, result, config, findings)) if state == "written" else []

@@ -25,7 +25,7 @@ from everpath.cli.options import one_package_option
 from everpath.cli.placing import Placement, place
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, ReleasesError, UsageError
-from everpath.loaders.bundle.shape import is_bundle_folder, is_repository
+from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.reading import read
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.loaders.releases.formatting import format_releases
@@ -37,7 +37,7 @@ from everpath.parsing.go_yaml import yaml_text
 from everpath.releases.model import Release, ReleasesFile, has_tag_or_digest
 from everpath.releases.reconstruction import reconstruct_releases
 from everpath.releases.validation import is_folder_name
-from everpath.reporters.plain import count
+from everpath.reporters.formatting import count
 from everpath.versions import parse_or_none
 
 _SCHEMA: Final = f"{__url__}/raw/main/docs/schemas/releases.schema.json"

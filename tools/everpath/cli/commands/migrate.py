@@ -23,10 +23,10 @@ from everpath.cli.telling import tell, warn
 from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.bundle.shape import is_bundle_folder, is_package_manifest, is_repository
+from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
 from everpath.loaders.fbc.writing import OUTPUTS
-from everpath.loaders.packagemanifest.folder import unreadable_file
-from everpath.loaders.packagemanifest.migration import Migrated, Migration
+from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
+from everpath.loaders.packagemanifest.package_folder import unreadable_file
 from everpath.loaders.sources import unreadable as cannot_read
 from everpath.model import Package
 from everpath.opm_render.refusals import Refusal
@@ -153,9 +153,9 @@ def _chosen(request: _Request, inputs: Inputs, progress: ProgressLine) -> Sequen
 
 def _migrated(
     request: _Request, packages: Sequence[Package], progress: ProgressLine
-) -> tuple[list[Migrated], list[Refusal]]:
+) -> tuple[list[MigratedPackage], list[Refusal]]:
     migration = Migration(request.source, request.image_ref_template, request.suffix)
-    done: list[Migrated] = []
+    done: list[MigratedPackage] = []
     refused: list[Refusal] = []
     for number, package in enumerate(packages):
         progress(number, len(packages), package.name)

@@ -28,7 +28,7 @@ from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.releases.editing import edit_releases
 from everpath.releases.release_plan import ReleaseRequest, plan_release
-from everpath.reporters.plain import count, printable
+from everpath.reporters.formatting import count, printable
 
 
 class _Request(NamedTuple):
@@ -215,7 +215,7 @@ class _Outcome(NamedTuple):
 
 def _as_json(outcome: _Outcome, config: Config) -> int:
     """Carried out, or not, and told as one JSON object."""
-    from everpath.reporters.document import findings  # noqa: PLC0415
+    from everpath.reporters.json_report import findings  # noqa: PLC0415
 
     request, new, result = outcome.request, outcome.new, outcome.result
     placement = _whole(result, new, outcome.content) if result else Placement({})

@@ -11,15 +11,15 @@ __all__ = [
     "PACKAGE",
     "Metadata",
     "glance",
-    "metadata_of",
-    "read_metadata",
+    "parse_metadata_file",
     "split_channels",
+    "summarize_metadata",
 ]
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from everpath.loaders.bundle.facts import AnnotationsFacts, Note, TypedValue
+from everpath.loaders.bundle.summaries import AnnotationsSummary, Note, TypedValue
 from everpath.loaders.typed import Typed, repetitions
 from everpath.parsing import outline
 from everpath.parsing.first_document import first_document
@@ -33,22 +33,22 @@ DEFAULT_CHANNEL: Final = "operators.operatorframework.io.bundle.channel.default.
 class Metadata(NamedTuple):
     """What one file of the metadata folder holds; None or nothing where it says nothing."""
 
-    annotations: AnnotationsFacts | None = None
+    annotations: AnnotationsSummary | None = None
     dependencies: tuple[TypedValue, ...] = ()
     properties: tuple[TypedValue, ...] = ()
     notes: tuple[Note, ...] = ()
 
 
-def read_metadata(data: bytes) -> Metadata:
+def parse_metadata_file(data: bytes) -> Metadata:
     """What a metadata file holds. Raises `Broken`."""
     try:
         return Metadata(annotations=glance(data))
     except Unfamiliar:
         document = first_document(data)
-        return metadata_of(document.value, document.repeated)
+        return summarize_metadata(document.value, document.repeated)
 
 
-def glance(data: bytes) -> AnnotationsFacts:
+def glance(data: bytes) -> AnnotationsSummary:
     """The facts of an annotations.yaml in the usual layout, found without parsing. Raises `Unfamiliar`."""
     found = outline.sections(data)
     if found.keys() != {"annotations"}:
@@ -59,10 +59,10 @@ def glance(data: bytes) -> AnnotationsFacts:
     )
     if not (package or channels or default):
         raise Unfamiliar
-    return AnnotationsFacts(package, channels, default)
+    return AnnotationsSummary(package, channels, default)
 
 
-def metadata_of(document: Any, repeated: Collection[tuple[str | int, ...]] = ()) -> Metadata:
+def summarize_metadata(document: Any, repeated: Collection[tuple[str | int, ...]] = ()) -> Metadata:
     """What a parsed document holds. Values of a wrong type are noted and left out."""
     if not isinstance(document, dict):
         return Metadata()
@@ -77,7 +77,7 @@ def metadata_of(document: Any, repeated: Collection[tuple[str | int, ...]] = ())
 
 def _annotations(
     document: Mapping[str, Any], repeated: Collection[tuple[str | int, ...]]
-) -> AnnotationsFacts | None:
+) -> AnnotationsSummary | None:
     typed = Typed()
     annotations = typed.mapping(document, "annotations")
     package = typed.text(annotations, "annotations", PACKAGE)
@@ -86,7 +86,7 @@ def _annotations(
     if not (package or channels or default or typed.notes):
         return None
     notes = (*repetitions(repeated, ((), ("annotations",))), *typed.notes)
-    return AnnotationsFacts(package, channels, default, notes)
+    return AnnotationsSummary(package, channels, default, notes)
 
 
 def _typed_values(typed: Typed, document: Mapping[str, Any], key: str) -> Iterator[TypedValue]:

@@ -10,17 +10,19 @@ from typing import Any, Final
 from msgspec.structs import replace as with_fields
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.facts import BundleFacts, Note, Pointer, TypedValue
-from everpath.loaders.bundle.folder import unreadable_note
-from everpath.loaders.bundle.shape import Layout
-from everpath.loaders.bundle.visits import Visit, join
+from everpath.loaders.bundle.bundle_summary import unreadable_note
+from everpath.loaders.bundle.detect import Layout
+from everpath.loaders.bundle.folder_reader import FolderReader, join
+from everpath.loaders.bundle.summaries import BundleSummary, Note, Pointer, TypedValue
 from everpath.loaders.typed import Typed
 from everpath.parsing.first_document import Broken, first_document
 
 GVK: Final = "olm.gvk"
 
 
-def with_apis(visit: Visit, layout: Layout, bundle: BundleFacts, notes: list[Note]) -> BundleFacts:
+def with_apis(
+    reader: FolderReader, layout: Layout, bundle: BundleSummary, notes: list[Note]
+) -> BundleSummary:
     """The bundle with an olm.gvk for each API its manifests define or its CSV asks for.
 
     Cost: every manifest is parsed, which a repository of thousands of bundles cannot afford.
@@ -28,7 +30,7 @@ def with_apis(visit: Visit, layout: Layout, bundle: BundleFacts, notes: list[Not
     provided: list[TypedValue] = []
     required: list[TypedValue] = []
     for file in (join(layout.manifests, name) for name in layout.files):
-        document = _document(visit, file, notes)
+        document = _document(reader, file, notes)
         if document.get("kind") == "CustomResourceDefinition":
             provided.extend(_definitions(document, file))
         elif file == bundle.csv_file:
@@ -42,10 +44,10 @@ def with_apis(visit: Visit, layout: Layout, bundle: BundleFacts, notes: list[Not
     )
 
 
-def _document(visit: Visit, file: str, notes: list[Note]) -> Mapping[str, Any]:
+def _document(reader: FolderReader, file: str, notes: list[Note]) -> Mapping[str, Any]:
     """The mapping a manifest is; of anything else opm drops the file, with a warning."""
     try:
-        value = first_document(visit.read(file)).value
+        value = first_document(reader.read(file)).value
     except (UnreadableInput, Broken) as error:
         note = unreadable_note(file, error)
         if note not in notes:

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-__all__ = ["read_bundle_folder"]
+__all__ = ["load_bundle_folder"]
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.apis import with_apis
-from everpath.loaders.bundle.facts import BundleFacts, Note
-from everpath.loaders.bundle.folder import named_package, read_bundle, unreadable_note
-from everpath.loaders.bundle.modelled import Files, add_notes, add_packages, bundle_of
-from everpath.loaders.bundle.shape import Layout, find_layouts
-from everpath.loaders.bundle.visits import Visit, folder_name
+from everpath.loaders.bundle.bundle_model import Places, add_notes, add_packages, build_bundle
+from everpath.loaders.bundle.bundle_summary import annotated_package, summarize_bundle, unreadable_note
+from everpath.loaders.bundle.detect import Layout, find_layouts
+from everpath.loaders.bundle.folder_reader import FolderReader, folder_name
+from everpath.loaders.bundle.summaries import BundleSummary, Note
 from everpath.model import UpdateMode
 from everpath.model.builder import CatalogBuilder
 
 
-def read_bundle_folder(path: str, builder: CatalogBuilder, mode: UpdateMode = UpdateMode.REPLACES) -> None:
+def load_bundle_folder(path: str, builder: CatalogBuilder, mode: UpdateMode = UpdateMode.REPLACES) -> None:
     """Read one bundle, every manifest of it. Raises `UnreadableInput` when the folder cannot be listed.
 
     Its edges are those its CSV asks for, unless another mode is wished: alone, it has no place in an order.
     Where no annotation names its package, its CSV's name does, up to the version; else its folder.
     """
-    visit = Visit(path, is_thorough=True)
-    layouts = find_layouts(visit, "")
+    reader = FolderReader(path, is_thorough=True)
+    layouts = find_layouts(reader, "")
     if not layouts:
         raise UnreadableInput(f"{path} is not a bundle: it has no manifests folder", file=path)
     notes: list[Note] = []
-    facts = _facts(visit, layouts, notes)
-    files = Files(path)
+    facts = _facts(reader, layouts, notes)
+    files = Places(path)
     name = facts.csv.name if facts else None
-    package = named_package(visit, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
+    package = annotated_package(reader, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
     add_notes(builder, files, notes, package, name)
     if facts is not None:
-        add_packages(builder, [bundle_of(facts, package, files, builder)], mode, alone=True)
+        add_packages(builder, [build_bundle(facts, package, files, builder)], mode, alone=True)
 
 
-def _facts(visit: Visit, layouts: list[Layout], notes: list[Note]) -> BundleFacts | None:
+def _facts(reader: FolderReader, layouts: list[Layout], notes: list[Note]) -> BundleSummary | None:
     try:
-        facts = read_bundle(visit, "", layouts, notes, every_file=True)
+        facts = summarize_bundle(reader, "", layouts, notes, every_file=True)
     except UnreadableInput as error:
         notes.append(unreadable_note("", error))
         return None
-    return with_apis(visit, layouts[0], facts, notes) if facts is not None else None
+    return with_apis(reader, layouts[0], facts, notes) if facts is not None else None

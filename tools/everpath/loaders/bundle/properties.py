@@ -6,23 +6,23 @@ imply, the CSV's annotation olm.properties.
 
 from __future__ import annotations
 
-__all__ = ["rendered_properties"]
+__all__ = ["render_properties"]
 
 import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from everpath.loaders.bundle.apis import GVK
-from everpath.loaders.bundle.facts import BundleFacts, Note, Pointer, TypedValue
-from everpath.loaders.bundle.lazy_csv import PROPERTIES
+from everpath.loaders.bundle.csv_summary import PROPERTIES
+from everpath.loaders.bundle.summaries import BundleSummary, Note, Pointer, TypedValue
 from everpath.model import Place, Property
 
 _PACKAGE: Final = "olm.package"
 _ANNOTATION: Final = ("metadata", "annotations", PROPERTIES)
 
 
-def rendered_properties(
-    bundle: BundleFacts, package: str, place: Callable[[str, Pointer], Place], notes: list[Note]
+def render_properties(
+    bundle: BundleSummary, package: str, place: Callable[[str, Pointer], Place], notes: list[Note]
 ) -> tuple[Property, ...]:
     """The properties, sorted by type and value. `place` makes places of file names and pointers."""
     implied = [_implied_package(bundle, package)] if bundle.csv.version else []
@@ -33,7 +33,7 @@ def rendered_properties(
     return tuple([Property(value.type, value.value, place(value.file, value.pointer)) for value in implied])
 
 
-def _implied_package(bundle: BundleFacts, package: str) -> TypedValue:
+def _implied_package(bundle: BundleSummary, package: str) -> TypedValue:
     value = {"packageName": package, "version": bundle.csv.version or ""}
     if bundle.csv.release:
         value["release"] = bundle.csv.release
@@ -51,7 +51,7 @@ def _required(dependency: TypedValue) -> TypedValue:
     return TypedValue(kind, value, dependency.pointer, dependency.file)
 
 
-def _annotated(bundle: BundleFacts, notes: list[Note]) -> Iterator[TypedValue]:
+def _annotated(bundle: BundleSummary, notes: list[Note]) -> Iterator[TypedValue]:
     """The properties of the CSV's annotation, which is a JSON list in a string."""
     text = bundle.csv.properties
     if not text:

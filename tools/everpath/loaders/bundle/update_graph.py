@@ -9,7 +9,15 @@ A tool that reads every package in replaces-mode reports half of OperatorHub as 
 
 from __future__ import annotations
 
-__all__ = ["MODES", "channels", "declared", "declaring", "in_order", "mode_named", "newest"]
+__all__ = [
+    "MODES",
+    "channels",
+    "declared",
+    "default_channel_csv",
+    "newest",
+    "parse_update_mode",
+    "sort_by_version",
+]
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -25,7 +33,7 @@ _MEANT: Final[Mapping[str, UpdateMode]] = {"semver": UpdateMode.SEMVER, "replace
 _Order = tuple[bool, Key, tuple[str, ...], str]
 
 
-def mode_named(written: str, default: UpdateMode) -> UpdateMode:
+def parse_update_mode(written: str, default: UpdateMode) -> UpdateMode:
     """The mode a word stands for; a near miss is taken for what it means, anything else for the default."""
     return MODES.get(written) or _MEANT.get(written, default)
 
@@ -36,14 +44,14 @@ def channels(package: str, bundles: Iterable[Bundle], mode: UpdateMode) -> list[
     Cost: one sort of the bundles.
     """
     members: dict[str, list[tuple[Bundle, Csv]]] = {}
-    for bundle in in_order(bundles):
+    for bundle in sort_by_version(bundles):
         if bundle.csv is not None:
             for name in bundle.csv.channels:
                 members.setdefault(name, []).append((bundle, bundle.csv))
     return [_channel(package, name, members[name], mode) for name in sorted(members)]
 
 
-def in_order(bundles: Iterable[Bundle]) -> list[Bundle]:
+def sort_by_version(bundles: Iterable[Bundle]) -> list[Bundle]:
     """Lowest version first."""
     return sorted(bundles, key=_order)
 
@@ -103,7 +111,7 @@ def newest(bundles: Iterable[Bundle]) -> Bundle:
     return max(bundles, key=_order)
 
 
-def declaring(bundles: Iterable[Bundle]) -> Csv | None:
+def default_channel_csv(bundles: Iterable[Bundle]) -> Csv | None:
     """What the highest version that names a default channel says."""
     naming = [bundle for bundle in bundles if bundle.csv is not None and bundle.csv.default_channel]
     return newest(naming).csv if naming else None

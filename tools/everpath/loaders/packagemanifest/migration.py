@@ -6,7 +6,7 @@ by entry, names that lead nowhere included. Package manifests become bundles on 
 
 from __future__ import annotations
 
-__all__ = ["MODE_FILE", "Migrated", "Migration"]
+__all__ = ["CI_FILE", "MigratedPackage", "Migration"]
 
 import os
 from collections import Counter
@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from everpath.graph import PackageGraph
-from everpath.loaders.bundle.contents import read_contents
+from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.bundle_objects import is_base64
 from everpath.loaders.fbc.writing import catalog_text
-from everpath.loaders.packagemanifest.bundling import as_bundle
-from everpath.loaders.packagemanifest.folder import PackageFolder, read_package_folder
-from everpath.loaders.packagemanifest.moving import Remark
-from everpath.loaders.packagemanifest.releases import Release, is_file_name, releases
+from everpath.loaders.packagemanifest.bundles import convert_to_bundle
+from everpath.loaders.packagemanifest.flatten import Remark
+from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
+from everpath.loaders.packagemanifest.package_versions import Release, is_safe_file_name, releases
 from everpath.manifest_access import string_at, value_at
 from everpath.model import Bundle, Package, UpdateMode
 from everpath.model.bundle_contents import Contents, Manifest
@@ -35,10 +35,10 @@ from everpath.parsing.go_yaml import yaml_text
 _ANNOTATIONS: Final = "metadata/annotations.yaml"
 
 #: Says to whoever reads the bundles that their CSVs make the edges.
-MODE_FILE: Final = ("ci.yaml", f"updateGraph: {UpdateMode.REPLACES.value}\n".encode())
+CI_FILE: Final = ("ci.yaml", f"updateGraph: {UpdateMode.REPLACES.value}\n".encode())
 
 
-class Migrated(NamedTuple):
+class MigratedPackage(NamedTuple):
     """The files of one package by their paths from the new folder, and what the user should know of them."""
 
     files: dict[str, bytes]
@@ -61,7 +61,7 @@ class Migration:
         self._suffix = suffix
         self._folders: dict[str, PackageFolder] = {}
 
-    def package(self, package: Package) -> Migrated:
+    def package(self, package: Package) -> MigratedPackage:
         """The files of one package. Raises `Refusal` for what no catalog can hold, and `UnreadableInput`.
 
         Cost: every manifest is parsed and, without images to get them from, in the catalog.
@@ -77,11 +77,11 @@ class Migration:
             contents[bundle.name] = folder.contents
             blobs.append(self._blob(bundle, folder.contents))
         if files:
-            files[f"bundles/{package.name}/{MODE_FILE[0]}"] = MODE_FILE[1]
+            files[f"bundles/{package.name}/{CI_FILE[0]}"] = CI_FILE[1]
         documents = [_package(package, contents), *map(channel_blob, package.channels), *blobs]
         catalog = "".join(catalog_text(documents, self._suffix)).encode()
         files[f"catalog/{package.name}/catalog.{self._suffix}"] = catalog
-        return Migrated(files, (*_left_behind(package, served), *_unsound(package, documents)))
+        return MigratedPackage(files, (*_left_behind(package, served), *_unsound(package, documents)))
 
     def _blob(self, bundle: Bundle, contents: Contents) -> Blob:
         image = expand_image_template(contents, self._image) if self._image else ""
@@ -94,7 +94,9 @@ class Migration:
     def _bundles(self, package: Package, bundles: list[Bundle]) -> Iterator[tuple[Bundle, _Folder]]:
         file = _package_file(package)
         if file is None:
-            yield from ((bundle, _Folder(read_contents(self._folder_of(bundle)), {})) for bundle in bundles)
+            yield from (
+                (bundle, _Folder(load_bundle_contents(self._folder_of(bundle)), {})) for bundle in bundles
+            )
             return
         # A package file need not stand above the CSVs.
         files = [file, *(bundle.place.file for bundle in bundles)]
@@ -108,7 +110,7 @@ class Migration:
 
     def _package_folder(self, path: str) -> PackageFolder:
         if path not in self._folders:
-            self._folders = {path: read_package_folder(path)}
+            self._folders = {path: load_package_folder(path)}
         return self._folders[path]
 
     def _folder_of(self, bundle: Bundle) -> str:
@@ -131,7 +133,7 @@ def _require_whole(package: Package) -> None:
     place = package.place
     if not package.name:
         raise Refusal("the package has no name", place, "add packageName")
-    if not is_file_name(package.name):
+    if not is_safe_file_name(package.name):
         message = f"{package.name!r} is no name for a package, nor for a folder"
         raise Refusal(message, place, "write letters, digits and dashes")
     if not package.channels:
@@ -159,7 +161,7 @@ def _require_whole(package: Package) -> None:
 def _bundle(package: Package, folder: PackageFolder, release: Release, name: str) -> _Folder:
     """The bundle that a release becomes."""
     into = f"bundles/{package.name}/{name}"
-    contents = as_bundle(folder, package, release.csv, release.manifests)
+    contents = convert_to_bundle(folder, package, release.csv, release.manifests)
     places = [manifest.place for manifest in contents.manifests]
     files = {f"{into}/manifests/{Path(place.file).name}": folder.content(place) for place in places}
     files[f"{into}/{_ANNOTATIONS}"] = yaml_text({"annotations": contents.annotations}).encode()

@@ -10,40 +10,41 @@ from typing import Any, Final, NamedTuple
 from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CRD, BundleFolder
-from everpath.rules.dns_names import words
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse_tolerant
 
 #: By the version that removed them: kinds of each apiVersion.
 _REMOVED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
     "1.22": {
-        "apiextensions.k8s.io/v1beta1": words(CRD),
-        "scheduling.k8s.io/v1beta1": words("PriorityClass"),
-        "rbac.authorization.k8s.io/v1beta1": words("Role ClusterRole RoleBinding ClusterRoleBinding"),
-        "apiregistration.k8s.io/v1beta1": words("APIService"),
-        "authentication.k8s.io/v1beta1": words("TokenReview"),
-        "authorization.k8s.io/v1beta1": words(
-            "LocalSubjectAccessReview SelfSubjectAccessReview SubjectAccessReview"
+        "apiextensions.k8s.io/v1beta1": frozenset({CRD}),
+        "scheduling.k8s.io/v1beta1": frozenset({"PriorityClass"}),
+        "rbac.authorization.k8s.io/v1beta1": frozenset(
+            {"Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"}
         ),
-        "admissionregistration.k8s.io/v1beta1": words(
-            "MutatingWebhookConfiguration ValidatingWebhookConfiguration"
+        "apiregistration.k8s.io/v1beta1": frozenset({"APIService"}),
+        "authentication.k8s.io/v1beta1": frozenset({"TokenReview"}),
+        "authorization.k8s.io/v1beta1": frozenset(
+            {"LocalSubjectAccessReview", "SelfSubjectAccessReview", "SubjectAccessReview"}
         ),
-        "coordination.k8s.io/v1beta1": words("Lease"),
-        "extensions/v1beta1": words("Ingress"),
-        "networking.k8s.io/v1beta1": words("Ingress IngressClass"),
-        "storage.k8s.io/v1beta1": words("CSIDriver CSINode StorageClass VolumeAttachment"),
-        "certificates.k8s.io/v1beta1": words("CertificateSigningRequest"),
+        "admissionregistration.k8s.io/v1beta1": frozenset(
+            {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
+        ),
+        "coordination.k8s.io/v1beta1": frozenset({"Lease"}),
+        "extensions/v1beta1": frozenset({"Ingress"}),
+        "networking.k8s.io/v1beta1": frozenset({"Ingress", "IngressClass"}),
+        "storage.k8s.io/v1beta1": frozenset({"CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"}),
+        "certificates.k8s.io/v1beta1": frozenset({"CertificateSigningRequest"}),
     },
     "1.25": {
-        "batch/v1beta1": words("CronJob"),
-        "discovery.k8s.io/v1beta1": words("EndpointSlice"),
-        "events.k8s.io/v1beta1": words("Event"),
-        "autoscaling/v2beta1": words("HorizontalPodAutoscaler"),
-        "policy/v1beta1": words("PodDisruptionBudget PodSecurityPolicy"),
-        "node.k8s.io/v1beta1": words("RuntimeClass"),
+        "batch/v1beta1": frozenset({"CronJob"}),
+        "discovery.k8s.io/v1beta1": frozenset({"EndpointSlice"}),
+        "events.k8s.io/v1beta1": frozenset({"Event"}),
+        "autoscaling/v2beta1": frozenset({"HorizontalPodAutoscaler"}),
+        "policy/v1beta1": frozenset({"PodDisruptionBudget", "PodSecurityPolicy"}),
+        "node.k8s.io/v1beta1": frozenset({"RuntimeClass"}),
     },
-    "1.26": {"autoscaling/v2beta2": words("HorizontalPodAutoscaler")},
+    "1.26": {"autoscaling/v2beta2": frozenset({"HorizontalPodAutoscaler"})},
 }
 _OPENSHIFT_LIMIT: Final = parse_tolerant("4.9")
 _MAXIMUM: Final = "olm.maxOpenShiftVersion"
@@ -119,7 +120,7 @@ def _at_least(stated: str, since: str) -> bool:
         return False
 
 
-@contents_rule("EP669", "removed-api", Severity.ERROR, "alpha-deprecated-apis", "operatorhub/v2")
+@bundle_folder_rule("EP669", "removed-api", Severity.ERROR, "alpha-deprecated-apis", "operatorhub/v2")
 def removed_api(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle uses no API that the Kubernetes it is meant for has removed.
 
@@ -146,7 +147,7 @@ def _removed_in_1_22(bundle: BundleFolder) -> bool:
     return any(use.since == "1.22" for use in _uses(bundle))
 
 
-@contents_rule("EP686", "max-openshift-version", Severity.ERROR, "community")
+@bundle_folder_rule("EP686", "max-openshift-version", Severity.ERROR, "community")
 def max_openshift_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle that uses an API which OpenShift 4.9 has removed says that it is for older ones.
 
@@ -187,7 +188,7 @@ def _stated_maximum(properties: str) -> str | None:
     return next((string_at(item, "value") for item in found), None)
 
 
-@contents_rule("EP687", "openshift-label", Severity.ERROR, "community")
+@bundle_folder_rule("EP687", "openshift-label", Severity.ERROR, "community")
 def openshift_label(bundle: BundleFolder) -> Iterator[Flaw]:
     """The image of a bundle that uses an API which OpenShift 4.9 has removed is labelled for older ones.
 

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from everpath.loaders.bundle.visits import stamp
+from everpath.loaders.bundle.folder_reader import file_stamp
 
 # Polling takes at most this share of the time.
 _MAX_LOAD: Final = 0.05
@@ -30,7 +30,7 @@ def file_state(path: str) -> bytes:
     digest = blake2b(digest_size=32)
     for file in files:
         try:
-            state = repr((os.fsencode(file), stamp(os.stat(file))))  # noqa: PTH116 - faster than Path.stat
+            state = repr((os.fsencode(file), file_stamp(os.stat(file))))  # noqa: PTH116 - faster than Path.stat
         except OSError as error:
             state = repr((os.fsencode(file), error.errno))
         digest.update(state.encode())

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle import shape
+from everpath.loaders.bundle import detect
 from everpath.loaders.fbc.documents import is_json
 from everpath.loaders.fbc.tree import Found, catalog_files
 from everpath.loaders.sources import STANDARD_INPUT
@@ -156,7 +156,7 @@ def _copy_catalog(path: str, copy: CatalogCopy) -> str | list[str]:
         copy.keep_stream(path, sys.stdin.buffer)
     elif not Path(path).is_dir():
         copy.open(path).close()
-    elif shape.is_package_manifest(path) or shape.is_bundle_folder(path) or shape.is_repository(path):
+    elif detect.is_package_manifest(path) or detect.is_bundle_folder(path) or detect.is_repository(path):
         return list(_convert_bundles(path, copy))
     else:
         for file in catalog_files(path, copy):

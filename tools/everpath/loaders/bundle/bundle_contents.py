@@ -1,0 +1,259 @@
+"""Reads a bundle's folder whole, by the rules opm loads it with (`everpath.model.bundle_contents`).
+
+Of manifests/ the files themselves, no folders and no hidden ones, of each file the first document; of
+metadata/ every file, told apart by what it holds. What opm drops with a warning is a problem here.
+"""
+
+from __future__ import annotations
+
+__all__ = ["load_bundle_contents", "load_manifest"]
+
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from everpath.errors import UnreadableInput
+from everpath.loaders.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE
+from everpath.loaders.bundle.bundle_summary import is_metadata_name
+from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
+from everpath.loaders.bundle.folder_reader import FolderReader, join
+from everpath.loaders.fbc.documents import Document, Flaw, is_json, yaml_documents
+from everpath.loaders.typed import type_name
+from everpath.model import Place, Problem, Property
+from everpath.model.bundle_contents import CSV, Contents, Manifest
+from everpath.opm_render.go_json import scalar_to_string, sort_keys
+from everpath.parsing import json_text, yaml11
+from everpath.parsing.parsed import Parsed, TextProblem, byte_offset
+
+
+def load_bundle_contents(path: str) -> Contents:
+    """The bundle in a folder. Raises `UnreadableInput` when it cannot be listed or is no bundle's.
+
+    Cost: every file is parsed.
+    """
+    reader = FolderReader(path)
+    layouts = find_layouts(reader, "")
+    if not layouts:
+        message = f"{path} is not a bundle: it has no manifests folder"
+        raise UnreadableInput(message, hint="give the folder that holds manifests/ and metadata/", file=path)
+    return _ContentsLoader(reader).contents(layouts[0])
+
+
+def load_manifest(reader: FolderReader, file: str) -> Manifest | Problem | None:
+    """The manifest in one file, or why it cannot be read; None where something else is in it."""
+    loader = _ContentsLoader(reader)
+    found = loader.file(file)
+    if found is None:
+        return loader.problems[0]
+    return Manifest(found.place, found.value) if _is_manifest(found.value) else None
+
+
+class _File(NamedTuple):
+    """The first document of a file and what is needed to place it; `is_json` decides what a string is."""
+
+    place: Place
+    parsed: Parsed
+    is_json: bool
+
+    @property
+    def value(self) -> Any:
+        return self.parsed.value
+
+
+@dataclass(slots=True)
+class _ContentsLoader:
+    reader: FolderReader
+    problems: list[Problem] = field(default_factory=list)
+
+    def contents(self, layout: Layout) -> Contents:
+        folder = self.reader.root
+        manifests = tuple(self._manifests(layout))
+        metadata = self._metadata(layout)
+        self._note_missing(layout, manifests, metadata)
+        return Contents(
+            folder,
+            Place(folder),
+            manifests,
+            metadata.annotations,
+            metadata.annotations_place,
+            metadata.dependencies,
+            metadata.properties,
+            tuple(self.problems),
+            frozenset(metadata.valueless),
+        )
+
+    def _manifests(self, layout: Layout) -> Iterator[Manifest]:
+        for name in layout.files:
+            if _is_shared(layout) and is_metadata_name(name):
+                continue
+            file = self.file(join(layout.manifests, name))
+            if file is None:
+                continue
+            if _is_manifest(file.value):
+                yield Manifest(file.place, file.value)
+            else:
+                self._add("unreadable-document", file.place, _why_no_manifest(file.value), _DROPPED)
+
+    def _metadata(self, layout: Layout) -> _Metadata:
+        found = _Metadata()
+        for file in self._metadata_files(layout):
+            if isinstance(file.value, dict):
+                found.take(file)
+        return found
+
+    def _metadata_files(self, layout: Layout) -> Iterator[_File]:
+        folder = layout.metadata
+        if folder is None:
+            return
+        names = self.reader.list_folder(folder, hidden=True).files
+        for name in filter(is_metadata_name, names) if _is_shared(layout) else names:
+            # opm tries every file, a README too; only what is called YAML is expected to be some.
+            file = self.file(join(folder, name), is_expected=name.endswith(YAML))
+            if file is not None:
+                yield file
+
+    def file(self, name: str, *, is_expected: bool = True) -> _File | None:
+        place = Place(join(self.reader.root, name))
+        try:
+            data = self.reader.read(name)
+            return _first_document(data, place)
+        except UnreadableInput as error:
+            self._add("unreadable-document", place, error.message, error.hint)
+        except _Unparsable as error:
+            if is_expected:
+                at = place._replace(offset=error.offset)
+                self._add("unreadable-document", at, f"not YAML: {error.message}", error.fix)
+        return None
+
+    def _note_missing(self, layout: Layout, manifests: tuple[Manifest, ...], metadata: _Metadata) -> None:
+        csvs = [m for m in manifests if m.kind == CSV]
+        folder = Place(self.reader.root)
+        if not csvs:
+            where = layout.manifests or "the folder"
+            self._add("no-csv", folder, f"no file of {where} is a {CSV}", f"add the bundle's {CSV}")
+        for other in csvs[1:]:
+            message = f"a second {CSV}: the bundle already has {csvs[0].place.file}"
+            self._add("several-csvs", other.place, message, "keep one of them")
+        if metadata.annotations is None:
+            where = layout.metadata or "the folder"
+            message = f"no file of {where} says which package and channels the bundle belongs to"
+            self._add("no-annotations", folder, message, "write metadata/annotations.yaml")
+
+    def _add(self, kind: str, place: Place, message: str, fix: str | None) -> None:
+        self.problems.append(Problem(kind, place, message, fix))
+
+
+def _is_shared(layout: Layout) -> bool:
+    """Whether manifests and metadata stand in one folder, as no bundle of opm's does."""
+    return layout.metadata == layout.manifests
+
+
+_DROPPED = "opm leaves the file out of the bundle: make it a manifest, or take it out of the folder"
+
+
+def _is_manifest(value: object) -> bool:
+    """Whether opm sees a kind. It sees none behind an apiVersion that is no group and version."""
+    if not isinstance(value, dict):
+        return False
+    kind, api = value.get("kind"), value.get("apiVersion")
+    return isinstance(kind, str) and bool(kind) and not (isinstance(api, str) and api.count("/") > 1)
+
+
+def _why_no_manifest(value: object) -> str:
+    if not isinstance(value, dict):
+        return f"a manifest is a mapping, not {type_name(value)}"
+    kind, api = value.get("kind"), value.get("apiVersion")
+    if isinstance(api, str) and api.count("/") > 1:
+        return f"the apiVersion {api!r} is not a group and a version"
+    return f"kind is {type_name(kind)}, not a string" if kind is not None else "a manifest without a kind"
+
+
+@dataclass(slots=True)
+class _Metadata:
+    """What the metadata folder holds, of each kind the first that is not empty."""
+
+    annotations: Mapping[str, Any] | None = None
+    annotations_place: Place | None = None
+    dependencies: tuple[Property, ...] = ()
+    properties: tuple[Property, ...] = ()
+    valueless: set[Place] = field(default_factory=set)
+
+    def take(self, file: _File) -> None:
+        if self.annotations is None and (annotations := _annotations(file)) is not None:
+            self.annotations = annotations
+            self.annotations_place = file.place._replace(dialect="annotations")
+        if not self.dependencies and (found := _typed_values(file, "dependencies")):
+            self.dependencies = found
+            self.valueless.update(_valueless(file, "dependencies"))
+        if not self.properties and (found := _typed_values(file, "properties")):
+            self.properties = found
+            self.valueless.update(_valueless(file, "properties"))
+
+
+def _annotations(file: _File) -> Mapping[str, Any] | None:
+    """The annotations, if they are some that opm decodes and not all empty."""
+    found = file.value.get("annotations")
+    if not isinstance(found, dict):
+        return None
+    texts = {key: scalar_to_string(value) for key, value in found.items()}
+    known = [texts.get(key) for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)]
+    return texts if any(known) and all(v is None or isinstance(v, str) for v in known) else None
+
+
+def _typed_values(file: _File, key: str) -> tuple[Property, ...]:
+    """A list of types and values; none if it is not one through and through."""
+    items = file.value.get(key)
+    if not isinstance(items, list) or not all(isinstance(item, dict | None) for item in items):
+        return ()
+    kinds = [(item or {}).get("type") for item in items]
+    texts = [scalar_to_string(kind) for kind in kinds]
+    if not all(isinstance(text, str | None) for text in texts):
+        return ()
+    is_as_written = file.is_json and texts == kinds
+    return tuple(
+        Property(
+            text or "",
+            value if is_as_written else sort_keys(value),
+            file.place.at(key, index),
+        )
+        for index, (text, item) in enumerate(zip(texts, items, strict=True))
+        for value in [(item or {}).get("value")]
+    )
+
+
+def _valueless(file: _File, key: str) -> Iterator[Place]:
+    for index, item in enumerate(file.value.get(key) or ()):
+        if not isinstance(item, dict) or "value" not in item:
+            yield file.place.at(key, index)
+
+
+class _Unparsable(Exception):
+    """Text that does not parse; `offset` is the byte where it shows, `fix` what mends it if not syntax."""
+
+    def __init__(self, message: str, offset: int, fix: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.offset = offset
+        self.fix = fix
+
+
+def _first_document(data: bytes, place: Place) -> _File:
+    """The first document of a file, cut where Kubernetes' decoder cuts it. Raises `_Unparsable`."""
+    if is_json(io.BytesIO(data)):
+        try:
+            parsed, _ = json_text.parse_at(json_text.characters(data), 0)
+        except TextProblem:
+            pass
+        else:
+            return _File(place, parsed, is_json=True)
+    document = next(yaml_documents(io.BytesIO(data)), Document(0, b""))
+    if isinstance(document, Flaw):
+        raise _Unparsable(document.message, document.offset)
+    try:
+        # Kubernetes' decoder ends every line, also the last one of a file, where a text block may end.
+        parsed = yaml11.parse(document.text if document.text.endswith(b"\n") else document.text + b"\n")
+    except TextProblem as problem:
+        at = document.offset + min(byte_offset(document.text, problem.index), len(document.text))
+        raise _Unparsable(problem.message, at, problem.fix) from problem
+    return _File(place._replace(offset=document.offset), parsed, is_json=False)

@@ -1,0 +1,345 @@
+"""The Common Expression Language, as far as a constraint can be judged without evaluating it.
+
+Checks what cel-go's compiler checks of an `olm.constraint`: the grammar, that every name and function
+exists in OLM's environment (`properties`, `semver_compare` and CEL's standard library), and that the
+whole is a truth value. Not checked: whether operands and arguments fit one another (`1 == 'a'`), for
+which one needs a type checker; the names of protobuf messages; the size of numbers; and what is nested
+deeper than 60 times.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CelError", "check"]
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from everpath.versions import underline
+
+_ESCAPE: Final = r"\\(?:[abfnrtv\"'\\?`]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})"
+_TOKEN: Final = re.compile(
+    rf"""
+    (?P<space>[\t\x20\r\n\f]+|//[^\n]*)
+  | (?P<text>[bB]?(?:
+        [rR](?:\"\"\".*?\"\"\"|'''.*?'''|\"[^\"\n\r]*\"|'[^'\n\r]*')
+      | \"\"\"(?:{_ESCAPE}|[^\\])*?\"\"\"|'''(?:{_ESCAPE}|[^\\])*?'''
+      | \"(?:{_ESCAPE}|[^\\\"\n\r])*\"|'(?:{_ESCAPE}|[^\\'\n\r])*'))
+  | (?P<number>(?:[0-9]+\.[0-9]+|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+
+      |(?:0x[0-9a-fA-F]+|[0-9]+)[uU]?)
+  | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+  | (?P<quoted>`[A-Za-z0-9_./\ -]+`)
+  | (?P<sign>==|!=|<=|>=|&&|\|\||[\[\]{{}}().,!?:<>+*/%-])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_LITERALS: Final = {"true": True, "false": True, "null": False}
+_RESERVED: Final = frozenset(
+    {
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    }
+)
+_TYPES: Final = frozenset(
+    {"int", "uint", "double", "bool", "string", "bytes", "list", "map", "null_type", "type", "google"}
+)
+_FUNCTIONS: Final = frozenset(
+    {
+        "size",
+        "matches",
+        "type",
+        "dyn",
+        "int",
+        "uint",
+        "double",
+        "string",
+        "bytes",
+        "bool",
+        "duration",
+        "timestamp",
+        "semver_compare",
+    }
+)
+_METHODS: Final = frozenset(
+    {
+        "size",
+        "matches",
+        "contains",
+        "startsWith",
+        "endsWith",
+        "getFullYear",
+        "getMonth",
+        "getDate",
+        "getDayOfMonth",
+        "getDayOfWeek",
+        "getDayOfYear",
+        "getHours",
+        "getMinutes",
+        "getSeconds",
+        "getMilliseconds",
+    }
+)
+_TRUTHS: Final = frozenset(
+    {"bool", "matches", "contains", "startsWith", "endsWith", "has", "all", "exists", "exists_one"}
+)
+#: Macros that bind their first argument, and how many arguments they may have.
+_MACROS: Final = {"all": (2,), "exists": (2,), "exists_one": (2,), "filter": (2,), "map": (2, 3)}
+_LOGIC: Final = ("||", "&&", "==", "!=", "<", "<=", ">", ">=", "in")
+_ARITHMETIC: Final = ("+", "-", "*", "/", "%")
+_DEEPEST: Final = 60
+
+
+class CelError(ValueError):
+    """An expression that OLM cannot compile: where, and why."""
+
+    def __init__(self, text: str, start: int, end: int, reason: str) -> None:
+        super().__init__(text, start, end, reason)
+        self.text = text
+        self.start = start
+        self.end = end
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+    def pretty(self) -> str:
+        """The text, and carets under the fault with the reason."""
+        return underline(self.text, self.start, self.end, self.reason)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+
+
+class _TooDeepError(Exception):
+    """Nested deeper than is read here; no verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is known of a part of an expression.
+
+    `truth` is whether it is a truth value, None where that takes a type checker. `listed` marks what lies
+    within `properties`, whose values have no type; `selects` what ends in the selection of a field.
+    """
+
+    truth: bool | None = None
+    listed: bool = False
+    selects: bool = False
+
+
+_OTHER: Final = _Part(truth=False)
+
+
+def check(text: str) -> None:
+    """Accept an expression, or raise CelError. One pass."""
+    parser = _Parser(text)
+    try:
+        found = parser.expression(frozenset())
+    except _TooDeepError:
+        return
+    parser.expect("")
+    if found.truth is False:
+        raise CelError(text, 0, len(text), "a constraint must be true or false, this is another value")
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    at = 0
+    while at < len(text):
+        found = _TOKEN.match(text, at)
+        if found is None:
+            raise CelError(text, at, at + 1, f"nothing in CEL begins with {text[at]!r}")
+        if found.lastgroup != "space":
+            kind = "sign" if found[0] == "in" else str(found.lastgroup)
+            yield _Token(kind, found[0], at)
+        at = found.end()
+    yield _Token("end", "", len(text))
+
+
+class _Parser:
+    """Recursive descent. How tightly operators bind does not matter to anything that is checked."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = list(_tokens(text))
+        self.at = 0
+        self.depth = 0
+
+    @property
+    def here(self) -> _Token:
+        return self.tokens[self.at]
+
+    def step(self) -> _Token:
+        """The token here; the next one, if there is one, is here then."""
+        token = self.here
+        self.at = min(self.at + 1, len(self.tokens) - 1)
+        return token
+
+    def fail(self, reason: str, token: _Token | None = None) -> CelError:
+        token = token or self.here
+        return CelError(self.text, token.start, token.start + len(token.text), reason)
+
+    def take(self, *signs: str) -> str:
+        """Step over one of these signs, if it is here."""
+        return self.step().text if self.here.text in signs else ""
+
+    def expect(self, sign: str) -> None:
+        """Step over a sign; an empty one is the end of the expression."""
+        if self.here.text == sign:
+            self.step()
+            return
+        found = f"not {self.here.text!r}" if self.here.text else "but the expression ends"
+        raise self.fail(f"{sign!r} should stand here, {found}" if sign else f"nothing should follow, {found}")
+
+    def expression(self, scope: frozenset[str]) -> _Part:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise _TooDeepError
+        found = self.operation(scope)
+        if self.take("?"):
+            yes = self.operation(scope).truth
+            self.expect(":")
+            no = self.expression(scope).truth
+            found = _OTHER if False in (yes, no) else _Part()
+        self.depth -= 1
+        return found
+
+    def operation(self, scope: frozenset[str]) -> _Part:
+        found, is_logic = self.operand(scope), False
+        while sign := self.take(*_LOGIC, *_ARITHMETIC):
+            self.operand(scope)
+            is_logic = is_logic or sign in _LOGIC
+            found = _Part(truth=is_logic)
+        return found
+
+    def operand(self, scope: frozenset[str]) -> _Part:
+        sign = self.here.text if self.here.text in ("!", "-") else ""
+        while sign and self.take(sign):
+            pass
+        found = self.primary(scope)
+        while (trail := self.take(".", "[")) or (found.selects and self.take("{")):
+            found = self.trailed(trail, found, scope)
+        return _Part(truth=sign == "!") if sign else found
+
+    def trailed(self, sign: str, base: _Part, scope: frozenset[str]) -> _Part:
+        """A value with one more selection, call, index or message body behind it."""
+        if sign == ".":
+            return self.selection(base, scope)
+        if sign == "[":
+            self.expression(scope)
+            self.expect("]")
+            return _Part(truth=False if base.listed else None, listed=base.listed)
+        self.pairs(scope, of_message=True)
+        return _OTHER
+
+    def selection(self, base: _Part, scope: frozenset[str]) -> _Part:
+        token = self.step()
+        if token.kind not in ("name", "quoted") or token.text in _LITERALS:
+            raise self.fail("the name of a field should stand behind the dot", token)
+        if token.kind == "quoted" or not self.take("("):
+            return _Part(truth=False if base.listed else None, listed=base.listed, selects=True)
+        if token.text in _MACROS and self.here.kind == "name" and self.tokens[self.at + 1].text == ",":
+            return self.macro(token, scope)
+        if token.text not in _METHODS:
+            raise self.fail(f"there is no method {token.text!r}", token)
+        self.items(scope, ")")
+        return _Part(truth=token.text in _TRUTHS)
+
+    def macro(self, token: _Token, scope: frozenset[str]) -> _Part:
+        variable = self.step().text
+        self.expect(",")
+        count = 1 + len(self.items(scope | {variable}, ")"))
+        if count not in _MACROS[token.text]:
+            raise self.fail(f"{token.text} does not take {count} arguments", token)
+        return _Part(truth=token.text in _TRUTHS)
+
+    def primary(self, scope: frozenset[str]) -> _Part:
+        if sign := self.take("(", "[", "{"):
+            return self.enclosed(sign, scope)
+        is_rooted = bool(self.take("."))
+        token = self.step()
+        if token.kind in ("text", "number") and not is_rooted:
+            return _OTHER
+        if token.text in _LITERALS and not is_rooted:
+            return _Part(truth=_LITERALS[token.text])
+        if token.kind != "name" or token.text in _LITERALS:
+            reason = (
+                "a value should stand here"
+                if token.text
+                else "the expression ends where a value should stand"
+            )
+            raise self.fail(reason, token)
+        return self.call(token, scope) if self.take("(") else self.named(token, scope)
+
+    def enclosed(self, sign: str, scope: frozenset[str]) -> _Part:
+        if sign == "(":
+            found = self.expression(scope)
+            self.expect(")")
+            return _Part(found.truth, found.listed)
+        if sign == "[":
+            self.items(scope, "]")
+        else:
+            self.pairs(scope)
+        return _OTHER
+
+    def named(self, token: _Token, scope: frozenset[str]) -> _Part:
+        if token.text in _RESERVED:
+            raise self.fail(f"{token.text!r} is a reserved word", token)
+        if token.text in scope:
+            return _Part()
+        if token.text not in _TYPES and token.text != "properties":
+            raise self.fail(f"there is no {token.text!r} here, only properties", token)
+        return _Part(truth=False, listed=token.text == "properties", selects=token.text != "properties")
+
+    def call(self, token: _Token, scope: frozenset[str]) -> _Part:
+        arguments = self.items(scope, ")")
+        if token.text == "has":
+            if len(arguments) != 1 or not arguments[0].selects:
+                raise self.fail("has() takes one argument, the selection of a field", token)
+        elif token.text not in _FUNCTIONS:
+            raise self.fail(f"there is no function {token.text!r}", token)
+        return _Part(truth=token.text in _TRUTHS)
+
+    def items(self, scope: frozenset[str], closing: str) -> list[_Part]:
+        """Expressions between commas up to a closing sign. A list may end in a comma, a call may not."""
+        found: list[_Part] = []
+        ended = closing == "]" and bool(self.take(","))
+        while not ended and self.here.text != closing:
+            found.append(self.expression(scope))
+            ended = not self.take(",")
+            if not ended and closing == ")" and self.here.text == ")":
+                raise self.fail("an argument should stand here")
+        self.expect(closing)
+        return found
+
+    def pairs(self, scope: frozenset[str], *, of_message: bool = False) -> None:
+        """What stands between braces: keys and values of a map, or fields of a message."""
+        ended = bool(self.take(","))
+        while not ended and self.here.text != "}":
+            if not of_message:
+                self.expression(scope)
+            elif (token := self.step()).kind not in ("name", "quoted"):
+                raise self.fail("the name of a field should stand here", token)
+            self.expect(":")
+            self.expression(scope)
+            ended = not self.take(",")
+        self.expect("}")
