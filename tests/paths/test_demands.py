@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from everpath.graph import PackageGraph
 from everpath.paths.bundle_selector import select_bundles
-from everpath.paths.constraints import Constraint, ConstraintKind, Violation, check_must_pass, check_never
+from everpath.paths.constraints import (
+    Constraint,
+    ConstraintKind,
+    ConstraintViolation,
+    check_must_pass,
+    check_never,
+)
 from everpath.paths.hop_graph import PathResolver, build_hop_graph
 from graphs import package_graph
 
@@ -18,13 +24,13 @@ CHAIN = """
 
 def _pass(
     drawing: str, x: str, goal: str, start: str | None = None, policy: PathResolver = "any"
-) -> Violation | None:
+) -> ConstraintViolation | None:
     package = package_graph(drawing)
     demand = Constraint(ConstraintKind.MUST_PASS, select_bundles(package, x))
     return check_must_pass(build_hop_graph(package.channels[:1], policy), demand, goal, start)
 
 
-def _never(drawing: str, y: str, policy: PathResolver = "any", **limits: str) -> Violation | None:
+def _never(drawing: str, y: str, policy: PathResolver = "any", **limits: str) -> ConstraintViolation | None:
     package: PackageGraph = package_graph(drawing)
     demand = Constraint(ConstraintKind.NEVER, select_bundles(package, y, allow_range=True))
     return check_never(

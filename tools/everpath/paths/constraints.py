@@ -5,7 +5,7 @@ Both are decided by reachability, so they cost the edges, however many paths the
 
 from __future__ import annotations
 
-__all__ = ["Constraint", "ConstraintKind", "Violation", "check_must_pass", "check_never"]
+__all__ = ["Constraint", "ConstraintKind", "ConstraintViolation", "check_must_pass", "check_never"]
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -34,7 +34,7 @@ class Constraint(NamedTuple):
     subject: SelectedBundles
 
 
-class Violation(NamedTuple):
+class ConstraintViolation(NamedTuple):
     """A shortest path that violates a constraint, the hop that does, and all versions with such a path.
 
     `starts` are sorted, lowest first. A new installation of a forbidden version has a path of one entry and
@@ -49,7 +49,7 @@ class Violation(NamedTuple):
 
 def check_must_pass(
     hop_graph: HopGraph, constraint: Constraint, goal: str, start: str | None = None
-) -> Violation | None:
+) -> ConstraintViolation | None:
     """Return the shortest path to the goal that misses the version, from `start` or any lower version.
 
     A goal below the version needs no path through it.
@@ -65,7 +65,7 @@ def check_must_pass(
     nearest = min(violating, key=lambda name: found[name].hops)
     path = shortest_path(hop_graph, nearest, (goal,), subject.names)
     assert path is not None  # it has a distance
-    return Violation(constraint, path, _bypassing_hop(hop_graph, path, subject), tuple(violating))
+    return ConstraintViolation(constraint, path, _bypassing_hop(hop_graph, path, subject), tuple(violating))
 
 
 def _versions_below(hop_graph: HopGraph, subject: SelectedBundles, goal: str) -> Iterable[str]:
@@ -100,7 +100,7 @@ def _bypassing_hop(hop_graph: HopGraph, path: tuple[str, ...], subject: Selected
 
 def check_never(
     hop_graph: HopGraph, constraint: Constraint, goal: str | None = None, start: str | None = None
-) -> Violation | None:
+) -> ConstraintViolation | None:
     """Return the shortest path that lands on the version, from `start` or anywhere, to the goal or anywhere.
 
     Without `start` a new installation of the version is a violation, too. Of several versions with a hop onto
@@ -111,13 +111,13 @@ def check_never(
     forbidden = [name for name in forbidden if name in before_goal and name != start]
     if start is not None:
         path = shortest_path(hop_graph, start, forbidden)
-        return None if path is None else Violation(constraint, path, (path[-2], path[-1]), (start,))
+        return None if path is None else ConstraintViolation(constraint, path, (path[-2], path[-1]), (start,))
     if landing := hops_onto(hop_graph, forbidden):
         starts = _lowest_first(hop_graph, landing)
         hop = (starts[-1], landing[starts[-1]])
-        return Violation(constraint, hop, hop, tuple(starts))
+        return ConstraintViolation(constraint, hop, hop, tuple(starts))
     fresh = _fresh_installs(hop_graph)
-    return next((Violation(constraint, (name,), None) for name in forbidden if name in fresh), None)
+    return next((ConstraintViolation(constraint, (name,), None) for name in forbidden if name in fresh), None)
 
 
 def _fresh_installs(hop_graph: HopGraph) -> set[str]:

@@ -15,7 +15,7 @@ from everpath.paths.bundle_selector import SelectedBundles
 from everpath.paths.constraints import (
     Constraint,
     ConstraintKind,
-    Violation,
+    ConstraintViolation,
     check_must_pass,
     check_never,
 )
@@ -92,7 +92,7 @@ class ConstraintResult(NamedTuple):
     """
 
     constraint: Constraint
-    violations: tuple[tuple[HopGraph, Violation], ...] = ()
+    violations: tuple[tuple[HopGraph, ConstraintViolation], ...] = ()
     failing: tuple[str, ...] = ()
 
     @property
@@ -181,7 +181,7 @@ def _is_fresh_install(hop_graph: HopGraph, goal: str) -> bool:
 
 
 def _check(query: PathsQuery, hop_graphs: Sequence[HopGraph], constraint: Constraint) -> ConstraintResult:
-    violations: list[tuple[HopGraph, Violation]] = []
+    violations: list[tuple[HopGraph, ConstraintViolation]] = []
     failing: dict[str, None] = {}
     for plain in hop_graphs:
         for hop_graph in _with_outside_versions(query, plain, constraint):
@@ -212,7 +212,9 @@ def _with_outside_versions(
         yield build_hop_graph(graphs, resolver, (*named, *sampled))
 
 
-def _violations(query: PathsQuery, hop_graph: HopGraph, constraint: Constraint) -> Iterator[Violation]:
+def _violations(
+    query: PathsQuery, hop_graph: HopGraph, constraint: Constraint
+) -> Iterator[ConstraintViolation]:
     start = query.start.name if query.start else None
     if constraint.kind is ConstraintKind.MUST_PASS:
         found = [check_must_pass(hop_graph, constraint, goal, start) for goal in _goals(query, hop_graph)]

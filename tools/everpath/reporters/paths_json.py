@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from everpath.graph import PackageGraph
-from everpath.paths.constraints import Violation
+from everpath.paths.constraints import ConstraintViolation
 from everpath.paths.hop_graph import HopGraph
 from everpath.paths.mirror import Mirror, MirroredChannel
 from everpath.paths.path_counts import PathCount
@@ -104,7 +104,7 @@ def _constraint_result(result: ConstraintResult) -> Json:
     }
 
 
-def _violation(hop_graph: HopGraph, violation: Violation) -> Json:
+def _violation(hop_graph: HopGraph, violation: ConstraintViolation) -> Json:
     hop = violation.hop
     return {
         "channels": [graph.name for graph in hop_graph.graphs],

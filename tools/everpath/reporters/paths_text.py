@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from everpath.graph import EdgeKind
-from everpath.paths.constraints import ConstraintKind, Violation
+from everpath.paths.constraints import ConstraintKind, ConstraintViolation
 from everpath.paths.hop_graph import HopGraph
 from everpath.paths.mirror import Mirror, MirroredChannel
 from everpath.paths.path_counts import MOST_IN_LOOP, PathCount
@@ -176,7 +176,7 @@ def _constraint_result(result: ConstraintResult, paint: Paint) -> Iterator[str]:
         yield from _violation(hop_graph, violation, must_pass=must_pass)
 
 
-def _violation(hop_graph: HopGraph, violation: Violation, *, must_pass: bool) -> Iterator[str]:
+def _violation(hop_graph: HopGraph, violation: ConstraintViolation, *, must_pass: bool) -> Iterator[str]:
     where = one_line(_channels([graph.name for graph in hop_graph.graphs]))
     first, *rest = violation.path
     if violation.hop is None:
