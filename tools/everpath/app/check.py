@@ -20,7 +20,7 @@ from everpath.app.generate import GeneratedFiles
 from everpath.app.project import Project
 from everpath.errors import UnreadableInput
 from everpath.loaders import source_positions
-from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.loaders.bundle.crds import bundle_crds_loader
 from everpath.loaders.catalog_loader import read
 from everpath.loaders.location import Location
@@ -88,9 +88,9 @@ def _check_bundles(files: GeneratedFiles, config: Config) -> Report:
         subjects=_CHECKED_BUNDLE_SUBJECTS,
         validators=find_validators(config.select_optional),
     )
-    target = LintTarget(config.kube_version or "")
+    target = ValidationTarget(config.kube_version or "")
     folders = [files.scratch.bundle(folder) for folder in files.bundles if folder in files.new_bundles]
-    results = [lint_bundle(load_folder_for_lint(folder, target), selection) for folder in folders]
+    results = [lint_bundle(load_bundle_for_validation(folder, target), selection) for folder in folders]
     return build_report(results, selection, waivers=config.waivers, today=_today())
 
 
