@@ -17,7 +17,7 @@ from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import columns, count, join_names, one_line, quote_empty
 from everpath.resolvers import olm_v1
 from everpath.upgrade_paths.goals import path_goals
-from everpath.upgrade_paths.reasons import failing
+from everpath.upgrade_paths.reasons import failure_reason
 
 _MOST_NAMES: Final = 6
 _MOST_DIGITS: Final = 15
@@ -90,7 +90,7 @@ def _failures(net: Network, paint: Paint) -> Iterator[str]:
         told: dict[str, list[str]] = {}
         for name, failure in net.stuck.items():
             if failure not in net.failures.values():
-                told.setdefault(failing(net.policy, failure), []).append(name)
+                told.setdefault(failure_reason(net.policy, failure), []).append(name)
         for words, names in told.items():
             yield f"{paint('yellow', 'warning')}: at {_names(names)} {one_line(words)}\n"
 
