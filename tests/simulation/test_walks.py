@@ -100,7 +100,8 @@ def test_a_walk_may_strand_on_its_way() -> None:
 def test_an_entry_whose_own_range_covers_it_takes_itself_for_its_successor() -> None:
     assert answer("b3: b2\nb2: b1 / - / <=2.0.0\nb1", "b2", "v0").hops == ("b3",)
     assert answer("b3: b2\nb2: b1 / - / <=2.0.0\nb1\n%prohibited b3", "b2", "v0").reason == (
-        "clusters on b2 get no further updates: its own skipRange covers it, so OLM v0 considers it up to date"
+        "clusters on b2 get no further updates: "
+        "its own skipRange covers it, so OLM v0 considers it up to date"
     )
 
 
