@@ -170,8 +170,8 @@ def _constraint_result(result: ConstraintResult, paint: Paint) -> Iterator[str]:
     empty = "" if subject.names else "; no bundle is in that range"
     label = paint("green" if result.holds else "red", result.state.value)
     yield f"{label}: {statement}{empty}\n"
-    if result.failure_reason:
-        yield f"  OLM fails for {_names(result.failure_reason)}, so their upgrade paths are unknown\n"
+    if result.failing:
+        yield f"  OLM fails for {_names(result.failing)}, so their upgrade paths are unknown\n"
     for hop_graph, violation in result.violations:
         yield from _violation(hop_graph, violation, must_pass=must_pass)
 
