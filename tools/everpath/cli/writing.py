@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["write"]
+__all__ = ["write", "write_warnings"]
 
 import os
 import stat
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TextIO
 
+from everpath.cli.saying import say
 from everpath.errors import UsageError
 
 
@@ -72,3 +73,11 @@ def _to_file(chunks: Iterable[str], file: str) -> None:
 
 def _created(draft: str) -> TextIO:
     return open(draft, "x", encoding="utf-8", errors="backslashreplace")
+
+
+def write_warnings(warnings: Iterable[str]) -> None:
+    """Write each warning to standard error."""
+    from everpath.reporters.formatting import printable  # noqa: PLC0415 - most commands have no warnings
+
+    for warning in warnings:
+        say(f"warning: {printable(warning)}")

@@ -20,8 +20,8 @@ from everpath.atomic_files import FileChange
 from everpath.cli.file_changes import GenerateState, change_lines, generate_json
 from everpath.cli.options import config_options
 from everpath.cli.problem_report import problem_objects, write_problems
-from everpath.cli.project_options import file_option, output_option, pin_option, report_wait, write_warnings
-from everpath.cli.writing import write
+from everpath.cli.project_options import file_option, output_option, pin_option, report_wait
+from everpath.cli.writing import write, write_warnings
 from everpath.errors import ExitCode
 from everpath.reporters.formatting import count, printable
 

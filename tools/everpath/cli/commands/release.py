@@ -15,10 +15,10 @@ from everpath.app.release import PreparedRelease, prepare_release
 from everpath.cli.file_changes import ReleaseState, change_lines, release_json
 from everpath.cli.options import comma_list, config_options
 from everpath.cli.problem_report import problem_objects, write_problems
-from everpath.cli.project_options import file_option, output_option, pin_option, report_wait, write_warnings
+from everpath.cli.project_options import file_option, output_option, pin_option, report_wait
 from everpath.cli.release_report import comparison_documents, release_lines, source_diff
 from everpath.cli.terminal import wants_colour
-from everpath.cli.writing import write
+from everpath.cli.writing import write, write_warnings
 from everpath.errors import ExitCode, UsageError
 from everpath.releases.release_plan import ReleaseRequest
 from everpath.reporters.formatting import count
