@@ -17,8 +17,8 @@ from everpath.loaders import positions
 from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.releases.pins import load_pins
 from everpath.loaders.sources import Sources
-from everpath.model import Place
-from everpath.opm_render import Blob, Refusal
+from everpath.model import OpmError, Place
+from everpath.opm_render import Blob
 from everpath.releases.model import Release, ReleasesFile, Variant
 
 #: How a catalog may be spelled.
@@ -111,7 +111,7 @@ def blobs_of(path: str, sources: Sources) -> list[Blob]:
     """The documents of a catalog as they are written. Raises UnreadableInput for what opm cannot read."""
     try:
         return read_blobs(path, sources)
-    except Refusal as refusal:
+    except OpmError as refusal:
         where = line_of(refusal.place, sources) or path
         raise UnreadableInput(f"{where}: {refusal.message}", hint=refusal.fix, file=path) from refusal
 

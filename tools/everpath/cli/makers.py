@@ -17,9 +17,9 @@ from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.writing import catalog_text
 from everpath.loaders.operator_manifests import read_operator
 from everpath.loaders.sources import Sources
-from everpath.model import Package, Place
+from everpath.model import OpmError, Package, Place
 from everpath.model.bundle_contents import CSV, Manifest
-from everpath.opm_render import Blob, Refusal, render_bundle
+from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.first_document import first_document
 from everpath.parsing.go_yaml import yaml_text
@@ -102,7 +102,7 @@ def rendered(folder: str, files: Files, image: str, *, is_out: bool = False) -> 
             return migrate_to_csv_metadata(
                 render_bundle(load_bundle_contents(aside), image, is_published=is_out)
             ).blob
-        except Refusal as refusal:
+        except OpmError as refusal:
             where, file = (
                 str(Path(folder, found.removeprefix(aside).lstrip("/")))
                 for found in (line_of(refusal.place, Sources()), refusal.place.file)

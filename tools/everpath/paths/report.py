@@ -10,6 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import OpmError
 from everpath.paths.bundle_selector import Subject
 from everpath.paths.constraints import Demand, DemandKind, Offence, must_pass, never
 from everpath.paths.hop_graph import Network, Policy, goals, network
@@ -20,7 +21,7 @@ from everpath.paths.outside_versions import in_ranges, named
 from everpath.paths.path_counts import Road, Tally, first_roads, longest_road, loops, tallies
 from everpath.paths.reachability import onward
 from everpath.resolvers.decisions import Failure, FailureKind, Installed
-from everpath.rules.opm_errors import Refusal, opm_errors
+from everpath.rules.opm_errors import opm_errors
 from everpath.versions import Version
 
 
@@ -87,7 +88,7 @@ class Roadbook(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
     mirrors: tuple[Mirror, ...] = ()
     networks: tuple[Network, ...] = ()
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[OpmError, ...] = ()
 
 
 def roadbook(question: Question) -> Roadbook:

@@ -29,7 +29,7 @@ def render(book: Roadbook) -> Iterator[str]:
     question = book.question
     head = {"version": VERSION, "package": question.package.name, "policy": question.policy}
     yield json.dumps(head, ensure_ascii=False)[:-1]
-    refused = [{"channel": each.channel, "words": each.words} for each in book.refused]
+    refused = [{"channel": each.channel, "words": each.message} for each in book.refused]
     parts: dict[str, list[Json]] = {
         **({"refused": refused} if refused else {}),
         "surveys": [_survey(survey) for survey in book.surveys],

@@ -51,7 +51,7 @@ def render(book: Roadbook, *, colour: bool = False) -> Iterator[str]:
     # Only OLM v0 has opm serve its catalogs.
     for refusal in book.refused[:_MOST_REFUSALS] if book.question.policy == "v0" else ():
         where = f"channel {refusal.channel}" if refusal.channel is not None else "the catalog"
-        said = f"opm refuses {where}, and no pod of OLM v0 serves it: {refusal.words}"
+        said = f"opm refuses {where}, and no pod of OLM v0 serves it: {refusal.message}"
         yield f"{paint('yellow', 'warning')}: {one_line(said)}\n"
 
 

@@ -14,7 +14,7 @@ from everpath.model import Package
 from everpath.simulate import Row, Scenario, Sheet, rows
 
 if TYPE_CHECKING:
-    from everpath.rules.opm_errors import Refusal
+    from everpath.model import OpmError
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1
@@ -42,7 +42,7 @@ class Simulation(NamedTuple):
     joint: tuple[tuple[str | None, Package], ...] = ()
 
     @property
-    def refused(self) -> Iterator[tuple[str | None, Refusal]]:
+    def refused(self) -> Iterator[tuple[str | None, OpmError]]:
         """What opm refuses of every package that is asked about, and in which catalog."""
         from everpath.rules.opm_errors import opm_errors  # noqa: PLC0415 - the rules take their time to load
 
@@ -82,9 +82,9 @@ def document(simulation: Simulation) -> Iterator[str]:
     yield "\n ]}\n"
 
 
-def _refusal(simulation: Simulation, catalog: str | None, refusal: Refusal) -> dict[str, str | None]:
+def _refusal(simulation: Simulation, catalog: str | None, refusal: OpmError) -> dict[str, str | None]:
     where = {"catalog": catalog} if simulation.catalogs else {}
-    return {**where, "package": refusal.package, "channel": refusal.channel, "words": refusal.words}
+    return {**where, "package": refusal.package, "channel": refusal.channel, "words": refusal.message}
 
 
 def csv(simulation: Simulation) -> Iterator[str]:
