@@ -12,7 +12,7 @@ from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place
 from everpath.rules.lint import lint
-from everpath.simulate import Asked, released
+from everpath.simulate import InstalledVersion, find_installed
 
 #: Names that end what they stand in, in one format or another.
 HOSTILE = (
@@ -31,7 +31,7 @@ def scenes_of(drawing: str, *installed: str) -> tuple[Scene, ...]:
     catalog = parse(dedent(drawing))
     found = [Sighted(finding, "catalog.yaml", 1) for finding in lint(catalog).findings]
     package = PackageGraph(catalog.packages[0])
-    return scenes(package.channels, found, [released([package], name)[0] for name in installed])
+    return scenes(package.channels, found, [find_installed([package], name)[0] for name in installed])
 
 
 def twins(drawing: str, *names: str) -> tuple[Scene, ...]:
@@ -56,7 +56,7 @@ def hostile_scenes() -> tuple[Scene, ...]:
     bundles = tuple(Bundle(name, HOSTILE[0], f"1.{i}.0", place) for i, name in enumerate(HOSTILE))
     package = Package(HOSTILE[0], (), (Channel(HOSTILE[1], HOSTILE[0], place, entries),), bundles)
     found = [Sighted(f, HOSTILE[0]) for f in lint(Catalog("c", (package,))).findings]
-    return scenes(PackageGraph(package).channels, found, [Asked(HOSTILE[2], "1.2.0")])
+    return scenes(PackageGraph(package).channels, found, [InstalledVersion(HOSTILE[2], "1.2.0")])
 
 
 def edge_set(picture: Picture) -> set[tuple[str, str, str]]:

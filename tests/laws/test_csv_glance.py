@@ -8,7 +8,7 @@ from csv_texts import csv_texts, damaged_csv_texts
 from everpath.loaders.bundle.csv_summary import glance, summarize_csv, summarize_parsed_csv
 from everpath.loaders.bundle.summaries import CsvSummary
 from everpath.parsing.first_document import Broken, first_document
-from everpath.parsing.outline import Unfamiliar
+from everpath.parsing.yaml_outline import Unfamiliar
 
 
 def _parsed(text: str) -> CsvSummary | None:

@@ -11,20 +11,20 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Channel, Entry
 from everpath.resolvers import opm
-from everpath.resolvers.extensions import Source
-from everpath.resolvers.walks import End
+from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.rules.edits import Edit, apply_edit
 from everpath.rules.findings import Severity
 from everpath.rules.fixes import Violation, verify_fixes
 from everpath.rules.lint import Selection, lint
 from everpath.rules.registry import all_rules, find_rules
-from everpath.simulate import Scenario, sheets
+from everpath.simulate import Scenario, simulate_package
+from everpath.upgrade_paths.hops import PathEnd
 from strategies import drawings
 
 RULES = ("EP2", "EP3")
 
 #: The best first.
-FATES = (End.HEAD, End.STRANDED, End.LOOP, End.ERROR)
+FATES = (PathEnd.HEAD, PathEnd.STRANDED, PathEnd.LOOP, PathEnd.ERROR)
 
 
 def followed(fix: str, entry: Entry) -> Entry:
@@ -69,11 +69,11 @@ def test_no_fix_turns_a_channel_opm_accepts_into_one_it_refuses(drawing: str) ->
     catalog = parse(drawing)
     [package] = catalog.packages
     [channel] = package.channels
-    assume(opm.verdict(ChannelGraph(channel, package)).accepted)
+    assume(opm.validate_channel(ChannelGraph(channel, package)).is_valid)
     for finding in lint(catalog, Selection(rules=find_rules(RULES))).findings:
         for edit in re.split(", or |; else ", finding.fix or ""):
             after = ChannelGraph(mended(channel, edit), package)
-            assert opm.verdict(after).accepted, (finding.rule, edit)
+            assert opm.validate_channel(after).is_valid, (finding.rule, edit)
 
 
 def graph_of(drawing: str) -> ChannelGraph:
@@ -127,12 +127,12 @@ def assert_mending(drawing: str) -> None:
             assert (flaw.entry, flaw.message) not in left, (rule.id, str(flaw.fix))
 
 
-def ends(graph: ChannelGraph) -> dict[tuple[str, str], End]:
+def ends(graph: ChannelGraph) -> dict[tuple[str, str], PathEnd]:
     """Where everybody ends under each resolver, as `simulate` says it."""
     package = PackageGraph(graph.package._replace(channels=(graph.channel,)))
-    found = sheets([Source("catalog", 0, package)], Scenario())
-    rows = (row for sheet in found for line in sheet.lines for row in line.rows)
-    return {(row.policy, row.installed or ""): row.end for row in rows}
+    found = simulate_package([ClusterCatalog("catalog", 0, package)], Scenario())
+    rows = (row for sheet in found for line in sheet.installed for row in line.paths)
+    return {(row.resolver, row.installed or ""): row.end for row in rows}
 
 
 @given(drawings())

@@ -7,7 +7,7 @@ import pytest
 from everpath.loaders.bundle.csv_summary import glance, summarize_csv, summarize_parsed_csv
 from everpath.loaders.bundle.summaries import CsvSummary, split_keys
 from everpath.parsing.first_document import first_document
-from everpath.parsing.outline import Unfamiliar
+from everpath.parsing.yaml_outline import Unfamiliar
 
 HEAD = "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\n"
 

@@ -16,7 +16,7 @@ from everpath.loaders.bundle import annotations as metadata
 from everpath.loaders.bundle.csv_summary import glance, summarize_parsed_csv
 from everpath.model import Catalog, Channel
 from everpath.parsing.first_document import first_document
-from everpath.parsing.outline import Unfamiliar
+from everpath.parsing.yaml_outline import Unfamiliar
 
 pytestmark = pytest.mark.corpus
 

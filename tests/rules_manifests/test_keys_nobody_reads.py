@@ -10,7 +10,7 @@ import pytest
 from bundles import read_bundle, read_packages, write_bundle
 from documents import in_folder, repository
 from everpath.loaders.bundle.update_graph import channels
-from everpath.loaders.positions import locate
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import Bundle, Catalog, UpdateMode
 from everpath.rules.findings import Finding, Severity

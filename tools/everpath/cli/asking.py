@@ -27,9 +27,9 @@ from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.ranges.masterminds import Constraint, ConstraintError
 from everpath.reporters.formatting import count, join_names, printable
-from everpath.resolvers.admission import version_refusal
-from everpath.resolvers.extensions import Source
-from everpath.simulate import Asked, released
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.resolvers.cluster_extension_crd import version_range_error
+from everpath.simulate import InstalledVersion, find_installed
 
 _MOST_PACKAGES: Final = 5
 
@@ -40,26 +40,27 @@ class Market:
     def __init__(self, served: Sequence[Served], catalogs: Sequence[Catalog]) -> None:
         self.unread = sum(map(unreadable_parts, catalogs))
         self.names = tuple(one.name for one in served) if len(served) > 1 else ()
-        self._packages: dict[str, list[Source]] = {}
+        self._packages: dict[str, list[ClusterCatalog]] = {}
         for one, catalog in zip(served, catalogs, strict=True):
             for package in catalog.packages:
-                source = Source(one.name, one.priority, PackageGraph(package))
+                source = ClusterCatalog(one.name, one.priority, PackageGraph(package))
                 self._packages.setdefault(package.name, []).append(source)
 
-    def packages(self, wanted: Sequence[str]) -> dict[str, list[Source]]:
+    def packages(self, wanted: Sequence[str]) -> dict[str, list[ClusterCatalog]]:
         """Who offers each wanted package; all if none is named. In the order of names."""
         return {name: self._packages[name] for name in sorted(self._packages) if not wanted or name in wanted}
 
 
 def installed(
-    text: str, chosen: Mapping[str, Sequence[Source]], *, quiet: bool = False, unread: int = 0
-) -> dict[str, tuple[Asked, ...]]:
+    text: str, chosen: Mapping[str, Sequence[ClusterCatalog]], *, quiet: bool = False, unread: int = 0
+) -> dict[str, tuple[InstalledVersion, ...]]:
     """What a name or a version means, by package. What is nowhere is still asked about, of one package.
 
     It may be in one of the `unread` parts of the catalogs: then the error is theirs.
     """
     found = {
-        name: released(_graphs(sources), text, guess=len(chosen) == 1) for name, sources in chosen.items()
+        name: find_installed(_graphs(sources), text, guess=len(chosen) == 1)
+        for name, sources in chosen.items()
     }
     found = {name: meant for name, meant in found.items() if meant}
     if not found:
@@ -70,11 +71,11 @@ def installed(
     return found
 
 
-def _graphs(sources: Sequence[Source]) -> list[PackageGraph]:
+def _graphs(sources: Sequence[ClusterCatalog]) -> list[PackageGraph]:
     return [source.package for source in sources if source.package is not None]
 
 
-def _nowhere(text: str, chosen: Mapping[str, Sequence[Source]], unread: int) -> EverpathError:
+def _nowhere(text: str, chosen: Mapping[str, Sequence[ClusterCatalog]], unread: int) -> EverpathError:
     near = _near(text, chosen)
     hint = f"did you mean {near!r}? " if near else ""
     return missing(
@@ -84,13 +85,13 @@ def _nowhere(text: str, chosen: Mapping[str, Sequence[Source]], unread: int) -> 
     )
 
 
-def _near(text: str, chosen: Mapping[str, Sequence[Source]]) -> str | None:
+def _near(text: str, chosen: Mapping[str, Sequence[ClusterCatalog]]) -> str | None:
     from everpath.paths.suggestions import nearby  # noqa: PLC0415 - only who mistypes pays for it
 
     return nearby(text, _known(chosen))
 
 
-def _known(chosen: Mapping[str, Sequence[Source]]) -> dict[str, str | None]:
+def _known(chosen: Mapping[str, Sequence[ClusterCatalog]]) -> dict[str, str | None]:
     """Everything that has a name, with its version."""
     known: dict[str, str | None] = {}
     for graph in (graph for sources in chosen.values() for graph in _graphs(sources)):
@@ -99,7 +100,7 @@ def _known(chosen: Mapping[str, Sequence[Source]]) -> dict[str, str | None]:
     return known
 
 
-def say_unknown(text: str, meant: Asked, chosen: Mapping[str, Sequence[Source]]) -> None:
+def say_unknown(text: str, meant: InstalledVersion, chosen: Mapping[str, Sequence[ClusterCatalog]]) -> None:
     """On standard error: what is asked about is in no catalog, and what it is taken for."""
     from everpath.paths.suggestions import neighbours  # noqa: PLC0415 - only who asks for what is nowhere pays for it
 
@@ -118,7 +119,9 @@ def named(packages: Collection[str]) -> str:
     return f"{count(len(packages), 'package')} ({printable(names)})"
 
 
-def with_entry(name: str, chosen: dict[str, list[Source]], unread: int = 0) -> dict[str, list[Source]]:
+def with_entry(
+    name: str, chosen: dict[str, list[ClusterCatalog]], unread: int = 0
+) -> dict[str, list[ClusterCatalog]]:
     """The packages that have an entry of that name; a single package also without."""
     having = {p: s for p, s in chosen.items() if any(name in graph.channels_by_entry for graph in _graphs(s))}
     if not having and len(chosen) != 1:
@@ -190,6 +193,6 @@ def version_range(text: str) -> str:
 
 def range_warnings(text: str) -> tuple[str, ...]:
     """That no cluster could be asked so, which the answer does not show."""
-    if not text or (refusal := version_refusal(text)) is None:
+    if not text or (refusal := version_range_error(text)) is None:
         return ()
     return (f"the API server would refuse a ClusterExtension with version {text!r}: {refusal}",)

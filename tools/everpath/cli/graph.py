@@ -31,10 +31,10 @@ from everpath.graph import PackageGraph
 from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.model import Catalog, Package
 from everpath.reporters.formatting import count, printable
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.rules.findings import Finding
 from everpath.rules.lint import Selection, lint
-from everpath.simulate import Asked
+from everpath.simulate import InstalledVersion
 
 _VIEWS: Final = {
     "text": "tree_text",
@@ -151,11 +151,11 @@ def _sighted(inputs: Inputs, finding: Finding) -> Sighted:
     return Sighted(finding, location.file, location.line, location.column)
 
 
-def _installed(package: PackageGraph, request: _Request) -> list[Asked]:
+def _installed(package: PackageGraph, request: _Request) -> list[InstalledVersion]:
     """What names and versions stand for; the first of several that have one version."""
     if not all(text.strip() for text in request.installed):
         raise UsageError("--installed is empty", hint="a name or a version, as in --installed 1.2.3")
-    chosen = {package.name: [Source("catalog", 0, package)]}
+    chosen = {package.name: [ClusterCatalog("catalog", 0, package)]}
     found = (installed(text, chosen, quiet=request.quiet) for text in request.installed)
     return [each[package.name][0] for each in found]
 

@@ -12,9 +12,9 @@ from everpath.app.config import Config
 from everpath.cli.image_inputs import local, shown
 from everpath.cli.saying import say
 from everpath.errors import EverpathError, UnreadableInput, UsageError
+from everpath.loaders.catalog_loader import Progress, read
 from everpath.loaders.location import Location
-from everpath.loaders.reading import Progress, read
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.reporters.formatting import count
@@ -145,10 +145,10 @@ class Inputs:
 
     def locate(self, place: Place) -> Location:
         """The line of a place; without a line when the file cannot be read (again)."""
-        from everpath.loaders import positions  # noqa: PLC0415 - a clean catalog needs no lines
+        from everpath.loaders import source_positions  # noqa: PLC0415 - a clean catalog needs no lines
 
         try:
-            found = self.config.locate(place) or positions.locate(place, self.sources)
+            found = self.config.locate(place) or source_positions.locate(place, self.sources)
         except UnreadableInput:
             found = Location(place.file, 0, 0, 0, "")
         return found._replace(file=shown(found.file))

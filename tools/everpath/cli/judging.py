@@ -14,8 +14,8 @@ from everpath.cli import forks
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs, Names
 from everpath.errors import UnreadableInput
-from everpath.loaders.reading import Progress, prepare
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.catalog_loader import Progress, prepare
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
 from everpath.rules.lint import LintResult, PackageCrds, Selection, lint_catalog

@@ -26,8 +26,8 @@ from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
 from everpath.loaders.bundle.crds import bundle_crds_loader
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.location import Location
-from everpath.loaders.reading import read
 from everpath.model import Place
 from everpath.reporters import reporter
 from everpath.reporters.lint_report import LintReport

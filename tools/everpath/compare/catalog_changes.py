@@ -24,14 +24,14 @@ from everpath.compare.fixes import spares
 from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import OpmError, Package, Place
-from everpath.resolvers import PolicyName, olm_v0, opm
+from everpath.resolvers import ResolverName, olm_v0, opm
 from everpath.rules.edits import Edit, add_skips, apply_edit, widen_range
 from everpath.rules.findings import Severity
 from everpath.rules.opm_errors import opm_errors
 from everpath.wording import join_names, plural
 
 
-def package_gone(old: PackageGraph, added: Spellings, policies: Sequence[PolicyName]) -> Change:
+def package_gone(old: PackageGraph, added: Spellings, policies: Sequence[ResolverName]) -> Change:
     """A package of which the new catalog knows nothing: every Subscription to it fails its namespace."""
     names = tuple(dict.fromkeys(name for graph in old.channels for name in graph.entries))
     if not names:
@@ -60,7 +60,7 @@ def _gone(kind: Kind, name: str, what: str, place: Place) -> Difference:
 
 
 def channel_gone(
-    old: ChannelGraph, new: PackageGraph, added: Spellings, policies: Sequence[PolicyName]
+    old: ChannelGraph, new: PackageGraph, added: Spellings, policies: Sequence[ResolverName]
 ) -> Change:
     """A channel that the package no longer has, and the one that it may have become."""
     names = tuple(old.entries)
@@ -88,7 +88,7 @@ def channel_gone(
     )
 
 
-def channel_emptied(old: ChannelGraph, new: ChannelGraph, policies: Sequence[PolicyName]) -> Change:
+def channel_emptied(old: ChannelGraph, new: ChannelGraph, policies: Sequence[ResolverName]) -> Change:
     """A channel that is still declared, without any entry."""
     names, place = tuple(old.entries), new.channel.place
     undo = f"put {join_names(names)} back into {old.name}"
@@ -116,7 +116,9 @@ def renamed(old: ChannelGraph, new: PackageGraph, added: Spellings) -> ChannelGr
     return new.by_name[best] if best is not None else None
 
 
-def _elsewhere(old: ChannelGraph, heir: ChannelGraph | None, policies: Sequence[PolicyName]) -> Iterator[str]:
+def _elsewhere(
+    old: ChannelGraph, heir: ChannelGraph | None, policies: Sequence[ResolverName]
+) -> Iterator[str]:
     """What an administrator gains who changes the channel by hand, which OLM never does."""
     if heir is None:
         return
@@ -166,7 +168,7 @@ def _head_moved_back(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
 
 def _dead_ends(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
     """New releases that nothing replaces and that are not where the channel leads to. O(entries)."""
-    ended: dict[tuple[PolicyName, ...], list[str]] = {}
+    ended: dict[tuple[ResolverName, ...], list[str]] = {}
     fresh = [name for name in new.entries if name not in old.entries]
     for name in fresh:
         policies = tuple(m.new.policy for m in compared.meetings if _is_dead_end(m.new, name))
@@ -220,8 +222,8 @@ def _unreachable(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparis
     fresh = [n for n in new.entries if n not in old.entries and n not in new.skippers and n in new.versions]
     if not fresh or not old.entries:
         return
-    deprecated, forbidden = new.package.deprecations_by_name("olm.bundle"), olm_v0.prohibited(new)
-    unmet: dict[str, list[PolicyName]] = {}
+    deprecated, forbidden = new.package.deprecations_by_name("olm.bundle"), olm_v0.uninstallable(new)
+    unmet: dict[str, list[ResolverName]] = {}
     for meeting in compared.meetings:
         met = _met(meeting.new, meeting.old.installed)
         highest = max((new.versions[n].key for n in met if n in new.versions), default=())
@@ -249,7 +251,7 @@ def _met(roads: Roads, installed: Iterable[str]) -> set[str]:
 def _refused(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
     if _is_accepted(old) and not _is_accepted(new):
         words = "opm accepts the channel of the old catalog and refuses that of the new one"
-        own = opm.verdict(new).words
+        own = opm.validate_channel(new).error
         because = () if own is None else (f"opm validate: {own}",)
         yield _said(ChangeKind.REFUSED, new, words)._replace(because=because, fix=_validated(new.package))
 
@@ -283,7 +285,7 @@ def _is_untold(refusal: OpmError) -> bool:
 def _is_accepted(graph: ChannelGraph) -> bool:
     """Whether opm takes the channel, and there is but one of its name."""
     is_one = len(graph.package.channels_by_name.get(graph.name, ())) < 2
-    return is_one and opm.verdict(graph).accepted
+    return is_one and opm.validate_channel(graph).is_valid
 
 
 def _republished(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:

@@ -183,7 +183,7 @@ def _bundle_edits(old: ChannelGraph, new: ChannelGraph, entry: Entry) -> Iterato
 
 
 def _prohibited(old: ChannelGraph, new: ChannelGraph, name: str) -> Iterator[str]:
-    then, now = olm_v0.prohibited(old).get(name), olm_v0.prohibited(new).get(name)
+    then, now = olm_v0.uninstallable(old).get(name), olm_v0.uninstallable(new).get(name)
     if then != now:
         yield f"now {now}" if now else f"was mended: it no longer {then}"
 

@@ -54,14 +54,14 @@ def mended(trials: Trials, meetings: Sequence[Meeting], wounds: Sequence[Wound])
     new = trials.new
     edits = tuple(dict.fromkeys(edit for wound in wounds for edit in wound.cause.edits))
     back = [(Edit(join_names([edit.undo for edit in edits]), ()), trials.without(edits))] if edits else []
-    is_refused = not opm.verdict(new).accepted
-    must_please = not is_refused or any(opm.verdict(graph).accepted for _, graph in back)
+    is_refused = not opm.validate_channel(new).is_valid
+    must_please = not is_refused or any(opm.validate_channel(graph).is_valid for _, graph in back)
     removed = bool(edits) and all(edit.kind is Kind.REMOVED for edit in edits)
     gentle = (
         (e, apply_edit(new, e)) for wound in wounds for e in _edits(wound.meetings[0], new, wound.cause)
     )
     for edit, trial in chain(back if removed and is_refused else (), gentle, back):
-        is_pleasing = not must_please or opm.verdict(trial).accepted
+        is_pleasing = not must_please or opm.validate_channel(trial).is_valid
         if (
             is_pleasing
             and _helps_all(trials, trial, wounds)

@@ -12,13 +12,13 @@ from everpath.explain.trace import Account, Question, accounts
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Entry
 from everpath.ranges import Range
-from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.arrivals import arrivals
+from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.edits import Edit, add_skips, apply_edit, join_edits, set_range
 from everpath.rules.fix_trials import FixTrials
 from everpath.rules.fixes import Violation, verify_fixes
 from everpath.rules.lint import Selection
 from everpath.rules.registry import rules_for_subjects
+from everpath.upgrade_paths.goals import path_goals
 from everpath.versions import Version
 from everpath.wording import join_names
 
@@ -99,8 +99,8 @@ class Mending:
     @cached_property
     def _targets(self) -> list[str]:
         policy = self._account.policy
-        fresh = olm_v0.fresh_install(self._graph) if policy == "v0" else olm_v1.fresh_install(self._graph)
-        return [t for t in dict.fromkeys((fresh, *arrivals(self._graph, policy))) if t is not None]
+        fresh = olm_v0.new_install(self._graph) if policy == "v0" else olm_v1.new_install(self._graph)
+        return [t for t in dict.fromkeys((fresh, *path_goals(self._graph, policy))) if t is not None]
 
     def _is_below(self, target: str, version: Version) -> bool:
         own = self._graph.versions.get(target)
@@ -161,10 +161,10 @@ class Mending:
         return is_own and all(would[policy] for policy, arrives in self._now.items() if arrives)
 
     @cached_property
-    def _now(self) -> Mapping[PolicyName, bool]:
+    def _now(self) -> Mapping[ResolverName, bool]:
         return self._content(self._graph)
 
-    def _content(self, graph: ChannelGraph) -> Mapping[PolicyName, bool]:
+    def _content(self, graph: ChannelGraph) -> Mapping[ResolverName, bool]:
         """Whether what is installed arrives, under each resolver that is asked."""
         channels = (graph.channel if c.name == graph.name else c for c in graph.package.channels)
         package = PackageGraph(graph.package._replace(channels=tuple(channels)))

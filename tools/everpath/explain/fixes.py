@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from everpath.explain.fix_search import Mending
 from everpath.explain.trace import Account, Question
 from everpath.model import Catalog, Package, Place
-from everpath.resolvers.decisions import FailureKind
+from everpath.resolvers.resolution import FailureKind
 from everpath.rules.edits import Edit
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.fix_conflicts import is_deferred

@@ -13,11 +13,11 @@ from typing import Final
 from everpath.explain.trace import Account, Question
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import OpmError
-from everpath.resolvers import extensions, subscriptions
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.extensions import Extension, Source
+from everpath.resolvers import cluster_extension, subscription
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
+from everpath.resolvers.resolution import InstalledBundle
 from everpath.rules.opm_errors import opm_errors
-from everpath.simulate import Asked
+from everpath.simulate import InstalledVersion
 from everpath.versions import parse
 from everpath.wording import NameSuggestions, join_names
 
@@ -25,7 +25,7 @@ from everpath.wording import NameSuggestions, join_names
 _MOST: Final = 6
 
 
-def whereabouts(sources: Sequence[Source], question: Question) -> Iterator[str]:
+def whereabouts(sources: Sequence[ClusterCatalog], question: Question) -> Iterator[str]:
     """Sentences about where it is: its channels, or who is called almost so, and what would have matched."""
     asked = question.asked
     if asked is None:
@@ -57,7 +57,7 @@ def _graphs(packages: Sequence[PackageGraph], channel: str) -> list[ChannelGraph
     return [graph for package in packages if (graph := package.by_name.get(channel)) is not None]
 
 
-def _nowhere(packages: Sequence[PackageGraph], question: Question, asked: Asked) -> Iterator[str]:
+def _nowhere(packages: Sequence[PackageGraph], question: Question, asked: InstalledVersion) -> Iterator[str]:
     where = f"{asked.name} is nowhere in package {question.package}"
     if asked.version:
         yield f"{where}, version {asked.version}: it can be matched by name and version alone."
@@ -69,9 +69,9 @@ def _nowhere(packages: Sequence[PackageGraph], question: Question, asked: Asked)
     yield from _nearest(packages, asked)
 
 
-def _nearest(packages: Sequence[PackageGraph], asked: Asked) -> Iterator[str]:
+def _nearest(packages: Sequence[PackageGraph], asked: InstalledVersion) -> Iterator[str]:
     """The published versions on both sides of it."""
-    version = asked.under("v0").version
+    version = asked.as_bundle("v0").version
     if version is None:
         return
     known = {(v, n) for package in packages for graph in package.channels for n, v in graph.versions.items()}
@@ -94,7 +94,7 @@ def _matches(graph: ChannelGraph) -> Iterator[str]:
         yield f"No entry of {graph.name} names anything from elsewhere or has a skipRange."
 
 
-def refused(sources: Sequence[Source]) -> Iterator[tuple[str, OpmError]]:
+def refused(sources: Sequence[ClusterCatalog]) -> Iterator[tuple[str, OpmError]]:
     """What opm has against the package in each catalog: what it refuses is not served, whatever OLM does."""
     for source in sources:
         if source.package is not None:
@@ -105,9 +105,7 @@ def refusal(catalog: str | None, found: OpmError) -> str:
     """A sentence about something that opm refuses; `catalog` where there are several."""
     if found.channel is not None:
         where = f" of catalog {catalog}" if catalog else ""
-        return (
-            f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.message}"
-        )
+        return f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.message}"
     which = f"catalog {catalog}" if catalog else "the catalog"
     return f"opm refuses {which}, and does not serve it: {found.message}"
 
@@ -133,14 +131,14 @@ def near_misses(account: Account) -> Iterator[str]:
             )
 
 
-def elsewhere(account: Account, sources: Sequence[Source]) -> Iterator[str]:
+def elsewhere(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
     """What would move what stays or fails here: other channels, other catalogs, fewer conditions."""
     if account.installed is None or account.decision.next is not None:
         return
     yield from _subscriptions(account, sources) if account.policy == "v0" else _extensions(account, sources)
 
 
-def _subscriptions(account: Account, sources: Sequence[Source]) -> Iterator[str]:
+def _subscriptions(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
     assert account.installed is not None  # asked before
     (here,) = account.channels
     for source in sources:
@@ -166,13 +164,13 @@ def _crossing(catalog: str, channel: str, found: str) -> str:
     )
 
 
-def _extensions(account: Account, sources: Sequence[Source]) -> Iterator[str]:
+def _extensions(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
     package = next((s.package.name for s in sources if s.package is not None), "")
-    found = extensions.resolve(sources, Extension(package, installed=account.installed)).next
+    found = cluster_extension.resolve(sources, ClusterExtension(package, installed=account.installed)).next
     if found is not None:
         yield f"A ClusterExtension that lists no channels and asks for no version would take {found}."
 
 
-def _moved(source: Source, channel: str, installed: Installed) -> str | None:
+def _moved(source: ClusterCatalog, channel: str, installed: InstalledBundle) -> str | None:
     assert source.package is not None  # its channels were listed
-    return subscriptions.resolve(source.package.by_name[channel], installed).next
+    return subscription.resolve(source.package.by_name[channel], installed).next

@@ -13,7 +13,7 @@ from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_summary import is_metadata_name
 from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
 from everpath.loaders.bundle.folder_reader import FolderReader, join
-from everpath.loaders.fbc.tree import Unusable, catalog_files
+from everpath.loaders.fbc.catalog_files import Unusable, catalog_files
 from everpath.loaders.sources import Sources
 from everpath.oci.tar_writer import TarMember
 

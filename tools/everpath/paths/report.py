@@ -20,7 +20,7 @@ from everpath.paths.mirror_v1 import mirror_v1
 from everpath.paths.outside_versions import in_ranges, named
 from everpath.paths.path_counts import Road, Tally, first_roads, longest_road, loops, tallies
 from everpath.paths.reachability import onward
-from everpath.resolvers.decisions import Failure, FailureKind, Installed
+from everpath.resolvers.resolution import FailureKind, InstalledBundle, ResolutionFailure
 from everpath.rules.opm_errors import opm_errors
 from everpath.versions import Version
 
@@ -37,7 +37,7 @@ class Question:
     channels: tuple[ChannelGraph, ...]
     policy: Policy = "any"
     across: bool = False
-    start: Installed | None = None
+    start: InstalledBundle | None = None
     goal: Subject | None = None
     limit: int = 20
     demands: tuple[Demand, ...] = ()
@@ -180,7 +180,7 @@ def _stuck(question: Question, net: Network) -> Iterator[str]:
     return iter(n for n in found if not entries or n in entries or net.stuck[n] not in net.failures.values())
 
 
-def _stays(net: Network, name: str, failure: Failure) -> bool:
+def _stays(net: Network, name: str, failure: ResolutionFailure) -> bool:
     """Whether somebody who is no entry has no offer in OLM v1: it says so, and leaves what is installed."""
     return name in net.absent and failure.kind is FailureKind.NO_BUNDLES
 

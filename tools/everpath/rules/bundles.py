@@ -75,7 +75,7 @@ def _removal(graph: ChannelGraph, entry: Entry) -> str:
             f"let {heir.name} replace {entry.replaces or 'nothing'} and skip {join_names(skips)} in its stead"
         )
     left = ChannelGraph(graph.channel._replace(entries=tuple(others.values())), graph.package)
-    return f", or {words}" if others and opm.verdict(left).accepted else ""
+    return f", or {words}" if others and opm.validate_channel(left).is_valid else ""
 
 
 @package_rule("EP402", "bundle-in-no-channel", Severity.ERROR)

@@ -155,7 +155,7 @@ def deprecated_head(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _preferred(graph: ChannelGraph) -> str:
     """What OLM v1 does where the head is deprecated."""
-    best = olm_v1.fresh_install(graph)
+    best = olm_v1.new_install(graph)
     if best is None or best in graph.package.deprecations_by_name("olm.bundle"):
         return "so does v1, which finds none that is not deprecated"
     return f"v1 installs {best} instead, which is not deprecated"

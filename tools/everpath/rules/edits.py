@@ -30,7 +30,7 @@ from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.ranges import Interval, IntervalSet, Range
 from everpath.resolvers import opm
-from everpath.resolvers.opm_edits import still_accepts
+from everpath.resolvers.opm_revalidation import is_valid_after
 from everpath.wording import join_names
 
 #: Names are spelled out in a fix up to this many: who is to write them down must see them.
@@ -226,8 +226,8 @@ def first_accepted_edit(graph: ChannelGraph, edits: Iterable[Edit]) -> Edit | No
 
     Cost: the edges of the entries that each edit changes.
     """
-    is_accepted = opm.verdict(graph).accepted
-    return next((e for e in edits if not is_accepted or still_accepts(graph, e.entries)), None)
+    is_accepted = opm.validate_channel(graph).is_valid
+    return next((e for e in edits if not is_accepted or is_valid_after(graph, e.entries)), None)
 
 
 def apply_edit(graph: ChannelGraph, edit: Edit) -> ChannelGraph:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Package
-from everpath.resolvers import PolicyName, olm_v0, olm_v1
+from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.findings import Finding, Flaw, Severity
 from everpath.rules.fixes import Violation, verify_fixes
 from everpath.rules.registry import Rule, rules_for_subjects
@@ -53,7 +53,7 @@ class Selection(NamedTuple):
     ignored: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
-    policy: PolicyName | None = None
+    policy: ResolverName | None = None
     subjects: frozenset[str] = CATALOG_SUBJECTS
     validators: frozenset[str] = frozenset()
 
@@ -272,14 +272,14 @@ class _RuleRunner:
             yield from self.run("upgrade", upgrade, graph.package.name)
 
 
-def _hops(channel: ChannelGraph, policy: PolicyName | None) -> Iterator[tuple[PolicyName, str, str]]:
+def _hops(channel: ChannelGraph, policy: ResolverName | None) -> Iterator[tuple[ResolverName, str, str]]:
     """Yield resolver, installed entry and next entry for every hop of one resolver, or of both."""
     if policy != "v1":
-        for before, after in olm_v0.hops(channel).next.items():
+        for before, after in olm_v0.next_hops(channel).next.items():
             if after is not None:
                 yield "v0", before, after
     if policy != "v0":
-        for before, after in olm_v1.hops(channel).items():
+        for before, after in olm_v1.next_hops(channel).items():
             if after is not None:
                 yield "v1", before, after
 

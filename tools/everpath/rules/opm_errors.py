@@ -107,5 +107,5 @@ def range_errors(package: Package) -> Iterator[OpmError]:
 
 def _graph_errors(package: Package) -> Iterator[OpmError]:
     for graph in PackageGraph(package).channels:
-        if (message := opm.verdict(graph).words) is not None:
+        if (message := opm.validate_channel(graph).error) is not None:
             yield OpmError(message, graph.channel.place, package=package.name, channel=graph.name)

@@ -174,7 +174,7 @@ def gvk_twice(bundle: Bundle) -> Iterator[Flaw]:
     it. A bundle that requires what it provides is its own provider there, and a warning: OLM v1 refuses any
     bundle with a requirement. To require the same twice is only noted. Cost: one look-up a property.
     """
-    for api, stated in olm_v0.provided_twice(bundle):
+    for api, stated in olm_v0.repeated_apis(bundle):
         yield Flaw(
             stated.place,
             f"{bundle.name} provides {_spelled(api)} twice",
@@ -192,10 +192,10 @@ def _requirements(bundle: Bundle) -> Iterator[Flaw]:
     required = list(bundle.properties_of("olm.gvk.required"))
     if not required:
         return
-    provided = {olm_v0.gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
+    provided = {olm_v0.parse_gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
     seen: set[Gvk] = set()
     for stated in required:
-        api = olm_v0.gvk(stated.value)
+        api = olm_v0.parse_gvk(stated.value)
         if api is None:
             continue
         if api in seen:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.waivers import WaiverUsage
 
@@ -74,7 +74,7 @@ class Rule(NamedTuple):
     subject: Subject
     docstring: str
     check: Callable[..., Iterator[Flaw]]
-    policy: PolicyName | None = None
+    policy: ResolverName | None = None
     unreadable: bool = False
     validators: tuple[str, ...] = ()
 
@@ -113,7 +113,7 @@ def _decorator(  # noqa: PLR0913 - what a rule is made of
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
     unreadable: bool = False,
     validators: tuple[str, ...] = (),
 ) -> Callable[[Check[S]], Check[S]]:
@@ -130,7 +130,7 @@ def catalog_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
     unreadable: bool = False,
 ) -> Callable[[Check[Catalog]], Check[Catalog]]:
     """A rule asked once, of everything that was read."""
@@ -142,7 +142,7 @@ def package_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[PackageGraph]], Check[PackageGraph]]:
     """A rule asked of each package."""
     return _decorator("package", id, name, severity, policy=policy)
@@ -153,7 +153,7 @@ def channel_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[ChannelGraph]], Check[ChannelGraph]]:
     """A rule asked of each channel."""
     return _decorator("channel", id, name, severity, policy=policy)
@@ -164,7 +164,7 @@ def bundle_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[Bundle]], Check[Bundle]]:
     """A rule asked of each bundle."""
     return _decorator("bundle", id, name, severity, policy=policy)
@@ -195,7 +195,7 @@ def upgrade_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[Upgrade]], Check[Upgrade]]:
     """A rule asked of each two releases OLM moves between, where their definitions are known."""
     return _decorator("upgrade", id, name, severity, policy=policy)

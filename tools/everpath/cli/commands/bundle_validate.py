@@ -31,8 +31,8 @@ from everpath.loaders.bundle.bundle_folder import (
     load_folder_for_lint,
     load_package_file,
 )
-from everpath.loaders.reading import Progress
-from everpath.loaders.shares import Share
+from everpath.loaders.catalog_loader import Progress
+from everpath.loaders.partition import Share
 from everpath.model import Place
 from everpath.model.bundle_contents import ValidationInput
 from everpath.rules.bundle.validators import find_validators

@@ -21,9 +21,9 @@ from typing import Any, Final, NamedTuple
 
 from everpath.loaders.bundle.summaries import AnnotationsSummary, Note, TypedValue
 from everpath.loaders.typed import Typed, repetitions
-from everpath.parsing import outline
+from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import first_document
-from everpath.parsing.outline import Unfamiliar
+from everpath.parsing.yaml_outline import Unfamiliar
 
 PACKAGE: Final = "operators.operatorframework.io.bundle.package.v1"
 CHANNELS: Final = "operators.operatorframework.io.bundle.channels.v1"
@@ -50,12 +50,13 @@ def parse_metadata_file(data: bytes) -> Metadata:
 
 def glance(data: bytes) -> AnnotationsSummary:
     """The facts of an annotations.yaml in the usual layout, found without parsing. Raises `Unfamiliar`."""
-    found = outline.sections(data)
+    found = yaml_outline.sections(data)
     if found.keys() != {"annotations"}:
         raise Unfamiliar
     values = found["annotations"].mapping()
     package, channels, default = (
-        outline.scalar(values[key]) if key in values else None for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)
+        yaml_outline.scalar(values[key]) if key in values else None
+        for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)
     )
     if not (package or channels or default):
         raise Unfamiliar

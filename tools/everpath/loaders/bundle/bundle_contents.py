@@ -18,13 +18,13 @@ from everpath.loaders.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKA
 from everpath.loaders.bundle.bundle_summary import is_metadata_name
 from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
 from everpath.loaders.bundle.folder_reader import FolderReader, join
-from everpath.loaders.fbc.documents import Document, Flaw, is_json, yaml_documents
+from everpath.loaders.fbc.document_splitter import Document, Flaw, is_json, yaml_documents
 from everpath.loaders.typed import type_name
 from everpath.model import Place, Problem, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
 from everpath.opm_render.go_json import scalar_to_string, sort_keys
-from everpath.parsing import json_text, yaml11
-from everpath.parsing.parsed import Parsed, TextProblem, byte_offset
+from everpath.parsing import json_parser, yaml_parser
+from everpath.parsing.parse_result import Parsed, TextProblem, byte_offset
 
 
 def load_bundle_contents(path: str) -> Contents:
@@ -242,7 +242,7 @@ def _first_document(data: bytes, place: Place) -> _File:
     """The first document of a file, cut where Kubernetes' decoder cuts it. Raises `_Unparsable`."""
     if is_json(io.BytesIO(data)):
         try:
-            parsed, _ = json_text.parse_at(json_text.characters(data), 0)
+            parsed, _ = json_parser.parse_at(json_parser.characters(data), 0)
         except TextProblem:
             pass
         else:
@@ -252,7 +252,7 @@ def _first_document(data: bytes, place: Place) -> _File:
         raise _Unparsable(document.message, document.offset)
     try:
         # Kubernetes' decoder ends every line, also the last one of a file, where a text block may end.
-        parsed = yaml11.parse(document.text if document.text.endswith(b"\n") else document.text + b"\n")
+        parsed = yaml_parser.parse(document.text if document.text.endswith(b"\n") else document.text + b"\n")
     except TextProblem as problem:
         at = document.offset + min(byte_offset(document.text, problem.index), len(document.text))
         raise _Unparsable(problem.message, at, problem.fix) from problem

@@ -13,7 +13,7 @@ from everpath.crd_upgrade_safety.crd import CustomResourceDefinition, parse_crd
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.detect import YAML
 from everpath.loaders.bundle.folder_reader import FolderReader
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.model import Package, Place
 from everpath.model.bundle_contents import CRD, Manifest
 from everpath.parsing.first_document import Broken, first_document

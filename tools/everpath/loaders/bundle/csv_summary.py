@@ -17,9 +17,9 @@ from msgspec.structs import replace as with_fields
 
 from everpath.loaders.bundle.summaries import CsvSummary, join_keys
 from everpath.loaders.typed import Typed, repetitions
-from everpath.parsing import outline
+from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import first_document
-from everpath.parsing.outline import Unfamiliar
+from everpath.parsing.yaml_outline import Unfamiliar
 
 KIND: Final = "ClusterServiceVersion"
 
@@ -47,16 +47,16 @@ def summarize_csv(data: bytes) -> CsvSummary | None:
 
 def glance(data: bytes) -> CsvSummary:
     """The facts of a CSV in the usual layout. Raises `Unfamiliar`. Cost: one search over the bytes."""
-    found = outline.sections(data)
+    found = yaml_outline.sections(data)
     metadata, spec = (found[key].mapping() if key in found else None for key in ("metadata", "spec"))
     if metadata is None or spec is None or _scalar({k: s.value for k, s in found.items()}, "kind") != KIND:
         raise Unfamiliar
-    annotations = outline.mapping(metadata.get("annotations", b""))
+    annotations = yaml_outline.mapping(metadata.get("annotations", b""))
     return CsvSummary(
         name=_scalar(metadata, "name"),
         version=_scalar(spec, "version"),
         replaces=_scalar(spec, "replaces"),
-        skips=outline.scalars(spec.get("skips", b"")),
+        skips=yaml_outline.scalars(spec.get("skips", b"")),
         skip_range=_scalar(annotations, SKIP_RANGE),
         substitutes_for=_scalar(annotations, SUBSTITUTES_FOR),
         properties=_scalar(annotations, PROPERTIES),
@@ -87,7 +87,7 @@ def _stray(
 
 
 def _scalar(values: Mapping[str, bytes], key: str) -> str | None:
-    return outline.scalar(values[key]) if key in values else None
+    return yaml_outline.scalar(values[key]) if key in values else None
 
 
 def summarize_parsed_csv(document: Any, repeated: Iterable[tuple[str | int, ...]] = ()) -> CsvSummary | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from everpath.graph import PackageGraph
 from everpath.loaders.fbc.fields import Report
-from everpath.loaders.fbc.schema import CatalogDocuments
+from everpath.loaders.fbc.schemas import CatalogDocuments
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Place
 from everpath.model.builder import CatalogBuilder
@@ -29,7 +29,7 @@ def why_refused(blobs: Sequence[Blob]) -> str | None:
             return finding.message
     for package in catalog.packages:
         for graph in PackageGraph(package).channels:
-            if (words := opm.verdict(graph).words) is not None:
+            if (words := opm.validate_channel(graph).error) is not None:
                 return f"channel {graph.name}: {words}"
         for refusal in range_errors(package):
             return f"channel {refusal.channel}: {refusal.message}"

@@ -10,7 +10,7 @@ from itertools import pairwise
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import olm_v0, opm
-from everpath.resolvers.decisions import FailureKind
+from everpath.resolvers.resolution import FailureKind
 from everpath.rules.edits import (
     Edit,
     add_entry,
@@ -176,7 +176,7 @@ def cycle(graph: ChannelGraph) -> Iterator[Flaw]:
 
     opm refuses the catalog and OLM v0 fails every Subscription of the namespace. Cost: one walk.
     """
-    if names := opm.verdict(graph).cycle:
+    if names := opm.validate_channel(graph).cycle:
         yield _cycle(graph, names, "entries replace each other in a circle")
 
 
@@ -187,8 +187,8 @@ def hidden_cycle(graph: ChannelGraph) -> Iterator[Flaw]:
     opm stops looking at the first skipped entry and accepts the catalog; OLM v0 walks on, meets the
     circle, and fails every Subscription of the namespace, new installs included. Cost: one walk.
     """
-    failure = olm_v0.order(graph).failure
-    if failure is None or failure.kind is not FailureKind.CYCLE or opm.verdict(graph).cycle:
+    failure = olm_v0.sort_channel(graph).failure
+    if failure is None or failure.kind is not FailureKind.CYCLE or opm.validate_channel(graph).cycle:
         return
     yield _cycle(graph, failure.names, "entries replace each other in a circle that opm does not see")
 

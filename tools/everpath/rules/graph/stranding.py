@@ -11,8 +11,6 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.walks import End, destinations, walk
 from everpath.rules.edits import (
     Edit,
     add_skips,
@@ -24,6 +22,8 @@ from everpath.rules.edits import (
 )
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
+from everpath.upgrade_paths.goals import path_goals
+from everpath.upgrade_paths.hops import PathEnd, hops_from, last_entries
 from everpath.wording import join_names, plural, skip_clause
 
 #: Ranges that are named as proof; a channel where everything covers everything has n for each of n entries.
@@ -37,11 +37,11 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
     A skipped entry is never a target, so an entry that only skipped ones accept is left behind for
     ever, silently; opm exempts skipped entries and accepts the catalog. Cost: O((edges + ranges) · log n).
     """
-    hops = olm_v0.hops(graph)
+    hops = olm_v0.next_hops(graph)
     if hops.failure is not None:
         return
     stops = _stops(graph, hops.next, hops.failures)
-    target = olm_v0.fresh_install(graph)
+    target = olm_v0.new_install(graph)
     by_range = _ranged_way_out(graph, stops, target)
     refusal = cache(partial(_refusal, graph))
     for place, followers in stops.items():
@@ -61,8 +61,8 @@ def _stops(
 
     Who meets a failure does not move either; but that is no stop, and a rule of its own tells of the cause.
     """
-    ends = destinations(_moves(hops, failures), graph.head, graph.entries)
-    stranded = {n: d.name for n, d in ends.items() if d.end is End.STRANDED and d.name not in failures}
+    ends = last_entries(_moves(hops, failures), graph.head, graph.entries)
+    stranded = {n: d.name for n, d in ends.items() if d.end is PathEnd.STRANDED and d.name not in failures}
     stops: dict[str, list[str]] = {stop: [] for stop in stranded.values()}
     for name, stop in stranded.items():
         if name != stop:
@@ -92,7 +92,7 @@ def _way_out(graph: ChannelGraph, place: str, target: str | None, by_range: Edit
     """
     if target is None or target == place:
         assert graph.head is not None  # or OLM v0 would strand nobody, it would fail
-        rule = "EP505" if olm_v0.prohibited(graph)[graph.head] == olm_v0.DEPRECATED else "EP427"
+        rule = "EP505" if olm_v0.uninstallable(graph)[graph.head] == olm_v0.DEPRECATED_REASON else "EP427"
         return f"same cause as {rule} ({graph.head}), mended with it"
     by_name = add_skips(graph, target, [place])
     if place in graph.skippers:
@@ -122,7 +122,7 @@ def _way_over(graph: ChannelGraph, place: str, top: str) -> str:
 
 def _way_down(graph: ChannelGraph, place: str) -> str:
     """To deprecate what was withdrawn: to v1 whatever accepts it is then the better one, though lower."""
-    standings = olm_v1.standings(graph)
+    standings = olm_v1.sort_keys(graph)
     lower = [edge.successor for edge in graph.named_edges(place) if edge.successor != place]
     heir = min(lower, key=olm_v1.ranking(graph).__getitem__, default=None)
     if heir is None or not standings[heir][0] or any(bundle.csv for bundle in graph.package.bundles):
@@ -149,7 +149,7 @@ def _refusal(graph: ChannelGraph, successor: str) -> str:
         return f"{skip_clause(skippers)} {successor}, so it is never a target"
     if successor in graph.skippers:
         return f"{successor} skips itself, so it is never a target"
-    if obstacle := olm_v0.prohibited(graph).get(successor):
+    if obstacle := olm_v0.uninstallable(graph).get(successor):
         return f"{successor} {obstacle}, so it is never a target"
     return f"{successor} is not on the replaces chain of {graph.head}"
 
@@ -162,14 +162,14 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
     the channel that is connected only to itself keeps its users for ever. So does a newest version that
     was withdrawn, since what replaces or skips it is lower. Cost: O((edges + ranges) · log n).
     """
-    good = arrivals(graph, "v1")
+    good = path_goals(graph, "v1")
     stops = {place: followers for place, followers in _stops_v1(graph).items() if place not in good}
-    ways = {t: _ranged_way_out(graph, stops, t) for t in good or olm_v1.fresh_installs(graph)}
+    ways = {t: _ranged_way_out(graph, stops, t) for t in good or olm_v1.new_installs(graph)}
     for place, followers in stops.items():
         yield Flaw(
             graph.entries[place].place.at("name"),
             f"OLM v1 never moves {place} on{_others(followers)}",
-            because=_reasons(graph, place, partial(olm_v1.refusal, graph, place)),
+            because=_reasons(graph, place, partial(olm_v1.rejection_reason, graph, place)),
             fix=_way_up(graph, place, ways),
             entry=place,
         )
@@ -177,12 +177,12 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _stops_v1(graph: ChannelGraph) -> dict[str, list[str]]:
     """Where nothing leads on under OLM v1. A failure strands nobody who would not be without it."""
-    stops = _stops(graph, olm_v1.hops(graph), ())
+    stops = _stops(graph, olm_v1.next_hops(graph), ())
     if not stops:
         return stops
-    from everpath.simulate.bulk import answers_v1  # noqa: PLC0415 - a channel without stops need not ask
+    from everpath.upgrade_paths.next_hops import next_hops_v1  # noqa: PLC0415 - a channel without stops need not ask
 
-    answers = answers_v1(PackageGraph(graph.package), graph)
+    answers = next_hops_v1(PackageGraph(graph.package), graph)
     return _stops(graph, answers.next, answers.failures)
 
 
@@ -193,7 +193,7 @@ def stranded_opm(graph: ChannelGraph) -> Iterator[Flaw]:
     opm stops following the chain at the first skipped entry and calls everything below it stranded; it
     refuses the catalog even where OLM would find a way. Cost: one walk.
     """
-    verdict = opm.verdict(graph)
+    verdict = opm.validate_channel(graph)
     if not verdict.stranded:
         return
     last = next(name for name in reversed(verdict.chain) if name in graph.entries)
@@ -229,7 +229,7 @@ def _way_on(graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], 
     skip_all = add_skips(graph, head, stranded)
     if target and (skippers := graph.skippers.get(target)):
         go_on = remove_skip(graph, target, skippers)
-        if opm.verdict(apply_edit(graph, go_on)).accepted:
+        if opm.validate_channel(apply_edit(graph, go_on)).is_valid:
             return go_on._replace(alternative=skip_all)
     return skip_all
 
@@ -241,14 +241,14 @@ def update_loop(graph: ChannelGraph) -> Iterator[Flaw]:
     A range that covers newer versions than its own entry makes OLM v0 go down, and then up again, for
     ever. Cost: O((edges + ranges) · log n).
     """
-    hops = olm_v0.hops(graph)
+    hops = olm_v0.next_hops(graph)
     moves = _moves(hops.next, hops.failures)
-    ends = destinations(moves, graph.head, graph.entries)
+    ends = last_entries(moves, graph.head, graph.entries)
     seen: set[str] = set()
     for destination in ends.values():
-        if destination.end is not End.LOOP or destination.name in seen:
+        if destination.end is not PathEnd.LOOP or destination.name in seen:
             continue
-        circle = (destination.name, *walk(moves, destination.name))
+        circle = (destination.name, *hops_from(moves, destination.name))
         seen.update(circle)
         yield _loop(graph, circle)
 

@@ -12,10 +12,10 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Entry
 from everpath.ranges import IntervalSet
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import destinations
 from everpath.rules.edits import Edit, next_release_advice, widen_range
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
+from everpath.upgrade_paths.hops import last_entries
 from everpath.versions import Version
 from everpath.wording import join_names, plural, skip_clause
 
@@ -33,7 +33,7 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     minors = ((latest, _missed(graph, latest, patches)) for latest, patches in _minors(graph))
     failing = [(latest, missed) for latest, missed in minors if missed]
-    ends = destinations(olm_v0.hops(graph).next, graph.head, graph.entries) if failing else {}
+    ends = last_entries(olm_v0.next_hops(graph).next, graph.head, graph.entries) if failing else {}
     for latest, missed in failing:
         passes = all(_is_past(graph, ends[p].name, latest) for p in missed if p in ends)
         yield Flaw(
@@ -125,10 +125,10 @@ def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     arrivals: dict[str, list[str]] = {}
     withdrawn = {n for n, skippers in graph.skippers.items() if set(skippers) - {n}}
-    for name, target in olm_v1.hops(graph).items():
+    for name, target in olm_v1.next_hops(graph).items():
         if target in withdrawn:
             arrivals.setdefault(target, []).append(name)
-    fresh = olm_v1.fresh_install(graph)
+    fresh = olm_v1.new_install(graph)
     heir = next((name for name in olm_v1.ranking(graph) if name not in withdrawn), None)
     for target, entry in graph.entries.items():
         who = [f"whoever runs {join_names(arrivals[target])}"] if target in arrivals else []
@@ -173,8 +173,8 @@ def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
     fail, too, it is only noted: the package is for OLM v0. Cost: one look at each property.
     """
     refused = {name: kind for name in graph.entries if (kind := _required(graph, name)) is not None}
-    victims: dict[str | None, list[str]] = {name: [] for name in olm_v1.fresh_installs(graph)}
-    for name, target in olm_v1.hops(graph).items() if refused else ():
+    victims: dict[str | None, list[str]] = {name: [] for name in olm_v1.new_installs(graph)}
+    for name, target in olm_v1.next_hops(graph).items() if refused else ():
         if name not in refused:
             victims.setdefault(target, []).append(name)
     for target, kind in refused.items():
@@ -184,7 +184,7 @@ def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _required(graph: ChannelGraph, name: str) -> str | None:
     bundle = graph.bundle(name)
-    return olm_v1.requirement(bundle) if bundle is not None else None
+    return olm_v1.dependency_property(bundle) if bundle is not None else None
 
 
 def _dependent(graph: ChannelGraph, target: str, kind: str, who: list[str]) -> Flaw:

@@ -54,7 +54,7 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None:
     """The edit that makes one line of rivals, without cutting the one that the head stands on."""
-    chain = opm.verdict(graph).chain
+    chain = opm.validate_channel(graph).chain
     in_line = _in_line(graph, [newest, *older])
     if chain and newest not in chain:
         return first_accepted_edit(graph, [in_line])
@@ -76,7 +76,7 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
     The edges shown are those by name and those that are
     taken: a version may be covered by every range there is. Cost: O((edges + ranges) · log n).
     """
-    v0, v1 = olm_v0.hops(graph), olm_v1.hops(graph)
+    v0, v1 = olm_v0.next_hops(graph), olm_v1.next_hops(graph)
     several = {name: count for name, count in graph.successor_counts.items() if count > 1}
     is_short = is_worth_trying(len(several), graph)
     for name, count in several.items():
@@ -110,7 +110,7 @@ def _kept(graph: ChannelGraph, name: str, chosen: str | None, *, is_short: bool)
     )
 
 
-def _chosen(hops: olm_v0.Hops, name: str) -> str:
+def _chosen(hops: olm_v0.ChannelHops, name: str) -> str:
     return "fails" if hops.failure or name in hops.failures else _takes(hops.next.get(name))
 
 
@@ -125,10 +125,10 @@ def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
     Where they differ, a cluster's road depends on the OLM generation it runs, and only one of the two
     roads was probably meant. Cost: O((edges + ranges) · log n).
     """
-    hops = olm_v0.hops(graph)
+    hops = olm_v0.next_hops(graph)
     if hops.failure is not None:
         return
-    v1 = olm_v1.hops(graph)
+    v1 = olm_v1.next_hops(graph)
     for name in graph.entries:
         first, second = hops.next.get(name), v1.get(name)
         # Whoever v0 strands is reported as stranded; here both have somewhere to go, or v0 has arrived.
@@ -179,7 +179,7 @@ def head_not_highest(graph: ChannelGraph) -> Iterator[Flaw]:
     yield Flaw(
         graph.entries[head].place.at("name"),
         f"the head is {head}, but {highest} is a higher version: a new install gets {head} from OLM v0 "
-        f"and {olm_v1.fresh_install(graph)} from OLM v1",
+        f"and {olm_v1.new_install(graph)} from OLM v1",
         because=tuple(graph.named_edges(highest)),
         fix=f"publish {head} again with a version above {graph.versions[highest]}, "
         f"or take {highest} out of the catalog and {_left(graph, highest)}",

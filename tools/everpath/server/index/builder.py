@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.fbc.loader import read_fbc
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Package, Place
 from everpath.model.builder import CatalogBuilder
@@ -128,7 +128,7 @@ def _index_channel(
             message.SerializeToString(deterministic=True),
             tuple(provided_apis(bundle)),
         )
-    chain = olm_v0.order(graph).chain
+    chain = olm_v0.sort_channel(graph).chain
     in_chain = set(chain)
     olm_order = (*chain, *(name for name in names if name not in in_chain))
     return IndexedChannel(graph.name, graph.heads[0], deprecation, entries, olm_order)
