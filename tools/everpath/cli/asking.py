@@ -86,9 +86,9 @@ def _nowhere(text: str, chosen: Mapping[str, Sequence[ClusterCatalog]], unread: 
 
 
 def _near(text: str, chosen: Mapping[str, Sequence[ClusterCatalog]]) -> str | None:
-    from everpath.paths.suggestions import nearby  # noqa: PLC0415 - only who mistypes pays for it
+    from everpath.paths.suggestions import closest_match  # noqa: PLC0415 - only who mistypes pays for it
 
-    return nearby(text, _known(chosen))
+    return closest_match(text, _known(chosen))
 
 
 def _known(chosen: Mapping[str, Sequence[ClusterCatalog]]) -> dict[str, str | None]:
@@ -102,9 +102,9 @@ def _known(chosen: Mapping[str, Sequence[ClusterCatalog]]) -> dict[str, str | No
 
 def say_unknown(text: str, meant: InstalledVersion, chosen: Mapping[str, Sequence[ClusterCatalog]]) -> None:
     """On standard error: what is asked about is in no catalog, and what it is taken for."""
-    from everpath.paths.suggestions import neighbours  # noqa: PLC0415 - only who asks for what is nowhere pays for it
+    from everpath.paths.suggestions import neighbouring_versions  # noqa: PLC0415 - only who asks for what is nowhere pays for it
 
-    near = neighbours(text, _known(chosen))
+    near = neighbouring_versions(text, _known(chosen))
     version = f"version {meant.version}" if meant.version else "a version that nobody knows"
     taken = f"to be of {version}" if meant.name == text else f"for {printable(meant.name)} of {version}"
     click.echo(f"note: {printable(text)} is in no catalog; taken {taken}", err=True)

@@ -105,7 +105,9 @@ def refusal(catalog: str | None, found: OpmError) -> str:
     """A sentence about something that opm refuses; `catalog` where there are several."""
     if found.channel is not None:
         where = f" of catalog {catalog}" if catalog else ""
-        return f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.message}"
+        return (
+            f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.message}"
+        )
     which = f"catalog {catalog}" if catalog else "the catalog"
     return f"opm refuses {which}, and does not serve it: {found.message}"
 

@@ -12,7 +12,7 @@ from everpath.graph import PackageGraph
 from everpath.model import Catalog, OpmError, Package
 from everpath.ranges import Range
 from everpath.resolvers import opm
-from everpath.resolvers.quoting import quoted
+from everpath.resolvers.go_quote import go_quote
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Selection, lint
 
@@ -79,14 +79,14 @@ def _unnamed_bundle_errors(package: Package) -> Iterator[OpmError]:
 
 def _opm_message(package: Package, finding: Finding) -> str | None:
     """Return opm's own message for duplicates."""
-    subject = f"package {quoted(package.name)}"
+    subject = f"package {go_quote(package.name)}"
     match finding.rule:
         case "EP108" if finding.channel is not None:
-            return f"{subject} has duplicate channel {quoted(finding.channel)}"
+            return f"{subject} has duplicate channel {go_quote(finding.channel)}"
         case "EP403" if finding.entry is not None:
-            return f"{subject} has duplicate bundle {quoted(finding.entry)}"
+            return f"{subject} has duplicate bundle {go_quote(finding.entry)}"
         case "EP502" if finding.place in {document.place for document in package.deprecations}:
-            return f"expected a maximum of one deprecation per package: {quoted(package.name)}"
+            return f"expected a maximum of one deprecation per package: {go_quote(package.name)}"
     return None
 
 
@@ -96,7 +96,7 @@ def range_errors(package: Package) -> Iterator[OpmError]:
         for entry in channel.entries:
             if entry.skip_range and Range.parse_or_none(entry.skip_range) is None:
                 yield OpmError(
-                    f"invalid skipRange {quoted(entry.skip_range)} of {entry.name}",
+                    f"invalid skipRange {go_quote(entry.skip_range)} of {entry.name}",
                     entry.place.at("skipRange"),
                     "`everpath range explain` says what is wrong with it",
                     package=package.name,
