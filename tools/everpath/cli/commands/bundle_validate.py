@@ -15,11 +15,11 @@ from typing import Any, Final, NamedTuple
 import click
 
 from everpath.app.config import Config, load
+from everpath.app.released_bundles import advise_next_release
 from everpath.cli import forks
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import comma_list, package_option
-from everpath.cli.released_bundles import as_released
 from everpath.cli.report_options import report_options
 from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
@@ -143,7 +143,7 @@ def _validate(request: Request) -> int:
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         judged = list(_judgements(found, surroundings, selection, request.jobs, progress))
         report = build_report(judged, selection, waivers=config.waivers, today=today())
-        report = as_released(report, (path for _, path in found.folders))
+        report = advise_next_release(report, (path for _, path in found.folders))
     locate = Inputs(request.paths, config).locate
     outcome = outcome_of(request, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
     return tell_report(request, config, outcome, output, began)

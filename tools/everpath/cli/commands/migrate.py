@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import click
 
 from everpath.app.config import load
+from everpath.app.output_folder import require_free_folder
+from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs, Names, unreadable
-from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
 from everpath.cli.options import package_option, progress_option, update_mode_option
 from everpath.cli.telling import tell, warn
 from everpath.cli.terminal import ProgressLine
@@ -103,7 +104,7 @@ def migrate(**options: Any) -> int:
 
 def _migrate(request: _Request) -> int:
     request = request._replace(source=local(request.source))
-    target = require_free(request.source, request.out, force=request.force)
+    target = require_free_folder(request.source, request.out, force=request.force)
     _require_bundles(request.source)
     inputs = Inputs((request.source,), load(None, wanted=False), request.default_update_mode, thorough=True)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
@@ -116,7 +117,7 @@ def _migrate(request: _Request) -> int:
     for remark in (remark for one in done if not request.quiet for remark in one.remarks):
         warn(remark.message, remark.place, None, inputs.sources)
     files = {name: content for one in done for name, content in one.files.items()}
-    fill(target, files, dry_run=request.dry_run, quiet=request.quiet)
+    write_files(target, files, dry_run=request.dry_run, quiet=request.quiet)
     if not (request.dry_run or request.quiet):
         # The bundles beside it are no input of validate-graph together with it.
         write(
