@@ -10,10 +10,10 @@ from typing import Any
 from unittest.mock import patch
 
 from bundles import annotations_yaml, csv, write
+from everpath.app import inputs as cli_inputs
+from everpath.app import lint as judging
 from everpath.app.config import Config
-from everpath.cli import inputs as cli_inputs
-from everpath.cli import judging
-from everpath.cli.inputs import Inputs
+from everpath.app.inputs import Inputs
 from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS
 from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.model import Catalog

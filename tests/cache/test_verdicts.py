@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bundles import write
-from everpath.cli import judging
+from everpath.app import lint as judging
 from everpath.loaders.bundle import verdicts
 from everpath.loaders.bundle.index_cache import IndexCache
 from everpath.model import Bundle, Catalog, Package, Place

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from catalogs import write_fbc
 from commandline import ROOT, Answer, Everpath
-from everpath.cli import app, plain_calls
+from everpath.cli import entry_point, plain_calls
+from everpath.cli.commands.validate_graph import validate_graph
 from everpath.cli.plain_calls import Request, plain_request
-from everpath.cli.validate_graph import validate_graph
 from everpath.errors import UsageError
 from everpath.signals import run_at_exit, signals_as_interrupt
 
@@ -127,7 +127,12 @@ def test_every_option_is_known_to_both() -> None:
     assert choices == plain_calls.CHOICES
 
 
-_RUN = "import sys; from everpath.cli.app import run; run(sys.argv[1:]); print('', *sys.modules, sep=chr(10))"
+_RUN = """
+import sys
+from everpath.cli.entry_point import run
+run(sys.argv[1:])
+print('', *sys.modules, sep=chr(10))
+"""
 
 #: What a plain call has no use for: each of these costs milliseconds, and some bring others along.
 _NEEDLESS = {"click", "inspect", "dataclasses", "dis", "tokenize", "gettext", "locale", "threading"}
@@ -169,7 +174,7 @@ def test_both_ways_say_the_same(
         monkeypatch.setenv(name, "true")
     assert plain_request(arguments) is not None
     plain = timeless(everpath("validate-graph", *arguments))
-    monkeypatch.setattr(app, "_plain_request", lambda _: None)
+    monkeypatch.setattr(entry_point, "_plain_request", lambda _: None)
     assert plain == timeless(everpath("validate-graph", *arguments))
 
 
@@ -178,8 +183,8 @@ def timeless(answer: Answer) -> Answer:
 
 
 def test_a_shell_that_asks_for_completions_is_answered_by_click(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(app.COMPLETION, "bash_complete")
-    assert app._plain_request(["validate-graph"]) is None
+    monkeypatch.setenv(entry_point.COMPLETION, "bash_complete")
+    assert entry_point._plain_request(["validate-graph"]) is None
 
 
 def test_what_is_left_for_the_end_is_done_at_the_end_of_the_command_however_it_ends() -> None:

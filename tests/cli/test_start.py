@@ -83,7 +83,12 @@ _NEEDLESS = {
 }
 
 
-_RUN = "import sys; from everpath.cli.app import run; run(sys.argv[1:]); print('', *sys.modules, sep=chr(10))"
+_RUN = """
+import sys
+from everpath.cli.entry_point import run
+run(sys.argv[1:])
+print('', *sys.modules, sep=chr(10))
+"""
 
 
 @pytest.mark.parametrize("options", [(), ("--no-config",)], ids=" ".join)

@@ -26,6 +26,6 @@ def main() -> NoReturn:
     # far; the rest goes back to the system and comes again page by page, a third of all pages of a run. This
     # block is never touched, and sets that size.
     bytes(_LARGEST_BLOCK)
-    from everpath.cli.app import main as run_and_exit  # noqa: PLC0415 - it is most of what is imported
+    from everpath.cli.entry_point import main as run_and_exit  # noqa: PLC0415 - it is most of what is imported
 
     run_and_exit()

@@ -12,55 +12,63 @@ from typing import Final
 import click
 
 from everpath import __version__
-from everpath.cli.app import COMPLETION
-from everpath.cli.lazy import LazyCommand, LazyGroup
+from everpath.cli.entry_point import COMPLETION
+from everpath.cli.lazy_group import LazyCommand, LazyGroup
 from everpath.errors import EverpathError, UsageError
 
 COMMANDS: Final = {
     "validate-graph": LazyCommand(
-        "everpath.cli.validate_graph",
+        "everpath.cli.commands.validate_graph",
         "validate_graph",
         "Is this catalog safe for everyone on any version of it?",
     ),
     "simulate": LazyCommand(
-        "everpath.cli.simulate", "simulate", "What will OLM do to a cluster on any version?"
+        "everpath.cli.commands.simulate", "simulate", "What will OLM do to a cluster on any version?"
     ),
-    "graph": LazyCommand("everpath.cli.graph", "graph", "Pictures of a package's channels."),
-    "compare": LazyCommand("everpath.cli.compare", "compare", "Who does a new catalog strand?"),
+    "graph": LazyCommand("everpath.cli.commands.graph", "graph", "Pictures of a package's channels."),
+    "compare": LazyCommand("everpath.cli.commands.compare", "compare", "Who does a new catalog strand?"),
     "paths": LazyCommand(
-        "everpath.cli.paths", "paths", "Every road between two versions, and what must hold of them."
+        "everpath.cli.commands.paths", "paths", "Every road between two versions, and what must hold of them."
     ),
-    "why": LazyCommand("everpath.cli.why", "why", "Explain why OLM upgrades a version, or not."),
+    "why": LazyCommand("everpath.cli.commands.why", "why", "Explain why OLM upgrades a version, or not."),
     "release": LazyCommand("everpath.cli.commands.release", "release", "Cut a release, or withdraw one."),
     "generate": LazyCommand(
         "everpath.cli.commands.generate", "generate", "Write bundles and catalog from releases.yaml."
     ),
     "init": LazyCommand("everpath.cli.commands.init", "init", "Start a releases.yaml, also from a catalog."),
-    "list": LazyCommand("everpath.cli.listing", "list_", "Packages, channels and bundles of a catalog."),
-    "range": LazyCommand("everpath.cli.range_", "range_", "What a version range matches."),
+    "list": LazyCommand(
+        "everpath.cli.commands.list_", "list_", "Packages, channels and bundles of a catalog."
+    ),
+    "range": LazyCommand("everpath.cli.commands.range_", "range_", "What a version range matches."),
     "bundle": LazyCommand(
         "everpath.cli.commands.bundle", "bundle", "Bundles and package manifests in their folders."
     ),
-    "catalog": LazyCommand("everpath.cli.catalog", "catalog", "Catalogs from bundles and templates."),
+    "catalog": LazyCommand(
+        "everpath.cli.commands.catalog", "catalog", "Catalogs from bundles and templates."
+    ),
     "migrate": LazyCommand(
         "everpath.cli.commands.migrate", "migrate", "Package manifests or bundles as a file-based catalog."
     ),
     "install": LazyCommand(
-        "everpath.cli.install", "install", "Install an operator with OLM, and wait until it is running."
+        "everpath.cli.commands.install",
+        "install",
+        "Install an operator with OLM, and wait until it is running.",
     ),
     "upgrade": LazyCommand(
-        "everpath.cli.upgrade", "upgrade", "Show the next hop of an operator, approve it, and wait."
+        "everpath.cli.commands.upgrade", "upgrade", "Show the next hop of an operator, approve it, and wait."
     ),
     "status": LazyCommand(
-        "everpath.cli.status", "status", "Show the state of an operator and what it waits for."
+        "everpath.cli.commands.status", "status", "Show the state of an operator and what it waits for."
     ),
     "uninstall": LazyCommand(
-        "everpath.cli.uninstall",
+        "everpath.cli.commands.uninstall",
         "uninstall",
         "Delete an operator, its custom resources first.",
     ),
-    "rules": LazyCommand("everpath.cli.rules_", "rules", "The rules, and what one of them means."),
-    "completion": LazyCommand("everpath.cli.completion", "completion", "Tab completion for your shell."),
+    "rules": LazyCommand("everpath.cli.commands.rules_", "rules", "The rules, and what one of them means."),
+    "completion": LazyCommand(
+        "everpath.cli.commands.completion", "completion", "Tab completion for your shell."
+    ),
 }
 
 

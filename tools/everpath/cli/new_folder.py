@@ -11,8 +11,8 @@ from typing import Final
 
 import click
 
+from everpath.cli.output import write_output
 from everpath.cli.placing import Placement, pending, place
-from everpath.cli.writing import write
 from everpath.errors import UsageError
 from everpath.reporters.formatting import count, printable
 
@@ -53,7 +53,7 @@ def fill(folder: Path, files: Mapping[str, bytes], *, dry_run: bool, quiet: bool
     due = list(pending(placement)) if dry_run else place(placement)
     if not quiet:
         done = f"{count(len(due), 'file')} {'to write' if dry_run else 'written'}.\n"
-        write([*_listed(due), done], None, machine=False)
+        write_output([*_listed(due), done], None, machine=False)
 
 
 def _listed(due: list[tuple[str, Path]]) -> Iterator[str]:

@@ -8,10 +8,10 @@ import sys
 import time
 
 from everpath.app.config import Config, load
-from everpath.cli.inputs import Inputs
-from everpath.cli.judging import judgements
+from everpath.app.inputs import Inputs
+from everpath.app.lint import judgements
 from everpath.cli.plain_calls import Request
-from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
+from everpath.cli.report_output import build_lint_report, output_format, select_rules, today, write_report
 from everpath.cli.terminal import ProgressLine
 from everpath.rules.lint import GRAPH, DefinitionsOf, Selection, concluded
 from everpath.rules.registry import find_rules
@@ -27,13 +27,13 @@ def validate(request: Request) -> int:
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         judged = judgements(inputs, selection, request.jobs, progress, _definitions(request))
         report = concluded(judged, selection, waivers=config.waivers, today=today())
-    inputs.refuse_missed(all_of_them=True)
+    inputs.raise_failed(only_if_all=True)
     # What was asked for may be in what could not be read, which is told anyway.
-    if not report.unreadable and not inputs.missed:
-        inputs.verify(selection.packages, selection.channels)
-    outcome = outcome_of(request, config, report, inputs.locate, selection.subjects, "validate-graph")
-    code = tell_report(request, config, outcome, output, began)
-    inputs.refuse_missed()
+    if not report.unreadable and not inputs.failed:
+        inputs.verify_names(selection.packages, selection.channels)
+    outcome = build_lint_report(request, config, report, inputs.locate, selection.subjects, "validate-graph")
+    code = write_report(request, config, outcome, output, began)
+    inputs.raise_failed()
     return code
 
 
@@ -41,7 +41,7 @@ def _selection(request: Request, config: Config) -> Selection:
     policy = request.policy or config.policy
     subjects = GRAPH | {"upgrade"} if request.bundles else GRAPH
     return Selection(
-        rules=selected(request.select, config.select, subjects),
+        rules=select_rules(request.select, config.select, subjects),
         ignored=find_rules(request.ignore or config.ignore),
         packages=frozenset(request.packages or config.packages),
         channels=frozenset(request.channels or config.channels),

@@ -17,12 +17,12 @@ from typing import Final, NamedTuple
 import click
 
 from everpath.app.config import Config
+from everpath.app.inputs import Inputs
 from everpath.app.project import Project
 from everpath.cli.aside import folder_aside
-from everpath.cli.inputs import Inputs
 from everpath.cli.making import Files, Made
-from everpath.cli.reporting import outcome_of, selected, today
-from everpath.cli.writing import write
+from everpath.cli.output import write_output
+from everpath.cli.report_output import build_lint_report, select_rules, today
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
 from everpath.loaders.bundle.crds import bundle_crds_loader
@@ -54,7 +54,7 @@ def refused(project: Project, made: Made, config: Config) -> bool:
     """Whether something is wrong with what was made, which is told then."""
     told = list(objections(project, made, config, reporter("text")))
     if told:
-        write(told, None, machine=False)
+        write_output(told, None, machine=False)
         click.echo("error: nothing was written: the files would have the errors above", err=True)
     return bool(told)
 
@@ -124,7 +124,7 @@ class _Aside:
 
 def _bundles(folders: Iterable[str], config: Config) -> Report:
     selection = Selection(
-        rules=selected((), config.select, _FOLDERS),
+        rules=select_rules((), config.select, _FOLDERS),
         ignored=find_rules(config.ignore),
         subjects=_FOLDERS,
         validators=find_validators(config.select_optional),
@@ -137,7 +137,7 @@ def _bundles(folders: Iterable[str], config: Config) -> Report:
 def _catalogs(project: Project, files: Iterable[str], aside: _Aside, config: Config) -> Report:
     policy = config.policy
     selection = Selection(
-        rules=selected((), config.select, _GRAPH),
+        rules=select_rules((), config.select, _GRAPH),
         ignored=find_rules(config.ignore),
         policy="v0" if policy == "v0" else "v1" if policy == "v1" else None,
         subjects=_GRAPH,
@@ -181,7 +181,7 @@ class _Wishes(NamedTuple):
 
 def _grave(report: Report, subjects: frozenset[str], config: Config, aside: _Aside) -> LintReport:
     """The report with what counts in it, and nothing else."""
-    outcome = outcome_of(_Wishes(), config, report, _locate(config, aside), subjects, "generate")
+    outcome = build_lint_report(_Wishes(), config, report, _locate(config, aside), subjects, "generate")
     grave = tuple(f for f in report.findings if f.unreadable or outcome.fails(f))
     kept = report._replace(findings=tuple(_renamed(finding, aside) for finding in grave), waived=())
     return outcome._replace(report=kept, show=min(Severity))

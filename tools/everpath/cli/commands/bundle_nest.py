@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import click
 
+from everpath.cli.diagnostics import print_refusal, print_warning
 from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
-from everpath.cli.telling import tell, warn
 from everpath.errors import ExitCode
 from everpath.loaders.packagemanifest.flatten import FileMoves, flatten_manifests, nest_manifests
 from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
@@ -95,10 +95,10 @@ def _moved(
     try:
         moves = move(folder)
     except Refusal as refusal:
-        tell(refusal, sources)
+        print_refusal(refusal, sources)
         return ExitCode.FINDINGS
     for remark in () if quiet else moves.remarks:
-        warn(remark.message, remark.place, None, sources)
+        print_warning(remark.message, remark.place, None, sources)
     files = {name: folder.content(place) for name, place in moves.files.items()}
     fill(target, files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN

@@ -17,11 +17,11 @@ from everpath.cli.changes import State, changes_document, listed_changes
 from everpath.cli.makers import makers
 from everpath.cli.making import Made, made
 from everpath.cli.options import config_options
+from everpath.cli.output import write_output
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.project import file_option, open_project, pin_option, undisturbed
 from everpath.cli.remarks import tell_remarks, tell_rewritten
 from everpath.cli.vetting import objections, refused
-from everpath.cli.writing import write
 from everpath.errors import ExitCode
 from everpath.reporters.formatting import count, printable
 
@@ -128,12 +128,12 @@ def _as_json(
     elif state == "written":
         tell_remarks(project, result)
         place(result.placement)
-    write(changes_document(project, state, due, found), None, machine=True)
+    write_output(changes_document(project, state, due, found), None, machine=True)
     return ExitCode.FINDINGS if state in ("refused", "outOfDate") else ExitCode.CLEAN
 
 
 def _print(request: _Request, project: Project, due: Sequence[tuple[str, Path]], *more: str) -> None:
-    write([*listed_changes(project, due, each=request.verbose), *more], None, machine=False)
+    write_output([*listed_changes(project, due, each=request.verbose), *more], None, machine=False)
 
 
 def _verdict(due: Sequence[tuple[str, Path]]) -> str:

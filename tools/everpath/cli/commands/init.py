@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 import click
 
 from everpath import __url__
+from everpath.app.image_inputs import local_path
 from everpath.app.project import Project, blobs_of
 from everpath.bundlegen import scaffold_csv
-from everpath.cli.image_inputs import local
 from everpath.cli.makers import makers, rendered
 from everpath.cli.making import made
 from everpath.cli.options import one_package_option
@@ -119,9 +119,9 @@ def init(catalog: str | None, package: str | None, channel: str | None, file: st
 
 def _schema(path: Path) -> str:
     """The schema of this project, if it has one and the file is in it; else where everybody can read it."""
-    local = Path("docs/schemas/releases.schema.json")
+    local_path = Path("docs/schemas/releases.schema.json")
     is_inside = path.resolve().is_relative_to(Path.cwd())
-    return _relative(local, path) if local.is_file() and is_inside else _SCHEMA
+    return _relative(local_path, path) if local_path.is_file() and is_inside else _SCHEMA
 
 
 def _relative(target: Path, file: Path) -> str:
@@ -131,7 +131,7 @@ def _relative(target: Path, file: Path) -> str:
 def _reconstructed(path: str, name: str | None, file: Path) -> _Start:
     sources = Sources()
     with ProgressLine(sys.stderr) as progress:
-        path = local(path, progress)
+        path = local_path(path, progress)
         whole = _chosen(read(_part(path, name), sources=sources, progress=progress).catalog, name)
     if whole.is_one_release:
         raise UsageError(f"{path} is the folder of one bundle", hint="give the catalog it is in")

@@ -19,12 +19,12 @@ from everpath.cli.changes import ReleaseState, listed_changes, release_document
 from everpath.cli.makers import makers
 from everpath.cli.making import Made, frozen_digests, made
 from everpath.cli.options import comma_list, config_options
+from everpath.cli.output import write_output
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.project import file_option, open_project, pin_option, undisturbed
 from everpath.cli.release_steps import Step, reasons_against
 from everpath.cli.remarks import tell_remarks
 from everpath.cli.vetting import objections, refused
-from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.releases.editing import edit_releases
 from everpath.releases.release_plan import ReleaseRequest, plan_release
@@ -181,7 +181,7 @@ def _cut(request: _Request, old: Project) -> int:
         for step in steps
         for line in release_steps.told(step, is_quiet=request.quiet, roads_are_meant=is_meant)
     )
-    write(lines, None, machine=False)
+    write_output(lines, None, machine=False)
     if result is None:
         click.echo(f"error: {' and '.join(reasons)}; nothing was written", err=True)
         return ExitCode.FINDINGS
@@ -190,7 +190,7 @@ def _cut(request: _Request, old: Project) -> int:
     tell_remarks(new, result)
     placement = _whole(result, new, new_content)
     if request.dry_run:
-        write(_planned(request, old, (content, new_content), placement), None, machine=False)
+        write_output(_planned(request, old, (content, new_content), placement), None, machine=False)
         return ExitCode.CLEAN
     done = place(placement)
     click.echo(f"{old.source.package} {request.version}: {count(len(done), 'file')} written.", err=True)
@@ -228,7 +228,7 @@ def _as_json(outcome: _Outcome, config: Config) -> int:
         place(placement)
     head = {"release": request.version, "state": state, "reasons": outcome.reasons}
     document = release_document(new, head, due, found, release_steps.as_json(outcome.steps))
-    write(document, None, machine=True)
+    write_output(document, None, machine=True)
     return ExitCode.FINDINGS if state == "refused" else ExitCode.CLEAN
 
 
