@@ -12,7 +12,7 @@ from typing import Any, Final
 from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Finding
-from everpath.rules.lint import FOLDERS, Selection, judge_folders
+from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundle
 
 Json = dict[str, Any]
 
@@ -230,7 +230,5 @@ def lay_out(files: Files, folder: Path) -> Path:
 
 def judged(folder: Path, surroundings: LintTarget | None = None) -> tuple[Finding, ...]:
     """What all rules say of a bundle's folder, the optional ones included."""
-    selection = Selection(subjects=FOLDERS, validators=frozenset(OPTIONAL))
-    return judge_folders(
-        [load_folder_for_lint(str(folder), surroundings or LintTarget())], selection
-    ).findings
+    selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
+    return lint_bundle(load_folder_for_lint(str(folder), surroundings or LintTarget()), selection).findings

@@ -147,7 +147,7 @@ def test_the_configuration_may_name_validators_and_the_kubernetes_version(
         (["--select-optional", "operatorhub/v3"], "no validator is called 'operatorhub/v3'"),
         (["--select-optional", "name=multiarch"], "everpath does not check multiarch"),
         (["--kube-version", "new"], "--kube-version 'new' is not a version"),
-        (["--select", "EP2"], "--select EP2 names no rule that is asked here"),
+        (["--select", "EP2"], "--select EP2: this command runs none of these rules"),
     ],
 )
 def test_a_wrong_option_is_refused(

@@ -195,7 +195,7 @@ def test_a_misspelled_package_or_target_is_an_error(everpath: Everpath) -> None:
             "--version-range is for OLM v1, --starting-csv for OLM v0",
         ),
         (["--policy", "v1", "--starting-csv", "op.v1.2.3"], "--starting-csv is for OLM v0"),
-        (["--version-range", "foo"], "--version-range 'foo' is none: improper constraint: foo"),
+        (["--version-range", "foo"], "--version-range 'foo' is invalid: improper constraint: foo"),
         (["--installed", ""], "an empty name is nothing to ask about"),
         (["--installed", " "], "an empty name is nothing to ask about"),
         (["--policy", "v1", "--approval", "Manual"], "--approval Manual is for OLM v0"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.resolvers.admission import version_refusal
+from everpath.resolvers.cluster_extension_crd import version_range_error
 
 
 @pytest.mark.parametrize(
     "text", ["1.2.3", "1.x", "1.*", "*", "^1 || ^3", ">=1.0.0, <2.0.0", ">=1.0.0 <2.0.0", "1" * 64]
 )
 def test_what_most_people_write_is_taken(text: str) -> None:
-    assert version_refusal(text) is None
+    assert version_range_error(text) is None
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_what_most_people_write_is_taken(text: str) -> None:
     ],
 )
 def test_what_is_refused_has_a_reason(text: str, reason: str) -> None:
-    assert version_refusal(text) == reason
+    assert version_range_error(text) == reason

@@ -20,8 +20,8 @@ from everpath.paths.mirror_v1 import mirror_v1
 from everpath.paths.report import Question, roadbook
 from everpath.paths.set_cover import smallest_cover
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
 from everpath.scc import strongly_connected_components
+from everpath.upgrade_paths.hops import hops_from
 from everpath.versions import Version, parse
 from graphs import channel_graph
 from strategies import channel_graphs, drawings
@@ -40,7 +40,7 @@ def _every_road(net: Network, start: str, goal: str) -> Iterator[tuple[str, ...]
 @given(channel_graphs())
 def test_a_hop_is_an_edge_to_something_installable(graph: ChannelGraph) -> None:
     net = network([graph])
-    installable = {*olm_v0.order(graph).chain, *olm_v1.ranking(graph)}
+    installable = {*olm_v0.sort_channel(graph).chain, *olm_v1.ranking(graph)}
     for name in graph.entries:
         accepting = {edge.successor for edge in graph.successors(name)}
         assert set(net.ahead(name)) == (accepting & installable) - {name}
@@ -126,9 +126,9 @@ def test_the_first_roads_are_all_roads_shortest_first(graph: ChannelGraph) -> No
 @given(channel_graphs())
 def test_what_a_resolver_does_is_among_what_the_edges_allow(graph: ChannelGraph) -> None:
     net = network([graph])
-    for hops in (olm_v0.hops(graph).next, olm_v1.hops(graph)):
+    for hops in (olm_v0.next_hops(graph).next, olm_v1.next_hops(graph)):
         for name in hops:
-            road = (name, *walk(hops, name))
+            road = (name, *hops_from(hops, name))
             assert all(end in net.ahead(start) for start, end in pairwise(road))
 
 
@@ -268,7 +268,7 @@ def test_the_v1_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since
 
 def _serves_v1(graph: ChannelGraph, kept: frozenset[str], served: set[str], goals: Sequence[str]) -> bool:
     """Everybody served ends at a goal, nobody goes down to it, and every goal or its equal is kept."""
-    standings = olm_v1.standings(graph)
+    standings = olm_v1.sort_keys(graph)
     if not all(any(standings[name] == standings[goal] for name in kept & {*goals}) for goal in goals):
         return False
     everyone = {name: graph.versions.get(name) for name in graph.entries}
@@ -299,7 +299,7 @@ def _can_arrive(graph: ChannelGraph, start: str, kept: Sequence[str], goals: Seq
 
 def _choices(graph: ChannelGraph, installed: str, kept: Sequence[str]) -> set[str]:
     """Of those who accept what is installed, and of its equals, the highest: OLM v1 takes one of them."""
-    standings = olm_v1.standings(graph)
+    standings = olm_v1.sort_keys(graph)
     accepting = {edge.successor for edge in graph.successors(installed)}
     accepting |= {name for name in kept if graph.versions[name] == graph.versions[installed]}
     found = {name: standings[name] for name in accepting & {*kept}}

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
-from everpath.go_types.shapes import SHAPES, fits_plainly, misfits
+from everpath.go_types import type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES, has_only_strings
 from everpath.loaders.fbc.documents import Chunk
 from everpath.loaders.fbc.file import _json_values
 from everpath.loaders.fbc.lazy_json import JsonSkeletons
@@ -32,20 +33,20 @@ _ANYTHING = st.one_of(_MAPPINGS, _MAPPINGS, _VALUES, st.just(UNREAD))
 @given(st.lists(_ANYTHING, max_size=5))
 def test_an_api_is_provided_twice_if_an_earlier_property_provides_it(values: list[object]) -> None:
     properties = tuple(Property("olm.gvk", value, HERE.at(i)) for i, value in enumerate(values))
-    apis = [olm_v0.gvk(value) for value in values]
+    apis = [olm_v0.parse_gvk(value) for value in values]
     repeated = [(api, properties[i]) for i, api in enumerate(apis) if api is not None and api in apis[:i]]
-    assert list(olm_v0.provided_twice(Bundle("a", "op", "1.0.0", HERE, properties=properties))) == repeated
+    assert list(olm_v0.repeated_apis(Bundle("a", "op", "1.0.0", HERE, properties=properties))) == repeated
 
 
-@given(st.sampled_from(sorted(SHAPES)), _ANYTHING)
+@given(st.sampled_from(sorted(PROPERTY_TYPES)), _ANYTHING)
 def test_what_fits_plainly_has_no_misfit(kind: str, value: object) -> None:
-    if fits_plainly(value, kind):
-        assert list(misfits(value, SHAPES[kind], strict=True)) == []
+    if has_only_strings(value, kind):
+        assert list(type_mismatches(value, PROPERTY_TYPES[kind], allow_unknown_fields=False)) == []
 
 
 def test_usual_values_fit_plainly() -> None:
-    assert fits_plainly({"group": "a.b", "kind": "Thing", "version": "v1"}, "olm.gvk")
-    assert fits_plainly({"packageName": "op", "version": "1.0.0"}, "olm.package")
+    assert has_only_strings({"group": "a.b", "kind": "Thing", "version": "v1"}, "olm.gvk")
+    assert has_only_strings({"packageName": "op", "version": "1.0.0"}, "olm.package")
 
 
 @st.composite

@@ -89,7 +89,8 @@ GROUPS: Final = (
             "rules.dns_names",
             "rules.image_references",
             "rules.bundle_versions",
-            "go_types.shapes",
+            "go_types.decoding",
+            "go_types.properties",
         ),
         (
             "tests/rules_documents",

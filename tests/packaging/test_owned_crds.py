@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from everpath.model.bundle_contents import Manifest
 from operators import base, crd, csv
 
@@ -139,3 +141,17 @@ def test_status_descriptors_of_the_base_are_merged() -> None:
         ("phase", "State"),
     ]
     assert item["statusDescriptors"][1]["x-descriptors"] == ["urn:alm:descriptor:io.kubernetes.phase"]
+
+
+@pytest.mark.parametrize("wrong", [{"v1": True}, ["v1"], 1, None])
+def test_a_version_name_that_is_not_a_string_counts_as_absent(wrong: object) -> None:
+    given = crd()
+    given.body["spec"]["versions"][0]["name"] = wrong
+    assert owned_crd(given)["version"] == ""
+
+
+@pytest.mark.parametrize("key", ["name", "version"])
+def test_an_owned_crd_of_the_base_whose_name_is_not_a_string_is_ignored(key: str) -> None:
+    item: dict[str, Any] = {"name": "widgets.acme.io", "version": "v1", "displayName": "Mine"}
+    given = base(customresourcedefinitions={"owned": [{**item, key: {}}]})
+    assert owned_crd(given, crd())["displayName"] == "Widget"

@@ -233,3 +233,9 @@ def test_a_deployment_must_have_all_selected_labels() -> None:
     called.body["spec"]["selector"]["more"] = "x"
     bundle = csv(configuration(), called, labelled_deployment("a", "proxy"), labelled_deployment("z", "acme"))
     assert bundle["spec"]["webhookdefinitions"][0]["deploymentName"] == "z"
+
+
+@pytest.mark.parametrize("key", ["type", "generateName"])
+def test_a_definition_of_the_base_whose_name_is_not_a_string_is_kept(key: str) -> None:
+    item = {"type": "ValidatingAdmissionWebhook", "generateName": "other", key: {}}
+    assert csv(base(webhookdefinitions=[item]))["spec"]["webhookdefinitions"] == [item]

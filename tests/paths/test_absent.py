@@ -9,7 +9,7 @@ from everpath.paths.constraints import Demand, DemandKind
 from everpath.paths.hop_graph import POLICIES, Policy
 from everpath.paths.report import Question, Verdict, roadbook
 from everpath.ranges import Range, sample_versions
-from everpath.resolvers.decisions import Installed
+from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import parse
 from graphs import package_graph
 
@@ -23,7 +23,7 @@ def _asked(
     text: str,
     policy: Policy = "any",
     channel: str | None = None,
-    start: Installed | None = None,
+    start: InstalledBundle | None = None,
 ) -> Verdict:
     package = package_graph(drawing)
     channels = tuple(graph for graph in package.channels if channel in (None, graph.name))
@@ -63,7 +63,7 @@ def test_whoever_is_named_may_land_where_nobody_should() -> None:
 
 
 def test_with_a_start_nobody_else_is_counted() -> None:
-    start = Installed("op.v2.0.0", parse("2.0.0"))
+    start = InstalledBundle("op.v2.0.0", parse("2.0.0"))
     assert _asked(NAMED, DemandKind.MUST_PASS, "2.1.0", start=start).holds
     assert _asked(RANGED, DemandKind.NEVER, "2.0.0", start=start).holds
 

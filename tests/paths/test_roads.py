@@ -8,7 +8,7 @@ from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.paths import path_counts
 from everpath.paths.hop_graph import goals, network
 from everpath.paths.mirror_v1 import mirror_v1
-from everpath.resolvers.decisions import Installed
+from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import parse
 from graphs import channel_graph, package_graph
 
@@ -82,10 +82,10 @@ def test_what_nobody_can_install_is_no_station() -> None:
 
 def test_one_may_start_outside_of_the_channel() -> None:
     graph = channel_graph("c: b / - / >=1.0.0 <1.5.0\nb")
-    assert network([graph], "any", [Installed("x", parse("1.2.0"))]).ahead("x") == ("c",)
-    assert network([graph], "v0", [Installed("x", parse("1.2.0"))]).ahead("x") == ("c",)
-    assert network([graph], "v1", [Installed("x", parse("1.2.0"))]).ahead("x") == ("c",)
-    assert network([graph], "any", [Installed("x", None)]).ahead("x") == ()
+    assert network([graph], "any", [InstalledBundle("x", parse("1.2.0"))]).ahead("x") == ("c",)
+    assert network([graph], "v0", [InstalledBundle("x", parse("1.2.0"))]).ahead("x") == ("c",)
+    assert network([graph], "v1", [InstalledBundle("x", parse("1.2.0"))]).ahead("x") == ("c",)
+    assert network([graph], "any", [InstalledBundle("x", None)]).ahead("x") == ()
 
 
 def test_a_resolver_takes_one_road() -> None:

@@ -9,7 +9,7 @@ import pytest
 from everpath import read
 from everpath.loaders.fbc.indexignore import _fits
 from everpath.parsing import json_text, yaml11
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
 
 TWICE = '{"schema": "x", "a": {"b": 1, "b": 2}, '
 
@@ -41,7 +41,7 @@ def test_half_a_surrogate_pair_is_the_replacement_character() -> None:
 
 def test_a_name_of_half_a_surrogate_pair_can_be_judged(tmp_path: Path) -> None:
     (tmp_path / "catalog.json").write_text(r'{"schema": "olm.package", "name": "\ud800"}')
-    report = check(read(str(tmp_path)).catalog)
+    report = lint(read(str(tmp_path)).catalog)
     assert "EP101" in {finding.rule for finding in report.findings}
 
 

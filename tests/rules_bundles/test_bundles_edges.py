@@ -75,8 +75,8 @@ def test_a_bundle_called_like_another_is_told_where_it_is_called_so() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), bundle(A), bundle(A)), "EP403")
     assert (finding.entry, finding.place.file, finding.place.pointer) == (A, "3.yaml", ("name",))
     assert finding.because == ("the other is in 2.yaml", REFUSED)
-    assert finding.other is not None
-    assert (finding.other.file, finding.other.pointer) == ("2.yaml", ("name",))
+    assert finding.related is not None
+    assert (finding.related.file, finding.related.pointer) == ("2.yaml", ("name",))
 
 
 def test_of_two_copied_folders_the_first_is_to_be_parted() -> None:

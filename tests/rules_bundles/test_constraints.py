@@ -9,7 +9,7 @@ import pytest
 
 from documents import bundle, catalog, channel, package
 from everpath.rules.cel import CelError, check
-from everpath.rules.constraints import _size, faults
+from everpath.rules.constraints import constraint_problems, json_size
 from everpath.rules.findings import Severity
 from graphs import findings, parse_report
 
@@ -41,19 +41,19 @@ def test_constraints_that_olm_reads(constraint: object) -> None:
 @pytest.mark.parametrize(
     ("constraint", "message"),
     [
-        ({}, "a constraint says nothing"),
-        (None, "a constraint says nothing"),
-        ({"failureMessage": "needs a"}, "a constraint says nothing"),
-        ("text", "the value must be an object, not the text 'text'"),
+        ({}, "it has no kind"),
+        (None, "it has no kind"),
+        ({"failureMessage": "needs a"}, "it has no kind"),
+        ("text", "the value must be a mapping, not the string 'text'"),
         ({**GVK, "arbitrary": 1}, "there is no field 'arbitrary'"),
         ({"package": {"packageName": "a"}}, "the range '' does not parse: it is empty"),
         ({"gvk": {"kindd": "A"}}, "there is no field 'kindd'"),
         ({"all": {"constraint": []}}, "there is no field 'constraint'"),
-        ({"all": []}, "all must be an object, not a list"),
-        ({"package": "a"}, "package must be an object, not the text 'a'"),
-        ({"gvk": {"kind": 1}}, "gvk.kind must be text, not a whole number"),
-        ({"all": {"constraints": [GVK, {}]}}, "a constraint says nothing"),
-        ({"all": {"constraints": [GVK, None]}}, "a constraint says nothing"),
+        ({"all": []}, "all must be a mapping, not a list"),
+        ({"package": "a"}, "package must be a mapping, not the string 'a'"),
+        ({"gvk": {"kind": 1}}, "gvk.kind must be a string, not the number 1"),
+        ({"all": {"constraints": [GVK, {}]}}, "it has no kind"),
+        ({"all": {"constraints": [GVK, None]}}, "it has no kind"),
         ({"all": {"constraints": [{"any": {"constraints": [{"x": 1}]}}]}}, "there is no field 'x'"),
         (
             {"cel": {"rule": "1"}},
@@ -67,7 +67,7 @@ def test_constraints_that_fail_the_namespace(constraint: object, message: str) -
 
 
 def test_a_misspelled_field_is_named_with_what_was_meant() -> None:
-    (fault, *_) = faults({"packge": {"packageName": "a", "versionRange": "1.0.0"}})
+    (fault, *_) = constraint_problems({"packge": {"packageName": "a", "versionRange": "1.0.0"}})
     assert fault.fix == "did you mean 'package'?"
 
 
@@ -76,20 +76,20 @@ def test_a_misspelled_field_is_named_with_what_was_meant() -> None:
     [
         ({"package": {"packageName": "a", "version": ">=1.0.0"}}, "did you mean 'versionRange'?"),
         ({"Package": {"name": "a"}}, "did you mean 'packageName'?"),
-        ({"gvk": {"packageName": "a"}}, "there are group, kind and version"),
+        ({"gvk": {"packageName": "a"}}, "the fields are group, kind and version"),
         ({"all": {"constraints": [{"any": {"constraint": [GVK]}}]}}, "did you mean 'constraints'?"),
-        ({"cel": {"expression": "true"}}, "there are rule"),
+        ({"cel": {"expression": "true"}}, "the fields are rule"),
     ],
 )
 def test_an_unknown_field_is_guessed_among_those_of_its_struct_and_reported_alone(
     constraint: object, fix: str
 ) -> None:
-    assert [fault.fix for fault in faults(constraint)] == [fix]
+    assert [fault.fix for fault in constraint_problems(constraint)] == [fix]
 
 
 def test_a_range_within_a_constraint_is_read_like_any_other() -> None:
     constraint = {"all": {"constraints": [{"package": {"packageName": "a", "versionRange": "<v2.0.0"}}]}}
-    (fault,) = faults(constraint)
+    (fault,) = constraint_problems(constraint)
     assert fault.path == ("all", "constraints", 0, "package", "versionRange")
     assert fault.because[0] == "<v2.0.0"
     assert len(fault.because) == 2  # what to write instead is the fix
@@ -98,16 +98,19 @@ def test_a_range_within_a_constraint_is_read_like_any_other() -> None:
 
 def test_of_two_kinds_olm_reads_the_first_and_this_is_a_warning() -> None:
     made = {**PACKAGE, "gvk": GVK["gvk"], "cel": {"rule": "nonsense"}}
-    (fault,) = faults(made)
-    assert fault.message == "a constraint is of one kind; OLM reads gvk and passes over package and cel"
+    (fault,) = constraint_problems(made)
+    assert fault.message == "it has several kinds: OLM v0 evaluates gvk and ignores package and cel"
     assert not fault.is_fatal
 
 
 def test_what_olm_passes_over_need_not_make_sense_but_must_parse() -> None:
-    assert [f.is_fatal for f in faults({**GVK, "all": {"constraints": [{}]}})] == [False]
-    assert [f.is_fatal for f in faults({**GVK, "all": {"constraints": [{"x": 1}]}})] == [False, True]
+    assert [f.is_fatal for f in constraint_problems({**GVK, "all": {"constraints": [{}]}})] == [False]
+    assert [f.is_fatal for f in constraint_problems({**GVK, "all": {"constraints": [{"x": 1}]}})] == [
+        False,
+        True,
+    ]
     nested: dict[str, Any] = {"any": {"constraints": [{}]}}
-    assert [f.is_fatal for f in faults({**GVK, "all": {"constraints": [nested]}})] == [False]
+    assert [f.is_fatal for f in constraint_problems({**GVK, "all": {"constraints": [nested]}})] == [False]
 
 
 def test_what_does_not_parse_is_read_all_the_same_as_far_as_it_goes() -> None:
@@ -124,14 +127,15 @@ def test_only_what_fails_the_namespace_is_said_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "effect"), [("all", "is always met"), ("any", "can never be met"), ("not", "is always met")]
+    ("kind", "effect"),
+    [("all", "is always satisfied"), ("any", "is never satisfied"), ("not", "is always satisfied")],
 )
 def test_a_list_of_no_constraints_is_a_warning(kind: str, effect: str) -> None:
     made = catalog(
         package(), channel(A), bundle(A, "", {"type": "olm.constraint", "value": {kind: {"constraints": []}}})
     )
     (finding,) = parse_report(made, "EP425")
-    assert finding.message.endswith(f"{kind} of no constraints {effect}")
+    assert finding.message.endswith(f"{kind} without constraints {effect}")
     assert finding.severity is Severity.WARNING
 
 
@@ -139,7 +143,7 @@ def test_a_constraint_has_at_most_131072_bytes_of_compact_json() -> None:
     frame = len('{"failureMessage":"","gvk":{"kind":"é"}}'.encode())
     for size, count in ((131072, 0), (131073, 1)):
         made = {"failureMessage": "x" * (size - frame), "gvk": {"kind": "é"}}
-        assert len(list(faults(made))) == count
+        assert len(list(constraint_problems(made))) == count
 
 
 @pytest.mark.parametrize(
@@ -147,14 +151,14 @@ def test_a_constraint_has_at_most_131072_bytes_of_compact_json() -> None:
 )
 def test_size_is_that_of_compact_json(value: object) -> None:
     compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    assert _size(value) == len(compact.encode())
+    assert json_size(value) == len(compact.encode())
 
 
 def test_no_depth_of_nesting_overwhelms_the_reader() -> None:
     made: dict[str, Any] = {"gvk": {"kindd": "A"}}
     for _ in range(3000):
         made = {"not": {"constraints": [made]}}
-    (fault,) = faults(made)
+    (fault,) = constraint_problems(made)
     assert len(fault.path) == 3 * 3000 + 2
 
 

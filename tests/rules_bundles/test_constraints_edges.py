@@ -8,9 +8,9 @@ import pytest
 
 from documents import in_folder
 from everpath.model import Bundle
-from everpath.rules.bundle_versions import by_version
-from everpath.rules.constraints import _size, faults
-from everpath.rules.image_references import mended, reference_fault
+from everpath.rules.bundle_versions import sort_by_version
+from everpath.rules.constraints import constraint_problems, json_size
+from everpath.rules.image_references import corrected_reference, reference_error
 
 GVK = {"gvk": {"group": "a.io", "kind": "A", "version": "v1"}}
 SHA = "sha256:" + "a" * 64
@@ -18,7 +18,7 @@ SHA = "sha256:" + "a" * 64
 
 def test_every_unknown_field_is_told_outermost_and_first_first() -> None:
     inner = {"constraints": [{"u": 1, "v": 1}, {"w": 1}]}
-    assert [fault.path for fault in faults({"x": 1, "all": inner})] == [
+    assert [fault.path for fault in constraint_problems({"x": 1, "all": inner})] == [
         ("x",),
         ("all", "constraints", 0, "u"),
         ("all", "constraints", 0, "v"),
@@ -29,9 +29,9 @@ def test_every_unknown_field_is_told_outermost_and_first_first() -> None:
 @pytest.mark.parametrize(
     ("constraint", "fix"),
     [
-        ({}, "give it one of gvk, package, all, any, not and cel"),
-        ({"all": {"constraints": []}}, "list constraints in it"),
-        ({**GVK, "all": {"constraints": [GVK]}}, "join them with all"),
+        ({}, "add one of gvk, package, all, any, not and cel"),
+        ({"all": {"constraints": []}}, "add constraints to all"),
+        ({**GVK, "all": {"constraints": [GVK]}}, "combine them with all"),
         ({"failureMessage": "x" * 131072}, "split it"),
         ({"package": {"PACKAGENAMEX": 1}}, "did you mean 'packageName'?"),
         (
@@ -41,26 +41,26 @@ def test_every_unknown_field_is_told_outermost_and_first_first() -> None:
     ],
 )
 def test_a_fault_says_what_to_do(constraint: dict[str, Any], fix: str) -> None:
-    assert next(faults(constraint)).fix == fix
+    assert next(constraint_problems(constraint)).fix == fix
 
 
 def test_the_first_of_two_kinds_is_judged() -> None:
     both = {"package": {"packageName": "a", "versionRange": "<v1"}, "cel": {"rule": "true"}}
-    assert [fault.path for fault in faults(both)] == [(), ("package", "versionRange")]
+    assert [fault.path for fault in constraint_problems(both)] == [(), ("package", "versionRange")]
 
 
 def test_a_rule_that_does_not_compile_is_told_where_it_stands() -> None:
-    (fault,) = faults({"all": {"constraints": [{"cel": {"rule": "nonsense"}}]}})
+    (fault,) = constraint_problems({"all": {"constraints": [{"cel": {"rule": "nonsense"}}]}})
     assert fault.path == ("all", "constraints", 0, "cel", "rule")
 
 
 def test_constraints_of_another_type_are_not_called_empty_too() -> None:
-    (fault,) = faults({"all": {"constraints": 0}})
-    assert fault.message == "all.constraints must be a list, not a whole number"
+    (fault,) = constraint_problems({"all": {"constraints": 0}})
+    assert fault.message == "all.constraints must be a list, not the number 0"
 
 
 def test_half_a_character_has_a_size() -> None:
-    assert _size("\ud800") == 5
+    assert json_size("\ud800") == 5
 
 
 # Images
@@ -75,7 +75,7 @@ def test_half_a_character_has_a_size() -> None:
     ],
 )
 def test_why_a_text_is_no_image(image: str, fault: str) -> None:
-    assert reference_fault(image) == fault
+    assert reference_error(image) == fault
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_why_a_text_is_no_image(image: str, fault: str) -> None:
     ],
 )
 def test_what_a_text_that_is_no_image_was_meant_to_be(image: str, meant: str | None) -> None:
-    assert mended(image) == meant
+    assert corrected_reference(image) == meant
 
 
 # Versions
@@ -100,11 +100,11 @@ def test_bundles_come_lowest_first_and_equal_ones_by_name() -> None:
         in_folder("z", "none"),
         in_folder("a.v1", "1.0.0+2"),
     ]
-    assert [bundle.name for _, bundle in by_version(made)] == ["a.v1", "c.v1", "b.v2"]
+    assert [bundle.name for _, bundle in sort_by_version(made)] == ["a.v1", "c.v1", "b.v2"]
 
 
 @pytest.mark.parametrize(("length", "meant"), [(1040, "op:1"), (1041, None)])
 def test_what_is_twice_as_long_as_any_reference_is_not_searched_for_one(
     length: int, meant: str | None
 ) -> None:
-    assert mended("op:1".rjust(length, "/")) == meant
+    assert corrected_reference("op:1".rjust(length, "/")) == meant

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from documents import Document, bundle, catalog, channel, in_folder, package, package_property, repository
-from everpath.go_types.shapes import SHAPES, field, misfits
+from everpath.go_types import field, type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.model import UNREAD, Bundle, Catalog, Place, Property
 from everpath.rules.findings import Severity
 from graphs import findings, parse_report
@@ -110,26 +111,26 @@ def test_go_does_not_regard_case_and_takes_the_last_spelling() -> None:
     [
         ("olm.gvk", GVK, []),
         ("olm.gvk", None, []),
-        ("olm.gvk", {**GVK, "KIND": 1}, ["KIND must be text, not a whole number"]),
-        ("olm.gvk", "a", ["the value must be an object, not the text 'a'"]),
-        ("olm.label.required", {"label": True}, ["label must be text, not true or false"]),
+        ("olm.gvk", {**GVK, "KIND": 1}, ["KIND must be a string, not the number 1"]),
+        ("olm.gvk", "a", ["the value must be a mapping, not the string 'a'"]),
+        ("olm.label.required", {"label": True}, ["label must be a string, not true"]),
         ("olm.channel", {"priority": 2.0}, []),
-        ("olm.channel", {"priority": True}, ["priority must be a whole number, not true or false"]),
-        ("olm.channel", {"priority": "x"}, ["priority must be a whole number, not the text 'x'"]),
-        ("olm.csv.metadata", {"keywords": ["a", 1]}, ["keywords.1 must be text, not a whole number"]),
-        ("olm.csv.metadata", {"keywords": "a"}, ["keywords must be a list, not the text 'a'"]),
-        ("olm.csv.metadata", {"labels": {"a": "b", "c": []}}, ["labels.c must be text, not a list"]),
-        ("olm.csv.metadata", {"provider": [1.5]}, ["provider must be an object, not a list"]),
+        ("olm.channel", {"priority": True}, ["priority must be a 64-bit integer, not true"]),
+        ("olm.channel", {"priority": "x"}, ["priority must be a 64-bit integer, not the string 'x'"]),
+        ("olm.csv.metadata", {"keywords": ["a", 1]}, ["keywords.1 must be a string, not the number 1"]),
+        ("olm.csv.metadata", {"keywords": "a"}, ["keywords must be a list, not the string 'a'"]),
+        ("olm.csv.metadata", {"labels": {"a": "b", "c": []}}, ["labels.c must be a string, not a list"]),
+        ("olm.csv.metadata", {"provider": [1.5]}, ["provider must be a mapping, not a list"]),
         ("olm.csv.metadata", {"unknown": {"a": 1}, "crdDescriptions": {"owned": [{"name": "a"}]}}, []),
         (
             "olm.csv.metadata",
             {"crdDescriptions": {"owned": [{"specDescriptors": [{"path": 1.5, "value": 1}]}]}},
-            ["crdDescriptions.owned.0.specDescriptors.0.path must be text, not a number"],
+            ["crdDescriptions.owned.0.specDescriptors.0.path must be a string, not the number 1.5"],
         ),
     ],
 )
 def test_values_fit_their_shape_or_say_where_not(kind: str, value: object, messages: list[str]) -> None:
-    assert [m.message for m in misfits(value, SHAPES[kind])] == messages
+    assert [m.message for m in type_mismatches(value, PROPERTY_TYPES[kind])] == messages
 
 
 def test_a_misshapen_value_is_reported_where_it_is_written() -> None:
@@ -151,7 +152,7 @@ def test_what_was_not_read_is_not_judged() -> None:
         "op",
         "1.0.0",
         Place("f"),
-        properties=tuple(Property(kind, UNREAD, Place("f")) for kind in (*SHAPES, "olm.constraint")),
+        properties=tuple(Property(kind, UNREAD, Place("f")) for kind in (*PROPERTY_TYPES, "olm.constraint")),
     )
     made = catalog(package(), channel(A))
     (op,) = made.packages

@@ -48,8 +48,8 @@ def test_every_misfit_of_every_property_is_told() -> None:
     found = told("EP423", stating("olm.gvk", misshapen), stating("olm.package", "op"))
     assert [(f.place.pointer[1:], f.fix) for f in found] == [
         ((1, "value", "group"), "quote it"),
-        ((1, "value", "kind"), "quote it"),
-        ((2, "value"), "write an object, or remove the property"),
+        ((1, "value", "kind"), "write a string, or remove the property"),
+        ((2, "value"), "write a mapping, or remove the property"),
     ]
 
 

@@ -12,8 +12,9 @@ _CSV_SPEC = "v1alpha1.ClusterServiceVersionSpec"
 _SCHEMA = "apiextensions.JSONSchemaProps"
 
 
-def messages(value: Any, struct: str, **options: bool) -> list[str]:
-    return [mismatch.message for mismatch in type_mismatches(value, struct, **options)]
+def messages(value: Any, struct: str, ignore_case: bool = True) -> list[str]:
+    mismatches = type_mismatches(value, struct, ignore_case=ignore_case)
+    return [mismatch.message for mismatch in mismatches]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ def test_a_value_that_go_decodes_is_accepted(struct: str, value: Any) -> None:
     ("struct", "value", "message"),
     [
         ("core.EnvVar", {"value": 5}, "value must be a string, not the number 5"),
-        ("core.EnvVar", [], "the document must be a mapping, not a list"),
+        ("core.EnvVar", [], "the value must be a mapping, not a list"),
         ("core.Container", {"args": "a"}, "args must be a list, not the string 'a'"),
         (
             "core.ContainerPort",
@@ -59,6 +60,16 @@ def test_a_value_that_go_decodes_is_accepted(struct: str, value: Any) -> None:
             "core.ContainerPort",
             {"containerPort": 1.5},
             "containerPort must be a 32-bit integer, not the number 1.5",
+        ),
+        (
+            "core.ContainerPort",
+            {"containerPort": float("inf")},
+            "containerPort must be a 32-bit integer, not the number inf",
+        ),
+        (
+            "core.ContainerPort",
+            {"containerPort": float("nan")},
+            "containerPort must be a 32-bit integer, not the number nan",
         ),
         (
             "core.ContainerPort",

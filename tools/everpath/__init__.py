@@ -3,7 +3,7 @@
 The surface for programs, each name imported when it is first asked for:
 
     catalog = everpath.read("catalog/").catalog
-    report = everpath.check(catalog)
+    report = everpath.lint(catalog)
     for finding in report.findings: ...
 """
 
@@ -17,7 +17,7 @@ __all__ = [
     "Report",
     "Severity",
     "__version__",
-    "check",
+    "lint",
     "read",
 ]
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from everpath.model import Catalog
     from everpath.ranges import Range
     from everpath.rules.findings import Finding, Severity
-    from everpath.rules.lint import Report, check
+    from everpath.rules.lint import Report, lint
 
 __version__: Final = "0.1.0"
 
@@ -44,7 +44,7 @@ _HOMES: Final = {
     "Range": "everpath.ranges",
     "Report": "everpath.rules.lint",
     "Severity": "everpath.rules.findings",
-    "check": "everpath.rules.lint",
+    "lint": "everpath.rules.lint",
     "read": "everpath.loaders.reading",
 }
 

@@ -13,8 +13,9 @@ from everpath.errors import EverpathError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.reporters.formatting import count, join_names, printable
-from everpath.resolvers.extensions import Source
-from everpath.simulate import Asked, released
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.simulate import InstalledVersion
+from everpath.simulate import find_installed as find_in_graphs
 
 _MAX_NAMES: Final = 5
 
@@ -25,31 +26,32 @@ class CatalogSet:
     def __init__(self, served: Sequence[ServedCatalog], catalogs: Sequence[Catalog]) -> None:
         self.unread = sum(map(unreadable_part_count, catalogs))
         self.names = tuple(each.name for each in served) if len(served) > 1 else ()
-        self._packages: dict[str, list[Source]] = {}
+        self._packages: dict[str, list[ClusterCatalog]] = {}
         for each, catalog in zip(served, catalogs, strict=True):
             for package in catalog.packages:
-                source = Source(each.name, each.priority, PackageGraph(package))
+                source = ClusterCatalog(each.name, each.priority, PackageGraph(package))
                 self._packages.setdefault(package.name, []).append(source)
 
-    def packages(self, wanted: Sequence[str]) -> dict[str, list[Source]]:
+    def packages(self, wanted: Sequence[str]) -> dict[str, list[ClusterCatalog]]:
         """Return the sources of each wanted package, or of all, sorted by name."""
         return {name: self._packages[name] for name in sorted(self._packages) if not wanted or name in wanted}
 
 
 def find_installed(
     text: str,
-    packages: Mapping[str, Sequence[Source]],
+    packages: Mapping[str, Sequence[ClusterCatalog]],
     *,
     warn: Callable[[str], None] | None = None,
     unread: int = 0,
-) -> dict[str, tuple[Asked, ...]]:
+) -> dict[str, tuple[InstalledVersion, ...]]:
     """Return the CSVs that a name or version stands for, by package.
 
     With a single package an unknown name is accepted, and `warn` is called with what it is taken for.
     Raises an error if nothing matches; `unread` parts of the catalogs may be the reason.
     """
     matches = {
-        name: released(_graphs(sources), text, guess=len(packages) == 1) for name, sources in packages.items()
+        name: find_in_graphs(_graphs(sources), text, guess=len(packages) == 1)
+        for name, sources in packages.items()
     }
     matches = {name: csvs for name, csvs in matches.items() if csvs}
     if not matches:
@@ -61,7 +63,9 @@ def find_installed(
     return matches
 
 
-def with_entry(name: str, packages: dict[str, list[Source]], unread: int = 0) -> dict[str, list[Source]]:
+def with_entry(
+    name: str, packages: dict[str, list[ClusterCatalog]], unread: int = 0
+) -> dict[str, list[ClusterCatalog]]:
     """Return the packages with an entry of that name; a single package also without."""
     matches = {
         package: sources
@@ -73,9 +77,11 @@ def with_entry(name: str, packages: dict[str, list[Source]], unread: int = 0) ->
     return matches or packages
 
 
-def describe_unknown(text: str, csv: Asked, packages: Mapping[str, Sequence[Source]]) -> list[str]:
+def describe_unknown(
+    text: str, csv: InstalledVersion, packages: Mapping[str, Sequence[ClusterCatalog]]
+) -> list[str]:
     """Return notes about a name that no catalog has: what it is taken for, and similar names."""
-    from everpath.paths.nearby import neighbours  # noqa: PLC0415 - only for an unknown name
+    from everpath.paths.suggestions import neighbours  # noqa: PLC0415 - only for an unknown name
 
     near = neighbours(text, _versions_by_name(packages))
     version = f"version {csv.version}" if csv.version else "an unknown version"
@@ -86,8 +92,8 @@ def describe_unknown(text: str, csv: Asked, packages: Mapping[str, Sequence[Sour
     return notes
 
 
-def _not_found(text: str, packages: Mapping[str, Sequence[Source]], unread: int) -> EverpathError:
-    from everpath.paths.nearby import nearby  # noqa: PLC0415 - only for an unknown name
+def _not_found(text: str, packages: Mapping[str, Sequence[ClusterCatalog]], unread: int) -> EverpathError:
+    from everpath.paths.suggestions import nearby  # noqa: PLC0415 - only for an unknown name
 
     near = nearby(text, _versions_by_name(packages))
     hint = f"did you mean {near!r}? " if near else ""
@@ -98,11 +104,11 @@ def _not_found(text: str, packages: Mapping[str, Sequence[Source]], unread: int)
     )
 
 
-def _graphs(sources: Sequence[Source]) -> list[PackageGraph]:
+def _graphs(sources: Sequence[ClusterCatalog]) -> list[PackageGraph]:
     return [source.package for source in sources if source.package is not None]
 
 
-def _versions_by_name(packages: Mapping[str, Sequence[Source]]) -> dict[str, str | None]:
+def _versions_by_name(packages: Mapping[str, Sequence[ClusterCatalog]]) -> dict[str, str | None]:
     """Return the versions of all bundles and entries; None for an entry without a bundle."""
     versions: dict[str, str | None] = {}
     for graph in (graph for sources in packages.values() for graph in _graphs(sources)):

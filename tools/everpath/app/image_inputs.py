@@ -103,15 +103,15 @@ def _extract(
 
 
 def _image_cache() -> ImageCache:
-    """Return the image cache beside the index of repositories, or a temporary one."""
-    from everpath.loaders.bundle.index_cache import IndexCache  # noqa: PLC0415 - see the module's docstring
+    """Return the image cache in the cache folder, or a temporary one."""
+    from everpath.file_cache import FileCache  # noqa: PLC0415 - see the module's docstring
     from everpath.oci.cache import ImageCache  # noqa: PLC0415 - see the module's docstring
 
-    index = IndexCache.of(os.environ)
+    files = FileCache.from_environment(os.environ)
     # Without a writable home folder the command works without the cache.
     with suppress(OSError):
-        if index is not None:
-            folder = index.folder / "images"
+        if files is not None:
+            folder = files.folder / "images"
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Another owner of the folder could replace its contents.
             if folder.stat().st_uid == os.geteuid():

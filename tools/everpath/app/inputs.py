@@ -24,11 +24,11 @@ from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.reporters.formatting import count
-from everpath.rules.registry import rules_about
+from everpath.rules.registry import rules_for_subjects
 
 if TYPE_CHECKING:
-    from everpath.loaders.bundle.index_cache import IndexCache
-    from everpath.loaders.bundle.verdicts import Verdicts
+    from everpath.app.lint_cache import LintCache
+    from everpath.file_cache import FileCache
 
 
 class PackageNames(dict[str, set[str]]):
@@ -84,7 +84,7 @@ class Inputs:
         path: str,
         progress: Progress | None,
         share: Share = WHOLE,
-        verdicts: Callable[[], Verdicts | None] | None = None,
+        lint_cache: Callable[[], LintCache | None] | None = None,
     ) -> Catalog:
         """Load one path, or a share of it, without the packages that have cached findings."""
         folder = local_path(path, progress)
@@ -93,19 +93,19 @@ class Inputs:
             sources=self.sources,
             progress=progress,
             thorough=self.thorough,
-            cache=_index_cache,
+            cache=_file_cache,
             default_mode=UpdateMode(self.update_mode) if self.update_mode else None,
             share=share,
-            verdicts=verdicts,
+            package_filter=lint_cache,
         ).catalog
         return catalog if folder == path else catalog._replace(name=path.removeprefix("docker://"))
 
-    def cached_verdicts(self, path: str, key: object) -> Verdicts | None:
+    def lint_cache(self, path: str, key: object) -> LintCache | None:
         """Return the cached findings of a path for a selection of rules; None without a cache."""
-        from everpath.loaders.bundle.verdicts import Verdicts  # noqa: PLC0415 - only for repositories
+        from everpath.app.lint_cache import LintCache  # noqa: PLC0415 - only for repositories
 
-        cache = None if self.thorough else _index_cache()
-        return Verdicts.of(cache, path, (self.update_mode, key)) if cache else None
+        cache = None if self.thorough else _file_cache()
+        return LintCache.for_path(cache, path, (self.update_mode, key)) if cache else None
 
     def add_names(self, names: PackageNames) -> None:
         for package, channels in names.items():
@@ -157,10 +157,10 @@ class Inputs:
         return location._replace(file=display_name(location.file))
 
 
-def _index_cache() -> IndexCache | None:
-    from everpath.loaders.bundle.index_cache import IndexCache  # noqa: PLC0415 - only for repositories
+def _file_cache() -> FileCache | None:
+    from everpath.file_cache import FileCache  # noqa: PLC0415 - only for repositories
 
-    return IndexCache.of(os.environ)
+    return FileCache.from_environment(os.environ)
 
 
 def default_path() -> str:
@@ -181,5 +181,9 @@ def unreadable_part_count(catalog: Catalog) -> int:
 
 def unreadable_parts(catalog: Catalog) -> Iterator[Problem]:
     """Yield a problem for each part of a catalog that could not be read."""
-    kinds = {rule.name for rule in rules_about(("catalog",)) if rule.unreadable} if catalog.problems else ()
+    kinds = (
+        {rule.name for rule in rules_for_subjects(("catalog",)) if rule.unreadable}
+        if catalog.problems
+        else ()
+    )
     return (problem for problem in catalog.problems if problem.kind in kinds)

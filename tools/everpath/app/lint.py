@@ -1,180 +1,201 @@
-"""Reads and judges the inputs of a run, a large one in shares: one process each."""
+"""Lint the inputs of a run: load each path and run the rules, large inputs in several processes."""
 
 from __future__ import annotations
 
-__all__ = ["judgements"]
+__all__ = ["lint_inputs", "select_rules", "today"]
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import date, datetime
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.app import worker_processes
 from everpath.app.image_inputs import local_path
 from everpath.app.inputs import Inputs, PackageNames
-from everpath.errors import UnreadableInput
+from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.reading import Progress, prepare
 from everpath.loaders.shares import WHOLE, Share
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
-from everpath.rules.lint import DefinitionsOf, Judgement, Selection, judge
+from everpath.rules.lint import LintResult, PackageCrds, Report, Selection, build_report, lint_catalog
+from everpath.rules.registry import find_rules, rules_for_subjects
+from everpath.rules.waivers import Waiver
 
 if TYPE_CHECKING:
-    from everpath.loaders.bundle.verdicts import Verdicts
+    from everpath.app.lint_cache import LintCache
 
-# What a fork saves below this size is less than it costs.
-_LARGE: Final = 4 * MEBIBYTE
+#: Below this size one process is faster than several.
+_LARGE_INPUT: Final = 4 * MEBIBYTE
 
 
-class _Memory:
-    """What was found at a path before, looked for when its reader asks.
+def today() -> date:
+    """Return the local date, by which waivers expire."""
+    return datetime.now().astimezone().date()
 
-    Of a limited selection nothing is remembered: it would drive out what is known of all. Nor where upgrades
-    are judged: they depend on files elsewhere.
+
+def select_rules(
+    selected: Sequence[str], configured: Sequence[str], subjects: frozenset[str]
+) -> frozenset[str]:
+    """Return the ids of the selected rules for some subjects; empty for all.
+
+    Raises UsageError if none of the rules in `selected` is for these subjects. The configuration applies to
+    all commands, so its rules for other subjects are ignored.
     """
-
-    def __init__(self, inputs: Inputs, path: str, selection: Selection) -> None:
-        self._inputs = inputs
-        self._path = path
-        self._selection = selection
-        self.verdicts: Verdicts | None = None
-
-    def ask(self) -> Verdicts | None:
-        asked = self._selection
-        if not asked.packages and not asked.channels and "upgrade" not in asked.subjects:
-            question = [sorted(part) if isinstance(part, frozenset) else part for part in asked]
-            self.verdicts = self._inputs.cached_verdicts(self._path, question)
-        return self.verdicts
-
-    def keep(self, parts: Sequence[_Part]) -> None:
-        """Keep what the parts of the path remember or found anew, and nothing else."""
-        if self.verdicts is not None:
-            standing = frozenset[str]().union(*(part.standing for part in parts))
-            reached = {name: verdict for part in parts for name, verdict in part.reached.items()}
-            self.verdicts.keep(standing, reached)
+    available = {rule.id for rule in rules_for_subjects(subjects)}
+    rules = find_rules(selected or configured)
+    if selected and not rules & available:
+        hint = "`everpath rules` shows the subject of each rule"
+        raise UsageError(f"--select {','.join(selected)}: this command runs none of these rules", hint=hint)
+    return rules & available
 
 
-class _Part(NamedTuple):
-    """What came of one share: names, the judgement, and whether it can stand without the others.
-
-    `standing` are the folders whose verdicts were still right; `reached` are new ones.
-    """
-
-    names: PackageNames
-    judgement: Judgement
-    is_complete: bool
-    standing: frozenset[str]
-    reached: Mapping[str, bytes]
-
-
-class _Judging(NamedTuple):
-    """How the parts of a run are judged."""
-
-    selection: Selection
-    definitions: DefinitionsOf | None
-
-    def part(self, catalog: Catalog, progress: Progress | None) -> _Part:
-        is_complete = all(package.declarations for package in catalog.packages)
-        judgement = judge(catalog, self.selection, progress, self.definitions)
-        return _Part(PackageNames.of(catalog), judgement, is_complete, frozenset(), {})
-
-
-def judgements(
+def lint_inputs(  # noqa: PLR0913 - the options of validate-graph
     inputs: Inputs,
     selection: Selection,
-    jobs: int | None,
-    progress: Progress | None,
-    definitions: DefinitionsOf | None = None,
-) -> Iterator[Judgement]:
-    """A judgement on each input, or on each share of it, read when it is its turn.
+    *,
+    waivers: Iterable[Waiver] = (),
+    today: date | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    crds: PackageCrds | None = None,
+) -> Report:
+    """Load and lint every input, and return one report.
 
-    One that cannot be read at all is noted, and the others are judged all the same.
-    `jobs` is the number of processes; None for as many as the input is worth.
+    A path that cannot be read at all is recorded in `inputs.failed`; the others are linted. `jobs` is the
+    number of processes; None chooses it by the size of the input. `crds` returns the CRDs of a package,
+    for the rules about upgrades.
     """
-    judging = _Judging(selection, definitions)
+    results: list[LintResult] = []
     for chosen in inputs.chosen:
         try:
             path = local_path(chosen, progress)
-            parts = _parts(inputs, path, judging, _processes(path, jobs), progress)
+            parts = _PathLinter(inputs, path, selection, crds).lint(_process_count(path, jobs), progress)
         except UnreadableInput as error:
             inputs.failed.append(error)
             continue
         for part in parts:
             inputs.add_names(part.names)
-            yield part.judgement
+            results.append(part.result)
+    return build_report(results, selection, waivers=waivers, today=today)
 
 
-def _parts(
-    inputs: Inputs, path: str, judging: _Judging, count: int, progress: Progress | None
-) -> Sequence[_Part]:
-    """The parts of an input, or the whole if only that can be judged.
+class _Part(NamedTuple):
+    """The result of one share of an input.
 
-    All rules but those about catalogs look at one package at a time, and those find the same in the parts
-    as in the whole if each package is in one part, together with its declaration. The same goes for what was
-    found before.
+    `is_complete` is False if a package lacks its declaration, which may be in another share. `reused` are the
+    folders with valid cached findings, `encoded` are new findings for the cache.
     """
-    memory = _Memory(inputs, path, judging.selection)
 
-    def part(number: int) -> _Part:
-        told = progress if number == 0 else None
-        share = Share(number, count) if count > 1 else WHOLE
-        catalog = inputs.load(path, told, share, memory.ask)
-        return _remembered(judging.part(catalog, told), catalog, memory.verdicts)
-
-    if count > 1:
-        prepare(path)
-    parts = [part for part in worker_processes.run_in_processes(part, count) if part is not None]
-    if not _stand(parts, count):
-        memory.keep([])
-        catalog = inputs.load(path, progress)
-        return [judging.part(catalog, progress)]
-    memory.keep(parts)
-    return parts
+    names: PackageNames
+    result: LintResult
+    is_complete: bool
+    reused: frozenset[str] = frozenset()
+    encoded: Mapping[str, bytes] = {}
 
 
-def _remembered(fresh: _Part, catalog: Catalog, verdicts: Verdicts | None) -> _Part:
-    """A part together with what was found before, and what will be remembered of it."""
-    if verdicts is None:
-        return fresh
-    standing, judged = verdicts.standing, fresh.judgement
-    names = PackageNames(fresh.names)
-    is_complete = fresh.is_complete
-    for verdict in standing.values():
-        is_complete = is_complete and names.keys().isdisjoint(verdict.packages)
-        names.update((package, set(channels)) for package, channels in verdict.packages.items())
-    judgement = judged._replace(
-        findings=(*judged.findings, *(f for verdict in standing.values() for f in verdict.findings)),
-        packages=judged.packages + sum(len(verdict.packages) for verdict in standing.values()),
-        channels=judged.channels + sum(verdict.channels for verdict in standing.values()),
-        entries=judged.entries + sum(verdict.entries for verdict in standing.values()),
-    )
-    reached = verdicts.reached(catalog, judged.findings)
-    return _Part(names, judgement, is_complete, frozenset(standing), reached)
+class _PathLinter:
+    """Lints one path.
+
+    Rules look at one package at a time, except those about catalogs; these find the same in the parts as in
+    the whole if each package is in one part together with its declaration. So shares of the input can be
+    linted in separate processes, and findings of unchanged folders can be cached.
+    """
+
+    def __init__(
+        self, inputs: Inputs, path: str, selection: Selection, crds: PackageCrds | None = None
+    ) -> None:
+        self._inputs = inputs
+        self._path = path
+        self._selection = selection
+        self._crds = crds
+        self._cache: LintCache | None = None
+
+    def lint(self, processes: int, progress: Progress | None) -> Sequence[_Part]:
+        """Return the results of all shares, or of the whole input if the shares depend on each other."""
+
+        def lint_share(number: int) -> _Part:
+            share_progress = progress if number == 0 else None
+            share = Share(number, processes) if processes > 1 else WHOLE
+            catalog = self._inputs.load(self._path, share_progress, share, self._open_cache)
+            return self._with_cached_findings(self.lint_part(catalog, share_progress), catalog)
+
+        if processes > 1:
+            prepare(self._path)
+        shares = worker_processes.run_in_processes(lint_share, processes)
+        parts = [part for part in shares if part is not None]
+        if not _are_independent(parts, processes):
+            self._save_cache([])
+            return [self.lint_part(self._inputs.load(self._path, progress), progress)]
+        self._save_cache(parts)
+        return parts
+
+    def lint_part(self, catalog: Catalog, progress: Progress | None) -> _Part:
+        is_complete = all(package.declarations for package in catalog.packages)
+        result = lint_catalog(catalog, self._selection, progress, self._crds)
+        return _Part(PackageNames.of(catalog), result, is_complete)
+
+    def _open_cache(self) -> LintCache | None:
+        """Return the cached findings of the path. The loader calls this for a repository.
+
+        A run over some packages or channels does not use the cache: it would evict the findings of the
+        others. Findings about upgrades depend on files elsewhere and are not cached.
+        """
+        selection = self._selection
+        if not selection.packages and not selection.channels and "upgrade" not in selection.subjects:
+            key = [sorted(part) if isinstance(part, frozenset) else part for part in selection]
+            self._cache = self._inputs.lint_cache(self._path, key)
+        return self._cache
+
+    def _save_cache(self, parts: Sequence[_Part]) -> None:
+        if self._cache is not None:
+            reused = frozenset[str]().union(*(part.reused for part in parts))
+            encoded = {name: content for part in parts for name, content in part.encoded.items()}
+            self._cache.save(reused, encoded)
+
+    def _with_cached_findings(self, part: _Part, catalog: Catalog) -> _Part:
+        """Add the cached findings of unchanged folders, and encode the new ones for the cache."""
+        if self._cache is None:
+            return part
+        reused, result = self._cache.reused, part.result
+        names = PackageNames(part.names)
+        is_complete = part.is_complete
+        for folder in reused.values():
+            is_complete = is_complete and names.keys().isdisjoint(folder.packages)
+            names.update((package, set(channels)) for package, channels in folder.packages.items())
+        total = result._replace(
+            findings=(*result.findings, *(f for folder in reused.values() for f in folder.findings)),
+            packages=result.packages + sum(len(folder.packages) for folder in reused.values()),
+            channels=result.channels + sum(folder.channels for folder in reused.values()),
+            entries=result.entries + sum(folder.entries for folder in reused.values()),
+        )
+        encoded = self._cache.encode(catalog, result.findings)
+        return _Part(names, total, is_complete, frozenset(reused), encoded)
 
 
-def _stand(parts: Sequence[_Part], count: int) -> bool:
-    """Whether the parts are all there, and say together what the whole would."""
-    if len(parts) == count == 1 and not parts[0].standing:
+def _are_independent(parts: Sequence[_Part], expected: int) -> bool:
+    """True if all parts exist and together have the findings of the whole input."""
+    if len(parts) == expected == 1 and not parts[0].reused:
         return True
-    is_whole = len(parts) == count and all(part.is_complete for part in parts)
-    is_parted = all(a.names.keys().isdisjoint(b.names) for a, b in combinations(parts, 2))
-    return is_whole and is_parted and any(part.judgement.packages for part in parts)
+    is_complete = len(parts) == expected and all(part.is_complete for part in parts)
+    is_disjoint = all(a.names.keys().isdisjoint(b.names) for a, b in combinations(parts, 2))
+    return is_complete and is_disjoint and any(part.result.packages for part in parts)
 
 
-def _processes(path: str, jobs: int | None) -> int:
+def _process_count(path: str, jobs: int | None) -> int:
     if path == STANDARD_INPUT or not worker_processes.can_fork():
         return 1
     return jobs or (worker_processes.usable_processors() if _is_large(path) else 1)
 
 
 def _is_large(path: str) -> bool:
-    """Whether a folder holds more than a few megabytes. Cost: a look at files until that is known."""
+    """True if the files of a folder exceed `_LARGE_INPUT`. Stops at the first file that decides it."""
     size = 0
     for folder, _, files in os.walk(path):
         for file in files:
             with suppress(OSError):
                 size += os.lstat(folder + os.sep + file).st_size
-            if size > _LARGE:
+            if size > _LARGE_INPUT:
                 return True
     return False

@@ -1,7 +1,6 @@
-"""Work done by several processes at once, each with all that was imported and read before.
+"""Run a function in several forked processes, each with everything that was imported and loaded before.
 
-A child is a shortcut and never a risk: whatever goes wrong in one, from a refused fork to a killed process,
-is answered with None, and the caller does that work itself.
+A failed child process is no error: its result is None, and the caller does that work itself.
 """
 
 from __future__ import annotations
@@ -16,29 +15,30 @@ from typing import Final, NamedTuple, NoReturn, TypeVar, cast
 
 T = TypeVar("T")
 
-# SIGKILL, the same number wherever there is a fork. The module `signal` takes longer to import than a fork.
-_KILL: Final = 9
+# The number of SIGKILL on every system with fork. Importing `signal` takes longer than a fork.
+_SIGKILL: Final = 9
 
-# More than this many would read the same disk and wait for the same parent.
-_MOST: Final = 4
+# More processes than this compete for the disk and for the parent.
+_MAX_PROCESSES: Final = 4
 
 
 def can_fork() -> bool:
-    """Whether there is a fork, and no thread that would not live on in a child."""
+    """True if the system has fork, and no other thread runs: it would not exist in the child."""
     threading = sys.modules.get("threading")
     return hasattr(os, "fork") and (threading is None or threading.active_count() == 1)
 
 
 def usable_processors() -> int:
-    """How many processes are worth while here."""
+    """Return the number of processes to use, at most 4."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(usable, _MOST)
+    return min(usable, _MAX_PROCESSES)
 
 
 def run_in_processes(work: Callable[[int], T], count: int) -> list[T | None]:
-    """`work(0)` here and `work(1)` up to `count - 1` in children; None for a child that failed.
+    """Return `work(0)`, run in this process, and `work(1)` to `work(count - 1)`, run in child processes.
 
-    What `work(0)` raises is raised, after the children were ended. Results travel as pickles.
+    The result of a failed child is None. An error of `work(0)` is raised after the children are killed.
+    Results are pickled.
     """
     with _children(work, range(1, count)) as children:
         own = work(0)
@@ -46,19 +46,19 @@ def run_in_processes(work: Callable[[int], T], count: int) -> list[T | None]:
 
 
 class _Child(NamedTuple):
-    """A process and the end of a pipe that its result comes out of."""
+    """A process, and the read end of the pipe for its result."""
 
     process: int
     pipe: int
 
     def result(self) -> object:
-        """What it worked out; None if it did not come to an end."""
+        """Wait for the result; None if the process failed."""
         import pickle  # noqa: PLC0415 - a small input needs no children
 
         with open(self.pipe, "rb", closefd=False) as stream:
-            told = stream.read()
+            content = stream.read()
         try:
-            return pickle.loads(told)
+            return pickle.loads(content)
         except (EOFError, pickle.UnpicklingError):
             return None
 
@@ -67,41 +67,41 @@ class _Child(NamedTuple):
 def _children(work: Callable[[int], T], numbers: range) -> Iterator[list[_Child | None]]:
     children: list[_Child | None] = []
     try:
-        children.extend(_started(work, number) for number in numbers)
+        children.extend(_fork(work, number) for number in numbers)
         yield children
     finally:
         for child in filter(None, children):
             os.close(child.pipe)
-            # Until it is waited for, nobody else can have its number.
-            os.kill(child.process, _KILL)
+            # The process ID cannot be reused before waitpid.
+            os.kill(child.process, _SIGKILL)
             os.waitpid(child.process, 0)
 
 
-def _started(work: Callable[[int], T], number: int) -> _Child | None:
+def _fork(work: Callable[[int], T], number: int) -> _Child | None:
     try:
-        outlet, inlet = os.pipe()
+        read_end, write_end = os.pipe()
     except OSError:
         return None
     try:
         process = os.fork()
     except OSError:
-        os.close(outlet)
-        os.close(inlet)
+        os.close(read_end)
+        os.close(write_end)
         return None
     if process == 0:
-        os.close(outlet)
-        _tell(inlet, work, number)
-    os.close(inlet)
-    return _Child(process, outlet)
+        os.close(read_end)
+        _run_child(write_end, work, number)
+    os.close(write_end)
+    return _Child(process, read_end)
 
 
-def _tell(pipe: int, work: Callable[[int], T], number: int) -> NoReturn:
-    """Nothing of the parent's is flushed, closed or handled by a child."""
+def _run_child(pipe: int, work: Callable[[int], T], number: int) -> NoReturn:
+    """Write the result to the pipe and exit, without flushing or closing anything of the parent."""
     try:
-        import pickle  # noqa: PLC0415
+        import pickle  # noqa: PLC0415 - a small input needs no children
 
-        told = pickle.dumps(work(number), pickle.HIGHEST_PROTOCOL)
+        content = pickle.dumps(work(number), pickle.HIGHEST_PROTOCOL)
         with open(pipe, "wb") as stream:
-            stream.write(told)
+            stream.write(content)
     finally:
         os._exit(0)

@@ -34,11 +34,11 @@ _MAX_DEPTH: Final = 2
 def owned_crds(crds: tuple[Manifest, ...], base: Json) -> list[dict[str, Any]]:
     """The items of `spec.customresourcedefinitions.owned`: one for each served version of each CRD."""
     base_items = {
-        (item.get("name"), item.get("version")): item
+        (text(item, "name"), text(item, "version")): item
         for item in mappings(base, "customresourcedefinitions", "owned")
     }
     return [
-        _merge(_crd_description(crd, version), base_items.get((crd.name, version.get("name")), {}))
+        _merge(_crd_description(crd, version), base_items.get((crd.name, text(version, "name")), {}))
         for crd in crds
         for version in mappings(crd.spec, "versions")
         if version.get("served", True)
@@ -56,7 +56,7 @@ def _crd_description(crd: Manifest, version: Json) -> dict[str, Any]:
     schema = mapping(version, "schema", "openAPIV3Schema")
     item: dict[str, Any] = {
         "name": crd.name,
-        "version": version.get("name"),
+        "version": text(version, "name"),
         "kind": kind,
         "displayName": display_name(kind),
         "description": _description(schema) or f"A {display_name(kind)}.",

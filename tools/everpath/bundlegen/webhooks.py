@@ -58,7 +58,7 @@ def webhook_definitions(operator: OperatorManifests) -> list[Json]:
     derived = [*_admission_definitions(operator), *_conversion_definitions(operator)]
     known = {(item["type"], item["generateName"]) for item in derived}
     base = mappings(operator.base.spec, "webhookdefinitions")
-    others = [dict(item) for item in base if (item.get("type"), item.get("generateName")) not in known]
+    others = [dict(item) for item in base if (text(item, "type"), text(item, "generateName")) not in known]
     return sorted(
         [*derived, *others], key=lambda item: (str(item.get("type")), str(item.get("generateName")))
     )

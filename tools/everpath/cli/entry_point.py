@@ -1,108 +1,77 @@
-"""One call of `everpath`, and what becomes of everything that can go wrong in it."""
+"""Run `everpath` once, and turn errors into messages and exit codes."""
 
 from __future__ import annotations
 
-__all__ = ["COMPLETION", "main", "run"]
+__all__ = ["COMPLETION_VARIABLE", "main", "run"]
 
 import errno
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 from everpath import __url__
 from everpath.cli.output import print_message
 from everpath.errors import EverpathError, ExitCode, UnreadableInput, UsageError
 from everpath.signals import signals_as_interrupt
 
-if TYPE_CHECKING:
-    from everpath.cli.plain_calls import Request
-
-# What shells report for a process ended by Ctrl-C (here also by SIGTERM or SIGHUP) or by a closed pipe,
-# and sysexits' "internal error".
+# As shells report a process ended by SIGINT (here also SIGTERM and SIGHUP) and by SIGPIPE; EX_SOFTWARE.
 _INTERRUPTED: Final = 130
 _PIPE_CLOSED: Final = 141
-_INTERNAL: Final = 70
+_INTERNAL_ERROR: Final = 70
 
-#: The variable in which a shell asks for completions.
-COMPLETION: Final = "_EVERPATH_COMPLETE"
+#: The environment variable with which a shell requests completions.
+COMPLETION_VARIABLE: Final = "_EVERPATH_COMPLETE"
 
 
 def main() -> NoReturn:
-    """The program: runs and exits.
-
-    The operating system clears away at once what Python would free piece by piece, for a twentieth of the
-    time of a run. Whoever traces or profiles the program gets the end that Python gives it.
-    """
-    code = run()
-    if sys.gettrace() is None and sys.getprofile() is None:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            # A stream that is full or closed was told of where it mattered.
-            with suppress(OSError, ValueError):
-                stream.flush()
-        os._exit(code)
-    sys.exit(code)
+    """Run the command of `sys.argv` and exit."""
+    sys.exit(run())
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """The exit code of one call. Nothing expected ends in a traceback."""
+    """Run a command and return its exit code. Errors are printed without a traceback."""
     try:
         with signals_as_interrupt():
-            code = _called(sys.argv[1:] if arguments is None else arguments)
+            from everpath.cli.group import call_command  # noqa: PLC0415 - signals are handled from here on
+
+            exit_code = call_command(sys.argv[1:] if arguments is None else arguments, _print_error)
         if sys.stdout is not None:
             sys.stdout.flush()
     except EverpathError as error:
-        return _told(error)
+        return _print_error(error)
     except BrokenPipeError:
-        return _quietly()
+        # The reader of standard output has exited. Python must not fail when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
     except OSError as error:
-        return _told(_refused(error))
+        return _print_error(_from_os_error(error))
     except KeyboardInterrupt:
-        _say("everpath: interrupted")
+        _print("everpath: interrupted")
         return _INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - the last resort: users get a sentence, not a traceback
-        return _confessed(error)
-    return code if isinstance(code, int) else ExitCode.CLEAN
+    except Exception as error:  # noqa: BLE001 - the last resort: a message instead of a traceback
+        return _report_internal_error(error)
+    return exit_code if isinstance(exit_code, int) else ExitCode.CLEAN
 
 
-def _called(arguments: Sequence[str]) -> object:
-    """What the command returns: of a plain call at once, of any other by way of click."""
-    if (request := _plain_request(arguments)) is not None:
-        from everpath.cli.validating import validate  # noqa: PLC0415 - only who asks for it pays for it
-
-        return validate(request)
-    from everpath.cli.group import called  # noqa: PLC0415 - click takes longer than a small catalog
-
-    return called(arguments, _told)
-
-
-def _plain_request(arguments: Sequence[str]) -> Request | None:
-    """The call, if it is one that needs no click; what a shell asks for completions never is."""
-    if not arguments or arguments[0] != "validate-graph" or COMPLETION in os.environ:
-        return None
-    from everpath.cli.plain_calls import plain_request  # noqa: PLC0415 - only who asks for it pays for it
-
-    return plain_request(arguments[1:])
-
-
-def _told(error: EverpathError) -> int:
-    """The error and what to do about it, on standard error."""
-    from everpath.app.image_inputs import with_image_names  # noqa: PLC0415
-    from everpath.cli.terminal import wants_colour  # noqa: PLC0415
-    from everpath.reporters.colour import Paint  # noqa: PLC0415 - only who fails pays for it
-    from everpath.reporters.formatting import printable  # noqa: PLC0415
+def _print_error(error: EverpathError) -> int:
+    """Print an error and its hint, and return its exit code."""
+    from everpath.app.image_inputs import with_image_names  # noqa: PLC0415 - only for an error
+    from everpath.cli.terminal import wants_colour  # noqa: PLC0415 - only for an error
+    from everpath.reporters.colour import Paint  # noqa: PLC0415 - only for an error
+    from everpath.reporters.formatting import printable  # noqa: PLC0415 - only for an error
 
     paint = Paint(wants_colour(sys.stderr, os.environ))
     for heading, colour, text in (("error", "red", error.message), ("hint", "cyan", error.hint)):
         for number, line in enumerate(with_image_names(text or "").splitlines()):
             start = f"{paint(colour, heading)}: " if number == 0 else " " * (len(heading) + 2)
-            _say(f"{start}{printable(line)}")
+            _print(f"{start}{printable(line)}")
     return error.exit_code
 
 
-def _refused(error: OSError) -> EverpathError:
-    """What the operating system refused: a file if it names one, else what was written to standard output."""
+def _from_os_error(error: OSError) -> EverpathError:
+    """Return the error for a file if the OSError names one, else for standard output."""
     reason = error.strerror or str(error)
     if error.filename is None:
         return UsageError(f"cannot write to standard output: {reason}")
@@ -111,26 +80,20 @@ def _refused(error: OSError) -> EverpathError:
     return UnreadableInput(f"cannot read {os.fsdecode(error.filename)}: {reason}")
 
 
-def _say(text: str) -> None:
-    """On standard error, if that takes it: who cannot hear us still gets the right exit code."""
+def _print(text: str) -> None:
+    """Print to standard error; the exit code is right even if that fails."""
     with suppress(OSError):
         print_message(text)
 
 
-def _quietly() -> int:
-    """Whoever read our output has left; say nothing, not even when Python flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return _PIPE_CLOSED
-
-
-def _confessed(error: Exception) -> int:
+def _report_internal_error(error: Exception) -> int:
     if os.environ.get("EVERPATH_TRACEBACK"):
-        import traceback  # noqa: PLC0415 - only who asks for one pays for it
+        import traceback  # noqa: PLC0415 - only for an error
 
         traceback.print_exception(error)
     else:
-        from everpath.reporters.formatting import printable  # noqa: PLC0415
+        from everpath.reporters.formatting import printable  # noqa: PLC0415 - only for an error
 
-        _say(printable(f"everpath: internal error: {type(error).__name__}: {error}"))
-        _say(f"please report it at {__url__}/issues with what EVERPATH_TRACEBACK=1 adds")
-    return _INTERNAL
+        _print(printable(f"everpath: internal error: {type(error).__name__}: {error}"))
+        _print(f"please report it at {__url__}/issues with the output of EVERPATH_TRACEBACK=1")
+    return _INTERNAL_ERROR

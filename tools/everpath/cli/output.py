@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from everpath.errors import UsageError
-from everpath.reporters.formatting import count
 
 
 def print_message(text: str) -> None:
@@ -24,6 +23,8 @@ def print_message(text: str) -> None:
 def warn_unread(unread: int) -> None:
     """Print a warning if parts of the input could not be read."""
     if unread:
+        from everpath.reporters.formatting import count  # noqa: PLC0415 - `everpath --help` needs no reporters
+
         parts = count(unread, "part")
         print_message(f"warning: {parts} could not be read; everpath validate-graph says which")
 

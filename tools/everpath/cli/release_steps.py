@@ -22,10 +22,10 @@ from everpath.releases.channel_edges import catalog_package
 from everpath.releases.model import Variant
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison import ToldComparison
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
-_POLICIES: Final[tuple[PolicyName, ...]] = ("v0", "v1")
+_POLICIES: Final[tuple[ResolverName, ...]] = ("v0", "v1")
 
 
 class Step(NamedTuple):

@@ -1,21 +1,13 @@
-"""What commands that report findings have in common: which rules they ask, and what becomes of a report."""
+"""Write the report of a command that lints: format, destination, step summary and exit code."""
 
 from __future__ import annotations
 
-__all__ = [
-    "ReportOptions",
-    "build_lint_report",
-    "output_format",
-    "select_rules",
-    "today",
-    "write_report",
-]
+__all__ = ["ReportOptions", "build_lint_report", "output_format", "write_report"]
 
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from datetime import date, datetime
+from collections.abc import Callable
 from typing import Protocol
 
 from everpath.app.config import Config
@@ -30,11 +22,11 @@ from everpath.reporters.formatting import printable
 from everpath.reporters.lint_report import LintReport
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
-from everpath.rules.registry import find_rules, rules_about
+from everpath.rules.registry import rules_for_subjects
 
 
 class ReportOptions(Protocol):
-    """What a command line says of the report; None means that the configuration decides."""
+    """The options of `report_options`; None means that the configuration decides."""
 
     @property
     def fail_on(self) -> str | None: ...
@@ -52,24 +44,10 @@ class ReportOptions(Protocol):
     def verbose(self) -> bool: ...
 
 
-def select_rules(asked: Sequence[str], configured: Sequence[str], subjects: frozenset[str]) -> frozenset[str]:
-    """The rules to ask; empty for all there are about some subjects.
-
-    Raises UsageError where nothing that was asked for is about them: it would find nothing, and say so. The
-    configuration is for all commands, and one without a word on these subjects leaves them as they are.
-    """
-    about = {rule.id for rule in rules_about(subjects)}
-    named = find_rules(asked or configured)
-    if asked and not named & about:
-        hint = "`everpath rules` says of each what it is asked of, and so by which command"
-        raise UsageError(f"--select {','.join(asked)} names no rule that is asked here", hint=hint)
-    return named & about
-
-
-def output_format(wishes: ReportOptions, config: Config) -> str:
-    """The name of the view."""
-    chosen = wishes.output or config.output
-    if wishes.statistics:
+def output_format(options: ReportOptions, config: Config) -> str:
+    """Return the name of the reporter. Raises UsageError for --statistics in an unsupported format."""
+    chosen = options.output or config.output
+    if options.statistics:
         if chosen is not None and chosen not in STATISTICS_FORMATS:
             hint = f"use -o {' or -o '.join(STATISTICS_FORMATS)}"
             raise UsageError(f"--statistics cannot be written as {chosen}", hint=hint)
@@ -77,83 +55,66 @@ def output_format(wishes: ReportOptions, config: Config) -> str:
     return chosen or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
 
 
-def today() -> date:
-    """By which waivers expire."""
-    return datetime.now().astimezone().date()
-
-
 def build_lint_report(
-    wishes: ReportOptions,
+    options: ReportOptions,
     config: Config,
     report: Report,
     locate: Callable[[Place], Location],
     subjects: frozenset[str],
     command: str,
 ) -> LintReport:
-    """The run, ready to be told."""
-    fail_on = wishes.fail_on or config.fail_on or "error"
-    is_plain = output_format(wishes, config) == "text" and wishes.output_file is None
+    """Return the report with everything that a reporter needs."""
+    fail_on = options.fail_on or config.fail_on or "error"
+    is_text = output_format(options, config) == "text" and options.output_file is None
     return LintReport(
-        report=_with_lines(report, locate),
+        report=_with_related_lines(report, locate),
         locate=locate,
-        rules={rule.id: rule for rule in rules_about(subjects)},
-        show=Severity[(wishes.show or config.show or "warning").upper()],
+        rules={rule.id: rule for rule in rules_for_subjects(subjects)},
+        show=Severity[(options.show or config.show or "warning").upper()],
         fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
         workspace=workspace(),
-        colour=is_plain and wants_colour(sys.stdout, os.environ),
-        brief=wishes.quiet,
+        colour=is_text and wants_colour(sys.stdout, os.environ),
+        brief=options.quiet,
         command=command,
     )
 
 
-def _with_lines(report: Report, locate: Callable[[Place], Location]) -> Report:
-    """The report, in which a sentence that ends with another file has the line there, too."""
-    if all(finding.other is None for finding in report.findings):
+def _with_related_lines(report: Report, locate: Callable[[Place], Location]) -> Report:
+    """Add the line to the first reason of findings that are related to a second file."""
+
+    def with_line(finding: Finding) -> Finding:
+        line = locate(finding.related).line if finding.related is not None else 0
+        first, *more = finding.because or ("",)
+        return finding._replace(because=(f"{first}:{line}", *more)) if line else finding
+
+    if all(finding.related is None for finding in report.findings):
         return report
-    return report._replace(findings=tuple(_with_line(finding, locate) for finding in report.findings))
-
-
-def _with_line(finding: Finding, locate: Callable[[Place], Location]) -> Finding:
-    line = locate(finding.other).line if finding.other is not None else 0
-    first, *more = finding.because or ("",)
-    return finding._replace(because=(f"{first}:{line}", *more)) if line else finding
+    return report._replace(findings=tuple(map(with_line, report.findings)))
 
 
 def write_report(
-    wishes: ReportOptions, config: Config, outcome: LintReport, output: str, began: float
+    options: ReportOptions, config: Config, report: LintReport, output: str, started: float
 ) -> ExitCode:
-    """Write the report where it is wanted, and what is told beside it; `began` is when the run did."""
-    write_output(_chunks(wishes, outcome, output), wishes.output_file, machine=output in MACHINE_FORMATS)
-    _tell(wishes, outcome, config, output, time.perf_counter() - began)
-    return _exit_code(outcome)
+    """Write the report and messages, and return the exit code. `started` is when the run started."""
+    if options.statistics:
+        from everpath.reporters import statistics  # noqa: PLC0415 - one reporter is enough
 
-
-def _chunks(wishes: ReportOptions, outcome: LintReport, output: str) -> Iterator[str]:
-    """The report's text, piece by piece."""
-    if wishes.statistics:
-        from everpath.reporters import statistics as tally  # noqa: PLC0415
-
-        return tally.render(outcome, output)
-    return reporter(output)(outcome)
-
-
-def _tell(wishes: ReportOptions, outcome: LintReport, config: Config, output: str, seconds: float) -> None:
-    """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
+        chunks = statistics.render(report, output)
+    else:
+        chunks = reporter(output)(report)
+    write_output(chunks, options.output_file, machine=output in MACHINE_FORMATS)
     if output == "github":
-        from everpath.reporters.markdown import render_table  # noqa: PLC0415
+        from everpath.reporters.markdown import render_table  # noqa: PLC0415 - only for the step summary
 
-        append_step_summary(render_table(outcome, MAX_SUMMARY_ROWS))
-    if wishes.verbose:
-        number, noun = outcome.sizes[-1]
+        append_step_summary(render_table(report, MAX_SUMMARY_ROWS))
+    if options.verbose:
+        number, noun = report.sizes[-1]
         plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
         print_message(f"configuration: {printable(config.file or 'none')}")
-        print_message(f"looked at {number:,} {plural} in {seconds:.2f} s")
-    if wishes.output_file is not None and not wishes.quiet:
-        print_message(f"{outcome.summary} Written to {printable(wishes.output_file)}.")
-
-
-def _exit_code(outcome: LintReport) -> ExitCode:
-    """Unread input weighs more than findings: nobody knows what is in it."""
-    if outcome.report.unreadable:
+        print_message(f"linted {number:,} {plural} in {time.perf_counter() - started:.2f} s")
+    if options.output_file is not None and not options.quiet:
+        print_message(f"{report.summary} Written to {printable(options.output_file)}.")
+    # Unreadable input takes precedence over findings: what is in it is unknown.
+    if report.report.unreadable:
         return ExitCode.UNREADABLE
-    return ExitCode.FINDINGS if any(map(outcome.fails, outcome.report.findings)) else ExitCode.CLEAN
+    return ExitCode.FINDINGS if any(map(report.fails, report.report.findings)) else ExitCode.CLEAN

@@ -20,7 +20,7 @@ from everpath.cli.output import print_message
 from everpath.errors import UsageError
 from everpath.ranges.masterminds import Constraint, ConstraintError
 from everpath.reporters.formatting import printable
-from everpath.resolvers.admission import version_refusal
+from everpath.resolvers.cluster_extension_crd import version_range_error
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -108,6 +108,6 @@ def parse_version_range(text: str) -> str:
 
 def range_warnings(text: str) -> tuple[str, ...]:
     """Return a warning if the API server refuses a ClusterExtension with this range."""
-    if not text or (refusal := version_refusal(text)) is None:
+    if not text or (refusal := version_range_error(text)) is None:
         return ()
     return (f"the API server would refuse a ClusterExtension with version {text!r}: {refusal}",)

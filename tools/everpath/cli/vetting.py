@@ -18,11 +18,12 @@ import click
 
 from everpath.app.config import Config
 from everpath.app.inputs import Inputs
+from everpath.app.lint import select_rules, today
 from everpath.app.project import Project
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Made
 from everpath.cli.output import write_output
-from everpath.cli.report_output import build_lint_report, select_rules, today
+from everpath.cli.report_output import build_lint_report
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
 from everpath.loaders.bundle.crds import bundle_crds_loader
@@ -34,20 +35,20 @@ from everpath.reporters.lint_report import LintReport
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import (
-    FOLDERS,
-    GRAPH,
-    DefinitionsOf,
+    BUNDLE_SUBJECTS,
+    CATALOG_SUBJECTS,
+    PackageCrds,
     Report,
     Selection,
-    concluded,
-    judge,
-    judge_folders,
+    build_report,
+    lint_bundle,
+    lint_catalog,
 )
 from everpath.rules.registry import find_rules
 
 #: Without what is wrong with waivers: only a look at everything knows which of them are needed.
-_FOLDERS: Final = FOLDERS - {"waiver"}
-_GRAPH: Final = GRAPH - {"waiver"} | {"upgrade"}
+_FOLDERS: Final = BUNDLE_SUBJECTS - {"waiver"}
+_GRAPH: Final = CATALOG_SUBJECTS - {"waiver"} | {"upgrade"}
 
 
 def refused(project: Project, made: Made, config: Config) -> bool:
@@ -105,7 +106,7 @@ class _Aside:
         self.bundles[path] = str(there)
         self._real[str(there)] = str(path)
 
-    def definitions(self) -> DefinitionsOf | None:
+    def definitions(self) -> PackageCrds | None:
         """The CRDs of all bundles; None where there is no bundle's folder."""
         return bundle_crds_loader([str(self.root / "bundles")]) if (self.root / "bundles").exists() else None
 
@@ -130,8 +131,8 @@ def _bundles(folders: Iterable[str], config: Config) -> Report:
         validators=find_validators(config.select_optional),
     )
     surroundings = LintTarget(config.kube_version or "")
-    judged = judge_folders((load_folder_for_lint(folder, surroundings) for folder in folders), selection)
-    return concluded([judged], selection, waivers=config.waivers, today=today())
+    results = [lint_bundle(load_folder_for_lint(folder, surroundings), selection) for folder in folders]
+    return build_report(results, selection, waivers=config.waivers, today=today())
 
 
 def _catalogs(project: Project, files: Iterable[str], aside: _Aside, config: Config) -> Report:
@@ -143,8 +144,8 @@ def _catalogs(project: Project, files: Iterable[str], aside: _Aside, config: Con
         subjects=_GRAPH,
     )
     definitions = aside.definitions()
-    found = [judge(read(file).catalog, selection, None, definitions) for file in files]
-    report = concluded(found, selection, waivers=config.waivers, today=today())
+    found = [lint_catalog(read(file).catalog, selection, None, definitions) for file in files]
+    report = build_report(found, selection, waivers=config.waivers, today=today())
     if not report.findings:
         return report
     old = frozenset(_essence(finding) for finding in _before(project, selection))
@@ -159,7 +160,7 @@ def _before(project: Project, selection: Selection) -> Iterator[Finding]:
         definitions = bundle_crds_loader([str(project.bundles)]) if files else None
     for file in files:
         with suppress(UnreadableInput):
-            yield from judge(read(str(file)).catalog, selection, None, definitions).findings
+            yield from lint_catalog(read(str(file)).catalog, selection, None, definitions).findings
 
 
 def _essence(finding: Finding) -> tuple[str | None, ...]:

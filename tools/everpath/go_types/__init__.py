@@ -1,8 +1,8 @@
-"""The Go structs that manifests are decoded into. OLM's tools refuse a value that does not fit them."""
+"""The Go types that manifests and properties are decoded into. OLM's tools refuse other values."""
 
 from __future__ import annotations
 
-__all__ = ["STRUCTS", "TypeMismatch", "type_mismatches"]
+__all__ = ["STRUCTS", "GoType", "TypeMismatch", "field", "text_field", "type_mismatches"]
 
-from everpath.go_types.decoding import TypeMismatch, type_mismatches
+from everpath.go_types.decoding import GoType, TypeMismatch, field, text_field, type_mismatches
 from everpath.go_types.structs import STRUCTS

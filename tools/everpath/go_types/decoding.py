@@ -1,4 +1,4 @@
-"""Whether Go's JSON decoder accepts a manifest for a struct, and which values it refuses.
+"""Whether Go's JSON decoder accepts a value for a type, and which parts of the value it refuses.
 
 The decoder accepts null for every type without its own UnmarshalJSON, and ignores keys that are not fields of
 the struct. One value of the wrong type makes OLM's tools refuse the whole document.
@@ -6,7 +6,7 @@ the struct. One value of the wrong type makes OLM's tools refuse the whole docum
 
 from __future__ import annotations
 
-__all__ = ["TypeMismatch", "type_mismatches"]
+__all__ = ["GoType", "TypeMismatch", "field", "text_field", "type_mismatches"]
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,21 +14,29 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from everpath.go_types.structs import STRUCTS
+from everpath.manifest_access import FieldPath
 from everpath.versions import VersionError, parse_tolerant
 
-Path: TypeAlias = tuple[str | int, ...]
+#: A type as `structs` writes it, `{field: type}` for a struct, or `[type]` for a list.
+GoType: TypeAlias = "str | Mapping[str, GoType] | list[GoType]"
 
 
 class TypeMismatch(NamedTuple):
-    """A value that Go cannot decode, where it is, and a description of the values that Go accepts there."""
+    """A value that Go cannot decode, where it is, and a description of the values that Go accepts there.
 
-    path: Path
+    `is_unknown_field` marks a key that is not a field of the struct, for decoders that refuse those.
+    """
+
+    path: FieldPath
     expected: str
     value: object
+    is_unknown_field: bool = False
 
     @property
     def message(self) -> str:
-        path = ".".join(map(str, self.path)) or "the document"
+        if self.is_unknown_field:
+            return f"there is no field {self.path[-1]!r}"
+        path = ".".join(map(str, self.path)) or "the value"
         match self.value:
             case None:
                 found = "null"
@@ -45,58 +53,100 @@ class TypeMismatch(NamedTuple):
         return f"{path} must be {self.expected}, not {found}"
 
 
-def type_mismatches(value: object, type_: str, *, ignore_case: bool = True) -> Iterator[TypeMismatch]:
-    """Yield every value that does not fit a type of the table, in document order.
+def type_mismatches(
+    value: object,
+    type_: GoType,
+    *,
+    path: FieldPath = (),
+    ignore_case: bool = True,
+    allow_unknown_fields: bool = True,
+) -> Iterator[TypeMismatch]:
+    """Yield every value that does not fit a type, in document order, with its path below `path`.
 
     Go's own decoder ignores the case of keys; Kubernetes' decoder does not. Cost: one visit a value.
     """
-    yield from _Decoder(ignore_case).check(value, type_, ())
+    return _Decoder(ignore_case, allow_unknown_fields).check(value, type_, path)
+
+
+def field(value: object, key: str) -> object:
+    """Return the value that Go puts into a struct's field: of several spellings, the last in byte order."""
+    if not isinstance(value, dict):
+        return None
+    spellings = sorted(k for k in value if k.casefold() == key.casefold())
+    return value[spellings[-1]] if spellings else None
+
+
+def text_field(value: object, key: str) -> str:
+    """Return the string that Go puts into a struct's field, or an empty one."""
+    found = field(value, key)
+    return found if isinstance(found, str) else ""
 
 
 class _Decoder(NamedTuple):
     ignore_case: bool
+    allow_unknown_fields: bool
 
-    def check(self, value: object, type_: str, path: Path) -> Iterator[TypeMismatch]:
-        if type_[0] == "!":
+    def check(self, value: object, type_: GoType, path: FieldPath) -> Iterator[TypeMismatch]:
+        if isinstance(type_, str):
+            yield from self._check_named(value, type_, path)
+        elif isinstance(type_, list):
+            yield from self._check_list(value, type_[0], path)
+        else:
+            yield from self._check_struct(value, type_, path)
+
+    def _check_named(self, value: object, type_: str, path: FieldPath) -> Iterator[TypeMismatch]:
+        if type_ in _SCALARS:
+            if value is not None and not _SCALARS[type_].accepts(value):
+                yield TypeMismatch(path, _SCALARS[type_].description, value)
+        elif type_[0] == "!":
             yield from self._check_unmarshaler(value, type_[1:], path)
-        elif value is None or type_ == "any":
-            return
         elif type_.startswith("[]"):
             yield from self._check_list(value, type_[2:], path)
         elif type_.startswith("map "):
-            if not isinstance(value, dict):
-                yield TypeMismatch(path, "a mapping", value)
-                return
+            yield from self._check_map(value, type_[4:], path)
+        elif type_ != "any":
+            yield from self._check_struct(value, STRUCTS[type_], path, _folded_fields(type_))
+
+    def _check_map(self, value: object, item_type: str, path: FieldPath) -> Iterator[TypeMismatch]:
+        if isinstance(value, dict):
             for key, item in value.items():
-                yield from self.check(item, type_[4:], (*path, key))
-        elif "." in type_:
-            yield from self._check_struct(value, type_, path)
-        elif not _SCALARS[type_].accepts(value):
-            yield TypeMismatch(path, _SCALARS[type_].description, value)
-
-    def _check_list(self, value: object, item_type: str, path: Path) -> Iterator[TypeMismatch]:
-        if not isinstance(value, list):
-            yield TypeMismatch(path, "a list", value)
-            return
-        for index, item in enumerate(value):
-            yield from self.check(item, item_type, (*path, index))
-
-    def _check_struct(self, value: object, struct: str, path: Path) -> Iterator[TypeMismatch]:
-        if not isinstance(value, dict):
+                yield from self.check(item, item_type, (*path, key))
+        elif value is not None:
             yield TypeMismatch(path, "a mapping", value)
+
+    def _check_list(self, value: object, item_type: GoType, path: FieldPath) -> Iterator[TypeMismatch]:
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                yield from self.check(item, item_type, (*path, index))
+        elif value is not None:
+            yield TypeMismatch(path, "a list", value)
+
+    def _check_struct(
+        self,
+        value: object,
+        fields: Mapping[str, GoType],
+        path: FieldPath,
+        folded_fields: Mapping[str, GoType] | None = None,
+    ) -> Iterator[TypeMismatch]:
+        if not isinstance(value, dict):
+            if value is not None:
+                yield TypeMismatch(path, "a mapping", value)
             return
-        fields, folded_fields = STRUCTS[struct], _folded_fields(struct)
         for key, item in value.items():
-            type_ = fields.get(key) or (folded_fields.get(key.casefold()) if self.ignore_case else None)
+            type_ = fields.get(key)
+            if type_ is None and self.ignore_case:
+                folded_fields = folded_fields or {name.casefold(): t for name, t in fields.items()}
+                type_ = folded_fields.get(key.casefold())
             if type_ is not None:
                 yield from self.check(item, type_, (*path, key))
+            elif not self.allow_unknown_fields:
+                yield TypeMismatch((*path, key), "", item, is_unknown_field=True)
 
-    def _check_unmarshaler(self, value: object, type_: str, path: Path) -> Iterator[TypeMismatch]:
+    def _check_unmarshaler(self, value: object, type_: str, path: FieldPath) -> Iterator[TypeMismatch]:
         # v1 and v1beta1 have the same schemas.
         schema = "apiextensions.JSONSchemaProps"
-        is_schema_or = type_.startswith("JSONSchemaPropsOr")
-        if is_schema_or and isinstance(value, dict):
-            yield from self._check_struct(value, schema, path)
+        if type_.startswith("JSONSchemaPropsOr") and isinstance(value, dict):
+            yield from self.check(value, schema, path)
         elif type_ == "JSONSchemaPropsOrArray" and isinstance(value, list):
             yield from self._check_list(value, schema, path)
         elif type_ == "JSONSchemaPropsOrStringArray" and isinstance(value, list):
@@ -118,7 +168,8 @@ def _is_int(value: object, bits: int) -> bool:
     """Whether a value is an integer of this size. 3.0 is one: the conversion to JSON writes it as 3."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return value == int(value) and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
+    is_whole = isinstance(value, int) or value.is_integer()
+    return is_whole and -(2 ** (bits - 1)) <= value < 2 ** (bits - 1)
 
 
 def _is_int32(value: object) -> bool:

@@ -22,8 +22,8 @@ from everpath.model import Catalog, UpdateMode
 from everpath.model.builder import CatalogBuilder
 
 if TYPE_CHECKING:
-    from everpath.loaders.bundle.index_cache import IndexCache
-    from everpath.loaders.bundle.verdicts import Verdicts
+    from everpath.file_cache import FileCache
+    from everpath.loaders.bundle.repository import PackageFilter
 
 #: Is told how far a long reading has come: done, of how many, what comes next.
 Progress = Callable[[int, int, str], None]
@@ -42,23 +42,23 @@ def read(  # noqa: PLR0913 - each is a choice of the user's
     sources: Sources | None = None,
     progress: Progress | None = None,
     thorough: bool = False,
-    cache: Callable[[], IndexCache | None] | None = None,
+    cache: Callable[[], FileCache | None] | None = None,
     default_mode: UpdateMode | None = None,
     share: Share = WHOLE,
-    verdicts: Callable[[], Verdicts | None] | None = None,
+    package_filter: Callable[[], PackageFilter | None] | None = None,
 ) -> Reading:
     """The catalog at a path: a file-based one (folder, file, `-` for standard input), a bundle folder, an
     operators repository, or a package-manifest folder.
 
     `thorough` parses every byte; `cache` gives the index that remembers what a repository said;
     `default_mode` makes the edges of packages whose ci.yaml names no mode; of a folder with several packages
-    only those of the `share` are read, and of a repository none on which one of the `verdicts` stands. Raises
+    only those of the `share` are read, and of a repository none that the `package_filter` leaves out. Raises
     UnreadableInput when nothing can be read.
     """
     sources = sources or Sources()
     builder = CatalogBuilder()
     path = path.rstrip(os.sep) or path
-    wanted = _Wanted(progress, thorough, cache, default_mode, share, verdicts)
+    wanted = _Wanted(progress, thorough, cache, default_mode, share, package_filter)
     if not _is_folder(path) or not _read_bundles(path, builder, wanted):
         from everpath.loaders.fbc.catalog import read_fbc  # noqa: PLC0415
 
@@ -112,10 +112,10 @@ class _Wanted(NamedTuple):
 
     progress: Progress | None
     thorough: bool
-    cache: Callable[[], IndexCache | None] | None
+    cache: Callable[[], FileCache | None] | None
     mode: UpdateMode | None
     share: Share
-    verdicts: Callable[[], Verdicts | None] | None
+    package_filter: Callable[[], PackageFilter | None] | None
 
 
 def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
@@ -144,7 +144,7 @@ def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
             thorough=wanted.thorough,
             progress=wanted.progress,
             share=wanted.share,
-            verdicts=wanted.verdicts() if wanted.verdicts else None,
+            package_filter=wanted.package_filter() if wanted.package_filter else None,
         )
     elif manifests:
         from everpath.loaders.packagemanifest.package_file import load_package_manifests  # noqa: PLC0415

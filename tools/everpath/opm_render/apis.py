@@ -7,14 +7,14 @@ __all__ = ["ApiKey", "check_owned_crds", "provided_apis", "required_apis"]
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from everpath.go_types.shapes import Shape, field, misfits, text_field
+from everpath.go_types import GoType, field, text_field, type_mismatches
 from everpath.model import Gvk
 from everpath.model.bundle_contents import Contents, Manifest
 from everpath.opm_render.manifest_checks import crd_api_version
 from everpath.opm_render.refusals import Refusal
 
-_API: Shape = {"group": str, "kind": str, "name": str, "version": str}
-_API_LISTS: Shape = {"owned": [_API], "required": [_API]}
+_API: GoType = dict.fromkeys(("group", "kind", "name", "version"), "string")
+_API_LISTS: GoType = {"owned": [_API], "required": [_API]}
 
 
 class ApiKey(NamedTuple):
@@ -82,8 +82,8 @@ def _api_services(csv: Manifest, list_name: str) -> Iterator[ApiKey]:
 def _items(csv: Manifest, section: str, list_name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     lists = csv.spec.get(section)
     place = csv.place.at("spec", section)
-    for misfit in misfits(lists, _API_LISTS):
-        raise Refusal(f"{section} of the CSV is invalid: {misfit.message}", place.at(*misfit.path))
+    for mismatch in type_mismatches(lists, _API_LISTS):
+        raise Refusal(f"{section} of the CSV is invalid: {mismatch.message}", place.at(*mismatch.path))
     items = field(lists, list_name)
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if item is None:

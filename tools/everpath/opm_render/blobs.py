@@ -12,8 +12,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from everpath.go_types import type_mismatches
-from everpath.go_types.shapes import ANY, Shape, misfits
+from everpath.go_types import GoType, type_mismatches
 from everpath.model import Channel, Place
 from everpath.opm_render.bundles import BUNDLE, BUNDLE_OBJECT, Blob
 from everpath.opm_render.go_json import sort_keys
@@ -31,7 +30,7 @@ class CatalogDocument(NamedTuple):
 class _Field(NamedTuple):
     """A field of a struct. An optional one is omitted if it is empty (`omitempty` in Go)."""
 
-    shape: Shape
+    type: GoType
     decode: Callable[[Any], Any]
     is_optional: bool = False
 
@@ -64,24 +63,24 @@ def _decode_struct(value: Any, struct: _Struct) -> Blob:
     return {**fields, **{key: sort_keys(item) for key, item in unknown.items()}}
 
 
-def _shape(struct: _Struct) -> Shape:
-    return {name: field.shape for name, field in struct.items()}
+def _go_type(struct: _Struct) -> GoType:
+    return {name: field.type for name, field in struct.items()}
 
 
 def _list_of(struct: _Struct, *, is_optional: bool = False) -> _Field:
     """A list of structs; null stays null, as a nil slice does in Go."""
     return _Field(
-        [_shape(struct)],
+        [_go_type(struct)],
         lambda value: None if value is None else [_decode_struct(item, struct) for item in value],
         is_optional,
     )
 
 
-_STRING: Final = _Field(str, _decode_string)
-_OPTIONAL_STRING: Final = _Field(str, _decode_string, is_optional=True)
-_PROPERTY: Final[_Struct] = {"type": _STRING, "value": _Field(ANY, sort_keys)}
+_STRING: Final = _Field("string", _decode_string)
+_OPTIONAL_STRING: Final = _Field("string", _decode_string, is_optional=True)
+_PROPERTY: Final[_Struct] = {"type": _STRING, "value": _Field("any", sort_keys)}
 _PROPERTIES: Final = _list_of(_PROPERTY, is_optional=True)
-_ICON: Final[_Struct] = {"base64data": _Field(ANY, _decode_bytes), "mediatype": _STRING}
+_ICON: Final[_Struct] = {"base64data": _Field("any", _decode_bytes), "mediatype": _STRING}
 _REFERENCE: Final[_Struct] = {"schema": _STRING, "name": _OPTIONAL_STRING}
 _STRUCTS: Final[Mapping[str, _Struct]] = {
     "olm.package": {
@@ -89,7 +88,7 @@ _STRUCTS: Final[Mapping[str, _Struct]] = {
         "name": _STRING,
         "defaultChannel": _STRING,
         "icon": _Field(
-            _shape(_ICON),
+            _go_type(_ICON),
             lambda value: None if value is None else _decode_struct(value, _ICON),
             is_optional=True,
         ),
@@ -105,7 +104,7 @@ _STRUCTS: Final[Mapping[str, _Struct]] = {
                 "name": _STRING,
                 "replaces": _OPTIONAL_STRING,
                 "skips": _Field(
-                    [str], lambda value: [_decode_string(item) for item in value or ()], is_optional=True
+                    "[]string", lambda value: [_decode_string(item) for item in value or ()], is_optional=True
                 ),
                 "skipRange": _OPTIONAL_STRING,
             }
@@ -125,13 +124,13 @@ _STRUCTS: Final[Mapping[str, _Struct]] = {
         "package": _STRING,
         "entries": _list_of(
             {
-                "reference": _Field(_shape(_REFERENCE), lambda value: _decode_struct(value, _REFERENCE)),
+                "reference": _Field(_go_type(_REFERENCE), lambda value: _decode_struct(value, _REFERENCE)),
                 "message": _STRING,
             }
         ),
     },
 }
-_SHAPES: Final = {schema: _shape(struct) for schema, struct in _STRUCTS.items()}
+_GO_TYPES: Final = {schema: _go_type(struct) for schema, struct in _STRUCTS.items()}
 
 
 def decode_blob(document: CatalogDocument) -> Blob:
@@ -145,8 +144,8 @@ def decode_blob(document: CatalogDocument) -> Blob:
         raise Refusal("the document has no schema", document.place, "add one, such as schema: olm.package")
     if schema not in _STRUCTS:
         return {str(key): value for key, value in sort_keys(_round_integers(body)).items()}
-    for misfit in misfits(body, _SHAPES[schema]):
-        raise Refusal(f"invalid {schema}: {misfit.message}", document.place.at(*misfit.path))
+    for mismatch in type_mismatches(body, _GO_TYPES[schema]):
+        raise Refusal(f"invalid {schema}: {mismatch.message}", document.place.at(*mismatch.path))
     _check_base64_fields(document, schema)
     return _decode_struct(_round_integers(body), _STRUCTS[schema])
 

@@ -25,7 +25,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from everpath.go_types.shapes import SHAPES, field, misfits, text_field
+from everpath.go_types import field, text_field, type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.model import Gvk, Place, Property
 from everpath.model.bundle_contents import CSV, PACKAGE_ANNOTATION, Contents, Manifest
 from everpath.opm_render.apis import ApiKey, check_owned_crds, provided_apis, required_apis
@@ -225,9 +226,9 @@ def _with_missing_values(contents: Contents, properties: Iterable[Property]) -> 
 
 def _checked_value(item: Property) -> object:
     """The value of a property whose type opm decodes into a struct. Raises `Refusal`."""
-    for misfit in misfits(item.value, SHAPES[item.type]):
-        message = f"invalid value of {item.type}: {misfit.message}"
-        raise Refusal(message, item.place.at("value", *misfit.path), "write what the type requires")
+    for mismatch in type_mismatches(item.value, PROPERTY_TYPES[item.type]):
+        message = f"invalid value of {item.type}: {mismatch.message}"
+        raise Refusal(message, item.place.at("value", *mismatch.path), "write what the type requires")
     return item.value
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from everpath.go_types.shapes import field
+from everpath.go_types import field
 from everpath.model.bundle_contents import Manifest
 from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA, RenderedBundle
 from everpath.opm_render.go_json import keep_html_escapes, sort_keys

@@ -7,20 +7,18 @@ __all__ = ["related_images"]
 from collections.abc import Iterator
 from typing import Any
 
-from everpath.go_types.shapes import Shape, field, misfits, text_field
+from everpath.go_types import field, text_field, type_mismatches
 from everpath.model.bundle_contents import Manifest
 from everpath.opm_render.manifest_checks import check_type
 from everpath.opm_render.refusals import Refusal
-
-_RELATED_IMAGES: Shape = [{"name": str, "image": str}]
 
 
 def related_images(csv: Manifest, image: str) -> list[dict[str, str]]:
     """The related images by reference; equal references stay in the order of the CSV. Raises `Refusal`."""
     listed = csv.spec.get("relatedImages")
     place = csv.place.at("spec", "relatedImages")
-    for misfit in misfits(listed, _RELATED_IMAGES):
-        raise Refusal(f"relatedImages of the CSV is invalid: {misfit.message}", place.at(*misfit.path))
+    for mismatch in type_mismatches(listed, "[]v1alpha1.RelatedImage"):
+        raise Refusal(f"relatedImages of the CSV is invalid: {mismatch.message}", place.at(*mismatch.path))
     images = [{"name": text_field(item, "name"), "image": text_field(item, "image")} for item in listed or ()]
     known = {related["image"] for related in images}
     if image and image not in known:

@@ -12,7 +12,7 @@ from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.paths.suggestions import nearby
 from everpath.ranges import Range, RangeError
-from everpath.simulate import Asked, released
+from everpath.simulate import InstalledVersion, find_installed
 from everpath.versions import Version, VersionError, parse_tolerant, underline
 
 #: Signs that no name has and that ranges are written with.
@@ -61,13 +61,13 @@ def _range(text: str) -> Range | None:
 
 def installed(
     package: PackageGraph, graphs: Iterable[ChannelGraph], text: str, listing: str = _LISTING
-) -> Asked:
+) -> InstalledVersion:
     """What runs on a cluster, as `simulate` takes it: in the catalog or not, by its name or its version.
 
     Raises UsageError for a version that several have, and for a name that tells nothing.
     """
     graphs = tuple(graphs)
-    found = released([package], text)
+    found = find_installed([package], text)
     here = [asked for asked in found if any(asked.name in graph.entries for graph in graphs)] or found
     if len(here) > 1:
         names = ", ".join(sorted(asked.name for asked in here))

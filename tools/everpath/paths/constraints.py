@@ -18,7 +18,7 @@ from everpath.paths.hop_graph import Network, fresh_v1, newest_first
 from everpath.paths.path_counts import distances, shortest_road
 from everpath.paths.reachability import comers, nearest, onward
 from everpath.resolvers import olm_v0
-from everpath.simulate import released
+from everpath.simulate import find_installed
 
 
 class DemandKind(StrEnum):
@@ -76,7 +76,10 @@ def _below(network: Network, subject: Subject, goal: str) -> Iterable[str]:
         return nearest(network, subject.names & network.place.keys())
     if goal in versions and versions[goal] < version:
         return ()
-    stated = {name: versions.get(name) or released((), name)[0].under("v0").version for name in network.place}
+    stated = {
+        name: versions.get(name) or find_installed((), name)[0].as_bundle("v0").version
+        for name in network.place
+    }
     unknown = {name for name, its in stated.items() if its is None}
     behind = onward(network, subject.names & network.place.keys()) if unknown else ()
     below = {name for name, its in stated.items() if its is not None and its < version}
@@ -125,7 +128,7 @@ def _fresh(network: Network) -> set[str]:
     """What new installs get."""
     found: set[str] = set()
     for graph in network.graphs:
-        v0, v1 = olm_v0.fresh_install(graph), fresh_v1(graph)
+        v0, v1 = olm_v0.new_install(graph), fresh_v1(graph)
         picks = {"v0": [v0], "v1": [v1], "any": [v0, v1]}[network.policy]
         found.update(name for name in picks if name is not None)
     return found

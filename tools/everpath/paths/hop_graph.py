@@ -26,17 +26,17 @@ from typing import Final, Literal, NamedTuple
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.ranges import IntervalSet
-from everpath.resolvers import PolicyName, olm_v0, olm_v1, subscriptions
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.decisions import Failure, Installed
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.extensions import resolve as extend
-from everpath.resolvers.offers import as_served, layers
-from everpath.simulate.bulk import Answers, answers_v0, answers_v1, arrival_v1
+from everpath.resolvers import ResolverName, olm_v0, olm_v1, subscription
+from everpath.resolvers.catalog_candidates import served_package, split_repeated_entries
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
+from everpath.resolvers.cluster_extension import resolve as extend
+from everpath.resolvers.resolution import InstalledBundle, ResolutionFailure
+from everpath.upgrade_paths.goals import path_goals
+from everpath.upgrade_paths.next_hops import NextHops, first_hop_v1, next_hops_v0, next_hops_v1
 from everpath.versions import Key, Version, parse_or_none
 
 #: `any`: every hop that some cluster could make, by approving, pinning or waiting.
-Policy = PolicyName | Literal["any"]
+Policy = ResolverName | Literal["any"]
 POLICIES: Final[tuple[Policy, ...]] = ("any", "v0", "v1")
 
 
@@ -77,9 +77,9 @@ class Network:
     place: Mapping[str, int]
     versions: Mapping[str, Version]
     arrivals: Mapping[str, Arrival]
-    failures: Mapping[str, Failure] = field(default_factory=dict)
-    stuck: Mapping[str, Failure] = field(default_factory=dict)
-    absent: Mapping[str, Installed] = field(default_factory=dict)
+    failures: Mapping[str, ResolutionFailure] = field(default_factory=dict)
+    stuck: Mapping[str, ResolutionFailure] = field(default_factory=dict)
+    absent: Mapping[str, InstalledBundle] = field(default_factory=dict)
     _ahead: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -136,7 +136,7 @@ class Network:
         """The same with all that is written: OLM v1 also takes the edges of an entry's second line."""
         if self.policy != "v1":
             return self.graphs
-        return tuple(layer for graph in self.followed for layer in layers(graph))
+        return tuple(layer for graph in self.followed for layer in split_repeated_entries(graph))
 
     def hops(self, road: Sequence[str]) -> Iterator[Hop]:
         """The steps of a road with their edges. Cost: the named edges of its entries."""
@@ -173,10 +173,10 @@ def goals(graph: ChannelGraph, policy: Policy = "any") -> tuple[str, ...]:
     """
     if policy == "v1":
         afresh = fresh_v1(graph)
-        found = [*arrivals(followed_v1(graph), "v1"), *(() if afresh is None else (afresh,))]
+        found = [*path_goals(followed_v1(graph), "v1"), *(() if afresh is None else (afresh,))]
         if found:
             return tuple(dict.fromkeys(found))
-    first = olm_v1.fresh_install(graph)
+    first = olm_v1.new_install(graph)
     return graph.heads or (() if first is None else (first,))
 
 
@@ -190,10 +190,10 @@ def followed_v1(graph: ChannelGraph) -> ChannelGraph:
 
 def arrivals_v1(graph: ChannelGraph) -> tuple[str, ...]:
     """Where one arrives under OLM v1, as far as it then stays there and does not fail."""
-    decide = arrival_v1(_home(graph), graph)
-    bundles = {name: graph.bundle(name) for name in arrivals(graph, "v1")}
+    decide = first_hop_v1(_home(graph), graph)
+    bundles = {name: graph.bundle(name) for name in path_goals(graph, "v1")}
     runs = [
-        Installed(name, parse_or_none(bundle.version))
+        InstalledBundle(name, parse_or_none(bundle.version))
         for name, bundle in bundles.items()
         if bundle is not None
     ]
@@ -202,7 +202,7 @@ def arrivals_v1(graph: ChannelGraph) -> tuple[str, ...]:
 
 def fresh_v1(graph: ChannelGraph) -> str | None:
     """What OLM v1 installs where nothing is: None if there is nothing, or if it fails."""
-    return arrival_v1(_home(graph), graph)(None).next
+    return first_hop_v1(_home(graph), graph)(None).next
 
 
 def _home(graph: ChannelGraph) -> PackageGraph:
@@ -215,7 +215,7 @@ def _home(graph: ChannelGraph) -> PackageGraph:
 
 
 def network(
-    graphs: Sequence[ChannelGraph], policy: Policy = "any", installed: Iterable[Installed] = ()
+    graphs: Sequence[ChannelGraph], policy: Policy = "any", installed: Iterable[InstalledBundle] = ()
 ) -> Network:
     """The hops of some channels of one package, and of what else may be installed, outside of them.
 
@@ -229,12 +229,12 @@ def network(
     names |= dict.fromkeys(absent)
     versions |= {name: one.version for name, one in absent.items() if one.version is not None}
     place = {name: i for i, name in enumerate(newest_first(names, versions))}
-    failures = {g.name: f for g in graphs if (f := olm_v0.order(g).failure) is not None}
+    failures = {g.name: f for g in graphs if (f := olm_v0.sort_channel(g).failure) is not None}
     if policy == "any":
         allowed = _allowed(graphs, place, versions)
         return Network(tuple(graphs), policy, place, versions, allowed, failures, absent=absent)
     ahead: dict[str, set[str]] = {name: set() for name in place}
-    stuck: dict[str, Failure] = {}
+    stuck: dict[str, ResolutionFailure] = {}
     for answers in _taken(graphs, policy, {name: versions.get(name) for name in place}):
         stuck |= answers.failures
         for start, end in answers.next.items():
@@ -266,8 +266,8 @@ def _installable(graph: ChannelGraph) -> Collection[str]:
 
     v1 comes to any of these: a version range in the ClusterExtension rules out whatever ranks before it.
     """
-    prohibited = olm_v0.prohibited(graph)
-    chain = (name for name in olm_v0.order(graph).chain if name not in prohibited)
+    prohibited = olm_v0.uninstallable(graph)
+    chain = (name for name in olm_v0.sort_channel(graph).chain if name not in prohibited)
     return olm_v1.ranking(graph).keys() | set(chain)
 
 
@@ -301,7 +301,7 @@ def _within(runs: Sequence[tuple[int, int]], position: int | None) -> bool:
 _Everyone = Mapping[str, Version | None]
 
 
-def _taken(graphs: Sequence[ChannelGraph], policy: PolicyName, everyone: _Everyone) -> Iterator[Answers]:
+def _taken(graphs: Sequence[ChannelGraph], policy: ResolverName, everyone: _Everyone) -> Iterator[NextHops]:
     """The hops that a resolver makes, and where it fails."""
     if policy == "v1" and len(graphs) > 1:
         yield _extended(graphs, everyone)
@@ -309,41 +309,41 @@ def _taken(graphs: Sequence[ChannelGraph], policy: PolicyName, everyone: _Everyo
     yield from (_answers(graph, policy, everyone) for graph in graphs)
 
 
-def hops_of(graph: ChannelGraph, policy: PolicyName, everyone: _Everyone) -> Mapping[str, str | None]:
+def hops_of(graph: ChannelGraph, policy: ResolverName, everyone: _Everyone) -> Mapping[str, str | None]:
     """The next hop of everyone under a policy, in the channel or not. None: stays, or OLM fails."""
     return _answers(graph, policy, everyone).next
 
 
-def _answers(graph: ChannelGraph, policy: PolicyName, everyone: _Everyone) -> Answers:
+def _answers(graph: ChannelGraph, policy: ResolverName, everyone: _Everyone) -> NextHops:
     """What `simulate` says of everyone."""
     package = _home(graph)
-    if policy == "v1" and (served := as_served(package)) is not package:
+    if policy == "v1" and (served := served_package(package)) is not package:
         package, graph = served, served.by_name[graph.name]
-    inside = answers_v0(graph) if policy == "v0" else answers_v1(package, graph)
+    inside = next_hops_v0(graph) if policy == "v0" else next_hops_v1(package, graph)
     hops, failures = dict(inside.next), dict(inside.failures)
-    outside = [Installed(*one) for one in everyone.items() if one[0] not in graph.entries]
-    arrival = arrival_v1(package, graph) if outside and policy == "v1" else None
+    outside = [InstalledBundle(*one) for one in everyone.items() if one[0] not in graph.entries]
+    arrival = first_hop_v1(package, graph) if outside and policy == "v1" else None
     for installed in outside:
-        decision = arrival(installed) if arrival else subscriptions.resolve(graph, installed)
+        decision = arrival(installed) if arrival else subscription.resolve(graph, installed)
         hops[installed.name] = decision.next
         if decision.failure is not None:
             failures[installed.name] = decision.failure
-    return Answers(hops, failures)
+    return NextHops(hops, failures)
 
 
-def _extended(graphs: Sequence[ChannelGraph], everyone: _Everyone) -> Answers:
+def _extended(graphs: Sequence[ChannelGraph], everyone: _Everyone) -> NextHops:
     """One ClusterExtension that lists all these channels."""
-    served = as_served(PackageGraph(graphs[0].package))
-    package, source = served.package, Source("catalog", 0, served)
+    served = served_package(PackageGraph(graphs[0].package))
+    package, source = served.package, ClusterCatalog("catalog", 0, served)
     channels = tuple(graph.name for graph in graphs)
     hops: dict[str, str | None] = {}
-    failures: dict[str, Failure] = {}
+    failures: dict[str, ResolutionFailure] = {}
     for name, version in everyone.items():
         bundle = package.by_name.get(name)
         strict = parse_or_none(bundle.version) if bundle is not None else version
-        wish = Extension(package.name, channels, installed=Installed(name, strict))
+        wish = ClusterExtension(package.name, channels, installed=InstalledBundle(name, strict))
         decision = extend([source], wish)
         hops[name] = decision.next
         if decision.failure is not None:
             failures[name] = decision.failure
-    return Answers(hops, failures)
+    return NextHops(hops, failures)

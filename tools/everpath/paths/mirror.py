@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.paths.hop_graph import newest_first
-from everpath.resolvers import PolicyName
-from everpath.resolvers.walks import End, destinations
+from everpath.resolvers import ResolverName
+from everpath.upgrade_paths.hops import PathEnd, last_entries
 from everpath.versions import Version
 
 Hops = Mapping[str, str | None]
@@ -45,7 +45,7 @@ class Kept:
 class Mirror(NamedTuple):
     """What is kept of some channels of a package. No mirror has fewer than `at_least` bundles."""
 
-    policy: PolicyName
+    policy: ResolverName
     channels: tuple[Kept, ...]
     bundles: tuple[str, ...]
     total: int
@@ -71,8 +71,8 @@ def kept_in(graph: ChannelGraph, kept: Collection[str]) -> ChannelGraph:
 
 def arriving(hops: Hops, goals: Collection[str]) -> set[str]:
     """Who comes to one of the goals by following these hops, and stays there."""
-    ends = destinations(hops, None, hops)
-    return {name for name, (stop, end) in ends.items() if end is not End.LOOP and stop in goals}
+    ends = last_entries(hops, None, hops)
+    return {name for name, (stop, end) in ends.items() if end is not PathEnd.LOOP and stop in goals}
 
 
 def wanted(graph: ChannelGraph, since: Version | None) -> set[str]:

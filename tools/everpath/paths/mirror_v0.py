@@ -19,7 +19,7 @@ from everpath.graph import ChannelGraph
 from everpath.paths.hop_graph import hops_of, newest_first
 from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
 from everpath.resolvers import olm_v0
-from everpath.simulate.bulk import answers_v0
+from everpath.upgrade_paths.next_hops import next_hops_v0
 from everpath.versions import Version
 
 #: Mirrors with entries beside the chain that are tried before the search settles for what it has.
@@ -51,12 +51,12 @@ def mirror_v0(graphs: Sequence[ChannelGraph], since: Version | None = None) -> M
 
 def _channel(graph: ChannelGraph, since: Version | None) -> _Found:
     goal, total = graph.head, len(graph.entries)
-    if goal is None or answers_v0(graph).failures or goal in olm_v0.prohibited(graph):
+    if goal is None or next_hops_v0(graph).failures or goal in olm_v0.uninstallable(graph):
         return _Found(whole(graph, wanted(graph, since)), frozenset(graph.entries))
     search = _Search(graph, goal, since)
     names, at_least = search.smallest()
-    ordered = set(olm_v0.order(graph).chain)
-    offered = [name for name in olm_v0.order(kept_in(graph, names)).chain if name not in ordered]
+    ordered = set(olm_v0.sort_channel(graph).chain)
+    offered = [name for name in olm_v0.sort_channel(kept_in(graph, names)).chain if name not in ordered]
     kept = Kept(
         graph.name,
         (goal,),

@@ -54,7 +54,7 @@ class _Climb:
 
     def _accepted(self) -> Iterator[tuple[str, int]]:
         """From the first of the ranking down, so that only those are asked who rank before and climb."""
-        standings, covering = olm_v1.standings(self._graph), self._covering()
+        standings, covering = olm_v1.sort_keys(self._graph), self._covering()
         unranked = (name for name in self._graph.entries if name not in standings)
         for name in (*standings, *unranked):
             named = (edge.successor for edge in self._graph.named_edges(name))
@@ -92,7 +92,7 @@ class _Climb:
 
     def _serving(self, name: str) -> int:
         """Who brings somebody on that is not kept, or is kept in the place of a goal."""
-        standing = olm_v1.standings(self._graph).get(name)
+        standing = olm_v1.sort_keys(self._graph).get(name)
         equal = self._equals.get(standing, 0) & self._climbing if standing is not None else 0
         if name in self._goals:
             return equal & _mask(self._bits, self._goals)
@@ -144,7 +144,7 @@ def _implied(climbs: Iterable[_Climb], bits: Mapping[str, int]) -> Mapping[int, 
 def _equals(graph: ChannelGraph, bits: Mapping[str, int]) -> Mapping[tuple[bool, bool, object], int]:
     """Those of equal standing, of whom OLM v1 takes any; what it cannot read is equal to nothing."""
     found: dict[tuple[bool, bool, object], int] = {}
-    for name, standing in olm_v1.standings(graph).items():
+    for name, standing in olm_v1.sort_keys(graph).items():
         if standing[1]:
             found[standing] = found.get(standing, 0) | bits[name]
     return found

@@ -14,14 +14,14 @@ from everpath.graph import ChannelGraph
 from everpath.model import Package
 from everpath.paths.hop_graph import Policy
 from everpath.ranges import sample_versions
-from everpath.resolvers.decisions import Installed
-from everpath.simulate import released
+from everpath.resolvers.resolution import InstalledBundle
+from everpath.simulate import find_installed
 from everpath.versions import Version, parse
 
 _LOWEST: Final = parse("0.0.0")
 
 
-def named(graphs: Sequence[ChannelGraph], policy: Policy) -> tuple[Installed, ...]:
+def named(graphs: Sequence[ChannelGraph], policy: Policy) -> tuple[InstalledBundle, ...]:
     """Whom an entry replaces or skips that is in none of the channels. O(edges).
 
     The version is that of the bundle, where the package has one, else the one that the name ends with. OLM v1
@@ -34,17 +34,17 @@ def named(graphs: Sequence[ChannelGraph], policy: Policy) -> tuple[Installed, ..
     return tuple(_installed(graphs[0].package, name, policy) for name in names if name not in entries)
 
 
-def _installed(package: Package, name: str, policy: Policy) -> Installed:
-    bundle, asked = package.by_name.get(name), released((), name)[0]
+def _installed(package: Package, name: str, policy: Policy) -> InstalledBundle:
+    bundle, asked = package.by_name.get(name), find_installed((), name)[0]
     if bundle is not None:
         asked = asked._replace(version=bundle.version)
-    found = asked._replace(name=name).under("v1" if policy == "v1" else "v0")
+    found = asked._replace(name=name).as_bundle("v1" if policy == "v1" else "v0")
     return found._replace(version=found.version or _LOWEST) if policy == "v1" else found
 
 
 def in_ranges(
-    graphs: Sequence[ChannelGraph], known: Collection[Installed], parted: Iterable[Version]
-) -> Iterator[Installed]:
+    graphs: Sequence[ChannelGraph], known: Collection[InstalledBundle], parted: Iterable[Version]
+) -> Iterator[InstalledBundle]:
     """For every way in which the ranges accept a version, one that is neither in the channels nor `known`.
 
     It is called as the package calls its own. Versions below each of the `parted` ones stand for themselves.
@@ -57,7 +57,7 @@ def in_ranges(
     stem = _stem(graphs[0].package)
     for version in sample_versions(spans, taken, parted):
         name = f"{stem}{version}"
-        yield Installed(name if name not in entries else str(version), version)
+        yield InstalledBundle(name if name not in entries else str(version), version)
 
 
 def _stem(package: Package) -> str:

@@ -19,8 +19,8 @@ from everpath.paths.mirror_v1 import mirror_v1
 from everpath.paths.outside_versions import in_ranges, named
 from everpath.paths.path_counts import Road, Tally, first_roads, longest_road, loops, tallies
 from everpath.paths.reachability import onward
-from everpath.resolvers.decisions import Failure, FailureKind, Installed
-from everpath.rules.opm_errors import Refusal, refusals
+from everpath.resolvers.resolution import FailureKind, InstalledBundle, ResolutionFailure
+from everpath.rules.opm_errors import Refusal, opm_errors
 from everpath.versions import Version
 
 
@@ -36,7 +36,7 @@ class Question:
     channels: tuple[ChannelGraph, ...]
     policy: Policy = "any"
     across: bool = False
-    start: Installed | None = None
+    start: InstalledBundle | None = None
     goal: Subject | None = None
     limit: int = 20
     demands: tuple[Demand, ...] = ()
@@ -96,7 +96,7 @@ def roadbook(question: Question) -> Roadbook:
     verdicts = tuple(_verdict(question, networks, demand) for demand in question.demands)
     mirrors = tuple(_mirrors(question)) if question.mirror else ()
     surveys = () if verdicts or mirrors else tuple(_surveys(question, networks))
-    return Roadbook(question, surveys, verdicts, mirrors, networks, refusals(question.package.package))
+    return Roadbook(question, surveys, verdicts, mirrors, networks, opm_errors(question.package.package))
 
 
 def _networks(question: Question) -> Iterator[Network]:
@@ -179,7 +179,7 @@ def _stuck(question: Question, net: Network) -> Iterator[str]:
     return iter(n for n in found if not entries or n in entries or net.stuck[n] not in net.failures.values())
 
 
-def _stays(net: Network, name: str, failure: Failure) -> bool:
+def _stays(net: Network, name: str, failure: ResolutionFailure) -> bool:
     """Whether somebody who is no entry has no offer in OLM v1: it says so, and leaves what is installed."""
     return name in net.absent and failure.kind is FailureKind.NO_BUNDLES
 

@@ -7,7 +7,7 @@ __all__ = ["nearby", "neighbours"]
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from everpath.simulate import released
+from everpath.simulate import find_installed
 from everpath.versions import Version, VersionError, parse_tolerant
 
 
@@ -16,7 +16,7 @@ def nearby(text: str, known: Mapping[str, str | None]) -> str | None:
 
     A name that ends with a version is compared with those that begin as it does. Cost: the names.
     """
-    meant = released((), text)[0].version
+    meant = find_installed((), text)[0].version
     version = _version(meant)
     if version is not None and meant is not None:
         stem = text.removesuffix(meant) if _version(text) is None else ""
@@ -29,7 +29,7 @@ def nearby(text: str, known: Mapping[str, str | None]) -> str | None:
 
 def neighbours(text: str, known: Mapping[str, str | None]) -> tuple[str, ...]:
     """The same, but of versions the next one below and the next one above. Cost: the names, sorted."""
-    meant = released((), text)[0].version
+    meant = find_installed((), text)[0].version
     version = _version(meant)
     if version is not None and meant is not None:
         stem = text.removesuffix(meant) if _version(text) is None else ""

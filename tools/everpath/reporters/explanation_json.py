@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from everpath.explain import Explanation, Look, Remedy, Story
 from everpath.loaders.location import Location
 from everpath.model import Place
-from everpath.resolvers.decisions import Failure
+from everpath.resolvers.resolution import ResolutionFailure
 from everpath.rules.opm_errors import Refusal
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
@@ -90,8 +90,8 @@ def _answer(story: Story, told: Told) -> dict[str, Any]:
     }
 
 
-def _failure(failure: Failure) -> dict[str, Any]:
-    return {"kind": failure.kind.value, "names": failure.names, "words": failure.words or None}
+def _failure(failure: ResolutionFailure) -> dict[str, Any]:
+    return {"kind": failure.kind.value, "names": failure.names, "words": failure.message or None}
 
 
 def _look(look: Look) -> dict[str, Any]:

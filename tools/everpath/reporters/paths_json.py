@@ -54,7 +54,7 @@ def _survey(survey: Survey) -> Json:
             for channel, failure in net.failures.items()
         ],
         "stuck": [
-            {"from": name, "kind": failure.kind.value, "words": failure.words}
+            {"from": name, "kind": failure.kind.value, "words": failure.message}
             for name, failure in net.stuck.items()
         ],
         "loops": [list(loop) for loop in survey.loops],

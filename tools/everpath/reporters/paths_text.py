@@ -16,8 +16,8 @@ from everpath.paths.report import Question, Roadbook, Survey, Verdict
 from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import columns, count, join_names, one_line, quote_empty
 from everpath.resolvers import olm_v1
-from everpath.resolvers.arrivals import arrivals
-from everpath.simulate.reasons import failing
+from everpath.upgrade_paths.goals import path_goals
+from everpath.upgrade_paths.reasons import failing
 
 _MOST_NAMES: Final = 6
 _MOST_DIGITS: Final = 15
@@ -70,9 +70,9 @@ def _goal(survey: Survey) -> str:
     name, graphs = survey.goal, survey.network.followed
     if survey.network.policy != "v1" or any(name == graph.head for graph in graphs):
         return quote_empty(name)
-    if name not in {first for graph in graphs for first in olm_v1.fresh_installs(graph)}:
+    if name not in {first for graph in graphs for first in olm_v1.new_installs(graph)}:
         return quote_empty(name)
-    withdrawn = not any(name in arrivals(graph, "v1") for graph in graphs)
+    withdrawn = not any(name in path_goals(graph, "v1") for graph in graphs)
     more = ", though it is withdrawn" if withdrawn else ""
     return f"{quote_empty(name)}, which it installs afresh{more}"
 

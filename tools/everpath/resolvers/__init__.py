@@ -5,11 +5,11 @@ Each mirrors the code it is named after, not its documentation; `make conformanc
 
 from __future__ import annotations
 
-__all__ = ["MEMORY", "PolicyName"]
+__all__ = ["MEMORY", "ResolverName"]
 
 from typing import Final, Literal
 
-PolicyName = Literal["v0", "v1"]
+ResolverName = Literal["v0", "v1"]
 
 #: Channels whose answers are remembered: rules ask one channel after another, a package rule all of its own.
 MEMORY: Final = 64

@@ -7,21 +7,22 @@ Mirrors sortChannel and getSubscriptionVariables of operator-lifecycle-manager v
 from __future__ import annotations
 
 __all__ = [
-    "DEPRECATED",
-    "Hops",
-    "Order",
+    "DEPRECATED_REASON",
+    "ChannelHops",
+    "SortedChannel",
     "candidates",
-    "fresh_install",
-    "gvk",
-    "hops",
-    "no_head",
-    "order",
-    "panic",
-    "prohibited",
-    "provided_twice",
+    "new_install",
+    "next_hop",
+    "next_hops",
+    "no_head_failure",
+    "panic_failure",
+    "parse_gvk",
+    "repeated_apis",
+    "sort_channel",
+    "uninstallable",
 ]
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -32,42 +33,42 @@ from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle, Gvk, Property
 from everpath.ranges import Coverage
 from everpath.resolvers import MEMORY
-from everpath.resolvers.decisions import Failure, FailureKind
-from everpath.resolvers.quoting import quoted
+from everpath.resolvers.go_quote import go_quote
+from everpath.resolvers.resolution import FailureKind, ResolutionFailure
 from everpath.versions import Version
 
 #: Why OLM v0 does not install a bundle that the catalog has withdrawn.
-DEPRECATED: Final = "carries olm.deprecated"
+DEPRECATED_REASON: Final = "carries olm.deprecated"
 
 
-class Order(NamedTuple):
+class SortedChannel(NamedTuple):
     """The entries OLM may choose from, head first; skipped ones are never among them."""
 
     chain: tuple[str, ...] = ()
-    failure: Failure | None = None
+    failure: ResolutionFailure | None = None
 
 
 _TRIPLE: Final = itemgetter("group", "version", "kind")
 
 
 @lru_cache(maxsize=MEMORY)
-def order(graph: ChannelGraph) -> Order:
+def sort_channel(graph: ChannelGraph) -> SortedChannel:
     """One walk down the replaces chain of each head. O(entries + edges).
 
     Unlike opm's, the walk goes on *through* skipped entries, and a cycle among them is fatal.
     """
     if not graph.heads:
-        return Order(failure=no_head(graph, tuple(sorted(graph.entries))))
+        return SortedChannel(failure=no_head_failure(graph, tuple(sorted(graph.entries))))
     lowest: dict[str, str | None] = {}
     for head in graph.heads:
         line, cycle = _line(graph, head, lowest)
         if cycle:
-            return Order(failure=Failure(FailureKind.CYCLE, cycle, _cyclic(graph, head)))
+            return SortedChannel(failure=ResolutionFailure(FailureKind.CYCLE, cycle, _cyclic(graph, head)))
         _note_lowest(graph, line, lowest)
     if len(graph.heads) > 1:
         words = _several(graph, [_ends(head, lowest[head]) for head in graph.heads])
-        return Order(failure=Failure(FailureKind.SEVERAL_HEADS, graph.heads, words))
-    return Order(tuple(name for name in line if name not in graph.skippers))
+        return SortedChannel(failure=ResolutionFailure(FailureKind.SEVERAL_HEADS, graph.heads, words))
+    return SortedChannel(tuple(name for name in line if name not in graph.skippers))
 
 
 def _line(graph: ChannelGraph, head: str, walked: Container[str]) -> tuple[list[str], tuple[str, ...]]:
@@ -90,14 +91,14 @@ def _note_lowest(graph: ChannelGraph, line: list[str], lowest: dict[str, str | N
         lowest[name] = last
 
 
-def no_head(graph: ChannelGraph, names: tuple[str, ...]) -> Failure:
+def no_head_failure(graph: ChannelGraph, names: tuple[str, ...]) -> ResolutionFailure:
     """OLM's failure over entries each of which is replaced or skipped by one of them."""
     words = f"no channel heads (entries not replaced by another entry) found in {_channel(graph)}"
-    return Failure(FailureKind.NO_HEAD, names, words)
+    return ResolutionFailure(FailureKind.NO_HEAD, names, words)
 
 
 def _cyclic(graph: ChannelGraph, head: str) -> str:
-    return f"a cycle exists in the chain of replacement beginning with {quoted(head)} in {_channel(graph)}"
+    return f"a cycle exists in the chain of replacement beginning with {go_quote(head)} in {_channel(graph)}"
 
 
 def _several(graph: ChannelGraph, chains: list[str]) -> str:
@@ -113,16 +114,16 @@ def _ends(head: str, last: str | None) -> str:
 
 
 def _channel(graph: ChannelGraph) -> str:
-    return f"channel {quoted(graph.name)} of package {quoted(graph.package.name)}"
+    return f"channel {go_quote(graph.name)} of package {go_quote(graph.package.name)}"
 
 
-def fresh_install(graph: ChannelGraph) -> str | None:
+def new_install(graph: ChannelGraph) -> str | None:
     """What a new Subscription gets: the first entry from the head down that is not prohibited."""
-    return next((n for n in order(graph).chain if n not in prohibited(graph)), None)
+    return next((n for n in sort_channel(graph).chain if n not in uninstallable(graph)), None)
 
 
 @lru_cache(maxsize=MEMORY)
-def prohibited(graph: ChannelGraph) -> Mapping[str, str]:
+def uninstallable(graph: ChannelGraph) -> Mapping[str, str]:
     """Entries whose bundle OLM v0 never installs, each with the reason: `carries olm.deprecated`."""
     bundles = ((name, graph.bundle(name)) for name in graph.entries)
     reasons = ((name, _obstacle(bundle)) for name, bundle in bundles if bundle is not None)
@@ -131,18 +132,18 @@ def prohibited(graph: ChannelGraph) -> Mapping[str, str]:
 
 def _obstacle(bundle: Bundle) -> str | None:
     if "olm.deprecated" in {stated.type for stated in bundle.properties}:
-        return DEPRECATED
-    return next((f"provides {'{}/{} {}'.format(*api)} twice" for api, _ in provided_twice(bundle)), None)
+        return DEPRECATED_REASON
+    return next((f"provides {'{}/{} {}'.format(*api)} twice" for api, _ in repeated_apis(bundle)), None)
 
 
-def provided_twice(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:
+def repeated_apis(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:
     """Repeated olm.gvk properties. An API may have one provider, and OLM counts this bundle twice."""
     provided = [stated for stated in bundle.properties if stated.type == "olm.gvk"]
     if len(provided) < 2 or _are_plainly_distinct([stated.value for stated in provided]):
         return
     seen: set[Gvk] = set()
     for stated in provided:
-        api = gvk(stated.value)
+        api = parse_gvk(stated.value)
         if api is None:
             continue
         if api in seen:
@@ -164,7 +165,7 @@ def _are_plainly_distinct(values: Sequence[Any]) -> bool:
     return len(apis) == len(values) and set(map(len, values)) <= {3}
 
 
-def gvk(value: object) -> Gvk | None:
+def parse_gvk(value: object) -> Gvk | None:
     """Group, version and kind as Go reads them, whatever the case of the keys; None if it refuses them."""
     if not isinstance(value, dict):
         return None if value is not None else Gvk("", "", "")
@@ -186,33 +187,53 @@ def candidates(graph: ChannelGraph, installed: str, version: Version | None = No
     yield from sorted(edges, key=lambda e: rank[e.successor])
 
 
+def next_hop(graph: ChannelGraph, installed: str, version: Version | None = None) -> str | None:
+    """Return the entry that OLM v0 installs next on a cluster that has `installed`; None: it stays.
+
+    The first of `candidates`, in O(log n) and the edges by name. Ranges that panic are not evaluated.
+    """
+    rank = _rank(graph)
+    version = version or graph.versions.get(installed)
+    successors = [edge.successor for edge in graph.named_edges(installed)]
+    if version is not None and (covering := _best_covering(graph)(version)) is not None:
+        successors.append(covering)
+    best = min((name for name in successors if name in rank), key=rank.__getitem__, default=None)
+    return None if best == installed else best
+
+
+@lru_cache(maxsize=MEMORY)
+def _best_covering(graph: ChannelGraph) -> Callable[[Version], str | None]:
+    """Find, of the entries whose range contains a version, the nearest to the head."""
+    return graph.coverage.chooser(_rank(graph))
+
+
 @lru_cache(maxsize=MEMORY)
 def _rank(graph: ChannelGraph) -> Mapping[str, int]:
     """The entries OLM may choose and may install, the head at 0."""
-    refused = prohibited(graph)
-    return {name: i for i, name in enumerate(order(graph).chain) if name not in refused}
+    refused = uninstallable(graph)
+    return {name: i for i, name in enumerate(sort_channel(graph).chain) if name not in refused}
 
 
-class Hops(NamedTuple):
+class ChannelHops(NamedTuple):
     """The next hop of every entry of a channel (None: it stays), or why there is none at all."""
 
     next: Mapping[str, str | None] = MappingProxyType({})
-    failures: Mapping[str, Failure] = MappingProxyType({})
-    failure: Failure | None = None
+    failures: Mapping[str, ResolutionFailure] = MappingProxyType({})
+    failure: ResolutionFailure | None = None
 
 
 @lru_cache(maxsize=MEMORY)
-def hops(graph: ChannelGraph) -> Hops:
+def next_hops(graph: ChannelGraph) -> ChannelHops:
     """The next hop from every entry at once. O((edges + ranges) · log n)."""
-    ordered = order(graph)
+    ordered = sort_channel(graph)
     if ordered.failure is not None:
-        return Hops(failure=ordered.failure)
+        return ChannelHops(failure=ordered.failure)
     best = graph.best_successors(_rank(graph))
     following = {name: None if best.get(name) == name else best.get(name) for name in graph.entries}
-    return Hops(following, _panics(graph, ordered.chain))
+    return ChannelHops(following, _panics(graph, ordered.chain))
 
 
-def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, Failure]:
+def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, ResolutionFailure]:
     """Entries for which some candidate's range panics: every candidate is asked before one is chosen.
 
     The first from the head is named; behind it nobody is asked any more.
@@ -223,10 +244,10 @@ def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, Failure
         return {}
     culprit = Coverage({name: ~graph.ranges[name].intervals for name in guilty}).chooser(guilty)
     asked = ((installed, culprit(version)) for installed, version in graph.versions.items())
-    return {installed: panic(name) for installed, name in asked if name is not None}
+    return {installed: panic_failure(name) for installed, name in asked if name is not None}
 
 
-def panic(name: str) -> Failure:
+def panic_failure(name: str) -> ResolutionFailure:
     """The catalog operator crashes over the range of this entry, in Go's words."""
     words = "runtime error: invalid memory address or nil pointer dereference"
-    return Failure(FailureKind.PANIC, (name,), words)
+    return ResolutionFailure(FailureKind.PANIC, (name,), words)

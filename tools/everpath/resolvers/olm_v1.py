@@ -10,14 +10,14 @@ from __future__ import annotations
 
 __all__ = [
     "candidates",
-    "fresh_install",
-    "fresh_installs",
-    "hops",
+    "dependency_property",
+    "new_install",
+    "new_installs",
+    "next_hops",
     "ranking",
-    "refusal",
+    "rejection_reason",
     "release_key",
-    "requirement",
-    "standings",
+    "sort_keys",
 ]
 
 from collections.abc import Iterator, Mapping
@@ -70,20 +70,20 @@ def release_key(version: Version) -> tuple[object, ...]:
     return tuple((0, int(p), "") if p.isdecimal() else (1, 0, p) for p in version.build)
 
 
-def fresh_install(graph: ChannelGraph) -> str | None:
+def new_install(graph: ChannelGraph) -> str | None:
     """What a new ClusterExtension gets: the first of the ranking."""
     return next(iter(ranking(graph)), None)
 
 
-def fresh_installs(graph: ChannelGraph) -> tuple[str, ...]:
+def new_installs(graph: ChannelGraph) -> tuple[str, ...]:
     """All that a new ClusterExtension may get: of equal versions operator-controller 1.2.0 takes either."""
-    found = standings(graph)
+    found = sort_keys(graph)
     best = next(iter(found.values()), None)
     return tuple(takewhile(lambda name: found[name] == best, found))
 
 
 @lru_cache(maxsize=MEMORY)
-def standings(graph: ChannelGraph) -> Mapping[str, tuple[bool, bool, object]]:
+def sort_keys(graph: ChannelGraph) -> Mapping[str, tuple[bool, bool, object]]:
     """What the ranks depend on but for what only breaks ties, best first. Of equal ones v1 takes either."""
     deprecated = graph.package.deprecations_by_name("olm.bundle")
     heights = _heights(graph)
@@ -98,12 +98,12 @@ def candidates(graph: ChannelGraph, installed: str, version: Version | None = No
     yield from sorted(edges, key=lambda e: rank[e.successor])
 
 
-def requirement(bundle: Bundle) -> str | None:
+def dependency_property(bundle: Bundle) -> str | None:
     """The property for which a bundle is refused after it was chosen, if it has one. O(properties)."""
     return next((stated.type for stated in bundle.properties if stated.type in _DEPENDENCIES), None)
 
 
-def refusal(graph: ChannelGraph, installed: str, successor: str) -> str:
+def rejection_reason(graph: ChannelGraph, installed: str, successor: str) -> str:
     """Why an edge that is there is not followed, in words: the reason that comes first in the ranking."""
     deprecated, bundle = graph.package.deprecations_by_name("olm.bundle"), graph.bundle(successor)
     if bundle is None:
@@ -116,7 +116,7 @@ def refusal(graph: ChannelGraph, installed: str, successor: str) -> str:
 
 
 @lru_cache(maxsize=MEMORY)
-def hops(graph: ChannelGraph) -> Mapping[str, str | None]:
+def next_hops(graph: ChannelGraph) -> Mapping[str, str | None]:
     """The next hop from every entry at once (None: it stays). O((edges + ranges) · log n)."""
     rank = ranking(graph)
     best = graph.best_successors(rank)

@@ -6,7 +6,7 @@ no part in it.
 
 from __future__ import annotations
 
-__all__ = ["Verdict", "verdict"]
+__all__ = ["ChannelValidation", "validate_channel"]
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from everpath.graph import ChannelGraph
 from everpath.resolvers import MEMORY
 
 
-class Verdict(NamedTuple):
+class ChannelValidation(NamedTuple):
     """What opm says of a channel's graph; at most one of the complaints is set."""
 
     heads: tuple[str, ...]
@@ -25,11 +25,11 @@ class Verdict(NamedTuple):
     is_empty: bool = False
 
     @property
-    def accepted(self) -> bool:
+    def is_valid(self) -> bool:
         return len(self.heads) == 1 and not self.cycle and not self.stranded
 
     @property
-    def words(self) -> str | None:
+    def error(self) -> str | None:
         """What `opm validate` says of the graph, in its own words; None if it accepts it."""
         if self.is_empty:
             return "channel must contain at least one bundle"
@@ -45,13 +45,13 @@ class Verdict(NamedTuple):
 
 
 @lru_cache(maxsize=MEMORY)
-def verdict(graph: ChannelGraph) -> Verdict:
+def validate_channel(graph: ChannelGraph) -> ChannelValidation:
     """One walk down the replaces chain from the head. O(entries + edges).
 
     The walk halts at the first name that anybody skips (since v1.58), so a cycle behind one passes.
     """
     if graph.head is None:
-        return Verdict(graph.heads, is_empty=not graph.entries)
+        return ChannelValidation(graph.heads, is_empty=not graph.entries)
     chain = [graph.head]
     seen = {graph.head}
     while (entry := graph.entries.get(chain[-1])) is not None:
@@ -59,8 +59,8 @@ def verdict(graph: ChannelGraph) -> Verdict:
         if not below or below in graph.skippers:
             break
         if below in seen:
-            return Verdict(graph.heads, tuple(chain), cycle=(*chain[chain.index(below) :], below))
+            return ChannelValidation(graph.heads, tuple(chain), cycle=(*chain[chain.index(below) :], below))
         seen.add(below)
         chain.append(below)
     stranded = sorted(n for n in graph.entries if n not in seen and n not in graph.skippers)
-    return Verdict(graph.heads, tuple(chain), stranded=tuple(stranded))
+    return ChannelValidation(graph.heads, tuple(chain), stranded=tuple(stranded))

@@ -18,16 +18,17 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from everpath.go_types.shapes import SHAPES, misfits
+from everpath.go_types import type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import opm
-from everpath.rules.bundle_versions import by_version, lacks_annotations, tolerated
+from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.image_references import mended, reference_fault
+from everpath.rules.image_references import corrected_reference, reference_error
 from everpath.rules.registry import bundle_rule, channel_rule, package_rule
-from everpath.versions import VersionError, parse, parse_or_none
-from everpath.wording import Nearby, listed
+from everpath.versions import VersionError, parse, parse_or_none, parse_tolerant_or_none
+from everpath.wording import NameSuggestions, join_names
 
 _RELEASE_LIMIT: Final = 20
 _UNOFFERED: Final = (
@@ -43,10 +44,10 @@ def missing_bundle(graph: ChannelGraph) -> Iterator[Flaw]:
     that nobody declares only that is reported. Cost: one look-up an entry; one comparison with every name
     for those that miss.
     """
-    nearby = Nearby(graph.package.by_name)
+    nearby = NameSuggestions(graph.package.by_name)
     missing = [e for e in graph.entries.values() if graph.bundle(e.name) is None]
     for entry in missing if graph.package.declarations else ():
-        meant = nearby.meant(entry.name, besides=graph.entries)
+        meant = nearby.suggest(entry.name, exclude=graph.entries)
         removal = _removal(graph, entry) if len(missing) == 1 and not meant else ""
         yield Flaw(
             entry.place.at("name"),
@@ -70,9 +71,11 @@ def _removal(graph: ChannelGraph, entry: Entry) -> str:
         heir = others[successors[0]]
         skips = tuple(dict.fromkeys((*heir.skips, entry.name, *entry.skips)))
         others[heir.name] = heir._replace(replaces=entry.replaces, skips=skips)
-        words = f"let {heir.name} replace {entry.replaces or 'nothing'} and skip {listed(skips)} in its stead"
+        words = (
+            f"let {heir.name} replace {entry.replaces or 'nothing'} and skip {join_names(skips)} in its stead"
+        )
     left = ChannelGraph(graph.channel._replace(entries=tuple(others.values())), graph.package)
-    return f", or {words}" if others and opm.verdict(left).accepted else ""
+    return f", or {words}" if others and opm.validate_channel(left).is_valid else ""
 
 
 @package_rule("EP402", "bundle-in-no-channel", Severity.ERROR)
@@ -84,13 +87,13 @@ def bundle_in_no_channel(graph: PackageGraph) -> Iterator[Flaw]:
     reported, and so it is where the package has no channel (EP105). Cost: one look-up a bundle.
     """
     absent = [name for name in graph.channels_by_entry if name not in graph.package.by_name]
-    nearby, bundles = Nearby(absent), graph.package.by_name.values()
+    nearby, bundles = NameSuggestions(absent), graph.package.by_name.values()
     needs_annotations = not all(map(lacks_annotations, bundles))  # a package file needs none
     for bundle in bundles if graph.package.declarations and graph.channels else ():
         if needs_annotations and lacks_annotations(bundle):
             continue
         if bundle.name not in graph.channels_by_entry:
-            meant = nearby.meant(bundle.name)
+            meant = nearby.suggest(bundle.name)
             yield Flaw(
                 bundle.place,
                 f"{bundle.name} is in no channel",
@@ -108,7 +111,7 @@ def _way_in(graph: PackageGraph, bundle: Bundle) -> str:
     if bundle.csv is not None:
         return "name its channels in metadata/annotations.yaml; remove it if it was never released"
     channel = graph.by_name.get(graph.package.default_channel) or graph.channels[0]
-    head, version = channel.head, tolerated(bundle.version)
+    head, version = channel.head, parse_tolerant_or_none(bundle.version)
     if head is None:
         return "add it to a channel, with an edge from or to it"
     is_newer = version is not None and head in channel.versions and version > channel.versions[head]
@@ -131,7 +134,7 @@ def duplicate_bundle(graph: PackageGraph) -> Iterator[Flaw]:
                 because=(f"the other is in {first.place.file}", "opm refuses the catalog"),
                 fix=_parted(first, bundle),
                 entry=bundle.name,
-                other=first.place.at("name"),
+                related=first.place.at("name"),
             )
 
 
@@ -152,16 +155,16 @@ def image_reference(bundle: Bundle) -> Iterator[Flaw]:
 
     opm refuses the catalog. An empty related image is allowed. Cost: one match an image.
     """
-    if bundle.image and (fault := reference_fault(bundle.image)):
+    if bundle.image and (fault := reference_error(bundle.image)):
         yield _no_reference(bundle, "the image", bundle.image, fault, ("image",))
     for i, (name, image) in enumerate(bundle.related_images):
-        if image and (fault := reference_fault(image)):
+        if image and (fault := reference_error(image)):
             noun = f"the related image {name}".rstrip()
             yield _no_reference(bundle, noun, image, fault, ("relatedImages", i, "image"))
 
 
 def _no_reference(bundle: Bundle, noun: str, image: str, fault: str, steps: tuple[str | int, ...]) -> Flaw:
-    guess = mended(image)
+    guess = corrected_reference(image)
     return Flaw(
         bundle.place.at(*steps),
         f"{noun} of {bundle.name} is no reference: {fault}",
@@ -197,7 +200,9 @@ def _version_place(bundle: Bundle) -> Place:
 def _states_a_version(bundle: Bundle) -> bool:
     """Whether there is a version to judge: other rules report a property that is absent or misshapen."""
     stated = list(bundle.properties_of("olm.package"))
-    return bundle.csv is not None or any(not list(misfits(p.value, SHAPES[p.type])) for p in stated)
+    return bundle.csv is not None or any(
+        not any(type_mismatches(p.value, PROPERTY_TYPES[p.type])) for p in stated
+    )
 
 
 @bundle_rule("EP406", "bundle-version", Severity.ERROR)
@@ -216,7 +221,7 @@ def bundle_version(bundle: Bundle) -> Iterator[Flaw]:
 
 
 def _unreadable_version(bundle: Bundle, text: str, error: VersionError) -> Flaw:
-    read = tolerated(text)
+    read = parse_tolerant_or_none(text)
     return Flaw(
         _version_place(bundle),
         f"the version of {bundle.name} is not SemVer: {error.reason}"
@@ -305,7 +310,7 @@ def equal_precedence(graph: PackageGraph) -> Iterator[Flaw]:
     between them; v1 takes build metadata for a release and orders by it. Bundles that differ in a release
     are made so on purpose, and only noted. Cost: one sort of the bundles.
     """
-    ranked = by_version(graph.package.by_name.values())
+    ranked = sort_by_version(graph.package.by_name.values())
     for (version, below), (other, bundle) in pairwise(ranked):
         if version == other and _full_version(below) != _full_version(bundle):
             yield Flaw(

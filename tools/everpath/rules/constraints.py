@@ -1,156 +1,139 @@
-"""What OLM v0 makes of an `olm.constraint`: parsed strictly, read at the first of its kinds.
+"""Validation of an `olm.constraint` as OLM v0 does it.
 
-opm only asks for JSON. The resolver parses each constraint when its bundle becomes a candidate, and one
-that it cannot parse fails every Subscription of the namespace.
+opm only requires JSON. The resolver of OLM v0 parses a constraint strictly when its bundle becomes a
+candidate, and evaluates the first kind that is set. A constraint that it cannot parse fails every
+Subscription of the namespace.
 """
 
 from __future__ import annotations
 
-__all__ = ["Fault", "faults"]
+__all__ = ["ConstraintProblem", "constraint_problems"]
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-from everpath.go_types.shapes import ANY, Misfit, Shape, field, misfits
+from everpath.go_types import GoType, TypeMismatch, field, type_mismatches
+from everpath.manifest_access import FieldPath
 from everpath.ranges import Range, RangeError
 from everpath.versions import underline
-from everpath.wording import listed
+from everpath.wording import join_names
 
-Path: TypeAlias = tuple[str | int, ...]
-
-#: OLM parses no constraint that is longer.
+#: OLM v0 refuses a longer constraint.
 SIZE_LIMIT: Final = 131072
 
-_COMPOUND: Final[Shape] = {"constraints": [ANY]}
-#: In the order in which the resolver looks for them: it reads the first that is there.
-_KINDS: Final[Mapping[str, Shape]] = {
-    "gvk": {"group": str, "kind": str, "version": str},
-    "package": {"packageName": str, "versionRange": str},
+_COMPOUND: Final[Mapping[str, GoType]] = {"constraints": "[]any"}
+#: In the order of the resolver, which evaluates only the first that is set.
+_KINDS: Final[Mapping[str, Mapping[str, GoType]]] = {
+    "gvk": {"group": "string", "kind": "string", "version": "string"},
+    "package": {"packageName": "string", "versionRange": "string"},
     "all": _COMPOUND,
     "any": _COMPOUND,
     "not": _COMPOUND,
-    "cel": {"rule": str},
+    "cel": {"rule": "string"},
 }
-_CONSTRAINT: Final[Mapping[str, Shape]] = {"failureMessage": str, **_KINDS}
+_CONSTRAINT: Final[Mapping[str, GoType]] = {"failureMessage": "string", **_KINDS}
 
 
-class Fault(NamedTuple):
-    """Something wrong with a constraint; `is_fatal` if OLM fails on it, else it only misleads."""
+class ConstraintProblem(NamedTuple):
+    """A problem of a constraint: OLM v0 fails on it, or if not `is_fatal`, ignores part of the constraint."""
 
-    path: Path
+    path: FieldPath
     message: str
     because: tuple[str, ...] = ()
     fix: str | None = None
     is_fatal: bool = True
 
 
-def faults(value: object) -> Iterator[Fault]:
-    """Everything wrong with a constraint, outermost first. Cost: one visit a value."""
-    if (size := _size(value)) > SIZE_LIMIT:
-        yield Fault((), f"a constraint has at most {SIZE_LIMIT} bytes, this one {size}", fix="split it")
+def constraint_problems(value: object) -> Iterator[ConstraintProblem]:
+    """Yield every problem of a constraint, outermost first. Cost: one visit a value."""
+    if (size := json_size(value)) > SIZE_LIMIT:
+        message = f"it has {size:,} bytes, and OLM v0 accepts at most {SIZE_LIMIT:,}"
+        yield ConstraintProblem((), message, fix="split it")
         return
-    waiting: list[tuple[object, Path, bool]] = [(value, (), True)]
-    while waiting:
-        constraint, path, is_read = waiting.pop()
+    pending: list[tuple[object, FieldPath, bool]] = [(value, (), True)]
+    while pending:
+        constraint, path, is_evaluated = pending.pop()
         kinds = [kind for kind in _KINDS if field(constraint, kind) is not None]
-        misshapen = list(_misshapen(constraint, path))
-        yield from misshapen
-        if is_read and (kinds or not misshapen):
-            yield from _unmeant(constraint, path, kinds)
-        nested = _nested(constraint, path)
-        waiting += reversed([(inner, way, is_read and kind == kinds[0]) for kind, inner, way in nested])
+        mismatches = list(type_mismatches(constraint, _CONSTRAINT, path=path, allow_unknown_fields=False))
+        for mismatch in mismatches:
+            fix = _spelling_fix(mismatch, len(path)) if mismatch.is_unknown_field else None
+            yield ConstraintProblem(mismatch.path, mismatch.message, fix=fix)
+        if is_evaluated and (kinds or not mismatches):
+            yield from _kind_problems(constraint, path, kinds)
+        nested = [
+            (inner, (*path, kind, "constraints", i), is_evaluated and kind == kinds[0])
+            for kind in ("all", "any", "not")
+            for i, inner in enumerate(_nested_constraints(constraint, kind))
+        ]
+        pending += reversed(nested)
 
 
-def _misshapen(constraint: object, path: Path) -> Iterator[Fault]:
-    """What the parser refuses in one constraint, those nested in it aside."""
-    for misfit in misfits(constraint, _CONSTRAINT, strict=True, path=path):
-        yield Fault(misfit.path, misfit.message, fix=_meant(misfit, len(path)) if misfit.unknown else None)
+def _nested_constraints(constraint: object, kind: str) -> list[object]:
+    nested = field(field(constraint, kind), "constraints")
+    return nested if isinstance(nested, list) else []
 
 
-def _meant(misfit: Misfit, depth: int) -> str | None:
-    """What an unknown field was meant to be: a field of the very struct that does not have it."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+def _spelling_fix(mismatch: TypeMismatch, depth: int) -> str:
+    """The fix for an unknown field: the most similar field of the same struct, or all of its fields."""
+    from difflib import get_close_matches  # noqa: PLC0415 - rarely needed, and slow to import
 
-    kind = str(misfit.path[depth]).casefold() if len(misfit.path) > depth + 1 else None
-    struct = _KINDS[kind] if kind else _CONSTRAINT
-    known = list(struct) if isinstance(struct, Mapping) else []
-    wrong = str(misfit.path[-1]).casefold()
-    near = next((f for f in known if wrong in f.casefold() or f.casefold() in wrong), None)
+    is_nested = len(mismatch.path) > depth + 1
+    known = list(_KINDS[str(mismatch.path[depth]).casefold()] if is_nested else _CONSTRAINT)
+    wrong = str(mismatch.path[-1]).casefold()
+    near = next((name for name in known if wrong in name.casefold() or name.casefold() in wrong), None)
     near = near or next(iter(get_close_matches(wrong, known, n=1)), None)
-    return f"did you mean {near!r}?" if near else f"there are {listed(known)}"
+    return f"did you mean {near!r}?" if near else f"the fields are {join_names(known)}"
 
 
-def _unmeant(constraint: object, path: Path, kinds: list[str]) -> Iterator[Fault]:
-    """What is wrong with the meaning of one constraint that the resolver reads."""
+def _kind_problems(constraint: object, path: FieldPath, kinds: list[str]) -> Iterator[ConstraintProblem]:
+    """Yield the problems of a constraint that the resolver evaluates, apart from wrong types."""
     if not kinds:
-        yield Fault(path, "a constraint says nothing", fix=f"give it one of {listed(_KINDS)}")
+        yield ConstraintProblem(path, "it has no kind", fix=f"add one of {join_names(_KINDS)}")
         return
-    if len(kinds) > 1:
-        message = f"a constraint is of one kind; OLM reads {kinds[0]} and passes over {listed(kinds[1:])}"
-        yield Fault(path, message, fix="join them with all", is_fatal=False)
-    yield from _faults_of_kind(kinds[0], field(constraint, kinds[0]), (*path, kinds[0]))
-
-
-def _faults_of_kind(kind: str, value: object, path: Path) -> Iterator[Fault]:
-    if not isinstance(value, dict):
-        return
-    if any(misfit.unknown for misfit in misfits(value, _KINDS[kind], strict=True)):
-        return  # a field under another name is reported; that its own is empty only follows
-    if kind == "package" and isinstance(span := field(value, "versionRange") or "", str):
-        yield from _range_faults(span, (*path, "versionRange"))
+    kind, *ignored = kinds
+    if ignored:
+        message = f"it has several kinds: OLM v0 evaluates {kind} and ignores {join_names(ignored)}"
+        yield ConstraintProblem(path, message, fix="combine them with all", is_fatal=False)
+    value, path = field(constraint, kind), (*path, kind)
+    mismatches = list(type_mismatches(value, _KINDS[kind], allow_unknown_fields=False))
+    if not isinstance(value, dict) or any(mismatch.is_unknown_field for mismatch in mismatches):
+        return  # the known field is empty only because it is misspelled
+    if kind == "package" and isinstance(version_range := field(value, "versionRange") or "", str):
+        try:
+            Range.parse(version_range)
+        except RangeError as error:
+            yield ConstraintProblem(
+                (*path, "versionRange"),
+                f"the range {version_range!r} does not parse: {error.reason}",
+                tuple(underline(error.text, *error.span, error.reason).splitlines()),
+                error.hint,
+            )
     if kind == "cel" and isinstance(rule := field(value, "rule") or "", str):
-        yield from _rule_faults(rule, (*path, "rule"))
-    if _KINDS[kind] is _COMPOUND and not field(value, "constraints") and not _is_misshapen(value):
-        always = "can never be met" if kind == "any" else "is always met"
-        yield Fault(path, f"{kind} of no constraints {always}", fix="list constraints in it", is_fatal=False)
+        from everpath.rules import cel  # noqa: PLC0415 - few catalogs have CEL rules
+
+        try:
+            cel.check(rule)
+        except cel.CelError as error:
+            message = f"the CEL rule does not compile: {error.reason}"
+            yield ConstraintProblem((*path, "rule"), message, tuple(error.pretty().splitlines()))
+    if _KINDS[kind] is _COMPOUND and not field(value, "constraints") and not mismatches:
+        message = f"{kind} without constraints {'is never' if kind == 'any' else 'is always'} satisfied"
+        yield ConstraintProblem(path, message, fix=f"add constraints to {kind}", is_fatal=False)
 
 
-def _is_misshapen(compound: object) -> bool:
-    return any(misfits(compound, _COMPOUND, strict=True))
+def json_size(value: object) -> int:
+    """Return the bytes of a value as compact JSON. Not recursive: users decide how deeply it is nested."""
+    import json  # noqa: PLC0415 - few catalogs have constraints
 
-
-def _range_faults(text: str, path: Path) -> Iterator[Fault]:
-    try:
-        Range.parse(text)
-    except RangeError as error:
-        message = f"the range {text!r} does not parse: {error.reason}"
-        yield Fault(
-            path, message, tuple(underline(error.text, *error.span, error.reason).splitlines()), error.hint
-        )
-
-
-def _rule_faults(rule: str, path: Path) -> Iterator[Fault]:
-    from everpath.rules import cel  # noqa: PLC0415 - a parser that few catalogs need
-
-    try:
-        cel.check(rule)
-    except cel.CelError as error:
-        yield Fault(
-            path, f"the CEL rule does not compile: {error.reason}", tuple(error.pretty().splitlines())
-        )
-
-
-def _nested(constraint: object, path: Path) -> Iterator[tuple[str, object, Path]]:
-    """Constraints within a constraint, each with the kind it stands under and the way to it."""
-    for kind in ("all", "any", "not"):
-        inner = field(field(constraint, kind), "constraints")
-        for i, nested in enumerate(inner if isinstance(inner, list) else ()):
-            yield kind, nested, (*path, kind, "constraints", i)
-
-
-def _size(value: object) -> int:
-    """Bytes of a value as compact JSON. Not recursive: whoever wrote it chose how deeply it is nested."""
-    import json  # noqa: PLC0415 - catalogs with constraints are rare
-
-    total, waiting = 0, [value]
-    while waiting:
-        item = waiting.pop()
+    total, pending = 0, [value]
+    while pending:
+        item = pending.pop()
         if isinstance(item, dict):
             total += 1 + 2 * len(item) + (not item)
-            waiting += [*item, *item.values()]
+            pending += [*item, *item.values()]
         elif isinstance(item, list):
             total += 1 + len(item) + (not item)
-            waiting += item
+            pending += item
         else:
             total += len(json.dumps(item, ensure_ascii=False).encode(errors="surrogatepass"))
     return total

@@ -13,11 +13,11 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Csv, Entry, UpdateMode
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.walks import End, destinations
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
+from everpath.upgrade_paths.hops import PathEnd, last_entries
 from everpath.versions import underline
-from everpath.wording import listed
+from everpath.wording import join_names
 
 #: Where each statement about edges is read, and nowhere else.
 _HOMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -246,9 +246,11 @@ def _stated(channel: ChannelGraph, csvs: Mapping[str, Csv]) -> ChannelGraph:
 
 def _is_sound(channel: ChannelGraph) -> bool:
     """Whether opm accepts a channel and each generation of OLM moves everybody on."""
-    hops = (olm_v0.hops(channel).next, olm_v1.hops(channel))
-    ends = [d.end for step in hops for d in destinations(step, channel.head, channel.entries).values()]
-    return opm.verdict(channel).accepted and End.STRANDED not in ends and End.LOOP not in ends
+    hops = (olm_v0.next_hops(channel).next, olm_v1.next_hops(channel))
+    ends = [d.end for step in hops for d in last_entries(step, channel.head, channel.entries).values()]
+    return (
+        opm.validate_channel(channel).is_valid and PathEnd.STRANDED not in ends and PathEnd.LOOP not in ends
+    )
 
 
 def _contradictions(graph: PackageGraph, name: str, csv: Csv) -> Iterator[str]:
@@ -266,5 +268,5 @@ def _contradictions(graph: PackageGraph, name: str, csv: Csv) -> Iterator[str]:
 
 def _said(edges: Csv | Entry) -> str:
     said = [f"replaces {edges.replaces}"] if edges.replaces else []
-    said += [f"skips {listed(edges.skips)}"] if edges.skips else []
+    said += [f"skips {join_names(edges.skips)}"] if edges.skips else []
     return " and ".join(said) or "replaces nothing"

@@ -5,7 +5,7 @@ The rules that mirror opm know it; of channels' graphs `resolvers.opm` has opm's
 
 from __future__ import annotations
 
-__all__ = ["LAWS", "Refusal", "refusals", "unreadable_ranges"]
+__all__ = ["OPM_RULES", "Refusal", "opm_errors", "range_errors"]
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -14,12 +14,12 @@ from everpath.graph import PackageGraph
 from everpath.model import Catalog, Package, Place
 from everpath.ranges import Range
 from everpath.resolvers import opm
-from everpath.resolvers.quoting import quoted
+from everpath.resolvers.go_quote import go_quote
 from everpath.rules.findings import Finding, Severity
-from everpath.rules.lint import Selection, check
+from everpath.rules.lint import Selection, lint
 
 #: The rules whose errors are laws of `opm validate`; tests hold each of them against opm.
-LAWS: Final = frozenset(
+OPM_RULES: Final = frozenset(
     f"EP{number}"
     for numbers in (range(101, 111), range(401, 409), range(421, 424), range(501, 504))
     for number in numbers
@@ -52,18 +52,18 @@ class Refusal(NamedTuple):
         return f"{self.text} (and {self.more} others of this kind)" if self.more else self.text
 
 
-def refusals(package: Package) -> tuple[Refusal, ...]:
+def opm_errors(package: Package) -> tuple[Refusal, ...]:
     """All that opm refuses of a package: first what is no matter of a channel. O(entries + bundles).
 
     opm stops at the first of them. None: it accepts the package.
     """
-    findings = check(Catalog("", (package,)), Selection(rules=LAWS - {_EMPTY})).findings
+    findings = lint(Catalog("", (package,)), Selection(rules=OPM_RULES - {_EMPTY})).findings
     found: dict[tuple[str | None, str], Refusal] = {}
     for refusal in [
         *_broken_laws(package, findings),
         *_nameless(package),
         *_broken_graphs(package),
-        *unreadable_ranges(package),
+        *range_errors(package),
     ]:
         key = (refusal.channel, refusal.rule or refusal.text)
         first = found.setdefault(key, refusal)
@@ -89,23 +89,23 @@ def _nameless(package: Package) -> Iterator[Refusal]:
 
 def _own_words(package: Package, finding: Finding) -> str | None:
     """What opm itself says of what stands there twice."""
-    whose = f"package {quoted(package.name)}"
+    whose = f"package {go_quote(package.name)}"
     match finding.rule:
         case "EP108" if finding.channel is not None:
-            return f"{whose} has duplicate channel {quoted(finding.channel)}"
+            return f"{whose} has duplicate channel {go_quote(finding.channel)}"
         case "EP403" if finding.entry is not None:
-            return f"{whose} has duplicate bundle {quoted(finding.entry)}"
+            return f"{whose} has duplicate bundle {go_quote(finding.entry)}"
         case "EP502" if finding.place in {document.place for document in package.deprecations}:
-            return f"expected a maximum of one deprecation per package: {quoted(package.name)}"
+            return f"expected a maximum of one deprecation per package: {go_quote(package.name)}"
     return None
 
 
-def unreadable_ranges(package: Package) -> Iterator[Refusal]:
+def range_errors(package: Package) -> Iterator[Refusal]:
     """Ranges that OLM would ignore (EP301), those of nothing but blanks (EP308) among them."""
     for channel in package.channels:
         for entry in channel.entries:
             if entry.skip_range and Range.parse_or_none(entry.skip_range) is None:
-                words = f"invalid skipRange {quoted(entry.skip_range)} of {entry.name}"
+                words = f"invalid skipRange {go_quote(entry.skip_range)} of {entry.name}"
                 place = entry.place.at("skipRange")
                 fix = "`everpath range explain` says what is wrong with it"
                 yield Refusal(package.name, channel.name, words, place, _RANGE, fix)
@@ -113,5 +113,5 @@ def unreadable_ranges(package: Package) -> Iterator[Refusal]:
 
 def _broken_graphs(package: Package) -> Iterator[Refusal]:
     for graph in PackageGraph(package).channels:
-        if (words := opm.verdict(graph).words) is not None:
+        if (words := opm.validate_channel(graph).error) is not None:
             yield Refusal(package.name, graph.name, words, graph.channel.place)

@@ -14,11 +14,12 @@ __all__ = [
 
 from collections.abc import Iterator
 
-from everpath.go_types.shapes import SHAPES, field, fits_plainly, misfits
+from everpath.go_types import TypeMismatch, field, type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES, has_only_strings
 from everpath.model import UNREAD, Bundle, Gvk
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0
-from everpath.rules.constraints import faults
+from everpath.rules.constraints import constraint_problems
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule
 from everpath.versions import underline
@@ -83,22 +84,21 @@ def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
     Values that are too large to read for the graph's sake are not judged. Cost: one visit a value.
     """
     for stated in bundle.properties:
-        shape = SHAPES.get(stated.type)
-        if shape is None or stated.value is UNREAD or fits_plainly(stated.value, stated.type):
+        type_ = PROPERTY_TYPES.get(stated.type)
+        if type_ is None or stated.value is UNREAD or has_only_strings(stated.value, stated.type):
             continue
-        for misfit in misfits(stated.value, shape):
+        for mismatch in type_mismatches(stated.value, type_):
             yield Flaw(
-                stated.place.at("value", *misfit.path),
-                f"the {stated.type} property of {bundle.name} does not parse: {misfit.message}",
+                stated.place.at("value", *mismatch.path),
+                f"the {stated.type} property of {bundle.name} does not parse: {mismatch.message}",
                 because=("opm refuses the catalog" if stated.type != "olm.label.required" else _FAILS,),
-                fix=_reshaped(misfit.message),
+                fix=_type_fix(mismatch),
             )
 
 
-def _reshaped(message: str) -> str:
-    """What to write where the value has another shape than its type asks for."""
-    wanted = message.partition(" must be ")[2].partition(", not ")[0]
-    return "quote it" if wanted == "text" else f"write {wanted}, or remove the property"
+def _type_fix(mismatch: TypeMismatch) -> str:
+    is_unquoted = mismatch.expected == "a string" and isinstance(mismatch.value, bool | int | float)
+    return "quote it" if is_unquoted else f"write {mismatch.expected}, or remove the property"
 
 
 @bundle_rule("EP424", "requirement-range", Severity.ERROR)
@@ -138,13 +138,13 @@ def constraint(bundle: Bundle) -> Iterator[Flaw]:
     value.
     """
     for stated in bundle.properties_of("olm.constraint"):
-        for fault in faults(stated.value) if stated.value is not UNREAD else ():
+        for problem in constraint_problems(stated.value) if stated.value is not UNREAD else ():
             yield Flaw(
-                stated.place.at("value", *fault.path),
-                f"a constraint of {bundle.name}: {fault.message}",
-                because=(*fault.because, *((_FAILS,) if fault.is_fatal else ())),
-                fix=fault.fix or "correct it there, or remove the constraint",
-                severity=None if fault.is_fatal else Severity.WARNING,
+                stated.place.at("value", *problem.path),
+                f"a constraint of {bundle.name}: {problem.message}",
+                because=(*problem.because, *((_FAILS,) if problem.is_fatal else ())),
+                fix=problem.fix or "correct it there, or remove the constraint",
+                severity=None if problem.is_fatal else Severity.WARNING,
             )
 
 
@@ -174,7 +174,7 @@ def gvk_twice(bundle: Bundle) -> Iterator[Flaw]:
     it. A bundle that requires what it provides is its own provider there, and a warning: OLM v1 refuses any
     bundle with a requirement. To require the same twice is only noted. Cost: one look-up a property.
     """
-    for api, stated in olm_v0.provided_twice(bundle):
+    for api, stated in olm_v0.repeated_apis(bundle):
         yield Flaw(
             stated.place,
             f"{bundle.name} provides {_spelled(api)} twice",
@@ -192,10 +192,10 @@ def _requirements(bundle: Bundle) -> Iterator[Flaw]:
     required = list(bundle.properties_of("olm.gvk.required"))
     if not required:
         return
-    provided = {olm_v0.gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
+    provided = {olm_v0.parse_gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
     seen: set[Gvk] = set()
     for stated in required:
-        api = olm_v0.gvk(stated.value)
+        api = olm_v0.parse_gvk(stated.value)
         if api is None:
             continue
         if api in seen:

@@ -24,11 +24,9 @@ from everpath.cli.lazy_group import LazyCommand, LazyGroup
             "The image of a bundle, without a container engine.",
         ),
         "push": LazyCommand(
-            "everpath.cli.commands.push", "push_bundle", "Send a bundle's image to a registry."
+            "everpath.cli.commands.push", "push_bundle", "Push a bundle image to a registry."
         ),
-        "pull": LazyCommand(
-            "everpath.cli.commands.pull", "pull_bundle", "Fetch a bundle out of an image, or the image."
-        ),
+        "pull": LazyCommand("everpath.cli.commands.pull", "pull_bundle", "Pull a bundle, or its image."),
         "verify": LazyCommand(
             "everpath.cli.commands.bundle_verify", "verify", "Are these package manifests fit to be served?"
         ),

@@ -32,7 +32,7 @@ from everpath.oci.build_context import BundleMembers, bundle_members
 from everpath.oci.descriptors import Platform
 from everpath.opm_render.bundles import render_bundle
 from everpath.opm_render.refusals import Refusal
-from everpath.rules.lint import FOLDERS, Selection, judge_folders
+from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundle
 
 # Annotations that are missing, of another media type, or point to folders that the image does not have.
 _LABELS: Final = frozenset({"EP603", "EP604", "EP605"})
@@ -119,8 +119,8 @@ def _refusals(folder: str, contents: Contents) -> Iterator[Refusal]:
         render_bundle(contents)
     except Refusal as refusal:
         yield refusal
-    selection = Selection(rules=_RULES, subjects=FOLDERS)
-    for finding in judge_folders([load_folder_for_lint(folder, LintTarget())], selection).findings:
+    selection = Selection(rules=_RULES, subjects=BUNDLE_SUBJECTS)
+    for finding in lint_bundle(load_folder_for_lint(folder, LintTarget()), selection).findings:
         yield Refusal(finding.message, finding.place, finding.fix)
 
 

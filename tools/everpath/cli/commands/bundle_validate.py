@@ -18,10 +18,11 @@ from everpath.app import worker_processes
 from everpath.app.config import Config, load
 from everpath.app.image_inputs import local_path
 from everpath.app.inputs import Inputs
+from everpath.app.lint import select_rules, today
 from everpath.cli.options import comma_list, package_option
 from everpath.cli.released_bundles import as_released
 from everpath.cli.report_options import report_options
-from everpath.cli.report_output import build_lint_report, output_format, select_rules, today, write_report
+from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.bundle.bundle_folder import (
@@ -36,7 +37,7 @@ from everpath.loaders.shares import Share
 from everpath.model import Place
 from everpath.model.bundle_contents import ValidationInput
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.lint import FOLDERS, Judgement, Selection, concluded, judge_folders
+from everpath.rules.lint import BUNDLE_SUBJECTS, LintResult, Selection, build_report, lint_bundle
 from everpath.rules.registry import find_rules
 from everpath.versions import VersionError, parse_tolerant
 
@@ -142,10 +143,10 @@ def _validate(request: Request) -> int:
     _verify(selection.packages, found)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         judged = list(_judgements(found, surroundings, selection, request.jobs, progress))
-        report = concluded(judged, selection, waivers=config.waivers, today=today())
+        report = build_report(judged, selection, waivers=config.waivers, today=today())
         report = as_released(report, (path for _, path in found.folders))
     locate = Inputs(request.paths, config).locate
-    outcome = build_lint_report(request, config, report, locate, FOLDERS, "bundle validate")
+    outcome = build_lint_report(request, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
     return write_report(request, config, outcome, output, began)
 
 
@@ -155,10 +156,10 @@ def _default_path() -> str:
 
 def _selection(request: Request, config: Config) -> Selection:
     return Selection(
-        rules=select_rules(request.select, config.select, FOLDERS),
+        rules=select_rules(request.select, config.select, BUNDLE_SUBJECTS),
         ignored=find_rules(request.ignore or config.ignore),
         packages=frozenset(request.packages or config.packages),
-        subjects=FOLDERS,
+        subjects=BUNDLE_SUBJECTS,
         validators=find_validators(request.select_optional or config.select_optional),
     )
 
@@ -221,8 +222,8 @@ def _judgements(
     selection: Selection,
     jobs: int | None,
     progress: Progress | None,
-) -> Iterator[Judgement]:
-    """A judgement on each share of the bundles at a path, a process each."""
+) -> Iterator[LintResult]:
+    """Lint the selected bundles and package files; each process lints a share of them."""
     chosen = [f for f in found.folders if selection.has_package(f[0])]
     is_worth_it = worker_processes.can_fork() and len(chosen) >= _MANY
     count = (
@@ -233,15 +234,15 @@ def _judgements(
         else 1
     )
 
-    def part(number: int, share: Share | None = None) -> Judgement:
+    def part(number: int, share: Share | None = None) -> list[LintResult]:
         mine = (share or Share(number, count)).of(chosen, folder=lambda f: f[0])
         told = progress if number == 0 else None
-        return judge_folders(_read(mine, surroundings, told), selection)
+        return [lint_bundle(folder, selection) for folder in _read(mine, surroundings, told)]
 
-    for number, judgement in enumerate(worker_processes.run_in_processes(part, count)):
-        yield part(0, Share(number, count)) if judgement is None else judgement
+    for number, results in enumerate(worker_processes.run_in_processes(part, count)):
+        yield from part(0, Share(number, count)) if results is None else results
     if not selection.packages and found.package_files:
-        yield judge_folders(map(load_package_file, found.package_files), selection)
+        yield from (lint_bundle(load_package_file(path), selection) for path in found.package_files)
 
 
 def _read(

@@ -19,21 +19,19 @@ from everpath.cli.lazy_group import LazyCommand, LazyGroup
             "A catalog from bundles, catalogs and templates.",
         ),
         "push": LazyCommand(
-            "everpath.cli.commands.push", "push_catalog", "Send a catalog's image to a registry."
+            "everpath.cli.commands.push", "push_catalog", "Push a catalog image to a registry."
         ),
-        "pull": LazyCommand(
-            "everpath.cli.commands.pull", "pull_catalog", "Fetch a catalog out of an image, or the image."
-        ),
+        "pull": LazyCommand("everpath.cli.commands.pull", "pull_catalog", "Pull a catalog, or its image."),
         "build": LazyCommand(
             "everpath.cli.commands.catalog_build",
             "build",
-            "The image of a catalog, without a container engine.",
+            "Build a catalog image without a container engine.",
         ),
         "serve": LazyCommand(
-            "everpath.cli.commands.catalog_serve", "serve", "A catalog over gRPC, as OLM asks for it."
+            "everpath.cli.commands.catalog_serve", "serve", "Serve a catalog over gRPC, as OLM reads it."
         ),
     },
-    short_help="Catalogs from bundles and templates.",
+    short_help="Render, build, push, pull and serve catalogs.",
 )
 def catalog() -> None:
     """File-based catalogs, as opm makes them."""

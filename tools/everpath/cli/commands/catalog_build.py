@@ -37,8 +37,8 @@ from everpath.oci.labels import CONFIGS_LABEL
 from everpath.oci.transports import parse_location
 from everpath.opm_render.refusals import Refusal
 from everpath.rules.findings import Severity
-from everpath.rules.lint import Selection, check
-from everpath.rules.opm_errors import refusals
+from everpath.rules.lint import Selection, lint
+from everpath.rules.opm_errors import opm_errors
 
 # What opm cannot load, or serve, whatever else is in the catalog: each rule's page has its words.
 _DOCUMENTS: Final = frozenset(f"EP{number:03}" for number in (1, 3, 4, 5, 6, 7, 9, 11, 12))
@@ -51,7 +51,7 @@ _ENTRYPOINT: Final = ("/bin/opm",)
 _CMD: Final = ("serve", f"/{CONFIGS_FOLDER}")
 
 
-@click.command("build", short_help="The image of a catalog, without a container engine.")
+@click.command("build", short_help="Build a catalog image without a container engine.")
 @click.argument("path", metavar="DIR")
 @click.option(
     "--base",
@@ -149,12 +149,12 @@ def _require_catalog(path: str) -> None:
 def _refusals(reading: Reading) -> Iterator[Refusal]:
     """All that opm refuses the catalog for: documents first, then each package."""
     catalog = reading.catalog
-    documents = check(Catalog(catalog.name, problems=catalog.problems), Selection(rules=_DOCUMENTS)).findings
+    documents = lint(Catalog(catalog.name, problems=catalog.problems), Selection(rules=_DOCUMENTS)).findings
     for finding in documents:
         if finding.severity is Severity.ERROR:
             yield Refusal(finding.message, finding.place, finding.fix)
     for package in catalog.packages:
-        for refusal in refusals(package):
+        for refusal in opm_errors(package):
             channel = f", channel {refusal.channel}" if refusal.channel else ""
             fix = refusal.fix or "`everpath validate-graph` says who is hurt, and what to change"
             yield Refusal(f"package {package.name}{channel}: {refusal.words}", refusal.place, fix)

@@ -48,7 +48,7 @@ class _Request(NamedTuple):
     thorough: bool
 
 
-@click.command("serve", short_help="A catalog over gRPC, as OLM asks for it.")
+@click.command("serve", short_help="Serve a catalog over gRPC, as OLM reads it.")
 @click.argument("path", required=False, metavar="[PATH]")
 @click.option("-p", "--port", type=click.IntRange(0, 65535), default=50051, show_default=True, help="0: any.")
 @click.option("--address", metavar="HOST", default="", help="Listen there only.  [default: everywhere]")

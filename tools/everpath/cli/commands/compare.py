@@ -32,7 +32,7 @@ from everpath.errors import ExitCode, UsageError
 from everpath.model import Catalog
 from everpath.reporters.comparison import COMPARISON_FORMATS, ToldComparison, ToldMatrix, Unread, view
 from everpath.reporters.formatting import count
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
 _FAIL_ON: Final = ("stranded", "road", "never")
@@ -57,7 +57,7 @@ class Request(NamedTuple):
     no_progress: bool
 
 
-@click.command("compare", short_help="Who does a new catalog strand?")
+@click.command("compare", short_help="Find installed versions that lose their upgrade path.")
 @click.argument("paths", nargs=-1, metavar="OLD NEW")
 @click.option(
     "--matrix",
@@ -209,7 +209,7 @@ def _only_in_new(old: Catalog, scope: Scope) -> Iterator[str]:
 
 def _scope(request: Request, config: Config) -> Scope:
     policy = request.policy or config.policy or "both"
-    policies: dict[str, tuple[PolicyName, ...]] = {"v0": ("v0",), "v1": ("v1",), "both": ("v0", "v1")}
+    policies: dict[str, tuple[ResolverName, ...]] = {"v0": ("v0",), "v1": ("v1",), "both": ("v0", "v1")}
     return Scope(
         packages=frozenset(request.packages or config.packages),
         channels=frozenset(request.channels or config.channels),

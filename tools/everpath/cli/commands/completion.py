@@ -7,12 +7,12 @@ __all__ = ["completion"]
 import click
 from click.shell_completion import get_completion_class
 
-from everpath.cli.entry_point import COMPLETION
+from everpath.cli.entry_point import COMPLETION_VARIABLE
 
 _SHELLS = [name for name in ("bash", "zsh", "fish", "powershell") if get_completion_class(name)]
 
 
-@click.command(short_help="Tab completion for your shell.")
+@click.command(short_help="Print the completion script for a shell.")
 @click.argument("shell", type=click.Choice(_SHELLS))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
@@ -26,4 +26,4 @@ def completion(ctx: click.Context, shell: str) -> None:
     """
     script = get_completion_class(shell)
     assert script is not None  # the argument allows no other
-    click.echo(script(ctx.find_root().command, {}, "everpath", COMPLETION).source())
+    click.echo(script(ctx.find_root().command, {}, "everpath", COMPLETION_VARIABLE).source())

@@ -31,10 +31,10 @@ from everpath.graph import PackageGraph
 from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.model import Catalog, Package
 from everpath.reporters.formatting import count, printable
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.rules.findings import Finding
-from everpath.rules.lint import Selection, check
-from everpath.simulate import Asked
+from everpath.rules.lint import Selection, lint
+from everpath.simulate import InstalledVersion
 
 _VIEWS: Final = {
     "text": "tree_text",
@@ -62,7 +62,7 @@ class _Request(NamedTuple):
     no_progress: bool
 
 
-@click.command("graph", short_help="Pictures of a package's channels.")
+@click.command("graph", short_help="Draw the channels of a package.")
 @click.argument("path", required=False)
 @one_package_option
 @channel_option
@@ -135,7 +135,7 @@ def _scenes(
 ) -> tuple[Scene, ...]:
     today = datetime.now().astimezone().date()
     selection = Selection(packages=frozenset((package.name,)), channels=frozenset(request.channels))
-    report = check(catalog, selection, waivers=config.waivers, today=today)
+    report = lint(catalog, selection, waivers=config.waivers, today=today)
     whole = PackageGraph(package)
     graphs = [g for g in whole.channels if not request.channels or g.name in request.channels]
     if not graphs:
@@ -153,15 +153,13 @@ def _sighted(inputs: Inputs, finding: Finding) -> Sighted:
     return Sighted(finding, location.file, location.line, location.column)
 
 
-def _installed(package: PackageGraph, request: _Request) -> list[Asked]:
+def _installed(package: PackageGraph, request: _Request) -> list[InstalledVersion]:
     """What names and versions stand for; the first of several that have one version."""
     if not all(text.strip() for text in request.installed):
         raise UsageError("--installed is empty", hint="a name or a version, as in --installed 1.2.3")
-    chosen = {package.name: [Source("catalog", 0, package)]}
-    found = (
-        find_installed(text, chosen, warn=None if request.quiet else print_message)
-        for text in request.installed
-    )
+    chosen = {package.name: [ClusterCatalog("catalog", 0, package)]}
+    warn = None if request.quiet else print_message
+    found = (find_installed(text, chosen, warn=warn) for text in request.installed)
     return [each[package.name][0] for each in found]
 
 

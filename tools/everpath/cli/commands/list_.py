@@ -98,7 +98,7 @@ def _advice(word: str) -> UsageError:
     "list",
     cls=_Nouns,
     invoke_without_command=True,
-    short_help="Packages, channels and bundles of a catalog.",
+    short_help="List the packages, channels and bundles of a catalog.",
 )
 @click.pass_context
 def list_(ctx: click.Context) -> None:

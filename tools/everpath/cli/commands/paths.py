@@ -34,8 +34,8 @@ from everpath.paths.constraints import Demand, DemandKind
 from everpath.paths.hop_graph import POLICIES, Policy
 from everpath.paths.report import Question, Roadbook, roadbook
 from everpath.reporters.formatting import join_names
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import Version, VersionError, parse_tolerant
 
 
@@ -63,7 +63,7 @@ class _Request(NamedTuple):
     no_progress: bool
 
 
-@click.command("paths", short_help="Every road between two versions, and what must hold of them.")
+@click.command("paths", short_help="List upgrade paths between versions, and check constraints on them.")
 @click.argument("path", required=False)
 @one_package_option
 @channel_option
@@ -212,15 +212,15 @@ def _question(request: _Request, inputs: Inputs, package: PackageGraph) -> Quest
 
 def _start(
     request: _Request, package: PackageGraph, channels: Sequence[ChannelGraph], listing: str
-) -> Installed | None:
+) -> InstalledBundle | None:
     if request.start is None:
         return None
     asked = installed(package, channels, request.start, listing)
     if not asked.is_known:
-        sources = {package.name: [Source(package.name, 0, package)]}
+        sources = {package.name: [ClusterCatalog(package.name, 0, package)]}
         for line in describe_unknown(request.start, asked, sources):
             print_message(line)
-    return asked.under("v1" if request.policy == "v1" else "v0")
+    return asked.as_bundle("v1" if request.policy == "v1" else "v0")
 
 
 def _elsewhere(package: PackageGraph, goal: Subject) -> UsageError:

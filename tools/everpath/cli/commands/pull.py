@@ -31,7 +31,7 @@ _output_option = click.option(
 )
 
 
-@click.command("pull", short_help="Fetch a catalog out of an image, or the image.")
+@click.command("pull", short_help="Pull a catalog, or its image.")
 @click.argument("image")
 @_output_option
 @registry_options
@@ -54,7 +54,7 @@ def pull_catalog(image: str, **options: Any) -> None:
     _pull("catalog", image, options)
 
 
-@click.command("pull", short_help="Fetch a bundle out of an image, or the image.")
+@click.command("pull", short_help="Pull a bundle, or its image.")
 @click.argument("image")
 @_output_option
 @registry_options

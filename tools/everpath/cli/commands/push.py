@@ -39,7 +39,7 @@ _check_option: Final = click.option(
 )
 
 
-@click.command("push", short_help="Send a catalog's image to a registry.")
+@click.command("push", short_help="Push a catalog image to a registry.")
 @click.argument("source")
 @click.argument("target")
 @_mount_option
@@ -67,7 +67,7 @@ def push_catalog(source: str, target: str, **options: Any) -> int:
     return _push("catalog", source, target, options)
 
 
-@click.command("push", short_help="Send a bundle's image to a registry.")
+@click.command("push", short_help="Push a bundle image to a registry.")
 @click.argument("source")
 @click.argument("target")
 @_mount_option

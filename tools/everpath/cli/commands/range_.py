@@ -44,7 +44,7 @@ class _Question(NamedTuple):
     no_progress: bool
 
 
-@click.group("range", short_help="What a version range matches.")
+@click.group("range", short_help="Explain what a version range matches.")
 def range_() -> None:
     """Version ranges as OLM reads them: skipRange, versionRange, olm.constraint."""
 

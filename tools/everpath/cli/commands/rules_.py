@@ -20,7 +20,7 @@ _WIDTH: Final = 96
 _HURT: Final = {None: "users of OLM v0 and v1", "v0": "users of OLM v0", "v1": "users of OLM v1"}
 
 
-@click.command(short_help="The rules, and what one of them means.")
+@click.command(short_help="List the rules, or describe one.")
 @click.argument("rule", required=False, shell_complete=completion.rules)
 def rules(rule: str | None) -> None:
     """List the rules, or explain one, named by id or name; the beginning of ids lists those rules.

@@ -37,12 +37,12 @@ from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.errors import ExitCode, UsageError
 from everpath.model import Package
 from everpath.reporters.simulation import Simulation, csv, document
-from everpath.resolvers import PolicyName
-from everpath.resolvers.walks import End
-from everpath.simulate import Scenario, Sheet, Terms, sheets
+from everpath.resolvers import ResolverName
+from everpath.simulate import ChannelResult, ClusterExtensionOptions, Scenario, simulate_package
+from everpath.upgrade_paths.hops import PathEnd
 
 FORMATS: Final = ("text", "json", "csv")
-_ENDS: Final = tuple(end.value for end in End if end is not End.HEAD)
+_ENDS: Final = tuple(end.value for end in PathEnd if end is not PathEnd.HEAD)
 
 
 class Request(NamedTuple):
@@ -72,7 +72,7 @@ class Request(NamedTuple):
     no_progress: bool
 
 
-@click.command("simulate", short_help="What will OLM do to a cluster on any version?")
+@click.command("simulate", short_help="Simulate the upgrades of every installed version.")
 @click.argument("paths", nargs=-1, metavar="[[NAME=]PATH[@PRIORITY]]...")
 @package_option
 @channel_option
@@ -158,7 +158,7 @@ def _simulate(request: Request) -> int:
         market = CatalogSet(catalogs or parse_served_catalogs(inputs.chosen), list(inputs.catalogs(progress)))
         packages = request.packages or config.packages
         inputs.verify_names(
-            packages, [*scenario.channels, *scenario.targets, *(scenario.terms.channels or ())]
+            packages, [*scenario.channels, *scenario.targets, *(scenario.options.channels or ())]
         )
         answers = list(_answers(request, scenario, market, packages))
     if not market.unread:
@@ -181,17 +181,17 @@ def _simulate(request: Request) -> int:
 def _scenario(request: Request, config: Config) -> Scenario:
     policy = request.policy or config.policy or "both"
     _refuse_contradictions(request, policy)
-    policies: tuple[PolicyName, ...] = (
+    policies: tuple[ResolverName, ...] = (
         ("v0",) if policy == "v0" else ("v1",) if policy == "v1" else ("v0", "v1")
     )
     return Scenario(
-        policies=policies,
+        resolvers=policies,
         channels=frozenset(request.channels or config.channels),
-        fresh=request.fresh,
-        starting=request.starting_csv,
-        switching=request.switch or bool(request.to_channels),
+        new_install=request.fresh,
+        starting_csv=request.starting_csv,
+        is_switch=request.switch or bool(request.to_channels),
         targets=frozenset(request.to_channels),
-        terms=Terms(
+        options=ClusterExtensionOptions(
             channels=parse_channel_list(request.channel_list),
             version_range=parse_version_range(request.version_range),
             self_certified=request.upgrade_constraint_policy == "SelfCertified",
@@ -237,7 +237,7 @@ def _refuse_contradictions(request: Request, policy: str) -> None:
 
 def _answers(
     request: Request, scenario: Scenario, market: CatalogSet, wanted: Sequence[str]
-) -> Iterator[Sheet]:
+) -> Iterator[ChannelResult]:
     chosen = market.packages(wanted)
     asked = (
         find_installed(
@@ -254,10 +254,10 @@ def _answers(
     for name, sources in chosen.items():
         if asked is None or name in asked:
             only = asked[name] if asked is not None else None
-            yield from sheets(sources, scenario, only, named=bool(market.names))
+            yield from simulate_package(sources, scenario, only, with_catalog_names=bool(market.names))
 
 
-def _joint(market: CatalogSet, answers: Sequence[Sheet]) -> Iterator[tuple[str | None, Package]]:
+def _joint(market: CatalogSet, answers: Sequence[ChannelResult]) -> Iterator[tuple[str | None, Package]]:
     """The packages of answers that are not about one channel."""
     names = dict.fromkeys(sheet.package for sheet in answers if sheet.graph is None)
     for source in (source for name in names for source in market.packages([name])[name]):
@@ -265,11 +265,11 @@ def _joint(market: CatalogSet, answers: Sequence[Sheet]) -> Iterator[tuple[str |
             yield source.name if market.names else None, source.package.package
 
 
-def _refuse_silence(request: Request, answers: Sequence[Sheet]) -> None:
+def _refuse_silence(request: Request, answers: Sequence[ChannelResult]) -> None:
     """Raise UsageError where a question, or a gate, would be answered with nothing."""
     switching = request.switch or bool(request.to_channels)
     asked = switching or request.fresh or request.installed is not None or request.starting_csv is not None
-    if any(sheet.lines for sheet in answers) or not (asked or request.fail_on):
+    if any(sheet.installed for sheet in answers) or not (asked or request.fail_on):
         return
     if switching:
         hint = "to switch, somebody must be in a channel other than the one that is joined"

@@ -37,8 +37,9 @@ from everpath.olm.upgrade import (
     until_running,
     until_target_or_hop,
 )
-from everpath.resolvers.extensions import Source
-from everpath.simulate import Row, Scenario, released, rows, sheets
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.simulate import Scenario, all_paths, find_installed, simulate_package
+from everpath.upgrade_paths import UpgradePath
 
 
 class UpgradeOptions(NamedTuple):
@@ -105,7 +106,7 @@ def _upgrade(options: UpgradeOptions) -> int:
         raise UsageError(f"package {options.package} has no Subscription in namespace {namespace}", hint=hint)
     installed = snapshot.installed_csv
     row = _simulate(options.catalog, snapshot) if options.catalog is not None else None
-    path = row.path if row is not None else ()
+    path = tuple(row.hops) if row is not None else ()
     if row is not None:
         csvs = " → ".join([*([installed] if installed else []), *path])
         reporter.log(
@@ -202,7 +203,7 @@ def _log_result(
         reporter.print_waits(status)
 
 
-def _simulate(path: str, snapshot: OperatorSnapshot) -> Row | None:
+def _simulate(path: str, snapshot: OperatorSnapshot) -> UpgradePath | None:
     """Return what OLM v0 does with the Subscription, predicted from a catalog; None if nothing is known."""
     channel = nested_str(snapshot.subscription, "spec", "channel")
     inputs = Inputs([path], Config())
@@ -212,10 +213,10 @@ def _simulate(path: str, snapshot: OperatorSnapshot) -> Row | None:
     installed = snapshot.installed_csv
     starting_csv = nested_str(snapshot.subscription, "spec", "startingCSV") if not installed else ""
     scenario = Scenario(
-        policies=("v0",),
+        resolvers=("v0",),
         channels=frozenset([channel or graph.package.default_channel or ""]),
-        fresh=not (installed or starting_csv),
-        starting=starting_csv or None,
+        new_install=not (installed or starting_csv),
+        starting_csv=starting_csv or None,
     )
-    asked = released([graph], installed) if installed else None
-    return next(rows(sheets([Source(path, 0, graph)], scenario, asked)), None)
+    asked = find_installed([graph], installed) if installed else None
+    return next(all_paths(simulate_package([ClusterCatalog(path, 0, graph)], scenario, asked)), None)

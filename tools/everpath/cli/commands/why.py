@@ -38,9 +38,9 @@ from everpath.explain import Question, explain
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.reporters.explanation_json import Told, document
-from everpath.resolvers import PolicyName
-from everpath.resolvers.extensions import Source
-from everpath.simulate import Asked, Terms, released
+from everpath.resolvers import ResolverName
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.simulate import ClusterExtensionOptions, InstalledVersion, find_installed
 
 if TYPE_CHECKING:
     from everpath.cli.live import LiveSubscription
@@ -234,12 +234,14 @@ def _by_name(names: Sequence[ServedCatalog], read: Sequence[Catalog]) -> dict[st
     return {each.name: catalog for each, catalog in zip(names, read, strict=True)}
 
 
-def _sources(options: WhyOptions, config: Config, market: CatalogSet, inputs: Inputs) -> list[Source]:
+def _sources(options: WhyOptions, config: Config, market: CatalogSet, inputs: Inputs) -> list[ClusterCatalog]:
     """Return the catalogs of the given package, the only one, or the only one with the installed CSV."""
     wanted = [options.package] if options.package else list(config.packages)
     chosen = market.packages(wanted)
     if len(chosen) > 1 and (subject := options.installed or options.starting_csv) is not None:
-        chosen = {p: s for p, s in chosen.items() if released(_graphs(s), subject, guess=False)} or chosen
+        chosen = {
+            p: s for p, s in chosen.items() if find_installed(_graphs(s), subject, guess=False)
+        } or chosen
     if not chosen:
         inputs.verify_names(wanted, ())
         raise inputs.no_package_error()
@@ -249,15 +251,15 @@ def _sources(options: WhyOptions, config: Config, market: CatalogSet, inputs: In
     return next(iter(chosen.values()))
 
 
-def _graphs(sources: Sequence[Source]) -> list[PackageGraph]:
+def _graphs(sources: Sequence[ClusterCatalog]) -> list[PackageGraph]:
     return [source.package for source in sources if source.package is not None]
 
 
-def _question(options: WhyOptions, config: Config, sources: Sequence[Source]) -> Question:
+def _question(options: WhyOptions, config: Config, sources: Sequence[ClusterCatalog]) -> Question:
     graphs = _graphs(sources)
     asked = _asked(options.installed, graphs) if options.installed is not None else None
     policy = options.policy or config.policy or "both"
-    policies: tuple[PolicyName, ...] = (
+    policies: tuple[ResolverName, ...] = (
         ("v0",) if policy == "v0" else ("v1",) if policy == "v1" else ("v0", "v1")
     )
     channel = options.channel or (config.channels[0] if len(config.channels) == 1 else None)
@@ -268,7 +270,7 @@ def _question(options: WhyOptions, config: Config, sources: Sequence[Source]) ->
         asked=asked,
         policies=policies,
         starting=options.starting_csv,
-        terms=Terms(
+        terms=ClusterExtensionOptions(
             channels=parse_channel_list(options.channel_list),
             version_range=options.version_range,
             self_certified=options.upgrade_constraint_policy == "SelfCertified",
@@ -276,8 +278,8 @@ def _question(options: WhyOptions, config: Config, sources: Sequence[Source]) ->
     )
 
 
-def _asked(text: str, graphs: Sequence[PackageGraph]) -> Asked:
-    meant = released(graphs, text)
+def _asked(text: str, graphs: Sequence[PackageGraph]) -> InstalledVersion:
+    meant = find_installed(graphs, text)
     if len(meant) > 1:
         names = ", ".join(sorted(each.name for each in meant))
         raise UsageError(f"several CSVs have version {text}: {names}", hint="--installed NAME")

@@ -106,7 +106,7 @@ class _ContentsLoader:
         folder = layout.metadata
         if folder is None:
             return
-        names = self.reader.listing(folder, hidden=True).files
+        names = self.reader.list_folder(folder, hidden=True).files
         for name in filter(is_metadata_name, names) if _is_shared(layout) else names:
             # opm tries every file, a README too; only what is called YAML is expected to be some.
             file = self.file(join(folder, name), is_expected=name.endswith(YAML))

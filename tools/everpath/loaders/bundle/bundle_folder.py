@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.bundle.bundle_model import Files, add_notes, add_packages, build_bundle
+from everpath.loaders.bundle.bundle_model import Places, add_notes, add_packages, build_bundle
 from everpath.loaders.bundle.bundle_summary import annotated_package, summarize_bundle
 from everpath.loaders.bundle.detect import (
     find_layouts,
@@ -58,12 +58,12 @@ def find_bundle_folders(path: str) -> BundleFolders:
     """
     path = path.rstrip(os.sep) or path
     reader = FolderReader(path, expected=_BUNDLES)
-    listing = reader.listing("")
+    listing = reader.list_folder("")
     if layouts := find_layouts(reader, ""):
         name = annotated_package(reader, layouts[0]) or folder_name(path)
         return BundleFolders(((name, path),), _package_files(path, listing.files))
     root = "operators" if "operators" in listing.folders and has_package_folders(reader, "operators") else ""
-    names = ("",) if not root and is_package_folder(reader, "") else reader.listing(root).folders
+    names = ("",) if not root and is_package_folder(reader, "") else reader.list_folder(root).folders
     found = [_package(reader, join(root, name)) for name in names]
     folders = tuple(chain.from_iterable(package.folders for package in found))
     files = tuple(chain.from_iterable(package.package_files for package in found))
@@ -77,7 +77,7 @@ def _package(reader: FolderReader, name: str) -> BundleFolders:
     """The bundles of one package's folder. What cannot be listed is a bundle that cannot be read."""
     package = name.rpartition(os.sep)[2] or folder_name(reader.root)
     try:
-        listing = reader.listing(name)
+        listing = reader.list_folder(name)
         folders = [folder for folder in listing.folders if _holds_bundle(reader, join(name, folder))]
     except UnreadableInput:
         return BundleFolders(((package, join(reader.root, name)),))
@@ -87,7 +87,7 @@ def _package(reader: FolderReader, name: str) -> BundleFolders:
 
 def _holds_bundle(reader: FolderReader, folder: str) -> bool:
     try:
-        listing = reader.listing(folder)
+        listing = reader.list_folder(folder)
         return "metadata" in listing.folders or bool(find_layouts(reader, folder))
     except UnreadableInput:
         return True
@@ -103,7 +103,9 @@ def load_folder_for_lint(path: str, surroundings: LintTarget) -> ValidationInput
         contents = load_bundle_contents(path)
         reader = FolderReader(path)
         catalog = _catalog(reader, contents.problems)
-        missing_folders = tuple(n for n in ("manifests", "metadata") if n not in reader.listing("").folders)
+        missing_folders = tuple(
+            n for n in ("manifests", "metadata") if n not in reader.list_folder("").folders
+        )
         stray_files = () if "manifests" in missing_folders else tuple(_strays(reader))
         folder = BundleFolder(contents, stray_files, missing_folders, _weight(reader), *surroundings)
     except UnreadableInput as error:
@@ -118,7 +120,7 @@ def _catalog(reader: FolderReader, problems: tuple[Problem, ...]) -> Catalog:
     Both readers meet the same faults; what the whole reading says of a file counts.
     """
     notes: list[Note] = []
-    builder, files = CatalogBuilder(), Files(reader.root)
+    builder, files = CatalogBuilder(), Places(reader.root)
     facts = summarize_bundle(reader, "", find_layouts(reader, ""), notes)
     known = {problem.kind for problem in problems} | _TOLD
     package = facts.annotations.package if facts else None
@@ -138,7 +140,7 @@ _TOLD: Final = frozenset({"no-csv", "several-csvs", "no-annotations", "unreadabl
 
 def _strays(reader: FolderReader) -> Iterator[str]:
     """Folders and hidden files among the manifests; folders end in a slash."""
-    listing = reader.listing("manifests", hidden=True)
+    listing = reader.list_folder("manifests", hidden=True)
     at = join(reader.root, "manifests")
     yield from (f"{join(at, name)}/" for name in listing.folders)
     yield from (join(at, name) for name in listing.files if name.startswith("."))
@@ -157,7 +159,7 @@ def _weight(reader: FolderReader) -> BundleSize:
 
 
 def _sizes(reader: FolderReader, folder: str) -> Iterator[tuple[str, int]]:
-    listing = reader.listing(folder, hidden=True)
+    listing = reader.list_folder(folder, hidden=True)
     for name in listing.files:
         file = join(folder, name)
         yield file, os.stat(join(reader.root, file)).st_size  # noqa: PTH116

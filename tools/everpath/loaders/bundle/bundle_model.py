@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Files", "add_notes", "add_packages", "build_bundle"]
+__all__ = ["Places", "add_notes", "add_packages", "build_bundle"]
 
 import os
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from everpath.model import Bundle, Csv, Declaration, Place, Problem, Property, U
 from everpath.model.builder import CatalogBuilder
 
 
-class Files(NamedTuple):
+class Places(NamedTuple):
     """Places below the folder that facts were read from, named as the user named it."""
 
     root: str
@@ -28,16 +28,16 @@ class Files(NamedTuple):
     def annotations(self, file: str) -> Place:
         return Place(join(self.root, file), dialect="annotations")
 
-    def plain(self, file: str, pointer: tuple[str | int, ...] = (), offset: int = 0) -> Place:
+    def place(self, file: str, pointer: tuple[str | int, ...] = (), offset: int = 0) -> Place:
         return Place(join(self.root, file), offset, pointer)
 
 
 def add_notes(
-    builder: CatalogBuilder, files: Files, notes: Iterable[Note], package: str, entry: str | None = None
+    builder: CatalogBuilder, files: Places, notes: Iterable[Note], package: str, entry: str | None = None
 ) -> None:
     """Report notes as problems of a package, or of one of its bundles."""
     for note in notes:
-        place = files.plain(note.file, note.pointer, note.offset)
+        place = files.place(note.file, note.pointer, note.offset)
         builder.add_problem(Problem(note.kind, place, note.message, note.fix, package, entry))
 
 
@@ -68,12 +68,12 @@ def _declaration(members: Sequence[Bundle], names: Sequence[str], mode: UpdateMo
     return Declaration(place, names[0] if len(names) == 1 else "", inferred=True, mode=mode)
 
 
-def build_bundle(facts: BundleSummary, package: str, files: Files, builder: CatalogBuilder) -> Bundle:
+def build_bundle(facts: BundleSummary, package: str, files: Places, builder: CatalogBuilder) -> Bundle:
     """The bundle as a catalog would hold it. Its package is `package` if its annotations do not say."""
     csv, annotations = facts.csv, facts.annotations
     package = annotations.package or package
     notes = [*facts.notes()]
-    properties = render_properties(facts, package, files.plain, notes)
+    properties = render_properties(facts, package, files.place, notes)
     place = files.csv(facts.csv_file)
     bundle = Bundle(
         csv.name or "",
@@ -99,7 +99,7 @@ def _version(properties: Iterable[Property]) -> str | None:
     return None
 
 
-def _csv(facts: BundleSummary, place: Place, files: Files, notes: list[Note]) -> Csv:
+def _csv(facts: BundleSummary, place: Place, files: Places, notes: list[Note]) -> Csv:
     csv, annotations, file = facts.csv, facts.annotations, facts.annotations_file
     names, is_exact = split_channels(annotations.channels or "")
     if not is_exact and file is not None:

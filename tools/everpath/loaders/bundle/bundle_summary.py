@@ -138,7 +138,7 @@ def _read_metadata(reader: FolderReader, layout: Layout, notes: list[Note]) -> _
     files = (
         [f for f in layout.files if is_metadata_name(f)]
         if is_shared
-        else reader.listing(layout.metadata).files
+        else reader.list_folder(layout.metadata).files
     )
     for name in files:
         file = join(layout.metadata, name)

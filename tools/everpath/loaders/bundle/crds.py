@@ -55,7 +55,7 @@ def _folders(path: str) -> Iterator[tuple[tuple[str, str], str]]:
 
 def _crds(folder: str) -> Iterator[Manifest]:
     reader = FolderReader(folder)
-    for name in reader.listing("").files:
+    for name in reader.list_folder("").files:
         data = reader.read(name) if name.endswith(YAML) else b""
         if CRD.encode() in data:
             file = str(Path(folder, name))

@@ -69,12 +69,12 @@ def is_csv_name(name: str) -> bool:
 
 def find_layouts(reader: FolderReader, folder: str) -> list[Layout]:
     """The bundles in a folder, first the one opm would read. None: the folder is something else."""
-    listing = reader.listing(folder)
+    listing = reader.list_folder(folder)
     outer = _metadata(folder, listing)
     found = [_layout(reader, folder, outer)] if "manifests" in listing.folders else []
     if "bundle" in listing.folders:
         inner = join(folder, "bundle")
-        below = reader.listing(inner)
+        below = reader.list_folder(inner)
         if "manifests" in below.folders:
             found.append(_layout(reader, inner, _metadata(inner, below) or outer))
     if not found and any(map(is_csv_name, listing.files)):
@@ -84,7 +84,7 @@ def find_layouts(reader: FolderReader, folder: str) -> list[Layout]:
 
 def _layout(reader: FolderReader, folder: str, metadata: str | None) -> Layout:
     manifests = join(folder, "manifests")
-    return Layout(manifests, reader.listing(manifests).files, metadata)
+    return Layout(manifests, reader.list_folder(manifests).files, metadata)
 
 
 def _metadata(folder: str, listing: Listing) -> str | None:
@@ -100,7 +100,7 @@ def is_repository(path: str) -> bool:
 def has_package_folders(reader: FolderReader, folder: str) -> bool:
     """Whether some of the first folders in it are packages."""
     try:
-        names = reader.listing(folder).folders
+        names = reader.list_folder(folder).folders
     except UnreadableInput:
         return False
     return any(is_package_folder(reader, join(folder, name)) for name in islice(names, _SNIFFED_FOLDERS))
@@ -109,7 +109,7 @@ def has_package_folders(reader: FolderReader, folder: str) -> bool:
 def is_package_folder(reader: FolderReader, folder: str) -> bool:
     """Whether some folder in it is a bundle, or a package file stands among folders that hold CSVs."""
     try:
-        listing = reader.listing(folder)
+        listing = reader.list_folder(folder)
         if any(map(is_package_file_name, listing.files)):
             return True
         names = islice(listing.folders, _SNIFFED_FOLDERS)
@@ -123,7 +123,7 @@ def is_package_manifest(path: str) -> bool:
     """Whether a package file stands in a folder: by its name, else by its content among the first files."""
     reader = FolderReader(path)
     try:
-        files = reader.listing("").files
+        files = reader.list_folder("").files
     except UnreadableInput:
         return False
     if any(map(is_package_file_name, files)):

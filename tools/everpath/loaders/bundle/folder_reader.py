@@ -58,7 +58,7 @@ class FolderReader:
         self.stamps: dict[str, FileStamp] = {}
         self.is_complete = True
 
-    def listing(self, folder: str, *, hidden: bool = False) -> Listing:
+    def list_folder(self, folder: str, *, hidden: bool = False) -> Listing:
         """What stands in a folder. Links count as what they lead to, broken ones as nothing."""
         path = join(self.root, folder)
         try:

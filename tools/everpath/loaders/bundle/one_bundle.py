@@ -6,7 +6,7 @@ __all__ = ["load_bundle_folder"]
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.apis import with_apis
-from everpath.loaders.bundle.bundle_model import Files, add_notes, add_packages, build_bundle
+from everpath.loaders.bundle.bundle_model import Places, add_notes, add_packages, build_bundle
 from everpath.loaders.bundle.bundle_summary import annotated_package, summarize_bundle, unreadable_note
 from everpath.loaders.bundle.detect import Layout, find_layouts
 from everpath.loaders.bundle.folder_reader import FolderReader, folder_name
@@ -27,7 +27,7 @@ def load_bundle_folder(path: str, builder: CatalogBuilder, mode: UpdateMode = Up
         raise UnreadableInput(f"{path} is not a bundle: it has no manifests folder", file=path)
     notes: list[Note] = []
     facts = _facts(reader, layouts, notes)
-    files = Files(path)
+    files = Places(path)
     name = facts.csv.name if facts else None
     package = annotated_package(reader, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
     add_notes(builder, files, notes, package, name)

@@ -7,7 +7,8 @@ __all__ = ["CatalogDocuments"]
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from everpath.go_types.shapes import SHAPES, misfits
+from everpath.go_types import type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.loaders.fbc.bundle_objects import is_base64, object_flaw
 from everpath.loaders.fbc.fields import Fields, Report, described, nearest
 from everpath.model import (
@@ -244,7 +245,7 @@ def _property(item: Any, place: Place, report: Report, *, must_have_value: bool)
 
 def _is_metadata(value: Any) -> bool:
     """Whether a value of olm.csv.metadata has the shape opm wants, as an empty one has."""
-    return value == {} or next(misfits(value, SHAPES[_METADATA]), None) is None
+    return value == {} or next(type_mismatches(value, PROPERTY_TYPES[_METADATA]), None) is None
 
 
 def _identity(properties: Sequence[Property]) -> tuple[str | None, str | None]:

@@ -82,7 +82,7 @@ def load_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder
     """
     path = path.rstrip(sep) or path
     reader = FolderReader(path, expected=_MANIFESTS)
-    reader.listing("")
+    reader.list_folder("")
     notes: list[Note] = []
     package_files: list[PackageManifest] = []
     folders: dict[str, list[Manifest]] = {}

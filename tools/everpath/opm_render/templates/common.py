@@ -14,7 +14,8 @@ __all__ = [
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from everpath.go_types.shapes import SHAPES, field, misfits, text_field
+from everpath.go_types import field, text_field, type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.model import Place
 from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.bundles import Blob, RenderedBundle
@@ -59,8 +60,8 @@ def package_property(blob: Blob, place: Place) -> dict[str, str]:
     values = []
     for item in blob.get("properties") or ():
         type_, value = item.get("type"), item.get("value")
-        for misfit in misfits(value, SHAPES.get(type_, object)):
-            message = f"invalid property {type_} of bundle {name!r}: {misfit.message}"
+        for mismatch in type_mismatches(value, PROPERTY_TYPES.get(type_, "any")):
+            message = f"invalid property {type_} of bundle {name!r}: {mismatch.message}"
             raise Refusal(message, place, "correct it in the bundle")
         if type_ == "olm.package":
             values.append(value)

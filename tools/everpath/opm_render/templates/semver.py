@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from everpath.go_types import type_mismatches
-from everpath.go_types.shapes import Shape, field, misfits
+from everpath.go_types import GoType, field, type_mismatches
 from everpath.model import Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import Blob, RenderedBundle, embedded_csv
@@ -29,11 +28,11 @@ _ARCHETYPES: Final = ("candidate", "fast", "stable")
 _CHANNEL_TYPES: Final = ("major", "minor")
 _FLAGS: Final = ("generateMajorChannels", "generateMinorChannels")
 _PREFERENCE: Final = "defaultChannelTypePreference"
-_TEMPLATE: Final[Mapping[str, Shape]] = {
-    "schema": str,
-    **dict.fromkeys(_FLAGS, bool),
-    _PREFERENCE: str,
-    **{archetype: {"bundles": [{"image": str}]} for archetype in _ARCHETYPES},
+_TEMPLATE: Final[Mapping[str, GoType]] = {
+    "schema": "string",
+    **dict.fromkeys(_FLAGS, "bool"),
+    _PREFERENCE: "string",
+    **{archetype: {"bundles": [{"image": "string"}]} for archetype in _ARCHETYPES},
 }
 
 
@@ -87,9 +86,9 @@ def _channel_options(document: CatalogDocument) -> _ChannelOptions:
     for path in document.repeated:
         raise Refusal(f"duplicate key {path[-1]}", document.place.at(*path), "keep one of them")
     body = _with_strings(document.body)
-    for misfit in misfits(body, _TEMPLATE, strict=True):
-        fix = f"the keys of the template are {', '.join(_TEMPLATE)}" if misfit.unknown else None
-        raise Refusal(misfit.message, document.place.at(*misfit.path), fix)
+    for mismatch in type_mismatches(body, _TEMPLATE, allow_unknown_fields=False):
+        fix = f"the keys of the template are {', '.join(_TEMPLATE)}" if mismatch.is_unknown_field else None
+        raise Refusal(mismatch.message, document.place.at(*mismatch.path), fix)
     types = [type_ for type_, flag in zip(_CHANNEL_TYPES, _FLAGS, strict=True) if field(body, flag)] or [
         "minor"
     ]
@@ -249,5 +248,4 @@ def _package(
 
 
 def _is_icon(value: object) -> bool:
-    shape: Shape = {"mediatype": str}
-    return not any(misfits(value, shape)) and not any(type_mismatches(field(value, "base64data"), "bytes"))
+    return not any(type_mismatches(value, {"mediatype": "string", "base64data": "bytes"}))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from everpath.go_types.shapes import field
+from everpath.go_types import field
 from everpath.model import Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE, CSV_METADATA, Blob, RenderedBundle, embedded_csv

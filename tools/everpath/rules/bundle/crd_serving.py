@@ -12,7 +12,7 @@ from everpath.model.bundle_contents import BundleFolder
 from everpath.rules.bundle.crds import Crd, crds
 from everpath.rules.bundle.kubernetes_names import dns_label, dns_subdomain, request_uri
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
 _Fault = tuple[FieldPath, str, str]
 
@@ -22,7 +22,7 @@ _MOST_SELECTABLE: Final = 8
 _PORTS: Final = range(1, 65536)
 
 
-@contents_rule("EP646", "crd-conversion", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP646", "crd-conversion", Severity.ERROR, "crd", "opm")
 def crd_conversion(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD that is converted by a webhook says where it is and which reviews it takes; any other says
     neither.
@@ -118,7 +118,7 @@ def _review_faults(versions: list[str], at: FieldPath) -> Iterator[_Fault]:
         yield at, "its webhook takes no reviews that there are", "add v1"
 
 
-@contents_rule("EP649", "crd-selectable-fields", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP649", "crd-selectable-fields", Severity.ERROR, "crd", "opm")
 def crd_selectable_fields(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD selects by at most eight fields, each with a path of its own into spec or status.
 
@@ -148,7 +148,7 @@ def _selectable_faults(paths: list[str]) -> Iterator[_Fault]:
         yield (), f"it selects by {len(set(paths))} fields", f"keep {_MOST_SELECTABLE} of them"
 
 
-@contents_rule("EP650", "crd-preserve-unknown-fields", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP650", "crd-preserve-unknown-fields", Severity.ERROR, "crd", "opm")
 def crd_preserve_unknown_fields(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD does not keep unknown fields for all of its objects.
 
@@ -165,7 +165,7 @@ def crd_preserve_unknown_fields(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP651", "crd-approval", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP651", "crd-approval", Severity.ERROR, "crd", "opm")
 def crd_approval(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD of a group of Kubernetes' own has its approval on record.
 

@@ -25,7 +25,7 @@ from everpath.model import Place
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.bundle.kubernetes_names import dns_label, dns_subdomain
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
 OLD: Final = "apiextensions.k8s.io/v1beta1"
 NEW: Final = "apiextensions.k8s.io/v1"
@@ -81,7 +81,7 @@ def crds(bundle: BundleFolder) -> Iterator[Crd]:
             yield Crd(manifest, manifest.spec, manifest.api_version == OLD)
 
 
-@contents_rule("EP641", "crd-name", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP641", "crd-name", Severity.ERROR, "crd", "opm")
 def crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of a CRD is its plural, a dot, and its group.
 
@@ -98,7 +98,7 @@ def crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP642", "crd-group", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP642", "crd-group", Severity.ERROR, "crd", "opm")
 def crd_group(bundle: BundleFolder) -> Iterator[Flaw]:
     """The group of a CRD is a domain with a dot in it.
 
@@ -113,7 +113,7 @@ def crd_group(bundle: BundleFolder) -> Iterator[Flaw]:
             yield crd.flaw(("group",), f"its group {group!r} is none: {fault}", "write a domain of your own")
 
 
-@contents_rule("EP643", "crd-names", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP643", "crd-names", Severity.ERROR, "crd", "opm")
 def crd_names(bundle: BundleFolder) -> Iterator[Flaw]:
     """The names of a CRD are such as the API server takes: plural and kind at least, all of them DNS labels.
 
@@ -151,7 +151,7 @@ def _name_faults(crd: Crd) -> Iterator[_Fault]:
         yield ("listKind",), "its listKind is its kind", f"write listKind: {kind}List"
 
 
-@contents_rule("EP644", "crd-versions", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP644", "crd-versions", Severity.ERROR, "crd", "opm")
 def crd_versions(bundle: BundleFolder) -> Iterator[Flaw]:
     """The versions of a CRD have names of their own, and exactly one of them is stored.
 
@@ -201,7 +201,7 @@ def _deprecations(crd: Crd) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP645", "crd-scope", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP645", "crd-scope", Severity.ERROR, "crd", "opm")
 def crd_scope(bundle: BundleFolder) -> Iterator[Flaw]:
     """The scope of a CRD is Namespaced or Cluster.
 
@@ -215,7 +215,7 @@ def crd_scope(bundle: BundleFolder) -> Iterator[Flaw]:
             yield crd.flaw(("scope",), message, "write scope: Namespaced, or Cluster")
 
 
-@contents_rule("EP647", "crd-columns", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP647", "crd-columns", Severity.ERROR, "crd", "opm")
 def crd_columns(bundle: BundleFolder) -> Iterator[Flaw]:
     """A printer column has a name, a type there is, and a JSON path that begins with a dot.
 
@@ -253,7 +253,7 @@ def _column_faults(column: Any, path_key: str) -> Iterator[tuple[str, str, str]]
         yield path_key, message, "write a path that begins with a dot, such as .status.phase"
 
 
-@contents_rule("EP648", "crd-scale", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP648", "crd-scale", Severity.ERROR, "crd", "opm")
 def crd_scale(bundle: BundleFolder) -> Iterator[Flaw]:
     """The scale subresource of a CRD points into spec for what is wanted and into status for what is there.
 
@@ -280,7 +280,7 @@ def _scale_faults(scale: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield key, message, f"write a path that begins with {' or '.join(roots)}"
 
 
-@contents_rule("EP652", "crd-stated-twice", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP652", "crd-stated-twice", Severity.ERROR, "crd", "opm")
 def crd_stated_twice(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD of v1beta1 states schema, subresources and columns for all versions or for each, never both.
 

@@ -27,7 +27,7 @@ from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.ranges import Range, RangeError
 from everpath.rules.bundle.kubernetes_names import dns_subdomain, label_value
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse, parse_tolerant, underline
 
 #: Annotations that OLM reads, by their names in lower case.
@@ -68,7 +68,7 @@ def _name_fault(name: str) -> str | None:
     return dns_subdomain(name) or label_value(name)
 
 
-@contents_rule("EP621", "csv-name", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP621", "csv-name", Severity.ERROR, "csv", "opm")
 def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of a CSV is a DNS subdomain of at most 63 characters.
 
@@ -87,7 +87,7 @@ def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP622", "replaces-name", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP622", "replaces-name", Severity.ERROR, "csv", "opm")
 def replaces_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """spec.replaces is a name that a CSV can have.
 
@@ -111,7 +111,7 @@ def _modes(csv: Manifest) -> list[tuple[int, str, bool]]:
     return [(i, string_at(mode, "type"), bool(value_at(mode, "supported"))) for i, mode in items]
 
 
-@contents_rule("EP629", "install-modes", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP629", "install-modes", Severity.ERROR, "csv", "opm")
 def install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV lists its install modes, and at least one of them is supported.
 
@@ -130,7 +130,7 @@ def install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP630", "conversion-install-modes", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP630", "conversion-install-modes", Severity.ERROR, "csv", "opm")
 def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     """An operator with a conversion webhook supports AllNamespaces and no other install mode.
 
@@ -150,7 +150,7 @@ def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP631", "duplicate-install-mode", Severity.ERROR)
+@bundle_folder_rule("EP631", "duplicate-install-mode", Severity.ERROR)
 def duplicate_install_mode(bundle: BundleFolder) -> Iterator[Flaw]:
     """No install mode is listed twice.
 
@@ -167,7 +167,7 @@ def duplicate_install_mode(bundle: BundleFolder) -> Iterator[Flaw]:
         seen[kind] = supported
 
 
-@contents_rule("EP632", "no-min-kube-version", Severity.WARNING, "csv", "operatorhub/v2")
+@bundle_folder_rule("EP632", "no-min-kube-version", Severity.WARNING, "csv", "operatorhub/v2")
 def no_min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV says from which Kubernetes version on it works.
 
@@ -183,7 +183,7 @@ def no_min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP633", "min-kube-version", Severity.ERROR, "csv", "operatorhub/v2", "opm")
+@bundle_folder_rule("EP633", "min-kube-version", Severity.ERROR, "csv", "operatorhub/v2", "opm")
 def min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """spec.minKubeVersion is a version of three numbers, without a v.
 
@@ -214,7 +214,7 @@ def _tolerated(stated: str) -> str | None:
         return None
 
 
-@contents_rule("EP634", "required-field", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP634", "required-field", Severity.ERROR, "csv", "opm")
 def required_field(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has what no CSV can do without: a name to show, an install strategy, and what it deploys.
 
@@ -248,7 +248,7 @@ def _is_set(value: Any) -> bool:
     return value not in (None, "", 0)
 
 
-@contents_rule("EP635", "annotation-case", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP635", "annotation-case", Severity.ERROR, "csv", "opm")
 def annotation_case(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotations that OLM reads are written in the case in which it reads them.
 
@@ -272,7 +272,7 @@ def misspelt(manifest: Manifest) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP636", "properties-annotation", Severity.WARNING, "csv")
+@bundle_folder_rule("EP636", "properties-annotation", Severity.WARNING, "csv")
 def properties_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
     """Properties are written in metadata/properties.yaml, not in the annotation olm.properties of the CSV.
 
@@ -288,7 +288,7 @@ def properties_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP637", "csv-api-version", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP637", "csv-api-version", Severity.ERROR, "csv", "opm")
 def csv_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV is of operators.coreos.com/v1alpha1.
 
@@ -307,7 +307,7 @@ def csv_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP611", "release-and-substitute", Severity.ERROR, "opm")
+@bundle_folder_rule("EP611", "release-and-substitute", Severity.ERROR, "opm")
 def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle has spec.release or the annotation olm.substitutesFor, not both.
 
@@ -327,7 +327,7 @@ def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP612", "skip-range", Severity.ERROR)
+@bundle_folder_rule("EP612", "skip-range", Severity.ERROR)
 def skip_range(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotation olm.skipRange is a range that OLM can read.
 

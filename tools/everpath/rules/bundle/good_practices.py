@@ -18,9 +18,9 @@ from typing import Final
 from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import parse_or_none
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _PRACTICES: Final = "good-practices"
 _DEPLOYMENTS: Final = ("spec", "install", "spec", "deployments")
@@ -34,7 +34,7 @@ _CREATING: Final = frozenset({"create", "patch", "*", "[*]"})
 _DEFINITIONS: Final = frozenset({"customresourcedefinitions", "*", "[*]"})
 
 
-@contents_rule("EP671", "no-requests", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP671", "no-requests", Severity.WARNING, _PRACTICES)
 def no_requests(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every container of a deployment asks for processor time and memory.
 
@@ -59,7 +59,7 @@ def no_requests(bundle: BundleFolder) -> Iterator[Flaw]:
                 )
 
 
-@contents_rule("EP672", "crd-description", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP672", "crd-description", Severity.WARNING, _PRACTICES)
 def crd_description(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every CRD that a CSV owns or requires is described there.
 
@@ -76,7 +76,7 @@ def crd_description(bundle: BundleFolder) -> Iterator[Flaw]:
                 yield Flaw(bundle.csv.place.at(*way, i), message, because, fix="add a description")
 
 
-@contents_rule("EP673", "channel-convention", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP673", "channel-convention", Severity.WARNING, _PRACTICES)
 def channel_convention(bundle: BundleFolder) -> Iterator[Flaw]:
     """Channels begin with candidate, fast or stable.
 
@@ -89,7 +89,8 @@ def channel_convention(bundle: BundleFolder) -> Iterator[Flaw]:
     if others and place is not None:
         yield Flaw(
             place.at("annotations", _CHANNELS),
-            f"{listed(others)} {'says' if len(others) == 1 else 'say'} nothing of how stable a release is",
+            f"{join_names(others)} {'says' if len(others) == 1 else 'say'} nothing of how stable "
+            "a release is",
             because=(
                 f"channels begin with {', '.join(_BEGINNINGS[:-1])} or {_BEGINNINGS[-1]}, by convention",
             ),
@@ -97,7 +98,7 @@ def channel_convention(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP674", "creates-crds", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP674", "creates-crds", Severity.WARNING, _PRACTICES)
 def creates_crds(bundle: BundleFolder) -> Iterator[Flaw]:
     """An operator does not create CustomResourceDefinitions.
 
@@ -124,7 +125,7 @@ def creates_crds(bundle: BundleFolder) -> Iterator[Flaw]:
                     return
 
 
-@contents_rule("EP675", "csv-name-convention", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP675", "csv-name-convention", Severity.WARNING, _PRACTICES)
 def csv_name_convention(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV is called NAME.vVERSION.
 
@@ -144,7 +145,7 @@ def csv_name_convention(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP676", "no-deployment", Severity.ERROR, _PRACTICES)
+@bundle_folder_rule("EP676", "no-deployment", Severity.ERROR, _PRACTICES)
 def no_deployment(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV deploys something.
 

@@ -19,9 +19,9 @@ from everpath.model import Place, Property
 from everpath.model.bundle_contents import CSV, BundleFolder
 from everpath.ranges import Range, RangeError
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import underline
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _KEYS: Final = "operators.operatorframework.io.bundle."
 _MEDIA_TYPE: Final = f"{_KEYS}mediatype.v1"
@@ -40,7 +40,7 @@ _DEPENDENCIES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@contents_rule("EP601", "bundle-layout", Severity.ERROR, "opm")
+@bundle_folder_rule("EP601", "bundle-layout", Severity.ERROR, "opm")
 def bundle_layout(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle's folder holds the folders manifests and metadata.
 
@@ -53,11 +53,11 @@ def bundle_layout(bundle: BundleFolder) -> Iterator[Flaw]:
             bundle.contents.place,
             f"there is no {' and no '.join(names)} in {bundle.contents.folder}",
             because=("opm says: Unable to locate manifests, or metadata, directory",),
-            fix=f"put the bundle's files into {listed(names)}",
+            fix=f"put the bundle's files into {join_names(names)}",
         )
 
 
-@contents_rule("EP602", "stray-file", Severity.ERROR, "bundle", "opm")
+@bundle_folder_rule("EP602", "stray-file", Severity.ERROR, "bundle", "opm")
 def stray_file(bundle: BundleFolder) -> Iterator[Flaw]:
     """The folder manifests holds manifests and nothing else: no folder, no hidden file.
 
@@ -74,7 +74,7 @@ def stray_file(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP603", "required-annotation", Severity.ERROR, "opm")
+@bundle_folder_rule("EP603", "required-annotation", Severity.ERROR, "opm")
 def required_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
     """annotations.yaml has all five annotations of a bundle, and no channel of it is an empty name.
 
@@ -106,7 +106,7 @@ def required_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(place.at("annotations", key), f"the annotation {key} {what}", because, fix)
 
 
-@contents_rule("EP604", "media-type", Severity.ERROR, "opm")
+@bundle_folder_rule("EP604", "media-type", Severity.ERROR, "opm")
 def media_type(bundle: BundleFolder) -> Iterator[Flaw]:
     """The media type that annotations.yaml states is what the manifests are: with a CSV, registry+v1.
 
@@ -126,7 +126,7 @@ def media_type(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP605", "annotation-folders", Severity.WARNING)
+@bundle_folder_rule("EP605", "annotation-folders", Severity.WARNING)
 def annotation_folders(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotations for the folders of manifests and metadata say manifests/ and metadata/.
 
@@ -145,7 +145,7 @@ def annotation_folders(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP606", "dependency", Severity.ERROR, "opm")
+@bundle_folder_rule("EP606", "dependency", Severity.ERROR, "opm")
 def dependency(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every dependency is of a type that opm knows, with all its fields, a range and CEL that can be read.
 
@@ -163,7 +163,7 @@ _Fault = tuple[tuple[str, ...], str, tuple[str, ...], str]
 def _dependency_faults(stated: Property) -> Iterator[_Fault]:
     kind, value = stated.type, stated.value
     if kind not in _DEPENDENCIES:
-        known = listed(sorted(_DEPENDENCIES))
+        known = join_names(sorted(_DEPENDENCIES))
         yield ("type",), f"opm knows no dependency of type {kind!r}", (), f"write one of {known}"
         return
     if not isinstance(value, dict):

@@ -12,7 +12,7 @@ from everpath.manifest_access import FieldPath, as_string, items_at, string_at, 
 from everpath.model.bundle_contents import CRD, CSV, BundleFolder, Manifest
 from everpath.rules.bundle.kubernetes_names import label_value, qualified_name
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
 _SUPPORTED: Final = frozenset(
     {
@@ -61,7 +61,7 @@ _LARGEST_ANNOTATIONS: Final = 256 << 10
 _FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion"})
 
 
-@contents_rule("EP607", "unsupported-kind", Severity.ERROR, "opm")
+@bundle_folder_rule("EP607", "unsupported-kind", Severity.ERROR, "opm")
 def unsupported_kind(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every manifest is of a kind that OLM applies from a bundle.
 
@@ -80,7 +80,7 @@ def unsupported_kind(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP608", "object-metadata", Severity.ERROR, "opm", "crd")
+@bundle_folder_rule("EP608", "object-metadata", Severity.ERROR, "opm", "crd")
 def object_metadata(bundle: BundleFolder) -> Iterator[Flaw]:
     """The metadata of every manifest but the CSV is such as the API server accepts: a name, labels,
     annotations.
@@ -168,7 +168,7 @@ def _reference_faults(metadata: Any) -> Iterator[_Fault]:
         yield ("finalizers",), "it has both finalizers, orphan and foregroundDeletion", "keep one"
 
 
-@contents_rule("EP609", "crd-api-version", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP609", "crd-api-version", Severity.ERROR, "crd", "opm")
 def crd_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CustomResourceDefinition is of apiextensions.k8s.io/v1, or of v1beta1 for clusters before 1.22.
 
@@ -184,7 +184,7 @@ def crd_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP610", "field-type", Severity.ERROR, "csv", "crd", "bundle", "opm")
+@bundle_folder_rule("EP610", "field-type", Severity.ERROR, "csv", "crd", "bundle", "opm")
 def field_type(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every field of the CSV and of the CRDs has the type it has on the cluster.
 

@@ -22,9 +22,9 @@ from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder
 from everpath.rules.bundle.kubernetes_names import request_uri
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse_tolerant
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _HUB: Final = "operatorhub/v2"
 _REFUSED: Final = ("OperatorHub's pipeline refuses the bundle",)
@@ -61,7 +61,7 @@ _ADDRESS: Final = re.compile(
 )
 
 
-@contents_rule("EP661", "provider-name", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP661", "provider-name", Severity.ERROR, _HUB)
 def provider_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV says who provides the operator.
 
@@ -72,7 +72,7 @@ def provider_name(bundle: BundleFolder) -> Iterator[Flaw]:
         yield Flaw(place, "the CSV names no provider", _REFUSED, fix="add spec.provider.name")
 
 
-@contents_rule("EP662", "maintainer", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP662", "maintainer", Severity.ERROR, _HUB)
 def maintainer(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every maintainer has a name and an address that mail can be sent to.
 
@@ -93,7 +93,7 @@ def maintainer(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(place.at("email"), f"{email!r} is no mail address", _REFUSED, fix=fix)
 
 
-@contents_rule("EP663", "link", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP663", "link", Severity.ERROR, _HUB)
 def link(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every link has a name and an absolute address.
 
@@ -115,7 +115,7 @@ def link(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(place.at("url"), f"the link {url!r} leads nowhere: {fault}", _REFUSED, fix=fix)
 
 
-@contents_rule("EP664", "version-unset", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP664", "version-unset", Severity.ERROR, _HUB)
 def version_unset(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has a version, and it is not 0.0.0.
 
@@ -134,7 +134,7 @@ def version_unset(bundle: BundleFolder) -> Iterator[Flaw]:
         yield Flaw(place, message, _REFUSED, fix="write the version of this release into spec.version")
 
 
-@contents_rule("EP665", "no-icon", Severity.WARNING, _HUB)
+@bundle_folder_rule("EP665", "no-icon", Severity.WARNING, _HUB)
 def no_icon(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has an icon.
 
@@ -149,7 +149,7 @@ def no_icon(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP666", "icon", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP666", "icon", Severity.ERROR, _HUB)
 def icon(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has one icon, with its data and a media type there is.
 
@@ -171,11 +171,11 @@ def icon(bundle: BundleFolder) -> Iterator[Flaw]:
         if kind and kind not in _MEDIA_TYPES:
             message = f"the icon is of media type {kind!r}"
             yield Flaw(
-                place.at(0, "mediatype"), message, _REFUSED, fix=f"write one of {listed(_MEDIA_TYPES)}"
+                place.at(0, "mediatype"), message, _REFUSED, fix=f"write one of {join_names(_MEDIA_TYPES)}"
             )
 
 
-@contents_rule("EP667", "capability-level", Severity.ERROR, "standardcapabilities")
+@bundle_folder_rule("EP667", "capability-level", Severity.ERROR, "standardcapabilities")
 def capability_level(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotation capabilities is one of the five levels there are.
 
@@ -190,11 +190,11 @@ def capability_level(bundle: BundleFolder) -> Iterator[Flaw]:
             bundle.csv.place.at("metadata", "annotations", "capabilities"),
             f"there is no capability level {stated!r}",
             because=_REFUSED,
-            fix=f"write {near[0]}" if near else f"write one of {listed(_LEVELS)}",
+            fix=f"write {near[0]}" if near else f"write one of {join_names(_LEVELS)}",
         )
 
 
-@contents_rule("EP668", "category", Severity.ERROR, "standardcategories")
+@bundle_folder_rule("EP668", "category", Severity.ERROR, "standardcategories")
 def category(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotation categories lists categories there are, with commas between them.
 
@@ -208,5 +208,5 @@ def category(bundle: BundleFolder) -> Iterator[Flaw]:
     for stated in as_string(bundle.csv.annotations["categories"]).split(","):
         if stated.strip() not in known:
             near = get_close_matches(stated.strip(), sorted(known), n=1)
-            fix = f"write {near[0]}" if near else f"write some of {listed(sorted(known), 20)}"
+            fix = f"write {near[0]}" if near else f"write some of {join_names(sorted(known), 20)}"
             yield Flaw(place, f"there is no category {stated.strip()!r}", _REFUSED, fix=fix)

@@ -11,7 +11,7 @@ from everpath.manifest_access import items_at, string_at
 from everpath.model.bundle_contents import PackageManifest
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import package_file_rule
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _VALIDATOR: Final = "packagemanifest"
 
@@ -58,7 +58,7 @@ def package_file_default(file: PackageManifest) -> Iterator[Flaw]:
     default = string_at(file.body, "defaultChannel")
     place = file.place.at("defaultChannel")
     if not default and len(names) > 1:
-        yield Flaw(place, "the package file names no default channel", fix=f"name one of {listed(names)}")
+        yield Flaw(place, "the package file names no default channel", fix=f"name one of {join_names(names)}")
     elif default and names and default not in names:
         message = f"the default channel {default!r} is none of the channels"
-        yield Flaw(place, message, fix=f"name one of {listed(names)}")
+        yield Flaw(place, message, fix=f"name one of {join_names(names)}")

@@ -11,7 +11,7 @@ from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CRD, BundleFolder
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse_tolerant
 
 #: By the version that removed them: kinds of each apiVersion.
@@ -120,7 +120,7 @@ def _at_least(stated: str, since: str) -> bool:
         return False
 
 
-@contents_rule("EP669", "removed-api", Severity.ERROR, "alpha-deprecated-apis", "operatorhub/v2")
+@bundle_folder_rule("EP669", "removed-api", Severity.ERROR, "alpha-deprecated-apis", "operatorhub/v2")
 def removed_api(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle uses no API that the Kubernetes it is meant for has removed.
 
@@ -147,7 +147,7 @@ def _removed_in_1_22(bundle: BundleFolder) -> bool:
     return any(use.since == "1.22" for use in _uses(bundle))
 
 
-@contents_rule("EP686", "max-openshift-version", Severity.ERROR, "community")
+@bundle_folder_rule("EP686", "max-openshift-version", Severity.ERROR, "community")
 def max_openshift_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle that uses an API which OpenShift 4.9 has removed says that it is for older ones.
 
@@ -188,7 +188,7 @@ def _stated_maximum(properties: str) -> str | None:
     return next((string_at(item, "value") for item in found), None)
 
 
-@contents_rule("EP687", "openshift-label", Severity.ERROR, "community")
+@bundle_folder_rule("EP687", "openshift-label", Severity.ERROR, "community")
 def openshift_label(bundle: BundleFolder) -> Iterator[Flaw]:
     """The image of a bundle that uses an API which OpenShift 4.9 has removed is labelled for older ones.
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO
 from typing import Any
 
-from everpath.go_types.shapes import text_field
+from everpath.go_types import text_field
 from everpath.loaders.fbc.documents import Document, yaml_documents
 from everpath.model import Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob

@@ -7,7 +7,7 @@ __all__ = ["bundle_message", "provided_apis"]
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.go_types.shapes import text_field
+from everpath.go_types import text_field
 from everpath.model import Bundle, Entry, Gvk, Property
 from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA
 from everpath.opm_render.go_json import json_text, sort_keys

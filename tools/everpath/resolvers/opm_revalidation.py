@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["still_accepts"]
+__all__ = ["is_valid_after"]
 
 from bisect import bisect_left
 from collections import Counter
@@ -14,7 +14,7 @@ from everpath.model import Entry
 from everpath.resolvers import MEMORY, opm
 
 
-def still_accepts(graph: ChannelGraph, changed: Iterable[Entry]) -> bool:
+def is_valid_after(graph: ChannelGraph, changed: Iterable[Entry]) -> bool:
     """Whether opm accepts a channel, which it accepts now, with some entries changed or added.
 
     Cost: the edges of those entries. What they leave of the replaces chain is passed over at one step.
@@ -27,7 +27,7 @@ def still_accepts(graph: ChannelGraph, changed: Iterable[Entry]) -> bool:
 @lru_cache(maxsize=MEMORY)
 def _places(graph: ChannelGraph) -> Mapping[str, int]:
     """How far down the replaces chain each name on it stands."""
-    return {name: place for place, name in enumerate(opm.verdict(graph).chain)}
+    return {name: place for place, name in enumerate(opm.validate_channel(graph).chain)}
 
 
 class _Trial:
@@ -36,7 +36,7 @@ class _Trial:
     def __init__(self, graph: ChannelGraph, changed: Mapping[str, Entry]) -> None:
         self._graph = graph
         self._changed = changed
-        self._chain = opm.verdict(graph).chain
+        self._chain = opm.validate_channel(graph).chain
         self._places = _places(graph)
         self._replaced: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["quoted"]
+__all__ = ["go_quote"]
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,7 +20,7 @@ _ESCAPES: Final[Mapping[str, str]] = {
 }
 
 
-def quoted(text: str) -> str:
+def go_quote(text: str) -> str:
     """As Go's %q."""
     return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _numbered(c)) for c in text) + '"'
 

@@ -6,13 +6,13 @@ behind it reads: there are no hyphen ranges, and `*` is taken in some places onl
 
 from __future__ import annotations
 
-__all__ = ["LONGEST_VERSION", "VERSION_PATTERN", "version_refusal"]
+__all__ = ["MAX_VERSION_LENGTH", "VERSION_PATTERN", "version_range_error"]
 
 import re
 from typing import Final
 
 #: maxLength of spec.source.catalog.version, in characters.
-LONGEST_VERSION: Final = 64
+MAX_VERSION_LENGTH: Final = 64
 
 #: The expression of the CRD's rule, sign by sign; its brackets that close nothing are part of it.
 VERSION_PATTERN: Final = (
@@ -26,10 +26,10 @@ VERSION_PATTERN: Final = (
 _GO: Final = re.compile(VERSION_PATTERN.replace(r"\s", r"[\t\n\f\r ]"), re.ASCII)
 
 
-def version_refusal(text: str) -> str | None:
+def version_range_error(text: str) -> str | None:
     """Why the API server refuses a ClusterExtension with this version range; None if it takes it."""
-    if len(text) > LONGEST_VERSION:
-        return f"version is longer than {LONGEST_VERSION} characters"
+    if len(text) > MAX_VERSION_LENGTH:
+        return f"version is longer than {MAX_VERSION_LENGTH} characters"
     if _GO.fullmatch(text) is None:
         return f"invalid version expression{_hint(text)}"
     return None

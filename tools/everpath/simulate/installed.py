@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-__all__ = ["Asked", "released"]
+__all__ = ["InstalledVersion", "find_installed"]
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from everpath.graph import PackageGraph
-from everpath.resolvers import PolicyName
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.offers import as_served
+from everpath.resolvers import ResolverName
+from everpath.resolvers.catalog_candidates import served_package
+from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import Version, VersionError, parse_or_none, parse_tolerant
 
 _TAIL: Final = re.compile(r"(?:^|[.\-_]v?|v)(?P<version>\d+\.\d+(?:\.\d+)?(?:[-+.][0-9A-Za-z.+-]*)?)$")
 
 
-class Asked(NamedTuple):
+class InstalledVersion(NamedTuple):
     """Something installed, its version as written. `is_known`: some catalog has that name."""
 
     name: str
     version: str | None
     is_known: bool = True
 
-    def under(self, policy: PolicyName) -> Installed:
+    def as_bundle(self, resolver: ResolverName) -> InstalledBundle:
         """As a resolver sees it: OLM v0 reads versions tolerantly, v1 strictly."""
-        return Installed(
-            self.name, parse_or_none(self.version) if policy == "v1" else _tolerant(self.version)
+        return InstalledBundle(
+            self.name, parse_or_none(self.version) if resolver == "v1" else _tolerant(self.version)
         )
 
 
-def released(packages: Sequence[PackageGraph], text: str, *, guess: bool = True) -> tuple[Asked, ...]:
+def find_installed(
+    packages: Sequence[PackageGraph], text: str, *, guess: bool = True
+) -> tuple[InstalledVersion, ...]:
     """Those entries and bundles of one package that a name or a version means.
 
     If there is none, and a guess is welcome, what is installed is nowhere: a name then has the version that
@@ -39,21 +41,21 @@ def released(packages: Sequence[PackageGraph], text: str, *, guess: bool = True)
     """
     known = {name: version for package in reversed(packages) for name, version in _known(package)}
     if text in known:
-        return (Asked(text, known[text]),)
+        return (InstalledVersion(text, known[text]),)
     version = _tolerant(text)
     if version is None:
-        return (Asked(text, _implied(text), is_known=False),) if guess else ()
-    same = [Asked(name, stated) for name, stated in known.items() if _tolerant(stated) == version]
+        return (InstalledVersion(text, _implied(text), is_known=False),) if guess else ()
+    same = [InstalledVersion(name, stated) for name, stated in known.items() if _tolerant(stated) == version]
     exact = [asked for asked in same if asked.version == str(version)]
     if exact or same or not guess:
         return tuple(exact or same)
-    return (Asked(_named(packages, known, str(version)), str(version), is_known=False),)
+    return (InstalledVersion(_named(packages, known, str(version)), str(version), is_known=False),)
 
 
 def _known(package: PackageGraph) -> Iterator[tuple[str, str | None]]:
     for graph in package.channels:
         yield from ((name, None) for name in graph.entries)
-    yield from ((name, bundle.version) for name, bundle in as_served(package).package.by_name.items())
+    yield from ((name, bundle.version) for name, bundle in served_package(package).package.by_name.items())
 
 
 def _tolerant(text: str | None) -> Version | None:

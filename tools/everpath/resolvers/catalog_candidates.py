@@ -7,7 +7,15 @@ second document of a name says is what counts, because operator-controller keeps
 
 from __future__ import annotations
 
-__all__ = ["Offer", "Source", "Wish", "as_served", "best_offer", "layers"]
+__all__ = [
+    "Candidate",
+    "CandidateFilter",
+    "ClusterCatalog",
+    "best_candidate",
+    "served_channel",
+    "served_package",
+    "split_repeated_entries",
+]
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -17,12 +25,19 @@ from everpath.graph import ChannelGraph, Edge, EdgeKind, PackageGraph
 from everpath.model import Bundle, Entry
 from everpath.ranges.masterminds import Constraint
 from everpath.resolvers import MEMORY
-from everpath.resolvers.decisions import Failure, FailureKind, Installed, Remark, Reporter, Verdict
 from everpath.resolvers.olm_v1 import release_key
+from everpath.resolvers.resolution import (
+    CandidateResult,
+    FailureKind,
+    InstalledBundle,
+    ResolutionFailure,
+    Tracer,
+    TraceStep,
+)
 from everpath.versions import Version, parse_or_none
 
 
-class Source(NamedTuple):
+class ClusterCatalog(NamedTuple):
     """A ClusterCatalog that serves, and what it has of the package; None if it does not know it."""
 
     name: str
@@ -30,18 +45,18 @@ class Source(NamedTuple):
     package: PackageGraph | None
 
 
-class Wish(NamedTuple):
+class CandidateFilter(NamedTuple):
     """What a ClusterExtension asks for; `installed` only if upgrades must follow the catalog's edges."""
 
     channels: tuple[str, ...] = ()
     constraint: Constraint | None = None
-    installed: Installed | None = None
+    installed: InstalledBundle | None = None
 
 
-class Offer(NamedTuple):
+class Candidate(NamedTuple):
     """A bundle that may be taken, and the edge that leads to it; None: there is no need of one."""
 
-    source: Source
+    source: ClusterCatalog
     bundle: Bundle
     version: Version | None
     is_deprecated: bool
@@ -70,7 +85,7 @@ def _release(version: Version | None) -> tuple[object, ...]:
     return () if version is None else (release_key(version),)
 
 
-def as_served(graph: PackageGraph) -> PackageGraph:
+def served_package(graph: PackageGraph) -> PackageGraph:
     """A package as operator-controller keeps it: of documents with one name the last, of deprecations too.
 
     One that says nothing twice is itself.
@@ -89,29 +104,37 @@ def as_served(graph: PackageGraph) -> PackageGraph:
     return PackageGraph(kept)
 
 
-def best_offer(source: Source, wish: Wish, hear: Reporter | None = None) -> Offer | Failure | None:
+def served_channel(package: PackageGraph, graph: ChannelGraph) -> tuple[PackageGraph, ChannelGraph]:
+    """A package and its channel as operator-controller keeps them."""
+    served = served_package(package)
+    return (package, graph) if served is package else (served, served.by_name[graph.name])
+
+
+def best_candidate(
+    source: ClusterCatalog, wish: CandidateFilter, trace: Tracer | None = None
+) -> Candidate | ResolutionFailure | None:
     """The offer of one catalog, None if it has nothing that may be taken, or what stops the whole resolution.
 
     Cost: the edges by name from the installed version, and what has that version; where nothing is
-    installed, a range may crash, or somebody listens to `hear`, the bundles of the package. A package is
+    installed, a range may crash, or somebody listens to `trace`, the bundles of the package. A package is
     sorted out once.
     """
     if source.package is None or _is_empty(source.package):
         return None
     if wish.installed is not None and wish.installed.version is None:
-        return Failure(FailureKind.UNREADABLE_VERSION, (wish.installed.name,))
-    offers: list[Offer] = []
-    for found in _judged(source, source.package, wish, everybody=hear is not None):
-        if isinstance(found, Failure):
+        return ResolutionFailure(FailureKind.UNREADABLE_VERSION, (wish.installed.name,))
+    offers: list[Candidate] = []
+    for found in _judged(source, source.package, wish, everybody=trace is not None):
+        if isinstance(found, ResolutionFailure):
             return found
-        if isinstance(found, Offer):
+        if isinstance(found, Candidate):
             offers.append(found)
-        elif hear is not None:
-            hear(found)
+        elif trace is not None:
+            trace(found)
     offers.sort(key=lambda offer: offer.height, reverse=True)
-    if hear is not None:
+    if trace is not None:
         for offer in offers[1:]:
-            hear(_passed_over(offer, offers[0]))
+            trace(_passed_over(offer, offers[0]))
     return offers[0] if offers else None
 
 
@@ -123,7 +146,7 @@ def _is_empty(graph: PackageGraph) -> bool:
 class _Stock:
     """What a package has for one kind of wish, sorted for the questions that come one after the other."""
 
-    def __init__(self, package: PackageGraph, wish: Wish) -> None:
+    def __init__(self, package: PackageGraph, wish: CandidateFilter) -> None:
         self.channels = _channels(package, wish.channels)
         self.members = {n for channel in self.channels for n in channel.entries} if wish.channels else None
         self.deprecated = _deprecated(package)
@@ -157,7 +180,7 @@ class _Stock:
         version = self.versions[name]
         return (name not in self.deprecated, *_height(version), *_release(version))
 
-    def edges(self, installed: Installed) -> Iterator[Edge]:
+    def edges(self, installed: InstalledBundle) -> Iterator[Edge]:
         """Those that may matter: all by name, and of the ranges of a channel the best. Nothing may crash."""
         for channel, chooser in zip(self.channels, self._choosers, strict=True):
             yield from channel.named_edges(installed.name)
@@ -165,20 +188,20 @@ class _Stock:
             if best is not None:
                 yield Edge(best, installed.name, EdgeKind.RANGE)
 
-    def in_question(self, installed: Installed, edges: _Edges) -> Iterable[str]:
+    def in_question(self, installed: InstalledBundle, edges: _Edges) -> Iterable[str]:
         """Bundles that an edge leads to, or that need none; in their order."""
         names = {*edges.found, *self._same.get(installed.version, ())}
         return sorted((n for n in names if n in self._places), key=self._places.__getitem__)
 
 
 @lru_cache(maxsize=MEMORY)
-def _stock(package: PackageGraph, wish: Wish) -> _Stock:
+def _stock(package: PackageGraph, wish: CandidateFilter) -> _Stock:
     return _Stock(package, wish)
 
 
 def _judged(
-    source: Source, package: PackageGraph, wish: Wish, *, everybody: bool
-) -> Iterator[Offer | Remark | Failure]:
+    source: ClusterCatalog, package: PackageGraph, wish: CandidateFilter, *, everybody: bool
+) -> Iterator[Candidate | TraceStep | ResolutionFailure]:
     """Bundles as offers, or with the reason for their refusal. Nothing comes after a failure.
 
     Unless `everybody` is wanted, those that cannot be the best are left out.
@@ -198,11 +221,11 @@ def _judged(
         elif wish.constraint is not None and (why := _why_outside(wish.constraint, version)):
             yield _refused(source, name, why)
         elif name in edges.panics:
-            yield Failure(FailureKind.PANIC, (name,))
+            yield ResolutionFailure(FailureKind.PANIC, (name,))
             return
         elif wish.installed is None or name in edges.found or version == wish.installed.version:
             again = wish.installed is not None and name == wish.installed.name
-            yield Offer(source, bundle, version, name in deprecated, edges.found.get(name), again)
+            yield Candidate(source, bundle, version, name in deprecated, edges.found.get(name), again)
         else:
             yield _refused(source, name, f"no edge leads to it from {wish.installed.name}")
 
@@ -211,10 +234,10 @@ def _channels(package: PackageGraph, selected: Sequence[str]) -> list[ChannelGra
     """Those that supply edges: all, or the selected ones alone. Of two with one name the last."""
     channels = {graph.name: graph for graph in package.channels}
     chosen = [graph for name, graph in channels.items() if not selected or name in selected]
-    return [layer for graph in chosen for layer in layers(graph)]
+    return [layer for graph in chosen for layer in split_repeated_entries(graph)]
 
 
-def layers(graph: ChannelGraph) -> Iterable[ChannelGraph]:
+def split_repeated_entries(graph: ChannelGraph) -> Iterable[ChannelGraph]:
     """The channel, or several without an entry twice: the edges of both count."""
     if len(graph.entries) == len(graph.channel.entries):
         return (graph,)
@@ -250,7 +273,7 @@ class _Edges:
         for edge in edges:
             self.found.setdefault(edge.successor, edge)
 
-    def add_all(self, channels: Iterable[ChannelGraph], installed: Installed) -> None:
+    def add_all(self, channels: Iterable[ChannelGraph], installed: InstalledBundle) -> None:
         version = installed.version
         assert version is not None  # or there was no offer
         for channel in channels:
@@ -269,11 +292,11 @@ def _why_outside(constraint: Constraint, version: Version | None) -> str | None:
     return f"is outside the version range '{constraint}'"
 
 
-def _refused(source: Source, name: str, reason: str) -> Remark:
-    return Remark(name, Verdict.REFUSED, reason, catalog=source.name)
+def _refused(source: ClusterCatalog, name: str, reason: str) -> TraceStep:
+    return TraceStep(name, CandidateResult.REFUSED, reason, catalog=source.name)
 
 
-def _passed_over(offer: Offer, best: Offer) -> Remark:
+def _passed_over(offer: Candidate, best: Candidate) -> TraceStep:
     name = best.bundle.name
     if offer.is_deprecated and not best.is_deprecated:
         reason = f"is deprecated, and {name} is not"
@@ -283,4 +306,4 @@ def _passed_over(offer: Offer, best: Offer) -> Remark:
         reason = f"has the same version as {name}: OLM 1.2.0 takes either, later releases {name}"
     else:
         reason = f"is lower than {name}: {offer.version} and {best.version}"
-    return Remark(offer.bundle.name, Verdict.PASSED_OVER, reason, offer.edge, offer.source.name)
+    return TraceStep(offer.bundle.name, CandidateResult.PASSED_OVER, reason, offer.edge, offer.source.name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.go_types.shapes import SHAPES, fits_plainly, misfits, text_field
+from everpath.go_types import text_field, type_mismatches
+from everpath.go_types.properties import PROPERTY_TYPES, has_only_strings
 
 #: Fits no field: neither text nor a whole number, a truth value, a list or an object.
 MISFIT = 1.5
@@ -42,32 +43,32 @@ FIELDS = {
 
 
 def holding(steps: tuple[str | int, ...]) -> object:
-    """A value with the misfit at the end of a way."""
+    """A value with the mismatch at the end of a way."""
     value: object = MISFIT
     for step in reversed(steps):
         value = [value] if isinstance(step, int) else {step: value}
     return value
 
 
-@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize("kind", PROPERTY_TYPES)
 def test_every_field_of_a_property_has_a_type(kind: str) -> None:
     for field in FIELDS[kind]:
         way = tuple(int(step) if step.isdigit() else step for step in field.split("."))
-        assert [misfit.path for misfit in misfits(holding(way), SHAPES[kind])] == [way]
+        assert [mismatch.path for mismatch in type_mismatches(holding(way), PROPERTY_TYPES[kind])] == [way]
 
 
 def test_the_case_of_a_field_does_not_matter() -> None:
-    assert len(list(misfits({"PACKAGEname": MISFIT}, SHAPES["olm.package"]))) == 1
+    assert len(list(type_mismatches({"PACKAGEname": MISFIT}, PROPERTY_TYPES["olm.package"]))) == 1
 
 
 @pytest.mark.parametrize(("priority", "count"), [(3, 0), (3.0, 0), (3.5, 1), (True, 1), ("3", 1)])
 def test_a_number_that_is_whole_fits_however_it_is_written(priority: object, count: int) -> None:
-    assert len(list(misfits({"priority": priority}, SHAPES["olm.channel"]))) == count
+    assert len(list(type_mismatches({"priority": priority}, PROPERTY_TYPES["olm.channel"]))) == count
 
 
 def test_a_long_text_in_a_wrong_place_is_cut() -> None:
-    (misfit,) = misfits({"priority": "x" * 50}, SHAPES["olm.channel"])
-    assert misfit.message == f"priority must be a whole number, not the text '{'x' * 40}'"
+    (mismatch,) = type_mismatches({"priority": "x" * 50}, PROPERTY_TYPES["olm.channel"])
+    assert mismatch.message == f"priority must be a 64-bit integer, not the string '{'x' * 40}'"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_a_long_text_in_a_wrong_place_is_cut() -> None:
     ],
 )
 def test_only_structs_of_nothing_but_texts_fit_plainly(value: object, kind: str, fits: bool) -> None:
-    assert fits_plainly(value, kind) is fits
+    assert has_only_strings(value, kind) is fits
 
 
 @pytest.mark.parametrize(

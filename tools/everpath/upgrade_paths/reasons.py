@@ -10,8 +10,8 @@ from itertools import islice
 from typing import Final
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
-from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.decisions import Failure, FailureKind, Installed
+from everpath.resolvers import ResolverName, olm_v0, olm_v1
+from everpath.resolvers.resolution import FailureKind, InstalledBundle, ResolutionFailure
 from everpath.versions import Version
 
 #: Edges that are named in a reason; a channel where everything covers everything has n for each of n entries.
@@ -55,7 +55,7 @@ def opened(opening: str, reason: str) -> str:
     return f"{opening}; {reason}" if opening else reason
 
 
-def installs(policy: PolicyName, first: str, starting: str | None = None) -> str:
+def installs(policy: ResolverName, first: str, starting: str | None = None) -> str:
     """How a walk begins where nothing is installed."""
     if starting is not None:
         return f"startingCSV installs {_shown(first)}"
@@ -70,18 +70,18 @@ def circle(stops: Iterable[str]) -> str:
     return f"goes in a circle: {' → '.join(shown)}"
 
 
-def failing(policy: PolicyName, failure: Failure, at: str | None = None) -> str:
+def failing(policy: ResolverName, failure: ResolutionFailure, at: str | None = None) -> str:
     """A resolver's failure in its own words, or, where those are not stable, in ours."""
     where = f"at {_shown(at)} " if at is not None else ""
     scope = " for the whole namespace" if policy == "v0" and failure.kind in _FATAL else ""
     ours = _SILENT.get(failure.kind, failure.kind.value).format(names=_some(failure.names))
-    return f"{where}OLM {policy} fails{scope}: {failure.words or ours}"
+    return f"{where}OLM {policy} fails{scope}: {failure.message or ours}"
 
 
 class Reasons:
     """Sentences about the stops of one channel. Each is made once. Cost: a few edges a stop."""
 
-    def __init__(self, graph: ChannelGraph, policy: PolicyName) -> None:
+    def __init__(self, graph: ChannelGraph, policy: ResolverName) -> None:
         self._graph = graph
         self._policy = policy
         self._made: dict[str, str] = {}
@@ -98,7 +98,7 @@ class Reasons:
         head = self._graph.head
         return "" if head in (None, stop) else f"; not the head {head}: {self._because(stop)}"
 
-    def unaccepted(self, installed: Installed) -> str:
+    def unaccepted(self, installed: InstalledBundle) -> str:
         """Why nothing leads into the channel from something installed that is not, or not so, in it."""
         name, version = installed
         version = version or self._graph.versions.get(name)
@@ -110,7 +110,7 @@ class Reasons:
 
     def _note(self, stop: str) -> str:
         """That a v1 user runs what others install, and yet not the head."""
-        if self._policy == "v0" or stop != olm_v1.fresh_install(self._graph):
+        if self._policy == "v0" or stop != olm_v1.new_install(self._graph):
             return ""
         head = f" though the head is {self._graph.head}" if self._graph.head else ""
         return f", which OLM v1 installs{head}"
@@ -136,16 +136,16 @@ class Reasons:
         if skippers := self._graph.skippers.get(successor):
             skip = "skips" if len(skippers) == 1 else "skip"
             return f"{_some(skippers)} {skip} {successor}, and OLM v0 installs nothing that is skipped"
-        if obstacle := olm_v0.prohibited(self._graph).get(successor):
+        if obstacle := olm_v0.uninstallable(self._graph).get(successor):
             return f"{successor} {obstacle}, and OLM v0 never installs that"
         return f"{successor} is not on the chain of replaces below the head"
 
     def _refused_v1(self, successor: str, stop: str) -> str:
-        return olm_v1.refusal(self._graph, stop, successor)
+        return olm_v1.rejection_reason(self._graph, stop, successor)
 
     @cached_property
     def _chain(self) -> frozenset[str]:
-        return frozenset(olm_v0.order(self._graph).chain)
+        return frozenset(olm_v0.sort_channel(self._graph).chain)
 
 
 def _shown(name: str) -> str:
