@@ -30,8 +30,8 @@ from bench.serving import Costs, Server, serving_costs
 from bench.shapes import many_channels, many_heads, many_packages, one_channel, wrong_values
 from everpath.compare import compare
 from everpath.graph import PackageGraph
-from everpath.loaders.positions import locate
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
+from everpath.loaders.source_positions import locate
 from everpath.model import Catalog, Channel, Package
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.rules.lint import lint

@@ -17,7 +17,7 @@ from everpath.file_cache import FileCache
 from everpath.loaders.bundle import package_index
 from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS, FolderReader
 from everpath.loaders.bundle.package_index import load_records
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.sources import MAX_DOCUMENT
 from everpath.model import UpdateMode
 from remembering import much_later

@@ -276,5 +276,5 @@ def test_a_folder_that_is_not_there_is_told_with_what_may_be_given(everpath: Eve
     assert answer.code == 3
     assert answer.err == (
         "error: cannot read nowhere: No such file or directory\n"
-        "hint: check the path; a bundle is a folder; so are a package's bundles and an operators repository\n"
+        "hint: check the path; choose a bundle folder, a package folder or an operators repository\n"
     )

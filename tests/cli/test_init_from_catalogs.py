@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commandline import Everpath
-from everpath.loaders.reading import Reading, read
+from everpath.loaders.catalog_loader import Reading, read
 from everpath.loaders.releases.parser import load_releases
 from everpath.releases.model import BundleMetadata
 from projects import RELEASES, catalog, tree, write_operator, write_releases

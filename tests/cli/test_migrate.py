@@ -11,7 +11,7 @@ import pytest
 from bundles import csv, write, write_bundle
 from commandline import ROOT, Everpath
 from everpath.cli import placing
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from package_manifests import package_file, tree, walks
 
 EXAMPLE = ROOT / "examples/10-package-manifests/manifests"

@@ -78,7 +78,7 @@ _NEEDLESS = {
         "click.shell_completion",
         "everpath.model.bundle_contents",
         "everpath.rules.bundle",
-        "everpath.loaders.positions",
+        "everpath.loaders.source_positions",
     ),
 }
 
@@ -105,7 +105,7 @@ def test_checking_a_catalog_imports_nothing_needless(tmp_path: Path, options: tu
 
 _PREPARED = """
 import sys
-from everpath.loaders.reading import prepare, read
+from everpath.loaders.catalog_loader import prepare, read
 prepare(sys.argv[1])
 before = set(sys.modules)
 read(sys.argv[1])

@@ -20,7 +20,7 @@ from everpath.go_types import STRUCTS
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.blobs import read_blobs
-from everpath.loaders.fbc.writing import catalog_text
+from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.opm_render import Blob, Refusal, RenderedBundle, render_bundle

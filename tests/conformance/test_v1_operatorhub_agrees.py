@@ -12,7 +12,7 @@ from conformance.oracle import Answer, Oracle
 from conformance.oracle import Question as Asked
 from documents import Document, bundle, channel, package, text
 from everpath.graph import PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.model import Entry, Package
 from everpath.resolvers import olm_v1
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension, resolve

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.model import Catalog
 from everpath.resolvers import opm
 from everpath.rules.lint import Report, lint

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from catalog_texts import Style, documents, dumped, styles
 from everpath.go_types import type_mismatches
 from everpath.go_types.properties import PROPERTY_TYPES, has_only_strings
-from everpath.loaders.fbc.documents import Chunk
-from everpath.loaders.fbc.file import _json_values
-from everpath.loaders.fbc.lazy_json import JsonSkeletons
+from everpath.loaders.fbc.document_splitter import Chunk
+from everpath.loaders.fbc.file_loader import _json_values
+from everpath.loaders.fbc.partial_json import JsonSkeletons
 from everpath.model import UNREAD, Bundle, Place, Property
-from everpath.parsing import json_text
+from everpath.parsing import json_parser
 from everpath.resolvers import olm_v0
 
 HERE = Place("here.yaml")
@@ -86,7 +86,7 @@ def test_a_json_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) ->
     skeleton = JsonSkeletons().read(memoryview(text))
     if skeleton is not None:
         # Also what nobody reads was looked at: a text that does not parse has no skeleton.
-        assert skeleton.value == _small(json_text.parse(text).value)
+        assert skeleton.value == _small(json_parser.parse(text).value)
 
 
 @given(documents, styles.filter(lambda style: style.is_json))
@@ -122,7 +122,7 @@ def test_objects_read_all_at_once_are_those_a_parser_finds(text: bytes) -> None:
         return
     found = list(at_once)
     parsed = [(value.value, offset) for value, offset in _json_values(Chunk(0, memoryview(text)))]
-    assert [(json_text.parse(chunk.text).value, chunk.offset) for chunk, _ in found] == parsed
+    assert [(json_parser.parse(chunk.text).value, chunk.offset) for chunk, _ in found] == parsed
     assert [skeleton for _, skeleton in found] == [JsonSkeletons().read(chunk.view) for chunk, _ in found]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from everpath.compare import compare
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.releases.editing import edit_releases
 from everpath.loaders.releases.formatting import format_releases
 from everpath.loaders.releases.parser import parse_releases

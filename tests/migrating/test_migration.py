@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from bundles import csv, write, write_bundle
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
-from everpath.loaders.reading import read
 from everpath.opm_render import Refusal
 from package_manifests import crd, owning, package_file
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from everpath.graph import PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.upgrade_paths.hops import hops_from
 from operator_runs import (

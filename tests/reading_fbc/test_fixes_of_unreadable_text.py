@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundles import read_bundle, write, write_bundle
-from everpath.loaders.positions import locate
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.rules.lint import Selection, lint
 from readings import read

@@ -11,7 +11,7 @@ import pytest
 from commandline import ROOT
 from everpath.cli.entry_point import run
 from everpath.graph import PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.releases.parser import load_releases
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.upgrade_paths.hops import hops_from

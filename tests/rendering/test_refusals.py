@@ -11,7 +11,7 @@ import pytest
 from bundles import write
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.acceptance import why_refused
-from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
+from everpath.loaders.fbc.catalog_writer import OUTPUTS, catalog_text
 from everpath.model import Place
 from everpath.opm_render import Refusal, render_bundle
 from everpath.opm_render.blobs import CatalogDocument, decode_blob

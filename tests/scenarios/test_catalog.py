@@ -6,7 +6,7 @@ from commandline import ROOT
 from comparisons import outcomes
 from everpath.compare import compare
 from everpath.graph import PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.model import Catalog
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.upgrade_paths.hops import hops_from

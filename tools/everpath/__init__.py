@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from everpath.errors import EverpathError
-    from everpath.loaders.reading import read
+    from everpath.loaders.catalog_loader import read
     from everpath.model import Catalog
     from everpath.ranges import Range
     from everpath.rules.findings import Finding, Severity
@@ -45,7 +45,7 @@ _HOMES: Final = {
     "Report": "everpath.rules.lint",
     "Severity": "everpath.rules.findings",
     "lint": "everpath.rules.lint",
-    "read": "everpath.loaders.reading",
+    "read": "everpath.loaders.catalog_loader",
 }
 
 

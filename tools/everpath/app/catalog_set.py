@@ -81,9 +81,9 @@ def describe_unknown(
     text: str, csv: InstalledVersion, packages: Mapping[str, Sequence[ClusterCatalog]]
 ) -> list[str]:
     """Return notes about a name that no catalog has: what it is taken for, and similar names."""
-    from everpath.paths.suggestions import neighbours  # noqa: PLC0415 - only for an unknown name
+    from everpath.paths.suggestions import neighbouring_versions  # noqa: PLC0415 - only for an unknown name
 
-    near = neighbours(text, _versions_by_name(packages))
+    near = neighbouring_versions(text, _versions_by_name(packages))
     version = f"version {csv.version}" if csv.version else "an unknown version"
     taken = f"to be of {version}" if csv.name == text else f"for {printable(csv.name)} of {version}"
     notes = [f"note: {printable(text)} is in no catalog; taken {taken}"]
@@ -93,9 +93,9 @@ def describe_unknown(
 
 
 def _not_found(text: str, packages: Mapping[str, Sequence[ClusterCatalog]], unread: int) -> EverpathError:
-    from everpath.paths.suggestions import nearby  # noqa: PLC0415 - only for an unknown name
+    from everpath.paths.suggestions import closest_match  # noqa: PLC0415 - only for an unknown name
 
-    near = nearby(text, _versions_by_name(packages))
+    near = closest_match(text, _versions_by_name(packages))
     hint = f"did you mean {near!r}? " if near else ""
     return not_found_error(
         f"nothing in {count(len(packages), 'package')} is called {text!r} or has that version",

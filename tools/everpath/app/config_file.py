@@ -137,11 +137,11 @@ class Written:
             raise ConfigError(f"{self.file} is not UTF-8: {error.reason}", file=self.file) from error
 
     def _yaml(self) -> Any:
-        from everpath.parsing import yaml11  # noqa: PLC0415
+        from everpath.parsing import yaml_parser  # noqa: PLC0415
 
         try:
-            parsed = yaml11.parse(self.content)
-        except yaml11.YamlProblem as error:
+            parsed = yaml_parser.parse(self.content)
+        except yaml_parser.YamlProblem as error:
             at = f"{self.file}:{error.line}:{error.column}"
             raise ConfigError(f"{at}: {error.message}", file=self.file) from error
         for remark in parsed.remarks:
@@ -153,9 +153,9 @@ class Written:
             from everpath.app import toml_positions  # noqa: PLC0415
 
             return toml_positions.location(self.file, self._text, pointer)
-        from everpath.loaders import positions  # noqa: PLC0415
+        from everpath.loaders import source_positions  # noqa: PLC0415
 
-        return positions.locate(Place(self.file, pointer=pointer), self.sources)
+        return source_positions.locate(Place(self.file, pointer=pointer), self.sources)
 
     def verify(self) -> None:
         """Raise everything that was found wrong as one error, in the order it is written."""

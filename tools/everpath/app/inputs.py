@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from everpath.app.config import Config
 from everpath.app.image_inputs import display_name, local_path
 from everpath.errors import EverpathError, UnreadableInput, UsageError
+from everpath.loaders.catalog_loader import Progress, read
 from everpath.loaders.location import Location
-from everpath.loaders.reading import Progress, read
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.reporters.formatting import count
@@ -148,10 +148,10 @@ class Inputs:
 
     def locate(self, place: Place) -> Location:
         """Return the line of a place; line 0 if the file cannot be read again."""
-        from everpath.loaders import positions  # noqa: PLC0415 - a clean catalog needs no lines
+        from everpath.loaders import source_positions  # noqa: PLC0415 - a clean catalog needs no lines
 
         try:
-            location = self.config.locate(place) or positions.locate(place, self.sources)
+            location = self.config.locate(place) or source_positions.locate(place, self.sources)
         except UnreadableInput:
             location = Location(place.file, 0, 0, 0, "")
         return location._replace(file=display_name(location.file))

@@ -15,8 +15,8 @@ from everpath.app import worker_processes
 from everpath.app.image_inputs import local_path
 from everpath.app.inputs import Inputs, PackageNames
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.reading import Progress, prepare
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.catalog_loader import Progress, prepare
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
 from everpath.rules.lint import LintResult, PackageCrds, Report, Selection, build_report, lint_catalog

@@ -19,7 +19,7 @@ import msgspec
 
 from everpath.file_cache import FileCache
 from everpath.loaders.bundle.folder_reader import FileStamp, is_unchanged, join
-from everpath.loaders.fingerprint import fingerprint
+from everpath.loaders.code_fingerprint import fingerprint
 from everpath.model import Catalog, Package, Place
 from everpath.rules.findings import Finding
 

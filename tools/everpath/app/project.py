@@ -13,7 +13,7 @@ from typing import Final
 
 from everpath.app.drafts import Shelter
 from everpath.errors import UnreadableInput
-from everpath.loaders import positions
+from everpath.loaders import source_positions
 from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.releases.pins import load_pins
 from everpath.loaders.sources import Sources
@@ -119,7 +119,7 @@ def blobs_of(path: str, sources: Sources) -> list[Blob]:
 def line_of(place: Place, sources: Sources) -> str:
     """`file:line`, or what there is of it: a place may be a folder, or nowhere."""
     try:
-        at = positions.locate(place, sources)
+        at = source_positions.locate(place, sources)
     except UnreadableInput:
         return place.file
     return f"{at.file}:{at.line}" if at.line else at.file

@@ -43,10 +43,10 @@ def _say(heading: str, colour: str, message: str, place: Place, fix: str | None,
 
 
 def _located(place: Place, sources: Sources) -> Location:
-    from everpath.loaders import positions  # noqa: PLC0415 - only who is refused needs lines
+    from everpath.loaders import source_positions  # noqa: PLC0415 - only who is refused needs lines
 
     try:
-        found = positions.locate(place, sources)
+        found = source_positions.locate(place, sources)
     except UnreadableInput:
         found = Location(place.file, 0, 0, 0, "")
     return found._replace(file=display_name(found.file))

@@ -14,7 +14,7 @@ from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Makers, Packed
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.fbc.writing import catalog_text
+from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.loaders.operator_manifests import read_operator
 from everpath.loaders.sources import Sources
 from everpath.model import Package, Place
@@ -22,7 +22,7 @@ from everpath.model.bundle_contents import CSV, Manifest
 from everpath.opm_render import Blob, Refusal, render_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.first_document import first_document
-from everpath.parsing.go_yaml import yaml_text
+from everpath.parsing.yaml_writer import yaml_text
 from everpath.releases.csv_edges import csv_edges
 from everpath.releases.model import Release
 

@@ -14,7 +14,7 @@ import click
 
 from everpath.app.project import Project
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.releases.parser import load_releases, parse_releases
 from everpath.loaders.sources import Sources
 from everpath.model import Package

@@ -16,7 +16,7 @@ from everpath.cli.terminal import wants_colour
 from everpath.compare import Change, ChangeKind, Comparison, compare
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.layout.scene import scenes
-from everpath.loaders import positions
+from everpath.loaders import source_positions
 from everpath.model import Catalog, Package
 from everpath.releases.channel_edges import catalog_package
 from everpath.releases.model import Variant
@@ -90,7 +90,7 @@ def as_json(steps: Sequence[Step]) -> Iterator[str]:
 def _comparison(step: Step, changes: tuple[Change, ...]) -> ToldComparison:
     return ToldComparison(
         policies=_POLICIES,
-        locate=lambda place: positions.locate(place, step.project.sources),
+        locate=lambda place: source_positions.locate(place, step.project.sources),
         show=Severity.WARNING,
         comparison=replace(step.comparison, changes=changes),
         old=f"the catalog{_of_catalog(step)}",

@@ -13,7 +13,7 @@ from everpath.app.project import Project, line_of
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Made
 from everpath.compare import compare
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.model import Catalog, Place
 from everpath.model.bundle_contents import CSV, Manifest

@@ -25,10 +25,10 @@ from everpath.cli.making import Files, Made
 from everpath.cli.output import write_output
 from everpath.cli.report_output import build_lint_report
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.loaders.bundle.crds import bundle_crds_loader
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.location import Location
-from everpath.loaders.reading import read
 from everpath.model import Place
 from everpath.reporters import reporter
 from everpath.reporters.lint_report import LintReport
@@ -130,8 +130,8 @@ def _bundles(folders: Iterable[str], config: Config) -> Report:
         subjects=_FOLDERS,
         validators=find_validators(config.select_optional),
     )
-    surroundings = LintTarget(config.kube_version or "")
-    results = [lint_bundle(load_folder_for_lint(folder, surroundings), selection) for folder in folders]
+    surroundings = ValidationTarget(config.kube_version or "")
+    results = [lint_bundle(load_bundle_for_validation(folder, surroundings), selection) for folder in folders]
     return build_report(results, selection, waivers=config.waivers, today=today())
 
 

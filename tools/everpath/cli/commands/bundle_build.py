@@ -23,7 +23,7 @@ from everpath.cli.image_build_options import (
 )
 from everpath.errors import ExitCode, UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.model.bundle_contents import Contents
@@ -120,7 +120,7 @@ def _refusals(folder: str, contents: Contents) -> Iterator[Refusal]:
     except Refusal as refusal:
         yield refusal
     selection = Selection(rules=_RULES, subjects=BUNDLE_SUBJECTS)
-    for finding in lint_bundle(load_folder_for_lint(folder, LintTarget()), selection).findings:
+    for finding in lint_bundle(load_bundle_for_validation(folder, ValidationTarget()), selection).findings:
         yield Refusal(finding.message, finding.place, finding.fix)
 
 

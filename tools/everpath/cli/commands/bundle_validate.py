@@ -27,13 +27,13 @@ from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.bundle.bundle_folder import (
     BundleFolders,
-    LintTarget,
+    ValidationTarget,
     find_bundle_folders,
-    load_folder_for_lint,
+    load_bundle_for_validation,
     load_package_file,
 )
-from everpath.loaders.reading import Progress
-from everpath.loaders.shares import Share
+from everpath.loaders.catalog_loader import Progress
+from everpath.loaders.partition import Share
 from everpath.model import Place
 from everpath.model.bundle_contents import ValidationInput
 from everpath.rules.bundle.validators import find_validators
@@ -164,14 +164,14 @@ def _selection(request: Request, config: Config) -> Selection:
     )
 
 
-def _surroundings(request: Request, config: Config) -> LintTarget:
+def _surroundings(request: Request, config: Config) -> ValidationTarget:
     version = request.kube_version or config.kube_version or ""
     try:
         if version:
             parse_tolerant(version)
     except VersionError as error:
         raise UsageError(f"--kube-version {error}", hint="write it like 1.29.0") from error
-    return LintTarget(version, _categories(request.categories), _labels(request.labels))
+    return ValidationTarget(version, _categories(request.categories), _labels(request.labels))
 
 
 def _categories(file: str | None) -> frozenset[str] | None:
@@ -218,7 +218,7 @@ def _verify(packages: frozenset[str], found: BundleFolders) -> None:
 
 def _judgements(
     found: BundleFolders,
-    surroundings: LintTarget,
+    surroundings: ValidationTarget,
     selection: Selection,
     jobs: int | None,
     progress: Progress | None,
@@ -247,10 +247,10 @@ def _judgements(
 
 def _read(
     folders: Sequence[tuple[str, str]],
-    surroundings: LintTarget,
+    surroundings: ValidationTarget,
     progress: Callable[[int, int, str], None] | None,
 ) -> Iterator[ValidationInput]:
     for done, (package, path) in enumerate(folders):
         if progress is not None:
             progress(done, len(folders), package)
-        yield load_folder_for_lint(path, surroundings)
+        yield load_bundle_for_validation(path, surroundings)

@@ -27,7 +27,7 @@ from everpath.cli.registry_options import RegistryOptions, registry_options
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
 from everpath.loaders.bundle.folder_reader import folder_name
-from everpath.loaders.reading import Reading, read
+from everpath.loaders.catalog_loader import Reading, read
 from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Catalog
 from everpath.oci.build import ImageSpec

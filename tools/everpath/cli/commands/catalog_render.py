@@ -21,7 +21,7 @@ from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.blobs import carried_csv, checked_blob, read_blobs, read_documents
-from everpath.loaders.fbc.writing import OUTPUTS, catalog_text
+from everpath.loaders.fbc.catalog_writer import OUTPUTS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model.bundle_contents import Contents
 from everpath.opm_render.blobs import CatalogDocument

@@ -26,14 +26,14 @@ from everpath.cli.placing import Placement, place
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, ReleasesError, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.loaders.releases.formatting import format_releases
 from everpath.loaders.releases.parser import parse_releases
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Package
 from everpath.opm_render import Blob
-from everpath.parsing.go_yaml import yaml_text
+from everpath.parsing.yaml_writer import yaml_text
 from everpath.releases.model import Release, ReleasesFile, has_tag_or_digest
 from everpath.releases.reconstruction import reconstruct_releases
 from everpath.releases.validation import is_folder_name

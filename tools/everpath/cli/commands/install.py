@@ -238,7 +238,7 @@ def _serialize(objects: list[Object], output: str) -> str:
 
         document = {"apiVersion": "v1", "kind": "List", "items": objects}
         return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-    from everpath.parsing.go_yaml import yaml_text  # noqa: PLC0415 - only a dry run needs it
+    from everpath.parsing.yaml_writer import yaml_text  # noqa: PLC0415 - only a dry run needs it
 
     return "---\n".join(map(yaml_text, objects))
 

@@ -24,7 +24,7 @@ from everpath.cli.output import write_output
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
-from everpath.loaders.fbc.writing import OUTPUTS
+from everpath.loaders.fbc.catalog_writer import OUTPUTS
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.loaders.packagemanifest.package_folder import unreadable_file
 from everpath.loaders.sources import unreadable as cannot_read

@@ -28,11 +28,11 @@ from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
-from everpath.paths.bundle_list import by_name
-from everpath.paths.bundle_selector import Subject, installed, subject
-from everpath.paths.constraints import Demand, DemandKind
-from everpath.paths.hop_graph import POLICIES, Policy
-from everpath.paths.report import Question, Roadbook, roadbook
+from everpath.paths.bundle_list import as_bundle_list
+from everpath.paths.bundle_selector import SelectedBundles, select_bundles, select_installed
+from everpath.paths.constraints import Constraint, ConstraintKind
+from everpath.paths.hop_graph import PATH_RESOLVERS, PathResolver
+from everpath.paths.report import PathsQuery, PathsReport, report_paths
 from everpath.reporters.formatting import join_names
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.resolvers.resolution import InstalledBundle
@@ -47,7 +47,7 @@ class _Request(NamedTuple):
     channels: tuple[str, ...]
     start: str | None
     goal: str | None
-    policy: Policy
+    policy: PathResolver
     across: bool
     limit: int
     must_pass: tuple[str, ...]
@@ -71,7 +71,7 @@ class _Request(NamedTuple):
 @click.option("--to", "goal", metavar="B", help="Only roads to here.  [default: the head of the channel]")
 @click.option(
     "--policy",
-    type=click.Choice(POLICIES),
+    type=click.Choice(PATH_RESOLVERS),
     default="any",
     show_default=True,
     help="Whose roads: all that the edges allow, or the one that a resolver takes.",
@@ -89,13 +89,13 @@ class _Request(NamedTuple):
     "--must-pass",
     metavar="X",
     multiple=True,
-    help="Demand that whoever comes from below X passes X; may be repeated.",
+    help="Require that every upgrade path from below X passes X; may be repeated.",
 )
 @click.option(
     "--never",
     metavar="Y",
     multiple=True,
-    help="Demand that no road lands on Y: a name, a version, a range; may be repeated.",
+    help="Require that no upgrade path lands on Y: a name, a version or a range; may be repeated.",
 )
 @click.option("--mirror", is_flag=True, help="The fewest bundles to keep so that nobody is cut off.")
 @click.option(
@@ -146,7 +146,7 @@ def _told(request: _Request) -> int:
     inputs.verify_names([request.package] if request.package else (), ())
     package = _package(inputs, catalog, request.package)
     inputs.verify_names([package.name], request.channels)
-    book = roadbook(_question(request, inputs, PackageGraph(package)))
+    book = report_paths(_question(request, inputs, PackageGraph(package)))
     write_output(_written(book, request, catalog), request.output_file, machine=request.output != "text")
     return _exit_code(book, inputs.unread)
 
@@ -186,25 +186,31 @@ def _package(inputs: Inputs, catalog: Catalog, name: str | None) -> Package:
     return catalog.packages[0]
 
 
-def _question(request: _Request, inputs: Inputs, package: PackageGraph) -> Question:
+def _question(request: _Request, inputs: Inputs, package: PackageGraph) -> PathsQuery:
     listing = inputs.list_command("bundles", package.name)
     channels = _channels(package, request.channels)
-    goal = subject(package, request.goal, listing) if request.goal is not None else None
+    goal = select_bundles(package, request.goal, listing) if request.goal is not None else None
     if goal is not None and not any(goal.names & graph.entries.keys() for graph in channels):
         raise _elsewhere(package, goal)
-    demands = [
-        *(Demand(DemandKind.MUST_PASS, subject(package, text, listing)) for text in request.must_pass),
-        *(Demand(DemandKind.NEVER, subject(package, text, listing, ranges=True)) for text in request.never),
+    constraints = [
+        *(
+            Constraint(ConstraintKind.MUST_PASS, select_bundles(package, text, listing))
+            for text in request.must_pass
+        ),
+        *(
+            Constraint(ConstraintKind.NEVER, select_bundles(package, text, listing, allow_range=True))
+            for text in request.never
+        ),
     ]
-    return Question(
+    return PathsQuery(
         package,
         channels,
-        policy=request.policy,
+        resolver=request.policy,
         across=request.across,
         start=_start(request, package, channels, listing),
         goal=goal,
         limit=request.limit,
-        demands=tuple(demands),
+        constraints=tuple(constraints),
         mirror=request.mirror,
         since=_version(request.installed_since),
     )
@@ -215,7 +221,7 @@ def _start(
 ) -> InstalledBundle | None:
     if request.start is None:
         return None
-    asked = installed(package, channels, request.start, listing)
+    asked = select_installed(package, channels, request.start, listing)
     if not asked.is_known:
         sources = {package.name: [ClusterCatalog(package.name, 0, package)]}
         for line in describe_unknown(request.start, asked, sources):
@@ -223,7 +229,7 @@ def _start(
     return asked.as_bundle("v1" if request.policy == "v1" else "v0")
 
 
-def _elsewhere(package: PackageGraph, goal: Subject) -> UsageError:
+def _elsewhere(package: PackageGraph, goal: SelectedBundles) -> UsageError:
     there = sorted({c for name in goal.names for c in package.channels_by_entry.get(name, ())})
     hint = (
         f"it is in {join_names(there)}"
@@ -247,7 +253,7 @@ def _version(text: str | None) -> Version | None:
         raise UsageError(f"--installed-since: {error}", hint="give a version such as 1.2.3") from None
 
 
-def _written(book: Roadbook, request: _Request, catalog: Catalog) -> Iterator[str]:
+def _written(book: PathsReport, request: _Request, catalog: Catalog) -> Iterator[str]:
     if request.output == "json":
         from everpath.reporters import paths_json  # noqa: PLC0415 - one view is enough
 
@@ -262,18 +268,18 @@ def _written(book: Roadbook, request: _Request, catalog: Catalog) -> Iterator[st
     return paths_text.render(book, colour=colour)
 
 
-def _by_name(book: Roadbook) -> Roadbook:
+def _by_name(book: PathsReport) -> PathsReport:
     """The mirror with what a list of names needs beside; an error where no such list would do."""
-    mirror, torn = by_name(book.question.channels, book.mirrors[0])
+    mirror, torn = as_bundle_list(book.query.channels, book.mirrors[0])
     if torn:
-        lost = f"in channel {torn[0].channel} {torn[0].missed[0]} would have no road"
+        lost = f"in channel {torn[0].channel} {torn[0].cut_off[0]} would have no road"
         hint = f"a list keeps a bundle in all of its channels, and {lost}: choose fewer channels with -c"
         raise UsageError("the channels need different mirrors, which an imageset cannot say", hint=hint)
     return book._replace(mirrors=(mirror,))
 
 
-def _exit_code(book: Roadbook, unread: int) -> ExitCode:
+def _exit_code(book: PathsReport, unread: int) -> ExitCode:
     if unread:
         warn_unread(unread)
         return ExitCode.UNREADABLE
-    return ExitCode.CLEAN if all(verdict.holds for verdict in book.verdicts) else ExitCode.FINDINGS
+    return ExitCode.CLEAN if all(verdict.holds for verdict in book.constraint_results) else ExitCode.FINDINGS

@@ -18,7 +18,7 @@ from everpath import __version__
 from everpath.file_cache import FileCache
 from everpath.loaders.bundle.folder_reader import FileStamp, FolderReader, is_unchanged, join
 from everpath.loaders.bundle.summaries import PackageSummary
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.partition import WHOLE, Share
 
 # Increase this with every change of the summaries or of how they are read.
 _FORMAT: Final = 3

@@ -31,13 +31,13 @@ from everpath.loaders.packagemanifest.package_file import (
     add_package_manifests,
     summarize_package_manifests,
 )
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.typed import Typed, repetitions
 from everpath.model import UpdateMode
 from everpath.model.builder import CatalogBuilder
-from everpath.parsing import outline
+from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import Broken, first_document
-from everpath.parsing.outline import Unfamiliar
+from everpath.parsing.yaml_outline import Unfamiliar
 
 _CI_FILES: Final = ("ci.yaml", "ci.yml")
 _MODE_KEY: Final = "updateGraph"
@@ -138,10 +138,10 @@ def _read_mode(reader: FolderReader, file: str, notes: list[Note]) -> str | None
     """Return `updateGraph` of a ci.yaml: scanned in the usual layout, else parsed."""
     try:
         data = reader.read(file)
-        found = outline.sections(data).get(_MODE_KEY)
+        found = yaml_outline.sections(data).get(_MODE_KEY)
         if found is None or found.keys:
             raise Unfamiliar
-        return outline.scalar(found.value)
+        return yaml_outline.scalar(found.value)
     except Unfamiliar:
         return _parse_mode(data, file, notes)
     except UnreadableInput as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from everpath.graph import PackageGraph
 from everpath.loaders.fbc.fields import Report
-from everpath.loaders.fbc.schema import CatalogDocuments
+from everpath.loaders.fbc.schemas import CatalogDocuments
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Place
 from everpath.model.builder import CatalogBuilder

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc.bundle_objects import object_flaw
+from everpath.loaders.fbc.catalog_files import Found, catalog_files
 from everpath.loaders.fbc.fields import Report
-from everpath.loaders.fbc.file import FileReader
-from everpath.loaders.fbc.tree import Found, catalog_files
+from everpath.loaders.fbc.file_loader import FileReader
 from everpath.loaders.sources import STANDARD_INPUT, Sources, named
 from everpath.model import Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob

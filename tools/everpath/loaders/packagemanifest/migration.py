@@ -18,7 +18,7 @@ from everpath.graph import PackageGraph
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.bundle_objects import is_base64
-from everpath.loaders.fbc.writing import catalog_text
+from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.loaders.packagemanifest.bundles import convert_to_bundle
 from everpath.loaders.packagemanifest.flatten import Remark
 from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
@@ -30,7 +30,7 @@ from everpath.opm_render import Blob, Refusal, render_bundle
 from everpath.opm_render.blobs import channel_blob
 from everpath.opm_render.bundles import expand_image_template
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
-from everpath.parsing.go_yaml import yaml_text
+from everpath.parsing.yaml_writer import yaml_text
 
 _ANNOTATIONS: Final = "metadata/annotations.yaml"
 

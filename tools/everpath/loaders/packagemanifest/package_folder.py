@@ -14,7 +14,7 @@ from os import sep
 from typing import Final
 
 from everpath.errors import UnreadableInput
-from everpath.loaders import positions
+from everpath.loaders import source_positions
 from everpath.loaders.bundle.bundle_contents import load_manifest
 from everpath.loaders.bundle.detect import is_package_file
 from everpath.loaders.bundle.folder_reader import FolderReader, join
@@ -117,7 +117,7 @@ def unreadable_file(problem: Problem) -> UnreadableInput:
 def _line_of(place: Place) -> str:
     """`file:line`; the file alone where it cannot be read, or is none."""
     try:
-        at = positions.locate(place, Sources())
+        at = source_positions.locate(place, Sources())
     except UnreadableInput:
         return place.file
     return f"{at.file}:{at.line}" if at.line else at.file

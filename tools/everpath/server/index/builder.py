@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.fbc.loader import read_fbc
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Package, Place
 from everpath.model.builder import CatalogBuilder

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from everpath.file_cache import FileCache
-from everpath.loaders.fingerprint import fingerprint
+from everpath.loaders.code_fingerprint import fingerprint
 from everpath.server.index.model import Index
 
 _SUFFIX: Final = "serving"

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from json import JSONDecodeError, loads
 from typing import Final, Literal, NamedTuple
 
-from everpath.parsing.parsed import Pointer, TextProblem
-from everpath.parsing.scalars import Tagless, key_text, resolve
+from everpath.parsing.parse_result import Pointer, TextProblem
+from everpath.parsing.yaml_scalars import Tagless, key_text, resolve
 
 Span = tuple[int, int]
 
@@ -59,7 +59,7 @@ def json_spans(text: str, depth: int) -> Spans:
 def _yaml_steps(text: bytes) -> Iterator[_Step]:
     import yaml  # noqa: PLC0415 - libyaml is not free, and places in JSON need none of it
 
-    from everpath.parsing.yaml11 import events  # noqa: PLC0415
+    from everpath.parsing.yaml_parser import events  # noqa: PLC0415
 
     for event in events(text):
         span = (event.start_mark.index, event.end_mark.index)

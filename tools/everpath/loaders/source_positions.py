@@ -17,11 +17,11 @@ from everpath.loaders.location import Location
 from everpath.loaders.sources import MAX_DOCUMENT, MEBIBYTE, Sources
 from everpath.model import Place
 from everpath.parsing.json_descent import descend_json
-from everpath.parsing.parsed import Pointer
-from everpath.parsing.ruler import Ruler
+from everpath.parsing.parse_result import Pointer
+from everpath.parsing.text_offsets import Ruler
 
 if TYPE_CHECKING:
-    from everpath.parsing.spans import Span, Spans
+    from everpath.parsing.value_index import Span, Spans
 
 # Nearly all places are at most this deep (entries, 3, skips, 0): one index serves a whole document.
 _DEPTH: Final = 4
@@ -103,7 +103,7 @@ class _Document:
 
     def _descend(self, pointer: Pointer) -> Span | None:
         if not self._is_json:
-            from everpath.parsing.yaml_descent import descend_yaml  # noqa: PLC0415 - JSON needs none of it
+            from everpath.parsing.value_search import descend_yaml  # noqa: PLC0415 - JSON needs none of it
 
             return descend_yaml(self._text, pointer)
         return self._in_bytes(descend_json(self._text.decode("utf-8", "surrogateescape"), pointer))
@@ -117,7 +117,7 @@ class _Document:
         return self._in_bytes(nearest[1]) if nearest and nearest[0] else None
 
     def _index(self, depth: int) -> Spans:
-        from everpath.parsing.spans import json_spans, yaml_spans  # noqa: PLC0415 - few findings need it
+        from everpath.parsing.value_index import json_spans, yaml_spans  # noqa: PLC0415 - few findings need it
 
         if self._is_json:
             return json_spans(self._text.decode("utf-8", "surrogateescape"), depth)

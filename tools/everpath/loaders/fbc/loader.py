@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import BinaryIO, Final
 
 from everpath.errors import UnreadableInput
+from everpath.loaders.fbc.catalog_files import Found, Unusable, catalog_files
 from everpath.loaders.fbc.fields import Report
-from everpath.loaders.fbc.file import FileReader, Outcome
-from everpath.loaders.fbc.schema import CatalogDocuments
-from everpath.loaders.fbc.tree import Found, Unusable, catalog_files
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.fbc.file_loader import FileReader, Outcome
+from everpath.loaders.fbc.schemas import CatalogDocuments
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT, Sources, named, unreadable
 from everpath.model import Place, Problem
 from everpath.model.builder import CatalogBuilder

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from everpath.parsing.parsed import Pointer
+from everpath.parsing.parse_result import Pointer
 
 Span = tuple[int, int]
 

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.sources import STANDARD_INPUT, Sources, unreadable
 from everpath.model import Catalog, UpdateMode
 from everpath.model.builder import CatalogBuilder
@@ -60,7 +60,7 @@ def read(  # noqa: PLR0913 - each is a choice of the user's
     path = path.rstrip(os.sep) or path
     wanted = _Wanted(progress, thorough, cache, default_mode, share, package_filter)
     if not _is_folder(path) or not _read_bundles(path, builder, wanted):
-        from everpath.loaders.fbc.catalog import read_fbc  # noqa: PLC0415
+        from everpath.loaders.fbc.loader import read_fbc  # noqa: PLC0415
 
         if path == STANDARD_INPUT:
             sources.keep_stream(path, _standard_input())
@@ -81,8 +81,8 @@ def prepare(path: str) -> None:
         return
     names = (name for _, _, files in os.walk(path) for name in files)
     is_json = next(names, "").endswith(".json")
-    import_module("everpath.loaders.fbc.catalog")
-    import_module(f"everpath.loaders.fbc.lazy_{'json' if is_json else 'yaml'}")
+    import_module("everpath.loaders.fbc.loader")
+    import_module(f"everpath.loaders.fbc.partial_{'json' if is_json else 'yaml'}")
 
 
 def _is_folder(path: str) -> bool:
@@ -128,7 +128,7 @@ def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
     manifests = detect.is_package_manifest(path)
     is_ours = wanted.share.number == 0
     if not manifests and detect.is_bundle_folder(path):
-        from everpath.loaders.bundle.one_bundle import load_bundle_folder  # noqa: PLC0415
+        from everpath.loaders.bundle.bundle_folder import load_bundle_folder  # noqa: PLC0415
 
         # A bundle alone has nobody to take its place in an order of versions: its own edges count.
         if is_ours:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final, NoReturn
 
-from everpath.parsing.parsed import (
+from everpath.parsing.parse_result import (
     MAX_DEPTH,
     MAX_EXACT,
     TOO_DEEP,

@@ -13,8 +13,8 @@ import math
 import re
 from typing import Any, Final
 
-from everpath.parsing.parsed import MAX_EXACT
-from everpath.parsing.scalars import MAY_BE_NUMBER, WORDS, resolve
+from everpath.parsing.parse_result import MAX_EXACT
+from everpath.parsing.yaml_scalars import MAY_BE_NUMBER, WORDS, resolve
 
 # Indentation, at most one dash, then `key:` with or without a value, or a value alone.
 _LINE: Final = re.compile(r"( *)(- )?(?:([A-Za-z][\w./-]{0,200}):(?: (.+))?|(.+))\n", re.ASCII)

@@ -10,7 +10,7 @@ from typing import Final
 from everpath.opm_render.blobs import sort_blobs
 from everpath.opm_render.bundles import Blob
 from everpath.opm_render.go_json import json_text
-from everpath.parsing.go_yaml import yaml_text
+from everpath.parsing.yaml_writer import yaml_text
 
 #: The languages a catalog may be written in.
 OUTPUTS: Final = ("yaml", "json")

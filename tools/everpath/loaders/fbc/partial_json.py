@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from everpath.loaders.fbc.documents import Chunk, json_starts
-from everpath.loaders.fbc.skeleton import REMEMBERED, Skeleton
+from everpath.loaders.fbc.document_splitter import Chunk, json_starts
+from everpath.loaders.fbc.partial_document import REMEMBERED, Skeleton
 from everpath.model import UNREAD
 
 _BIG: Final = frozenset(("olm.csv.metadata", "olm.bundle.object"))

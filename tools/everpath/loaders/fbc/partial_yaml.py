@@ -14,9 +14,9 @@ import re
 from typing import Any, Final
 
 from everpath.loaders.fbc.metadata_value import MARKER, metadata_value
-from everpath.loaders.fbc.skeleton import REMEMBERED, Skeleton
-from everpath.parsing import block
-from everpath.parsing.scalars import WORDS
+from everpath.loaders.fbc.partial_document import REMEMBERED, Skeleton
+from everpath.parsing import yaml_subset
+from everpath.parsing.yaml_scalars import WORDS
 
 _OBJECT: Final = b"- type: olm.bundle.object\n"
 _DATA: Final = re.compile(
@@ -83,7 +83,7 @@ class YamlSkeletons:
         if (found := _PAIR.fullmatch(piece)) is not None and (text := found[2].decode()) not in WORDS:
             return found[1].decode(), text
         if (found := _LIST.match(piece)) is None:
-            return _only_pair(block.read(piece))
+            return _only_pair(yaml_subset.read(piece))
         key, indent, items = found[1].decode(), found[2], piece[found.end() :]
         return key, self._properties(items, indent) if key == "properties" else self._list(items, indent)
 
@@ -115,7 +115,7 @@ class YamlSkeletons:
         """The value of one dash."""
         value = self._items.get(piece)
         if value is None:
-            items = block.read(piece)
+            items = yaml_subset.read(piece)
             if not isinstance(items, list) or len(items) != 1:
                 raise _Declined
             value = items[0]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
-from everpath.loaders.fbc.documents import (
+from everpath.loaders.fbc.document_splitter import (
     Chunk,
     Document,
     Flaw,
@@ -21,13 +21,13 @@ from everpath.loaders.fbc.documents import (
 from everpath.loaders.fbc.fields import Report, described
 from everpath.loaders.sources import Sources
 from everpath.model import Place
-from everpath.parsing import json_text
-from everpath.parsing.parsed import UTF_8, Parsed, Remark, TextProblem, byte_offset
+from everpath.parsing import json_parser
+from everpath.parsing.parse_result import UTF_8, Parsed, Remark, TextProblem, byte_offset
 
 if TYPE_CHECKING:
-    from everpath.loaders.fbc.lazy_json import JsonSkeletons
-    from everpath.loaders.fbc.lazy_yaml import YamlSkeletons
-    from everpath.loaders.fbc.skeleton import Skeleton
+    from everpath.loaders.fbc.partial_document import Skeleton
+    from everpath.loaders.fbc.partial_json import JsonSkeletons
+    from everpath.loaders.fbc.partial_yaml import YamlSkeletons
 
 _SNIFFED: Final = 8192
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -82,13 +82,13 @@ class FileReader:
 
     @cached_property
     def _yaml(self) -> YamlSkeletons:
-        from everpath.loaders.fbc.lazy_yaml import YamlSkeletons  # noqa: PLC0415 - each format pays for its own
+        from everpath.loaders.fbc.partial_yaml import YamlSkeletons  # noqa: PLC0415 - each format pays for its own
 
         return YamlSkeletons()
 
     @cached_property
     def _json(self) -> JsonSkeletons:
-        from everpath.loaders.fbc.lazy_json import JsonSkeletons  # noqa: PLC0415
+        from everpath.loaders.fbc.partial_json import JsonSkeletons  # noqa: PLC0415
 
         return JsonSkeletons()
 
@@ -198,13 +198,13 @@ def _json_values(chunk: Chunk) -> Iterator[tuple[Parsed, int]]:
     """The values of a chunk and the bytes they start at. Raises `_Stopped`."""
     end, offset, text = 0, chunk.offset, ""
     try:
-        text = json_text.characters(chunk.text)
-        while (start := json_text.behind_blanks(text, end)) < len(text):
-            parsed, stop = json_text.parse_at(text, start)
+        text = json_parser.characters(chunk.text)
+        while (start := json_parser.behind_blanks(text, end)) < len(text):
+            parsed, stop = json_parser.parse_at(text, start)
             begin = offset + _size(text, end, start)
             yield parsed, begin
             offset, end = begin + _size(text, start, stop), stop
-    except json_text.JsonProblem as problem:
+    except json_parser.JsonProblem as problem:
         at = chunk.offset + _byte(chunk.text, problem.index)
         gap = _REST_OF_LINE.match(text, end)
         raise _Stopped(problem, at, offset + (_size(text, *gap.span()) if gap else 0)) from problem
@@ -220,16 +220,16 @@ def _size(text: str, start: int, end: int) -> int:
 
 
 def _parse_yaml(text: bytes) -> Parsed:
-    from everpath.parsing import yaml11  # noqa: PLC0415 - libyaml is not free, and a JSON catalog needs none
+    from everpath.parsing import yaml_parser  # noqa: PLC0415 - libyaml is not free, and a JSON catalog needs none
 
     # Kubernetes' decoder ends every line, also the last one of a file, where a text block may end.
-    return yaml11.parse(text if text.endswith(b"\n") else text + b"\n")
+    return yaml_parser.parse(text if text.endswith(b"\n") else text + b"\n")
 
 
 def _check_yaml(text: bytes) -> None:
-    from everpath.parsing import yaml11  # noqa: PLC0415
+    from everpath.parsing import yaml_parser  # noqa: PLC0415
 
-    yaml11.check(text)
+    yaml_parser.check(text)
 
 
 def _why_binary(stream: BinaryIO) -> tuple[str, int, str] | None:

@@ -15,7 +15,7 @@ from functools import cmp_to_key, lru_cache
 from typing import Any, Final
 
 from everpath.opm_render.go_json import format_float, number_text
-from everpath.parsing.scalars import resolve
+from everpath.parsing.yaml_scalars import resolve
 
 _WIDTH: Final = 80
 

@@ -18,7 +18,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from everpath.parsing.scalars import resolve
+from everpath.parsing.yaml_scalars import resolve
 
 _KEY: Final = rb"[A-Za-z_][A-Za-z0-9_./-]*|\"[^\"\\\n]+\"|'[^'\n]+'"
 

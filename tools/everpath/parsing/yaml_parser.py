@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import yaml
 
-from everpath.parsing.parsed import (
+from everpath.parsing.parse_result import (
     MAX_DEPTH,
     MAX_EXACT,
     TOO_DEEP,
@@ -27,7 +27,7 @@ from everpath.parsing.parsed import (
     RemarkKind,
     TextProblem,
 )
-from everpath.parsing.scalars import Tagless, key_text, resolve, resolve_tagged
+from everpath.parsing.yaml_scalars import Tagless, key_text, resolve, resolve_tagged
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NO_KEY: Final = object()
