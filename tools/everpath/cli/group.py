@@ -20,7 +20,7 @@ COMMANDS: Final = {
     "validate-graph": LazyCommand(
         "everpath.cli.commands.validate_graph",
         "validate_graph",
-        "Check the upgrade graph of a catalog for every installed version.",
+        "Check the upgrade graph of a catalog.",
     ),
     "simulate": LazyCommand(
         "everpath.cli.commands.simulate", "simulate", "Simulate the upgrades of every installed version."
@@ -32,7 +32,7 @@ COMMANDS: Final = {
     "paths": LazyCommand(
         "everpath.cli.commands.paths",
         "paths",
-        "List upgrade paths between versions, and check constraints on them.",
+        "List upgrade paths, and check constraints on them.",
     ),
     "why": LazyCommand("everpath.cli.commands.why", "why", "Explain why OLM upgrades a version, or not."),
     "release": LazyCommand("everpath.cli.commands.release", "release", "Cut a release, or withdraw one."),

@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import click
 
+from everpath.app.output_folder import require_free_folder
 from everpath.cli.diagnostics import print_refusal, print_warning
-from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
+from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
 from everpath.errors import ExitCode
 from everpath.loaders.packagemanifest.flatten import FileMoves, flatten_manifests, nest_manifests
 from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
@@ -90,7 +91,7 @@ def _moved(
     quiet: bool,
 ) -> int:
     sources = Sources()
-    target = require_free(source, out, force=force)
+    target = require_free_folder(source, out, force=force)
     folder = load_package_folder(source)
     try:
         moves = move(folder)
@@ -100,5 +101,5 @@ def _moved(
     for remark in () if quiet else moves.remarks:
         print_warning(remark.message, remark.place, None, sources)
     files = {name: folder.content(place) for name, place in moves.files.items()}
-    fill(target, files, dry_run=dry_run, quiet=quiet)
+    write_files(target, files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN

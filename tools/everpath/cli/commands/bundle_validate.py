@@ -19,8 +19,8 @@ from everpath.app.config import Config, load
 from everpath.app.image_inputs import local_path
 from everpath.app.inputs import Inputs
 from everpath.app.lint import select_rules, today
+from everpath.app.released_bundles import advise_next_release
 from everpath.cli.options import comma_list, package_option
-from everpath.cli.released_bundles import as_released
 from everpath.cli.report_options import report_options
 from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
@@ -144,7 +144,7 @@ def _validate(request: Request) -> int:
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         judged = list(_judgements(found, surroundings, selection, request.jobs, progress))
         report = build_report(judged, selection, waivers=config.waivers, today=today())
-        report = as_released(report, (path for _, path in found.folders))
+        report = advise_next_release(report, (path for _, path in found.folders))
     locate = Inputs(request.paths, config).locate
     outcome = build_lint_report(request, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
     return write_report(request, config, outcome, output, began)

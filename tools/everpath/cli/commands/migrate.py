@@ -17,8 +17,9 @@ import click
 from everpath.app.config import load
 from everpath.app.image_inputs import local_path
 from everpath.app.inputs import Inputs, PackageNames, unreadable_parts
+from everpath.app.output_folder import require_free_folder
 from everpath.cli.diagnostics import print_refusal, print_warning
-from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
+from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
 from everpath.cli.options import package_option, progress_option, update_mode_option
 from everpath.cli.output import write_output
 from everpath.cli.terminal import ProgressLine
@@ -104,7 +105,7 @@ def migrate(**options: Any) -> int:
 
 def _migrate(request: _Request) -> int:
     request = request._replace(source=local_path(request.source))
-    target = require_free(request.source, request.out, force=request.force)
+    target = require_free_folder(request.source, request.out, force=request.force)
     _require_bundles(request.source)
     inputs = Inputs((request.source,), load(None, wanted=False), request.default_update_mode, thorough=True)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
@@ -117,7 +118,7 @@ def _migrate(request: _Request) -> int:
     for remark in (remark for one in done if not request.quiet for remark in one.remarks):
         print_warning(remark.message, remark.place, None, inputs.sources)
     files = {name: content for one in done for name, content in one.files.items()}
-    fill(target, files, dry_run=request.dry_run, quiet=request.quiet)
+    write_files(target, files, dry_run=request.dry_run, quiet=request.quiet)
     if not (request.dry_run or request.quiet):
         # The bundles beside it are no input of validate-graph together with it.
         write_output(

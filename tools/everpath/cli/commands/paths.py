@@ -63,7 +63,7 @@ class _Request(NamedTuple):
     no_progress: bool
 
 
-@click.command("paths", short_help="List upgrade paths between versions, and check constraints on them.")
+@click.command("paths", short_help="List upgrade paths, and check constraints on them.")
 @click.argument("path", required=False)
 @one_package_option
 @channel_option

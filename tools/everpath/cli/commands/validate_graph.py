@@ -48,9 +48,7 @@ class ValidateGraphOptions(NamedTuple):
     jobs: int | None
 
 
-@click.command(
-    "validate-graph", short_help="Check the upgrade graph of a catalog for every installed version."
-)
+@click.command("validate-graph", short_help="Check the upgrade graph of a catalog.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @package_option
 @channel_option
@@ -74,7 +72,7 @@ class ValidateGraphOptions(NamedTuple):
 )
 @report_options
 def validate_graph(**options: Any) -> int:
-    """Check the upgrade graph of a catalog for every installed version.
+    """Check the upgrade graph of a catalog.
 
     A PATH is a file-based catalog (a folder, a file, or - for standard input), a bundle folder, an
     operators repository, a package-manifest folder, or an image of a catalog or a bundle

@@ -1,20 +1,20 @@
-"""All files or none."""
+"""`FileTransaction`: all files are written, or none."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from everpath.app.drafts import Shelter
-from everpath.cli import placing
-from everpath.cli.placing import Placement, pending, place
+from everpath import atomic_files
+from everpath.atomic_files import FileTransaction, StagingDir
 from everpath.errors import UsageError
 
-STEPS = ("_make", "_write", "_keep", "_rename")
+STEPS = ("_make_folder", "_write_new_file", "_link_or_copy", "_rename")
 
 
 def _tree(folder: Path) -> dict[str, bytes]:
@@ -26,20 +26,20 @@ def _folders(folder: Path) -> list[Path]:
 
 
 @pytest.fixture
-def before(tmp_path: Path) -> Placement:
-    """A folder with something to change, to keep and to delete, and what to make of it."""
+def before(tmp_path: Path) -> FileTransaction:
+    """A transaction that adds, changes, keeps and deletes files."""
     for name in ("same", "changed", "stale/deep", "other/stale"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"old")
     (tmp_path / "other" / "mine").write_bytes(b"mine")
     files = {"same": b"old", "changed": b"new", "added": b"new", "a/b/c/added": b"new", "a/b/two": b"new"}
     stale = (tmp_path / "stale" / "deep", tmp_path / "other" / "stale", tmp_path / "never")
-    return Placement({tmp_path / name: content for name, content in files.items()}, stale)
+    return FileTransaction({tmp_path / name: content for name, content in files.items()}, stale)
 
 
-def test_everything_comes_to_its_place(tmp_path: Path, before: Placement) -> None:
+def test_commit_adds_changes_and_deletes_files(tmp_path: Path, before: FileTransaction) -> None:
     (tmp_path / "changed").chmod(0o640)
-    done = place(before)
+    done = before.commit()
     assert [(what, str(path.relative_to(tmp_path))) for what, path in done] == [
         ("add", "a/b/c/added"),
         ("add", "a/b/two"),
@@ -58,19 +58,19 @@ def test_everything_comes_to_its_place(tmp_path: Path, before: Placement) -> Non
     }
     assert not (tmp_path / "stale").exists()
     assert (tmp_path / "changed").stat().st_mode & 0o777 == 0o640
-    assert list(pending(before)) == []
+    assert before.changes() == []
 
 
-def test_what_is_as_it_should_be_is_not_touched(tmp_path: Path, before: Placement) -> None:
+def test_files_that_are_up_to_date_are_not_written(tmp_path: Path, before: FileTransaction) -> None:
     earlier = (tmp_path / "same").stat()
-    place(before)
+    before.commit()
     assert (tmp_path / "same").stat().st_ino == earlier.st_ino
-    assert place(before) == []
+    assert before.commit() == []
 
 
 @pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_whichever_step_fails_everything_is_as_it_was(
-    tmp_path: Path, before: Placement, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+def test_a_failure_at_any_step_restores_everything(
+    tmp_path: Path, before: FileTransaction, monkeypatch: pytest.MonkeyPatch, failure: BaseException
 ) -> None:
     files, folders = _tree(tmp_path), _folders(tmp_path)
     total = _count_steps(monkeypatch)
@@ -78,20 +78,20 @@ def test_whichever_step_fails_everything_is_as_it_was(
     for number in range(1, 15):
         _fail_at(monkeypatch, total, number, failure)
         with pytest.raises(expected):
-            place(before)
+            before.commit()
         assert _tree(tmp_path) == files, number
         assert _folders(tmp_path) == folders, number
     _fail_at(monkeypatch, total, 0, failure)
-    place(before)
-    # 3 folders and 4 drafts made, 1 old file kept, 2 moved aside, 4 new ones moved in: each has failed once.
+    before.commit()
+    # 3 folders created, 4 files staged, 1 old file linked, 2 renamed for deletion, 4 new files renamed.
     assert total["all"] == 14
 
 
-def test_killed_at_any_step_it_leaves_every_file_old_or_new_and_the_source_goes_first(
+def test_a_kill_at_any_step_leaves_each_file_old_or_new_and_the_source_is_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = _count_steps(monkeypatch)
-    monkeypatch.setattr("everpath.cli.placing._Work.undo", lambda _: None)
+    monkeypatch.setattr("everpath.atomic_files._CommitSteps.roll_back", lambda _: None)
     names = ("a", "b", "source")
     for number in range(1, 10):
         folder = tmp_path / str(number)
@@ -100,56 +100,56 @@ def test_killed_at_any_step_it_leaves_every_file_old_or_new_and_the_source_goes_
             (folder / name).write_bytes(b"old")
         _fail_at(monkeypatch, state, number, KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
-            place(Placement({folder / name: b"new" for name in names}, first=folder / "source"))
+            FileTransaction({folder / name: b"new" for name in names}, first=folder / "source").commit()
         content = {name: (folder / name).read_bytes() for name in names}
         assert set(content.values()) <= {b"old", b"new"}
         assert content["source"] == b"new" or b"new" not in content.values(), number
 
 
-def test_where_nothing_can_be_linked_the_old_file_is_copied(
-    tmp_path: Path, before: Placement, monkeypatch: pytest.MonkeyPatch
+def test_without_hard_links_the_old_file_is_copied(
+    tmp_path: Path, before: FileTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise OSError(95, "Operation not supported")
 
     files = _tree(tmp_path)
     monkeypatch.setattr(os, "link", refuse)
-    monkeypatch.setattr("shutil.copy2", _half_a_copy)
+    monkeypatch.setattr("shutil.copy2", _incomplete_copy)
     with pytest.raises(UsageError, match="No space left"):
-        place(before)
+        before.commit()
     assert _tree(tmp_path) == files
     monkeypatch.undo()
     monkeypatch.setattr(os, "link", refuse)
-    place(before)
+    before.commit()
     assert (tmp_path / "changed").read_bytes() == b"new"
     assert not list(tmp_path.glob(".*"))
 
 
-def test_between_file_systems_a_copy_beside_its_place_is_moved_in(
-    tmp_path: Path, before: Placement, monkeypatch: pytest.MonkeyPatch
+def test_between_file_systems_a_copy_beside_the_target_is_renamed(
+    tmp_path: Path, before: FileTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = Path.replace
 
-    def replace(old: Path, new: Path) -> Path:
+    def replace_in_folder(old: Path, new: Path) -> Path:
         if old.parent != new.parent:
             raise OSError(18, "Invalid cross-device link")
         return real(old, new)
 
-    sheltered = before._replace(shelter=Shelter.beside(tmp_path / "changed"))
-    monkeypatch.setattr(Path, "replace", replace)
-    place(sheltered)
+    staged = replace(before, staging=StagingDir.beside(tmp_path / "changed"))
+    monkeypatch.setattr(Path, "replace", replace_in_folder)
+    staged.commit()
     assert (tmp_path / "changed").read_bytes() == b"new"
     assert not (tmp_path / "stale").exists()
     assert not list(tmp_path.rglob(".*"))
 
 
-def _half_a_copy(_: Path, kept: Path) -> None:
+def _incomplete_copy(_: Path, kept: Path) -> None:
     kept.write_bytes(b"o")
     raise OSError(28, "No space left on device", str(kept))
 
 
 def _count_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Counts every step that can fail; fails where it is told to."""
+    """Count the steps that can fail, and fail at the chosen one."""
     state: dict[str, Any] = {"all": 0, "at": 0, "failure": None}
 
     def counted(step: Callable[..., None]) -> Callable[..., None]:
@@ -162,7 +162,7 @@ def _count_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         return run
 
     for name in STEPS:
-        monkeypatch.setattr(placing, name, counted(getattr(placing, name)))
+        monkeypatch.setattr(atomic_files, name, counted(getattr(atomic_files, name)))
     return state
 
 
@@ -170,8 +170,8 @@ def _fail_at(_: pytest.MonkeyPatch, state: dict[str, Any], number: int, failure:
     state.update(all=0, at=number, failure=failure)
 
 
-def test_half_a_write_leaves_nothing(
-    tmp_path: Path, before: Placement, monkeypatch: pytest.MonkeyPatch
+def test_an_incomplete_write_leaves_no_file(
+    tmp_path: Path, before: FileTransaction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = _tree(tmp_path)
 
@@ -179,23 +179,23 @@ def test_half_a_write_leaves_nothing(
         draft.write_bytes(content[:1])
         raise OSError(28, "No space left on device", str(draft))
 
-    monkeypatch.setattr(placing, "_write", half)
+    monkeypatch.setattr(atomic_files, "_write_new_file", half)
     with pytest.raises(UsageError, match="No space left on device") as raised:
-        place(before)
+        before.commit()
     assert (raised.value.hint or "").startswith("nothing was changed")
     assert _tree(tmp_path) == files
 
 
-def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
+def test_a_folder_at_the_path_of_a_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file" / "x").mkdir(parents=True)
     with pytest.raises(UsageError, match="cannot write"):
-        place(Placement({tmp_path / "file": b"new"}))
+        FileTransaction({tmp_path / "file": b"new"}).commit()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
+def test_the_target_of_a_symbolic_link_is_written(tmp_path: Path) -> None:
     (tmp_path / "real").write_bytes(b"old")
     (tmp_path / "link").symlink_to("real")
-    place(Placement({tmp_path / "link": b"new"}))
+    FileTransaction({tmp_path / "link": b"new"}).commit()
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_bytes() == b"new"
