@@ -95,7 +95,9 @@ def test_the_work_of_a_child_that_fails_is_done_here(
     everpath: Everpath, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = everpath("bundle", "validate", str(repository), "-o", "json", "-j", "1")
-    monkeypatch.setattr(worker_processes, "run_in_processes", lambda work, count: [work(0), *[None] * (count - 1)])
+    monkeypatch.setattr(
+        worker_processes, "run_in_processes", lambda work, count: [work(0), *[None] * (count - 1)]
+    )
     assert everpath("bundle", "validate", str(repository), "-o", "json", "-j", "2") == alone
 
 

@@ -29,8 +29,8 @@ from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.releases.parser import load_releases, parse_releases
 from everpath.loaders.releases.pins import load_pins
 from everpath.loaders.sources import Sources
-from everpath.model import Package, Place
-from everpath.opm_render import Blob, Refusal
+from everpath.model import OpmError, Package, Place
+from everpath.opm_render import Blob
 from everpath.releases.channel_edges import catalog_package
 from everpath.releases.model import Release, ReleasesFile, Variant
 
@@ -188,7 +188,7 @@ def load_blobs(path: str, sources: Sources) -> list[Blob]:
     """Load the documents of a catalog. Raises UnreadableInput for what opm rejects."""
     try:
         return read_blobs(path, sources)
-    except Refusal as refusal:
+    except OpmError as refusal:
         where = format_position(refusal.place, sources) or path
         raise UnreadableInput(f"{where}: {refusal.message}", hint=refusal.fix, file=path) from refusal
 

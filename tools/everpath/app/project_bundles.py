@@ -24,9 +24,9 @@ from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.operator_manifests import read_operator
 from everpath.loaders.releases.bundle_digests import bundle_digest, leftovers_below, read_files
 from everpath.loaders.sources import Sources
-from everpath.model import Package, Place
+from everpath.model import OpmError, Package, Place
 from everpath.model.bundle_contents import CSV, Manifest
-from everpath.opm_render import Blob, Refusal, render_bundle
+from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.parsing.first_document import first_document
 from everpath.parsing.yaml_writer import yaml_text
@@ -156,7 +156,7 @@ def render(folder: str, image: str, *, is_published: bool = False) -> Blob:
         return migrate_to_csv_metadata(
             render_bundle(load_bundle_contents(folder), image, is_published=is_published)
         ).blob
-    except Refusal as refusal:
+    except OpmError as refusal:
         where = format_position(refusal.place, Sources())
         raise ReleasesError(
             f"{where}: {refusal.message}", hint=refusal.fix, file=refusal.place.file

@@ -15,14 +15,13 @@ from everpath.cli.terminal import wants_colour
 from everpath.errors import UnreadableInput
 from everpath.loaders.location import Location
 from everpath.loaders.sources import Sources
-from everpath.model import Place
-from everpath.opm_render.refusals import Refusal
+from everpath.model import OpmError, Place
 from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import printable
 from everpath.reporters.snippet import snippet
 
 
-def print_refusal(refusal: Refusal, sources: Sources) -> None:
+def print_refusal(refusal: OpmError, sources: Sources) -> None:
     """A refusal, with the line it is about."""
     _say("error", "red", refusal.message, refusal.place, refusal.fix, sources)
 

@@ -25,13 +25,13 @@ from everpath.cli.options import comma_list
 from everpath.cli.output import write_output as write_text
 from everpath.errors import UsageError
 from everpath.loaders.sources import Sources
+from everpath.model import OpmError
 from everpath.oci.build import ImageSpec, build_image
 from everpath.oci.descriptors import Image, Platform
 from everpath.oci.layers import COMPRESSIONS, Compression
 from everpath.oci.platforms import parse_platform, platform_manifests
 from everpath.oci.tar_writer import MAX_MTIME
 from everpath.oci.transports import ImageLocation, parse_location
-from everpath.opm_render.refusals import Refusal
 from everpath.reporters.formatting import count, printable
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -231,7 +231,7 @@ def _write(image: Image, where: ImageLocation) -> None:
         write_docker_archive(image, where.path, where.tag)
 
 
-def tell_refusals(refusals: Sequence[Refusal], sources: Sources, what: str) -> bool:
+def tell_refusals(refusals: Sequence[OpmError], sources: Sources, what: str) -> bool:
     """Every refusal with its line; whether there is one."""
     for refusal in refusals:
         print_refusal(refusal, sources)

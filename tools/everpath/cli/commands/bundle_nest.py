@@ -15,7 +15,7 @@ from everpath.errors import ExitCode
 from everpath.loaders.packagemanifest.flatten import FileMoves, flatten_manifests, nest_manifests
 from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
 from everpath.loaders.sources import Sources
-from everpath.opm_render.refusals import Refusal
+from everpath.model import OpmError
 
 
 @click.command("nest", short_help="A flat folder of package manifests as one folder a version.")
@@ -95,7 +95,7 @@ def _moved(
     folder = load_package_folder(source)
     try:
         moves = move(folder)
-    except Refusal as refusal:
+    except OpmError as refusal:
         print_refusal(refusal, sources)
         return ExitCode.FINDINGS
     for remark in () if quiet else moves.remarks:

@@ -29,13 +29,12 @@ from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest
 from everpath.loaders.bundle.folder_reader import folder_name
 from everpath.loaders.catalog_loader import Reading, read
 from everpath.loaders.sources import STANDARD_INPUT
-from everpath.model import Catalog
+from everpath.model import Catalog, OpmError
 from everpath.oci.build import ImageSpec
 from everpath.oci.build_context import CONFIGS_FOLDER, catalog_members, members_on_base
 from everpath.oci.descriptors import Image, Platform
 from everpath.oci.labels import CONFIGS_LABEL
 from everpath.oci.transports import parse_location
-from everpath.opm_render.refusals import Refusal
 from everpath.rules.findings import Severity
 from everpath.rules.lint import Selection, lint
 from everpath.rules.opm_errors import opm_errors
@@ -146,15 +145,15 @@ def _require_catalog(path: str) -> None:
         raise UsageError(f"{path} holds bundles or package manifests, not a catalog", hint=hint)
 
 
-def _refusals(reading: Reading) -> Iterator[Refusal]:
+def _refusals(reading: Reading) -> Iterator[OpmError]:
     """All that opm refuses the catalog for: documents first, then each package."""
     catalog = reading.catalog
     documents = lint(Catalog(catalog.name, problems=catalog.problems), Selection(rules=_DOCUMENTS)).findings
     for finding in documents:
         if finding.severity is Severity.ERROR:
-            yield Refusal(finding.message, finding.place, finding.fix)
+            yield OpmError(finding.message, finding.place, finding.fix)
     for package in catalog.packages:
         for refusal in opm_errors(package):
             channel = f", channel {refusal.channel}" if refusal.channel else ""
             fix = refusal.fix or "`everpath validate-graph` says who is hurt, and what to change"
-            yield Refusal(f"package {package.name}{channel}: {refusal.words}", refusal.place, fix)
+            yield OpmError(f"package {package.name}{channel}: {refusal.message}", refusal.place, fix)

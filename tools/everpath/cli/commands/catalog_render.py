@@ -23,6 +23,7 @@ from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.blobs import carried_csv, checked_blob, read_blobs, read_documents
 from everpath.loaders.fbc.catalog_writer import OUTPUTS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
+from everpath.model import OpmError
 from everpath.model.bundle_contents import Contents
 from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.bundles import (
@@ -34,7 +35,6 @@ from everpath.opm_render.bundles import (
     render_bundle,
 )
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
-from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates import is_template, render_template
 from everpath.reporters.formatting import count
 
@@ -130,7 +130,7 @@ def _render(request: _Request) -> int:
     for path in _rendered(_chosen(request)):
         try:
             blobs += kitchen.blobs(path.rstrip(os.sep) or path)
-        except Refusal as refusal:
+        except OpmError as refusal:
             print_refusal(refusal, kitchen.sources)
             refused = True
     if refused:
@@ -176,7 +176,7 @@ class _Kitchen:
         self._folders = dict(map(_mapped, request.bundles))
 
     def blobs(self, path: str) -> list[Blob]:
-        """What a path renders to. Raises `Refusal` and `UnreadableInput`."""
+        """What a path renders to. Raises `OpmError` and `UnreadableInput`."""
         if path == STANDARD_INPUT:
             self._hear()
         elif is_image(path):
@@ -210,7 +210,7 @@ class _Kitchen:
     def _template(self, documents: Sequence[CatalogDocument]) -> list[Blob]:
         for other in documents[1:]:
             message = "a template is one document, and opm reads no second one"
-            raise Refusal(message, other.place, "put it into the first, or into a file of its own")
+            raise OpmError(message, other.place, "put it into the first, or into a file of its own")
         return render_template(documents[0], self._bundle, why_refused)
 
     def _bundle(self, image: str) -> RenderedBundle:
@@ -222,7 +222,7 @@ class _Kitchen:
         if self._request.pull:
             return self._folder(local_path(f"docker://{image}"), image)
         message = f"nobody says what {image} holds, and images are not pulled without --pull"
-        raise Refusal(message, fix=f"--pull, --bundle {image}=FOLDER, or --from a catalog that has it")
+        raise OpmError(message, fix=f"--pull, --bundle {image}=FOLDER, or --from a catalog that has it")
 
     def _folder(self, folder: str, image: str | None) -> RenderedBundle:
         contents = load_bundle_contents(folder)

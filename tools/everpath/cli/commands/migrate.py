@@ -29,8 +29,7 @@ from everpath.loaders.fbc.catalog_writer import OUTPUTS
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.loaders.packagemanifest.package_folder import unreadable_file
 from everpath.loaders.sources import unreadable as cannot_read
-from everpath.model import Package
-from everpath.opm_render.refusals import Refusal
+from everpath.model import OpmError, Package
 
 
 class _Request(NamedTuple):
@@ -154,14 +153,14 @@ def _chosen(request: _Request, inputs: Inputs, progress: ProgressLine) -> Sequen
 
 def _migrated(
     request: _Request, packages: Sequence[Package], progress: ProgressLine
-) -> tuple[list[MigratedPackage], list[Refusal]]:
+) -> tuple[list[MigratedPackage], list[OpmError]]:
     migration = Migration(request.source, request.image_ref_template, request.suffix)
     done: list[MigratedPackage] = []
-    refused: list[Refusal] = []
+    refused: list[OpmError] = []
     for number, package in enumerate(packages):
         progress(number, len(packages), package.name)
         try:
             done.append(migration.package(package))
-        except Refusal as refusal:
+        except OpmError as refusal:
             refused.append(refusal)
     return done, refused

@@ -1,4 +1,4 @@
-"""`everpath paths`: every road between two versions, what must hold of them, and what a mirror must keep."""
+"""`everpath paths`: list upgrade paths, check constraints on them, and compute the smallest mirror."""
 
 from __future__ import annotations
 
@@ -67,23 +67,23 @@ class _Request(NamedTuple):
 @click.argument("path", required=False)
 @one_package_option
 @channel_option
-@click.option("--from", "start", metavar="A", help="Only roads from here: a CSV name or a version.")
-@click.option("--to", "goal", metavar="B", help="Only roads to here.  [default: the head of the channel]")
+@click.option("--from", "start", metavar="A", help="Only paths from this CSV or version.")
+@click.option("--to", "goal", metavar="B", help="Only paths to this CSV or version.  [default: the head]")
 @click.option(
     "--policy",
     type=click.Choice(PATH_RESOLVERS),
     default="any",
     show_default=True,
-    help="Whose roads: all that the edges allow, or the one that a resolver takes.",
+    help="All paths that the edges allow, or the path that OLM v0 or v1 takes.",
 )
-@click.option("--across", is_flag=True, help="Roads may switch between the channels.")
+@click.option("--across", is_flag=True, help="Allow paths to switch between channels.")
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
     metavar="N",
     default=20,
     show_default=True,
-    help="List so many roads, the shortest first.",
+    help="Number of paths to list, the shortest first.",
 )
 @click.option(
     "--must-pass",
@@ -97,30 +97,34 @@ class _Request(NamedTuple):
     multiple=True,
     help="Require that no upgrade path lands on Y: a name, a version or a range; may be repeated.",
 )
-@click.option("--mirror", is_flag=True, help="The fewest bundles to keep so that nobody is cut off.")
 @click.option(
-    "--installed-since", metavar="VERSION", help="With --mirror: serve only this version and newer ones."
+    "--mirror", is_flag=True, help="List the fewest bundles to mirror so that every path still exists."
+)
+@click.option(
+    "--installed-since",
+    metavar="VERSION",
+    help="With --mirror: keep paths from this version and newer ones only.",
 )
 @click.option(
     "-o", "--output", type=click.Choice(["text", "json", "imageset"]), default="text", show_default=True
 )
-@click.option("--output-file", metavar="FILE", help="Write there, whole or not at all.")
+@click.option("--output-file", metavar="FILE", help="Write the output to this file atomically.")
 @update_mode_option
 @config_options
 @quiet_option
 @progress_option
 def paths(**options: Any) -> int:
-    """Every road between two versions, or to the head: how many, the shortest, the longest.
+    """List upgrade paths between two versions, or to the channel head, and check constraints on them.
 
-    A road is a row of entries of which each accepts the one before, and visits none twice. PATH is whatever
-    validate-graph reads.
+    In an upgrade path each entry can succeed the one before, and no entry occurs twice. PATH is any input
+    of validate-graph.
 
     \b
     $ everpath paths catalog/ -p searchkeeper -c stable --from 0.1.1
-    package searchkeeper, channel stable: every road the edges allow to searchkeeper.v0.2.2
+    package searchkeeper, channel stable: all upgrade paths that edges allow to searchkeeper.v0.2.2
 
     \b
-    2 roads from searchkeeper.v0.1.1 to searchkeeper.v0.2.2, of 1 to 2 hops
+    2 upgrade paths from searchkeeper.v0.1.1 to searchkeeper.v0.2.2 with 1 to 2 hops
       1 hop   searchkeeper.v0.1.1 -[replaces]-> searchkeeper.v0.2.2
       2 hops  searchkeeper.v0.1.1 -[replaces]-> searchkeeper.v0.2.1 -[skips]-> searchkeeper.v0.2.2
 
@@ -130,9 +134,9 @@ def paths(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  answered, and every demand holds      2  a wrong command line, or a name that nothing is called
-      1  a road breaks a demand, or OLM        3  input, or part of it, that cannot be read
-         fails on the way of one
+      0  success, all constraints hold         2  invalid options, or an unknown name
+      1  a path violates a constraint, or      3  input that cannot be read, or only in part
+         OLM fails on one
     """
     return _told(_Request(**options))
 
