@@ -395,7 +395,7 @@ def test_a_wrong_configuration_exits_with_2(everpath: Everpath, here: Path) -> N
     answer = everpath("validate-graph")
     assert answer.code == 2
     assert answer.err.startswith(
-        "error: everpath.yaml:1:10: no such key: 'fail_on'; did you mean 'fail-on'?\n"
+        "error: everpath.yaml:1:10: unknown key 'fail_on'; did you mean 'fail-on'?\n"
     )
     assert everpath("validate-graph", "--no-config").code == 0
 

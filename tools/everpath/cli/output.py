@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["print_message", "warn_unread", "write_output"]
+__all__ = ["print_message", "print_warnings", "warn_unread", "write_output"]
 
 import os
 import stat
@@ -18,6 +18,14 @@ def print_message(text: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
+
+
+def print_warnings(warnings: Iterable[str]) -> None:
+    """Print each warning to standard error."""
+    from everpath.reporters.formatting import printable  # noqa: PLC0415 - most commands have no warnings
+
+    for warning in warnings:
+        print_message(f"warning: {printable(warning)}")
 
 
 def warn_unread(unread: int) -> None:

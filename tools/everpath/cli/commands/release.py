@@ -14,9 +14,9 @@ from everpath.app.config import Config, load
 from everpath.app.release import PreparedRelease, prepare_release
 from everpath.cli.file_changes import ReleaseState, change_lines, release_json
 from everpath.cli.options import comma_list, config_options
-from everpath.cli.output import write_output
+from everpath.cli.output import print_warnings, write_output
 from everpath.cli.problem_report import problem_objects, write_problems
-from everpath.cli.project_options import file_option, output_option, pin_option, report_wait, write_warnings
+from everpath.cli.project_options import file_option, output_option, pin_option, report_wait
 from everpath.cli.release_report import comparison_documents, release_lines, source_diff
 from everpath.cli.terminal import wants_colour
 from everpath.errors import ExitCode, UsageError
@@ -116,7 +116,7 @@ def release(  # noqa: PLR0913 - a parameter for each option
         if prepared.problems:
             write_problems(prepared.problems, config)
             return ExitCode.FINDINGS
-        write_warnings(prepared.warnings())
+        print_warnings(prepared.warnings())
         if dry_run:
             others = [change for change in prepared.changes() if change.path != prepared.old.file]
             files = change_lines(others, prepared.new, every_file=verbose)
@@ -154,7 +154,7 @@ def _report_json(
     findings = list(problem_objects(prepared.problems, config))
     state: ReleaseState = "refused" if prepared.blockers or findings else "planned" if dry_run else "written"
     if state != "refused":
-        write_warnings(prepared.warnings())
+        print_warnings(prepared.warnings())
     if state == "written":
         prepared.commit()
     head = {"release": request.version, "state": state, "reasons": list(prepared.blockers)}
