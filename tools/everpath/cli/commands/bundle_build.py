@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import click
 
-from everpath.cli.image_building import (
+from everpath.cli.diagnostics import print_warning
+from everpath.cli.image_build_options import (
     Request,
     build_options,
     created,
@@ -20,7 +21,6 @@ from everpath.cli.image_building import (
     tell_refusals,
     write,
 )
-from everpath.cli.telling import warn
 from everpath.errors import ExitCode, UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
@@ -94,7 +94,7 @@ def _recipe(
     files = bundle_members(folder)
     _require_inside(contents, files)
     for stray in files.left_out:
-        warn(f"{stray} is left out: OLM does not read it", Place(""), None, sources)
+        print_warning(f"{stray} is left out: OLM does not read it", Place(""), None, sources)
     return ImageSpec(
         files.members,
         {**labels, **pairs("--label", request.labels, labels)},

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import click
 
 from everpath.app.output_folder import require_free_folder
+from everpath.cli.diagnostics import print_refusal, print_warning
 from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
-from everpath.cli.telling import tell, warn
 from everpath.errors import ExitCode
 from everpath.loaders.packagemanifest.flatten import FileMoves, flatten_manifests, nest_manifests
 from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
@@ -96,10 +96,10 @@ def _moved(
     try:
         moves = move(folder)
     except OpmError as refusal:
-        tell(refusal, sources)
+        print_refusal(refusal, sources)
         return ExitCode.FINDINGS
     for remark in () if quiet else moves.remarks:
-        warn(remark.message, remark.place, None, sources)
+        print_warning(remark.message, remark.place, None, sources)
     files = {name: folder.content(place) for name, place in moves.files.items()}
     write_files(target, files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.image_inputs import is_image, local
-from everpath.cli.telling import tell, warn
-from everpath.cli.writing import write
+from everpath.app.image_inputs import is_image, local_path
+from everpath.cli.diagnostics import print_refusal, print_warning
+from everpath.cli.output import write_output
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
@@ -131,11 +131,11 @@ def _render(request: _Request) -> int:
         try:
             blobs += kitchen.blobs(path.rstrip(os.sep) or path)
         except OpmError as refusal:
-            tell(refusal, kitchen.sources)
+            print_refusal(refusal, kitchen.sources)
             refused = True
     if refused:
         return ExitCode.FINDINGS
-    write(catalog_text(blobs, request.output), request.output_file, machine=True)
+    write_output(catalog_text(blobs, request.output), request.output_file, machine=True)
     if request.output_file is not None:
         click.echo(f"{count(len(blobs), 'document')} written to {request.output_file}.", err=True)
     return ExitCode.CLEAN
@@ -195,7 +195,7 @@ class _Kitchen:
 
     def _image(self, path: str) -> list[Blob]:
         """What an image holds. A bundle is called by its reference, if it has one outside of this machine."""
-        folder = local(path)
+        folder = local_path(path)
         if not is_bundle_folder(folder):
             return [self._again(blob) for blob in read_blobs(folder, self.sources)]
         is_on_disk = path.startswith(("oci:", "oci-archive:", "docker-archive:"))
@@ -220,7 +220,7 @@ class _Kitchen:
         if image in self._catalogued:
             return self._catalogued[image]
         if self._request.pull:
-            return self._folder(local(f"docker://{image}"), image)
+            return self._folder(local_path(f"docker://{image}"), image)
         message = f"nobody says what {image} holds, and images are not pulled without --pull"
         raise OpmError(message, fix=f"--pull, --bundle {image}=FOLDER, or --from a catalog that has it")
 
@@ -239,7 +239,7 @@ class _Kitchen:
         for path in self._request.catalogs:
             if path == STANDARD_INPUT:
                 self._hear()
-            for blob in read_blobs(local(path), self.sources):
+            for blob in read_blobs(local_path(path), self.sources):
                 if blob["schema"] == BUNDLE and blob["image"]:
                     found.setdefault(blob["image"], RenderedBundle(self._again(blob), carried_csv(blob)))
         return found
@@ -257,7 +257,7 @@ class _Kitchen:
         """Say what opm would leave out without a word."""
         for problem in contents.problems:
             if problem.kind in ("unreadable-document", "several-csvs"):
-                warn(problem.message, problem.place, problem.fix, self.sources)
+                print_warning(problem.message, problem.place, problem.fix, self.sources)
 
 
 def _mapped(text: str) -> tuple[str, str]:
