@@ -174,7 +174,7 @@ def test_what_opm_refuses_must_be_mended_first(
     answer = everpath("init", "--from", "published.yaml")
     assert answer.code == 2
     assert words in answer.err
-    assert "mend it first" in answer.err
+    assert "fix the catalog first" in answer.err
     assert not (here / "catalog").exists()
 
 
