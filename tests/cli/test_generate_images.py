@@ -70,12 +70,12 @@ class TestPinnedImages:
         ("text", "words"),
         [
             ("", "no digest is known for example.com/acme:v0.1.0"),
-            ("\nacme\n", "pins.txt:2: 'acme' says nothing of a digest"),
-            ("a:1=b:1\n", "pins.txt:1: a:1 is to be pinned to b:1, which has no digest"),
-            ("a:1=\n", "pins.txt:1: a:1 is to be pinned to nothing, which has no digest"),
-            (f"a:1=b@{DIGEST}\na:1=c@{DIGEST}\n", "pins.txt:2: a:1 is pinned twice"),
+            ("\nacme\n", "pins.txt:2: 'acme' has no digest"),
+            ("a:1=b:1\n", "pins.txt:1: the pinned reference of a:1 has no digest: b:1"),
+            ("a:1=\n", "pins.txt:1: the pinned reference of a:1 has no digest: nothing"),
+            (f"a:1=b@{DIGEST}\na:1=c@{DIGEST}\n", "pins.txt:2: a:1 has two pinned references"),
             ("{a: [}", "pins.txt:1: "),
-            ("{a: 1}", "pins.txt:1: a is to be pinned to 1"),
+            ("{a: 1}", "pins.txt:1: the pinned reference of a must be text, not 1"),
         ],
     )
     def test_errors_in_the_file_have_a_line(

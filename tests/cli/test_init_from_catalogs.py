@@ -172,7 +172,7 @@ def test_a_catalog_that_opm_rejects_is_an_error(
     answer = everpath("init", "--from", "published.yaml")
     assert answer.code == 2
     assert words in answer.err
-    assert "mend it first" in answer.err
+    assert "fix the catalog first" in answer.err
     assert not (here / "catalog").exists()
 
 

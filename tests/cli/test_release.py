@@ -145,10 +145,10 @@ def test_every_variant_is_compared(everpath: Everpath, project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["0.2.0"], "acme 0.2.0 is released already"),
+        (["0.2.0"], "acme 0.2.0 is already released"),
         (["0.1.5"], "0.1.5 is lower than 0.2.0, the head of the channel 'stable'"),
         (["0.3.0", "--channel", "stabel"], "did you mean 'stable'?"),
-        (["0.3.0", "--replaces", "0.1.9"], "0.1.9: there is no such release"),
+        (["0.3.0", "--replaces", "0.1.9"], "0.1.9: no such release"),
         (["0.3.0", "--zstream", "--replaces", "0.2.0"], "--zstream computes replaces"),
         (["0.3.0", "--reason", "x"], "name it: --withdraw VERSION"),
         (["0.3.0", "--range", ">=1"], "write '>=1.0.0'"),
@@ -159,7 +159,7 @@ def test_every_variant_is_compared(everpath: Everpath, project: Path) -> None:
         (["0.3.0", "--min-kube-version", ""], "--min-kube-version is empty"),
         (
             ["0.3.0", "--channel", "candidate", "--withdraw", "0.2.0"],
-            "release into that channel, too: --channel candidate,stable",
+            "release into that channel as well: --channel candidate,stable",
         ),
     ],
 )
@@ -260,7 +260,7 @@ def test_a_release_is_promoted_to_another_channel(everpath: Everpath, here: Path
     assert text.count("bundle: sha256:") == 3
     channels = {c["name"]: c["entries"] for c in catalog(here / "catalog/acme/catalog.yaml")["olm.channel"]}
     assert channels["stable"][-1] == {"name": "acme.v0.3.0", "replaces": "acme.v0.1.0"}
-    assert "is released already" in everpath("release", "0.3.0", "--channel", "stable").err
+    assert "is already released" in everpath("release", "0.3.0", "--channel", "stable").err
 
 
 def test_a_withdrawal_names_every_channel_that_needs_a_new_head(everpath: Everpath, project: Path) -> None:
