@@ -18,7 +18,7 @@ from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
 from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
-from everpath.loaders.packagemanifest.bundles import load_package_for_lint
+from everpath.loaders.packagemanifest.bundles import load_package_for_validation
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.lint import (
     BUNDLE_SUBJECTS,
@@ -118,7 +118,7 @@ def _selection(request: Request, config: Config) -> Selection:
 
 def _judgements(path: str, selection: Selection) -> Iterator[LintResult]:
     """On the upgrades, and on the manifests. The packages are the same, and counted once."""
-    found = load_package_for_lint(path)
+    found = load_package_for_validation(path)
     yield lint_catalog(found.catalog, selection)
-    for part in found.parts:
+    for part in found.inputs:
         yield lint_bundle(part, selection)._replace(bundle_packages=frozenset())

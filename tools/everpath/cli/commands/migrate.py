@@ -114,7 +114,7 @@ def _migrate(request: _Request) -> int:
         print_refusal(refusal, inputs.sources)
     if refused and not (request.skip_refused and done):
         return ExitCode.FINDINGS
-    for remark in (remark for one in done if not request.quiet for remark in one.remarks):
+    for remark in (remark for one in done if not request.quiet for remark in one.warnings):
         print_warning(remark.message, remark.place, None, inputs.sources)
     files = {name: content for one in done for name, content in one.files.items()}
     write_files(target, files, dry_run=request.dry_run, quiet=request.quiet)
@@ -160,7 +160,7 @@ def _migrated(
     for number, package in enumerate(packages):
         progress(number, len(packages), package.name)
         try:
-            done.append(migration.package(package))
+            done.append(migration.migrate_package(package))
         except OpmError as refusal:
             refused.append(refusal)
     return done, refused
