@@ -97,8 +97,8 @@ def _convert(
     except OpmError as error:
         print_refusal(error, sources)
         return ExitCode.FINDINGS
-    for warning in () if quiet else moves.remarks:
+    for warning in () if quiet else moves.warnings:
         print_warning(warning.message, warning.place, None, sources)
-    files = {name: folder.content(place) for name, place in moves.files.items()}
+    files = {name: folder.read(place) for name, place in moves.files.items()}
     write_files(target, files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN
