@@ -7,8 +7,8 @@ __all__ = ["HOSTILE", "edge_set", "hostile_scenes", "scenes_of", "twins", "unjud
 from textwrap import dedent
 
 from everpath.graph import PackageGraph
-from everpath.layout.picture import Picture
-from everpath.layout.scene import Scene, Sighted, scenes
+from everpath.layout.diagram import Picture
+from everpath.layout.drawing import Scene, Sighted, scenes
 from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place
 from everpath.rules.lint import lint

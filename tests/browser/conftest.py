@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chromium import Browser, Opened, Window, program
-from everpath.layout.scene import Scene
-from everpath.reporters.page import render
+from everpath.layout.drawing import Scene
+from everpath.reporters.graph_page import render
 
 
 @pytest.fixture(scope="session")

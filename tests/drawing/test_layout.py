@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 
 from everpath.graph import ChannelGraph, EdgeKind
-from everpath.layout.layout import RADIUS, Layout, Point, Stroke, layout
-from everpath.layout.picture import Picture
+from everpath.layout.geometry import RADIUS, Layout, Point, Stroke, layout
+from everpath.layout.diagram import Picture
 from graphs import channel_graph
 from strategies import channel_graphs
 from work import lines_run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.layout.lines import Line, lines
+from everpath.layout.replaces_chains import Line, lines
 
 
 def test_a_chain_is_one_line() -> None:

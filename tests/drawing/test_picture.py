@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from everpath.graph import ChannelGraph
-from everpath.layout.picture import Picture
+from everpath.layout.diagram import Picture
 from graphs import channel_graph
 from strategies import channel_graphs
 

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from everpath.graph import ChannelGraph
 from everpath.layout.paths import drawn_paths
-from everpath.layout.picture import Picture
+from everpath.layout.diagram import Picture
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.simulate import InstalledVersion
 from everpath.upgrade_paths.hops import PathEnd

@@ -7,7 +7,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.layout.stacking import Stack
+from everpath.layout.levels import Stack
 
 Span = tuple[int, int]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from hypothesis import given
 
-from everpath.layout.scene import Scene
-from everpath.reporters.page import render
+from everpath.layout.drawing import Scene
+from everpath.reporters.graph_page import render
 from everpath.upgrade_paths.hops import hops_from
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
 from strategies import drawings

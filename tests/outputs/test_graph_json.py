@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import given
 
-from everpath.layout.scene import Scene
-from everpath.reporters.picture_json import render
+from everpath.layout.drawing import Scene
+from everpath.reporters.graph_json import render
 from everpath.upgrade_paths.hops import hops_from
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
 from schemas import conforms

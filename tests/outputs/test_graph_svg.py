@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Xml
 
 from hypothesis import given
 
-from everpath.layout.picture import Picture
+from everpath.layout.diagram import Picture
 from everpath.reporters.svg import render
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
 from strategies import drawings

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 from hypothesis import given
 
-from everpath.layout.scene import Scene
+from everpath.layout.drawing import Scene
 from everpath.reporters.tree_text import render
 from scenes import edge_set, hostile_scenes, scenes_of, unjudged
 from strategies import drawings

@@ -28,7 +28,7 @@ from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
-from everpath.layout.scene import Scene, Sighted, scenes
+from everpath.layout.drawing import Scene, Sighted, scenes
 from everpath.model import Catalog, Package
 from everpath.reporters.formatting import count, printable
 from everpath.resolvers.cluster_extension import ClusterCatalog

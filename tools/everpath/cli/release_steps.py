@@ -15,7 +15,7 @@ from everpath.cli.project import variant_package
 from everpath.cli.terminal import wants_colour
 from everpath.compare import Change, ChangeKind, Comparison, compare
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.layout.scene import scenes
+from everpath.layout.drawing import scenes
 from everpath.loaders import source_positions
 from everpath.model import Catalog, Package
 from everpath.releases.channel_edges import catalog_package

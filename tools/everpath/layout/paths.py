@@ -7,7 +7,7 @@ __all__ = ["DrawnPaths", "drawn_paths"]
 from collections.abc import Mapping
 
 from everpath.graph import PackageGraph
-from everpath.layout.picture import Picture
+from everpath.layout.diagram import Picture
 from everpath.resolvers import ResolverName, olm_v0
 from everpath.resolvers.catalog_candidates import served_channel
 from everpath.simulate import InstalledVersion

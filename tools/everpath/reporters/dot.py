@@ -7,9 +7,9 @@ __all__ = ["render"]
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from everpath.layout.picture import Node, Picture, Reach
-from everpath.layout.scene import Scene
-from everpath.layout.words import heading, remarks, roads_told, runs, titled
+from everpath.layout.diagram import Node, Picture, Reach
+from everpath.layout.drawing import Scene
+from everpath.layout.captions import heading, remarks, roads_told, runs, titled
 from everpath.reporters.formatting import one_line
 from everpath.rules.findings import Severity
 

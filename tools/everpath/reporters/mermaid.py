@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from everpath.layout.picture import Node, Picture, Reach
-from everpath.layout.scene import Scene
-from everpath.layout.words import heading, remarks, roads_told, runs, titled
+from everpath.layout.diagram import Node, Picture, Reach
+from everpath.layout.drawing import Scene
+from everpath.layout.captions import heading, remarks, roads_told, runs, titled
 from everpath.reporters.formatting import one_line
 from everpath.reporters.markdown import disable_autolinks
 

@@ -15,11 +15,11 @@ from importlib.resources import files
 from itertools import pairwise
 
 from everpath.graph import EdgeKind
-from everpath.layout.layout import LONGEST_LABEL, RADIUS, SLANT, Layout, Point, Stroke
+from everpath.layout.geometry import LONGEST_LABEL, RADIUS, SLANT, Layout, Point, Stroke
 from everpath.layout.paths import DrawnPaths
-from everpath.layout.picture import Node
-from everpath.layout.scene import Scene
-from everpath.layout.words import described, heading, roads_told, told
+from everpath.layout.diagram import Node
+from everpath.layout.drawing import Scene
+from everpath.layout.captions import described, heading, roads_told, told
 from everpath.reporters.formatting import one_line
 
 _CORNER = 7.0

@@ -20,10 +20,10 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from everpath.layout.lines import Line
-from everpath.layout.picture import Node
-from everpath.layout.scene import Scene
-from everpath.layout.words import covered, heading, remarks, roads_told, titled
+from everpath.layout.replaces_chains import Line
+from everpath.layout.diagram import Node
+from everpath.layout.drawing import Scene
+from everpath.layout.captions import covered, heading, remarks, roads_told, titled
 from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import count, one_line
 from everpath.rules.findings import Finding, Severity

@@ -23,9 +23,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from everpath.graph import EdgeKind
-from everpath.layout.layout import Stroke
-from everpath.layout.picture import Node, Picture, Reach
-from everpath.layout.scene import Scene
+from everpath.layout.geometry import Stroke
+from everpath.layout.diagram import Node, Picture, Reach
+from everpath.layout.drawing import Scene
 from everpath.rules.findings import Severity
 from everpath.upgrade_paths import PathEnd
 

@@ -16,9 +16,9 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from everpath.graph import EdgeKind
-from everpath.layout.lines import Line
-from everpath.layout.picture import Picture, Reach
-from everpath.layout.stacking import Stack
+from everpath.layout.replaces_chains import Line
+from everpath.layout.diagram import Picture, Reach
+from everpath.layout.levels import Stack
 
 #: Up to so many columns have labels that lie flat; more stand closer, their labels slanted.
 FEW: Final = 12

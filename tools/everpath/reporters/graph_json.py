@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from everpath.layout.paths import DrawnPaths
-from everpath.layout.picture import Node, Picture, Reach
-from everpath.layout.scene import Scene, Sighted
+from everpath.layout.diagram import Node, Picture, Reach
+from everpath.layout.drawing import Scene, Sighted
 from everpath.reporters.lint_report import full_message
 from everpath.simulate import InstalledVersion
 from everpath.upgrade_paths import UpgradePath

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.layout.lines import Line, lines
+from everpath.layout.replaces_chains import Line, lines
 from everpath.model import DeprecationEntry, Entry
 from everpath.resolvers import olm_v0
 from everpath.versions import Key

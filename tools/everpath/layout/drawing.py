@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.layout.layout import Layout, layout
+from everpath.layout.geometry import Layout, layout
 from everpath.layout.paths import DrawnPaths, drawn_paths
-from everpath.layout.picture import Picture
+from everpath.layout.diagram import Picture
 from everpath.rules.findings import Finding, Severity
 from everpath.simulate import InstalledVersion
 

@@ -10,9 +10,9 @@ from itertools import count
 from typing import Any
 
 from everpath.layout.paths import DrawnPaths
-from everpath.layout.picture import Node
-from everpath.layout.scene import Scene, Sighted
-from everpath.layout.words import accepted, remarks
+from everpath.layout.diagram import Node
+from everpath.layout.drawing import Scene, Sighted
+from everpath.layout.captions import accepted, remarks
 from everpath.reporters.formatting import one_line
 from everpath.reporters.lint_report import full_message, rule_url
 from everpath.upgrade_paths import UpgradePath

@@ -18,10 +18,10 @@ from html import escape
 from typing import Final
 
 from everpath import __version__
-from everpath.layout.scene import Scene, Sighted
-from everpath.layout.words import accepted, findings, heading, remarks, titled
+from everpath.layout.drawing import Scene, Sighted
+from everpath.layout.captions import accepted, findings, heading, remarks, titled
 from everpath.reporters.formatting import count, one_line
-from everpath.reporters.page_data import called, embedded
+from everpath.reporters.graph_page_data import called, embedded
 from everpath.reporters.svg import asset, drawing
 from everpath.rules.findings import Severity
 
