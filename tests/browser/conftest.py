@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chromium import Browser, Opened, Window, program
-from everpath.layout.drawing import Scene
+from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters.graph_page import render
 
 
@@ -28,7 +28,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     """The page of some scenes, in a window of 1400 by 900."""
 
     def open_page(
-        scenes: tuple[Scene, ...],
+        scenes: tuple[ChannelDrawing, ...],
         fragment: str = "",
         size: tuple[int, int] = (1400, 900),
         *,

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from everpath.layout.drawing import Scene
-from everpath.reporters import graph_page, graph_json, svg
+from everpath.layout.drawing import ChannelDrawing
+from everpath.reporters import graph_json, graph_page, svg
 from scenes import unjudged
 
 SHAPES = {
@@ -18,7 +18,7 @@ SHAPES = {
 }
 
 
-Render = Callable[[Sequence[Scene]], Iterator[str]]
+Render = Callable[[Sequence[ChannelDrawing]], Iterator[str]]
 
 
 def length(render: Render, shape: str, entries: int) -> int:

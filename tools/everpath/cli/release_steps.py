@@ -15,7 +15,7 @@ from everpath.cli.project import variant_package
 from everpath.cli.terminal import wants_colour
 from everpath.compare import Change, ChangeKind, Comparison, compare
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.layout.drawing import scenes
+from everpath.layout.drawing import channel_drawings
 from everpath.loaders import source_positions
 from everpath.model import Catalog, Package
 from everpath.releases.channel_edges import catalog_package
@@ -122,4 +122,4 @@ def _changed(step: Step) -> set[str]:
 def _drawn(graphs: Sequence[ChannelGraph], *, colour: bool) -> Iterator[str]:
     from everpath.reporters import tree_text  # noqa: PLC0415
 
-    return tree_text.render(scenes(graphs, ()), colour=colour)
+    return tree_text.render(channel_drawings(graphs, ()), colour=colour)

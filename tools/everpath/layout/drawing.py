@@ -1,8 +1,8 @@
-"""All there is to show of one channel: its picture, where everything goes, its roads and its findings."""
+"""One channel with everything that a drawing shows: diagram, coordinates, upgrade paths, findings."""
 
 from __future__ import annotations
 
-__all__ = ["Scene", "Sighted", "scenes"]
+__all__ = ["ChannelDrawing", "LocatedFinding", "channel_drawings"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,15 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.layout.geometry import Layout, layout
+from everpath.layout.diagram import Diagram
+from everpath.layout.geometry import Layout, compute_layout
 from everpath.layout.paths import DrawnPaths, drawn_paths
-from everpath.layout.diagram import Picture
 from everpath.rules.findings import Finding, Severity
 from everpath.simulate import InstalledVersion
 
 
-class Sighted(NamedTuple):
-    """A finding, and where it is written; 0 for a line or a column that nobody knows."""
+class LocatedFinding(NamedTuple):
+    """A finding and its position; line and column are 0 if unknown."""
 
     finding: Finding
     file: str = ""
@@ -28,96 +28,90 @@ class Sighted(NamedTuple):
 
     @property
     def where(self) -> str:
-        """In words: `catalog.yaml:14`."""
+        """The position as text: `catalog.yaml:14`."""
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True)
-class Scene:
-    """One channel. Everything is computed when it is asked for, once."""
+class ChannelDrawing:
+    """One channel. `installed` are the versions whose paths are highlighted. Everything is computed once."""
 
-    picture: Picture
-    findings: tuple[Sighted, ...] = ()
+    diagram: Diagram
+    findings: tuple[LocatedFinding, ...] = ()
     installed: tuple[InstalledVersion, ...] = ()
 
     @cached_property
     def layout(self) -> Layout:
-        return layout(self.picture)
+        return compute_layout(self.diagram)
 
     @cached_property
     def paths(self) -> tuple[DrawnPaths, DrawnPaths]:
-        return drawn_paths(self.picture)
+        return drawn_paths(self.diagram)
 
     @cached_property
-    def by_entry(self) -> Mapping[str, tuple[Sighted, ...]]:
-        """Findings by the node that they are about."""
-        found: dict[str, list[Sighted]] = {}
-        for sighted in self.findings:
-            if sighted.finding.entry in self.picture.columns:
-                found.setdefault(sighted.finding.entry or "", []).append(sighted)
+    def by_entry(self) -> Mapping[str, tuple[LocatedFinding, ...]]:
+        """Findings by the name of their node."""
+        found: dict[str, list[LocatedFinding]] = {}
+        for located in self.findings:
+            if located.finding.entry in self.diagram.columns:
+                found.setdefault(located.finding.entry or "", []).append(located)
         return {name: tuple(each) for name, each in found.items()}
 
     @cached_property
-    def general(self) -> tuple[Sighted, ...]:
-        """Findings about the channel as a whole, or about a name that is no node of it."""
-        return tuple(s for s in self.findings if s.finding.entry not in self.picture.columns)
+    def channel_findings(self) -> tuple[LocatedFinding, ...]:
+        """Findings about the channel, or about a name that is not a node."""
+        return tuple(s for s in self.findings if s.finding.entry not in self.diagram.columns)
 
-    def worst(self, name: str) -> Severity | None:
-        """The severity that marks a node. Notes mark none: nobody is hurt by them."""
-        return max((s.finding.severity for s in self.hurting(name)), default=None)
+    def worst_severity(self, name: str) -> Severity | None:
+        """Return the severity that marks a node. Notes do not mark it."""
+        return max((s.finding.severity for s in self.problems(name)), default=None)
 
-    def hurting(self, name: str) -> tuple[Sighted, ...]:
-        """The errors and warnings about a node."""
+    def problems(self, name: str) -> tuple[LocatedFinding, ...]:
+        """Return the errors and warnings about a node."""
         return tuple(s for s in self.by_entry.get(name, ()) if s.finding.severity > Severity.NOTE)
 
     @property
-    def visitors(self) -> tuple[InstalledVersion, ...]:
-        """What is installed and not in the channel."""
-        return tuple(asked for asked in self.installed if asked.name not in self.picture.graph.entries)
-
-    def lit_hops(self, drawn: DrawnPaths) -> tuple[tuple[int, int], ...]:
-        """The hops, by column, on the roads of everything that is installed. Cost: those roads."""
-        starts = {name: (name,) for name in self.lit}
-        paths = [(*starts.get(asked.name, ()), *drawn.path(asked).hops) for asked in self.installed]
-        columns = self.picture.columns
-        hops = {(columns[a], columns[b]): None for path in paths for a, b in pairwise(path)}
-        return tuple(hops)
+    def installed_entries(self) -> tuple[str, ...]:
+        """Installed versions that are in the channel."""
+        return tuple(i.name for i in self.installed if i.name in self.diagram.graph.entries)
 
     @property
-    def lit(self) -> tuple[str, ...]:
-        """What is installed and is in the channel."""
-        return tuple(i.name for i in self.installed if i.name in self.picture.graph.entries)
+    def installed_elsewhere(self) -> tuple[InstalledVersion, ...]:
+        """Installed versions that are not in the channel."""
+        return tuple(i for i in self.installed if i.name not in self.diagram.graph.entries)
+
+    def hops_of_installed(self, drawn: DrawnPaths) -> tuple[tuple[int, int], ...]:
+        """Return the hops, by column, of the paths of everything that is installed."""
+        columns = self.diagram.columns
+        hops: dict[tuple[int, int], None] = {}
+        for installed in self.installed:
+            start = (installed.name,) if installed.name in self.diagram.graph.entries else ()
+            path = (*start, *drawn.path(installed).hops)
+            hops.update({(columns[a], columns[b]): None for a, b in pairwise(path)})
+        return tuple(hops)
 
 
-def scenes(
-    graphs: Sequence[ChannelGraph], findings: Sequence[Sighted], installed: Sequence[InstalledVersion] = ()
-) -> tuple[Scene, ...]:
-    """A scene a channel, each with the findings that concern it, in their order. O(entries + findings)."""
-    shelf = _Shelf()
-    for sighted in enumerate(findings):
-        shelf.put(*sighted)
-    return tuple(Scene(Picture(graph), shelf.of(graph), tuple(installed)) for graph in graphs)
-
-
-class _Shelf:
-    """Findings by what they are about, so that no channel looks through those of another."""
-
-    def __init__(self) -> None:
-        self._by_channel: dict[str, list[tuple[int, Sighted]]] = {}
-        self._by_entry: dict[str, list[tuple[int, Sighted]]] = {}
-        self._of_package: list[tuple[int, Sighted]] = []
-
-    def put(self, number: int, sighted: Sighted) -> None:
-        finding = sighted.finding
+def channel_drawings(
+    graphs: Sequence[ChannelGraph],
+    findings: Sequence[LocatedFinding],
+    installed: Sequence[InstalledVersion] = (),
+) -> tuple[ChannelDrawing, ...]:
+    """Return a drawing for each channel with its findings in their order. O(entries + findings)."""
+    by_channel: dict[str, list[int]] = {}
+    by_entry: dict[str, list[int]] = {}
+    of_package: list[int] = []
+    for index, (finding, *_) in enumerate(findings):
         if finding.channel is not None:
-            self._by_channel.setdefault(finding.channel, []).append((number, sighted))
+            by_channel.setdefault(finding.channel, []).append(index)
         elif finding.entry is not None:
-            self._by_entry.setdefault(finding.entry, []).append((number, sighted))
+            by_entry.setdefault(finding.entry, []).append(index)
         else:
-            self._of_package.append((number, sighted))
-
-    def of(self, graph: ChannelGraph) -> tuple[Sighted, ...]:
-        found = [*self._by_channel.get(graph.name, ()), *self._of_package]
+            of_package.append(index)
+    drawings = []
+    for graph in graphs:
+        indices = [*by_channel.get(graph.name, ()), *of_package]
         for name in graph.entries:
-            found += self._by_entry.get(name, ())
-        return tuple(sighted for _, sighted in sorted(found, key=lambda each: each[0]))
+            indices += by_entry.get(name, ())
+        own = tuple(findings[index] for index in sorted(indices))
+        drawings.append(ChannelDrawing(Diagram(graph), own, tuple(installed)))
+    return tuple(drawings)

@@ -1,17 +1,17 @@
-"""The lines of replaces in a channel, as one would draw them: straight, branching off, or turning back."""
+"""Chains of replaces as a drawing shows them: each in a row, from the newest entry to the oldest."""
 
 from __future__ import annotations
 
-__all__ = ["Line", "lines"]
+__all__ = ["ReplacesChain", "replaces_chains"]
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
-class Line(NamedTuple):
-    """Columns from the newest down, each replacing the next.
+class ReplacesChain(NamedTuple):
+    """Columns of which each replaces the next, the newest first.
 
-    `joint` is the column of another line that the last one replaces: there the line branches off.
+    `joint` is a column of another chain that the last one replaces: this chain branches off there.
     """
 
     columns: tuple[int, ...]
@@ -19,31 +19,27 @@ class Line(NamedTuple):
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The first and the last column that it lies over, its joint included."""
+        """The first and the last column that it lies over, including the joint."""
         lowest = self.columns[-1] if self.joint is None else self.joint
         return lowest, self.columns[0]
 
 
-def lines(starts: Iterable[int], replaces: Mapping[int, int]) -> tuple[Line, ...]:
-    """Every column in exactly one line; earlier starts take theirs first. O(columns).
+def replaces_chains(starts: Iterable[int], replaces: Mapping[int, int]) -> tuple[ReplacesChain, ...]:
+    """Assign every column to exactly one chain; earlier starts are served first. O(columns).
 
-    A line goes left and only left: an edge from a higher version to a lower one ends it, so that no circle
-    is ever walked.
+    A chain only continues to lower versions, so it never follows a cycle.
     """
-    taken: set[int] = set()
-    found: list[Line] = []
+    assigned: set[int] = set()
+    chains: list[ReplacesChain] = []
     for start in starts:
-        if start not in taken:
-            line = _down(start, replaces, taken)
-            taken.update(line.columns)
-            found.append(line)
-    return tuple(found)
-
-
-def _down(start: int, replaces: Mapping[int, int], taken: set[int]) -> Line:
-    columns = [start]
-    while (below := replaces.get(columns[-1])) is not None and below < columns[-1]:
-        if below in taken:
-            return Line(tuple(columns), below)
-        columns.append(below)
-    return Line(tuple(columns))
+        if start in assigned:
+            continue
+        columns, joint = [start], None
+        while (below := replaces.get(columns[-1])) is not None and below < columns[-1]:
+            if below in assigned:
+                joint = below
+                break
+            columns.append(below)
+        assigned.update(columns)
+        chains.append(ReplacesChain(tuple(columns), joint))
+    return tuple(chains)
