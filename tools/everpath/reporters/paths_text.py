@@ -49,7 +49,7 @@ def render(report: PathsReport, *, colour: bool = False) -> Iterator[str]:
     # Catalogs are served by opm to OLM v0 only.
     for refusal in report.refused[:_MOST_REFUSALS] if report.query.resolver == "v0" else ():
         where = f"channel {refusal.channel}" if refusal.channel is not None else "the catalog"
-        warning = f"opm rejects {where} and does not serve the catalog to OLM v0: {refusal.text}"
+        warning = f"opm rejects {where} and does not serve the catalog to OLM v0: {refusal.message}"
         yield f"{paint('yellow', 'warning')}: {one_line(warning)}\n"
 
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 __all__ = ["VERSION", "Simulation", "csv", "document"]
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from everpath.model import OpmError
 from everpath.simulate import ChannelResult, Scenario, all_paths
 from everpath.upgrade_paths import UpgradePath
-
-if TYPE_CHECKING:
-    from everpath.rules.opm_errors import Refusal
 
 #: Raised when a field changes its meaning or is removed; new fields may be added at any time.
 VERSION: Final = 2
@@ -40,7 +38,7 @@ class Simulation(NamedTuple):
     is_brief: bool = False
     colour: bool = False
     warnings: tuple[str, ...] = ()
-    opm_errors: tuple[tuple[str | None, Refusal], ...] = ()
+    opm_errors: tuple[tuple[str | None, OpmError], ...] = ()
 
     @property
     def paths(self) -> Iterator[UpgradePath]:
@@ -67,7 +65,7 @@ def document(simulation: Simulation) -> Iterator[str]:
     errors = []
     for catalog, error in simulation.opm_errors:
         where = {"catalog": catalog} if simulation.catalogs else {}
-        message = {"package": error.package, "channel": error.channel, "message": error.words}
+        message = {"package": error.package, "channel": error.channel, "message": error.message}
         errors.append(encode({**where, **message}))
     refused = ",\n  ".join(errors)
     refused = f',\n "refused": [\n  {refused}\n ]' if refused else ""

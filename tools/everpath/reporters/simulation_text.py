@@ -11,10 +11,10 @@ from itertools import islice, repeat
 from textwrap import wrap
 from typing import Final
 
+from everpath.model import OpmError
 from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import columns, count, join_names, one_line, quote_empty
 from everpath.reporters.simulation import Simulation
-from everpath.rules.opm_errors import Refusal
 from everpath.simulate import ChannelResult, ClusterExtensionOptions, InstalledResult
 from everpath.upgrade_paths import PathEnd, UpgradePath
 
@@ -101,7 +101,7 @@ class _OpmErrors:
     """Errors of opm that are not shown yet. Those of a channel precede its table, others the first table."""
 
     def __init__(self, simulation: Simulation) -> None:
-        self._left: dict[str, list[tuple[str | None, Refusal]]] = {}
+        self._left: dict[str, list[tuple[str | None, OpmError]]] = {}
         self._shown = {(r.catalog, r.package, r.channel) for r in simulation.results if _is_shown(r)}
         for catalog, error in simulation.opm_errors:
             self._left.setdefault(error.package, []).append((catalog, error))
@@ -109,7 +109,7 @@ class _OpmErrors:
     def of(self, result: ChannelResult) -> tuple[str, ...]:
         """Return the errors of the channel itself that are not shown yet."""
         left = self._left.get(result.package, ())
-        return tuple(error.words for catalog, error in left if _is_about(result, catalog, error))
+        return tuple(error.message for catalog, error in left if _is_about(result, catalog, error))
 
     def take(self, result: ChannelResult, paint: Paint) -> Iterator[str]:
         """Yield the errors to show above a table; none is shown twice."""
@@ -119,16 +119,16 @@ class _OpmErrors:
         for catalog, error in due:
             where = "this channel" if _is_about(result, catalog, error) else f"channel {error.channel}"
             title = f"opm rejects {where if error.channel is not None else 'this catalog'}"
-            yield f"{paint('yellow', one_line(title))}: {one_line(error.words)}\n"
+            yield f"{paint('yellow', one_line(title))}: {one_line(error.message)}\n"
 
-    def _is_due(self, catalog: str | None, error: Refusal, result: ChannelResult) -> bool:
+    def _is_due(self, catalog: str | None, error: OpmError, result: ChannelResult) -> bool:
         if result.graph is None or _is_about(result, catalog, error):
             return True
         has_table = (catalog, result.package, error.channel) in self._shown
         return catalog == result.catalog and not has_table
 
 
-def _is_about(result: ChannelResult, catalog: str | None, error: Refusal) -> bool:
+def _is_about(result: ChannelResult, catalog: str | None, error: OpmError) -> bool:
     is_channel = (catalog, error.channel) == (result.catalog, result.channel)
     return result.graph is not None and is_channel
 
