@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 
-from everpath.parsing.scalars import resolve
+from everpath.parsing.yaml_scalars import resolve
 from yaml_texts import json_values, scalars
 
 Document = dict[str, Any]

@@ -8,9 +8,9 @@ from textwrap import dedent
 
 from everpath.compare import Change, Comparison, Row, Scope, compare
 from everpath.loaders.notation import parse
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 
-POLICIES: dict[str, tuple[PolicyName, ...]] = {"v0": ("v0",), "v1": ("v1",), "both": ("v0", "v1")}
+POLICIES: dict[str, tuple[ResolverName, ...]] = {"v0": ("v0",), "v1": ("v1",), "both": ("v0", "v1")}
 
 
 def comparison(old: str, new: str, policy: str = "both") -> Comparison:

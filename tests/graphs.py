@@ -10,7 +10,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog
 from everpath.rules.findings import Finding
-from everpath.rules.lint import Selection, check
+from everpath.rules.lint import Selection, lint
 from everpath.rules.registry import find_rules
 
 
@@ -35,10 +35,10 @@ def findings(subject: str | Catalog, *rules: str) -> list[str]:
 def parse_report(subject: str | Catalog, *rules: str) -> tuple[Finding, ...]:
     """What the named rules find in a drawing or a catalog."""
     catalog = parse(dedent(subject)) if isinstance(subject, str) else subject
-    return check(catalog, Selection(rules=find_rules(rules))).findings
+    return lint(catalog, Selection(rules=find_rules(rules))).findings
 
 
 def rule_ids(subject: str | Catalog) -> set[str]:
     """Ids of all rules that have something to say."""
     catalog = parse(dedent(subject)) if isinstance(subject, str) else subject
-    return {finding.rule for finding in check(catalog).findings}
+    return {finding.rule for finding in lint(catalog).findings}

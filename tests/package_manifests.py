@@ -13,7 +13,7 @@ import yaml
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import hops_from
 
 
 def crd(name: str = "things.example.com", note: str = "", *versions: str) -> str:
@@ -61,11 +61,11 @@ def walks(catalog: Catalog) -> Mapping[tuple[str, str, str, str], tuple[str, ...
     found: dict[tuple[str, str, str, str], tuple[str, ...]] = {}
     for package in catalog.packages:
         for graph in PackageGraph(package).channels:
-            v0, v1 = olm_v0.hops(graph), olm_v1.hops(graph)
+            v0, v1 = olm_v0.next_hops(graph), olm_v1.next_hops(graph)
             found["v0 fails", package.name, graph.name, ""] = (repr(v0.failure),)
             for name in graph.entries:
-                found["v0", package.name, graph.name, name] = walk(v0.next, name)
-                found["v1", package.name, graph.name, name] = walk(v1, name)
+                found["v0", package.name, graph.name, name] = hops_from(v0.next, name)
+                found["v1", package.name, graph.name, name] = hops_from(v1, name)
     return found
 
 

@@ -8,10 +8,10 @@ import io
 from pathlib import Path
 from textwrap import dedent
 
-from everpath.loaders.fbc.catalog import read_fbc
-from everpath.loaders.fbc.file import FileReader
-from everpath.loaders.fbc.schema import CatalogDocuments
-from everpath.loaders.positions import locate
+from everpath.loaders.fbc.file_loader import FileReader
+from everpath.loaders.fbc.loader import read_fbc
+from everpath.loaders.fbc.schemas import CatalogDocuments
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import UNREAD, Bundle, Catalog, Package
 from everpath.model.builder import CatalogBuilder

@@ -6,7 +6,7 @@ __all__ = ["SOURCE", "finding", "outcome", "rendered"]
 
 from typing import Any
 
-from everpath.loaders.positions import Location
+from everpath.loaders.source_positions import Location
 from everpath.model import Place
 from everpath.reporters import reporter
 from everpath.reporters.lint_report import LintReport

@@ -11,8 +11,8 @@ from everpath.layout.picture import Picture
 from everpath.layout.scene import Scene, Sighted, scenes
 from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place
-from everpath.rules.lint import check
-from everpath.simulate import Asked, released
+from everpath.rules.lint import lint
+from everpath.simulate import InstalledVersion, find_installed
 
 #: Names that end what they stand in, in one format or another.
 HOSTILE = (
@@ -29,9 +29,9 @@ HOSTILE = (
 def scenes_of(drawing: str, *installed: str) -> tuple[Scene, ...]:
     """A scene for each channel of a drawing, with the findings of all rules."""
     catalog = parse(dedent(drawing))
-    found = [Sighted(finding, "catalog.yaml", 1) for finding in check(catalog).findings]
+    found = [Sighted(finding, "catalog.yaml", 1) for finding in lint(catalog).findings]
     package = PackageGraph(catalog.packages[0])
-    return scenes(package.channels, found, [released([package], name)[0] for name in installed])
+    return scenes(package.channels, found, [find_installed([package], name)[0] for name in installed])
 
 
 def twins(drawing: str, *names: str) -> tuple[Scene, ...]:
@@ -55,8 +55,8 @@ def hostile_scenes() -> tuple[Scene, ...]:
     )
     bundles = tuple(Bundle(name, HOSTILE[0], f"1.{i}.0", place) for i, name in enumerate(HOSTILE))
     package = Package(HOSTILE[0], (), (Channel(HOSTILE[1], HOSTILE[0], place, entries),), bundles)
-    found = [Sighted(f, HOSTILE[0]) for f in check(Catalog("c", (package,))).findings]
-    return scenes(PackageGraph(package).channels, found, [Asked(HOSTILE[2], "1.2.0")])
+    found = [Sighted(f, HOSTILE[0]) for f in lint(Catalog("c", (package,))).findings]
+    return scenes(PackageGraph(package).channels, found, [InstalledVersion(HOSTILE[2], "1.2.0")])
 
 
 def edge_set(picture: Picture) -> set[tuple[str, str, str]]:

@@ -6,41 +6,46 @@ __all__ = ["answer", "answered", "brief", "simulated", "sources"]
 
 from collections.abc import Sequence
 
-from everpath.resolvers.extensions import Source
-from everpath.simulate import Row, Scenario, Sheet, released, rows, sheets
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.simulate import ChannelResult, Scenario, all_paths, find_installed, simulate_package
+from everpath.upgrade_paths import UpgradePath
 from graphs import package_graph
 
 
-def sources(*drawings: str, priorities: Sequence[int] = ()) -> list[Source]:
+def sources(*drawings: str, priorities: Sequence[int] = ()) -> list[ClusterCatalog]:
     """Catalogs `a`, `b`, … each with the package of a drawing."""
     ranks = [*priorities, *([0] * len(drawings))]
-    return [Source(chr(ord("a") + i), ranks[i], package_graph(text)) for i, text in enumerate(drawings)]
+    return [
+        ClusterCatalog(chr(ord("a") + i), ranks[i], package_graph(text)) for i, text in enumerate(drawings)
+    ]
 
 
 def simulated(
-    drawing: str | Sequence[Source], scenario: Scenario | None = None, installed: str | None = None
-) -> list[Sheet]:
+    drawing: str | Sequence[ClusterCatalog], scenario: Scenario | None = None, installed: str | None = None
+) -> list[ChannelResult]:
     """The sheets of a drawing, or of several catalogs."""
     served = sources(drawing) if isinstance(drawing, str) else drawing
-    asked = released([s.package for s in served if s.package], installed) if installed is not None else None
-    return list(sheets(served, scenario or Scenario(), asked, named=len(served) > 1))
+    asked = (
+        find_installed([s.package for s in served if s.package], installed) if installed is not None else None
+    )
+    return list(simulate_package(served, scenario or Scenario(), asked, with_catalog_names=len(served) > 1))
 
 
 def answered(
-    drawing: str | Sequence[Source], scenario: Scenario | None = None, installed: str | None = None
-) -> list[Row]:
+    drawing: str | Sequence[ClusterCatalog], scenario: Scenario | None = None, installed: str | None = None
+) -> list[UpgradePath]:
     """The rows of the same."""
-    return list(rows(simulated(drawing, scenario, installed)))
+    return list(all_paths(simulated(drawing, scenario, installed)))
 
 
-def answer(drawing: str, installed: str, policy: str, channel: str = "stable") -> Row:
+def answer(drawing: str, installed: str, policy: str, channel: str = "stable") -> UpgradePath:
     """The one row about an installed version."""
     [row] = (
-        r for r in answered(drawing) if (r.installed, r.policy, r.channel) == (installed, policy, channel)
+        r for r in answered(drawing) if (r.installed, r.resolver, r.channel) == (installed, policy, channel)
     )
     return row
 
 
-def brief(found: Sequence[Row]) -> list[str]:
+def brief(found: Sequence[UpgradePath]) -> list[str]:
     """`v0 b1 → b2 → b3 head`, a line for each row."""
-    return [f"{r.policy} {' → '.join((r.installed or '-', *r.path))} {r.end}" for r in found]
+    return [f"{r.resolver} {' → '.join((r.installed or '-', *r.hops))} {r.end}" for r in found]

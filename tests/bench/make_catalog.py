@@ -22,7 +22,7 @@ from zlib import crc32
 import semver
 import yaml
 
-from everpath.parsing import yaml11
+from everpath.parsing import yaml_parser
 
 Format = Literal["yaml", "json"]
 Json = dict[str, Any]
@@ -146,12 +146,12 @@ def _channel(package: str, name: str, bundles: list[_Bundle]) -> Json:
 def _bundle(package: str, files: dict[str, bytes]) -> _Bundle | None:
     manifests = (content for path, content in files.items() if "clusterserviceversion" in path)
     try:
-        csv = yaml11.load(next(manifests))
-        annotations = yaml11.load(files["metadata/annotations.yaml"])["annotations"]
+        csv = yaml_parser.load(next(manifests))
+        annotations = yaml_parser.load(files["metadata/annotations.yaml"])["annotations"]
         version = semver.Version.parse(csv["spec"]["version"])
         channels = tuple(part.strip() for part in annotations[f"{_PREFIX}channels.v1"].split(","))
         return _Bundle(version, channels, _blob(package, csv))
-    except (StopIteration, KeyError, TypeError, ValueError, AttributeError, yaml11.YamlProblem):
+    except (StopIteration, KeyError, TypeError, ValueError, AttributeError, yaml_parser.YamlProblem):
         # The corpus has its broken bundles; a benchmark is not the place to judge them.
         return None
 

@@ -30,12 +30,12 @@ from bench.serving import Costs, Server, serving_costs
 from bench.shapes import many_channels, many_heads, many_packages, one_channel, wrong_values
 from everpath.compare import compare
 from everpath.graph import PackageGraph
-from everpath.loaders.positions import locate
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
+from everpath.loaders.source_positions import locate
 from everpath.model import Catalog, Channel, Package
-from everpath.resolvers.extensions import Source
-from everpath.rules.lint import check
-from everpath.simulate import Scenario, rows, sheets
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.rules.lint import lint
+from everpath.simulate import Scenario, all_paths, simulate_package
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +264,9 @@ def _walked(packages: Sequence[Package]) -> tuple[float, int, int]:
     gc.disable()  # as the command does
     start, walks, hops = time.process_time(), 0, 0
     for package in packages:
-        source = Source("operatorhub", 0, PackageGraph(package))
-        for row in rows(sheets([source], Scenario())):
-            walks, hops = walks + 1, hops + len(row.path)
+        source = ClusterCatalog("operatorhub", 0, PackageGraph(package))
+        for row in all_paths(simulate_package([source], Scenario())):
+            walks, hops = walks + 1, hops + len(row.hops)
     gc.enable()
     return time.process_time() - start, walks, hops
 
@@ -344,7 +344,7 @@ def _seconds(path: Path, repeat: int) -> float:
         gc.disable()  # as the command does
         start = time.process_time()
         reading = read(str(path))
-        for finding in check(reading.catalog).findings:
+        for finding in lint(reading.catalog).findings:
             locate(finding.place, reading.sources)
         gc.enable()
         return time.process_time() - start

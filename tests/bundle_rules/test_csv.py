@@ -9,9 +9,9 @@ import pytest
 from everpath.model import Place
 from everpath.model.bundle_contents import BundleFolder, Contents, Manifest
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import Rule, rules_about
+from everpath.rules.registry import Rule, rules_for_subjects
 
-RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_for_subjects({"bundle folder"})}
 OURS = {
     "EP611": ("release-and-substitute", Severity.ERROR, ("opm",)),
     "EP612": ("skip-range", Severity.ERROR, ()),
@@ -115,7 +115,7 @@ def test_a_conversion_webhook_is_for_all_namespaces(listed: list[Any], blamed: s
     assert [p for p, _ in told(found)] == [
         ("spec", "webhookdefinitions", i, "conversionCRDs") for i in ((1, 3) if blamed else ())
     ]
-    assert all(flaw.because[0].startswith(f"{blamed} is ") for flaw in found)
+    assert all(str(flaw.because[0]).startswith(f"{blamed} is ") for flaw in found)
 
 
 def test_no_install_mode_is_listed_twice() -> None:

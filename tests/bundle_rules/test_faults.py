@@ -8,8 +8,8 @@ import pytest
 
 from bundle_faults import FAULTS, Fault
 from bundle_folders import good_bundle, judged, lay_out, rich_bundle
-from everpath.rules.lint import FOLDERS
-from everpath.rules.registry import rules_about
+from everpath.rules.lint import BUNDLE_SUBJECTS
+from everpath.rules.registry import rules_for_subjects
 
 every_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.rule} {fault.name}")
 
@@ -34,5 +34,5 @@ def test_a_fault_is_reported_where_it_is_with_a_fix(fault: Fault, tmp_path: Path
 
 
 def test_every_rule_about_folders_has_a_fault() -> None:
-    rules = {rule.id for rule in rules_about(FOLDERS) if rule.subject == "bundle folder"}
+    rules = {rule.id for rule in rules_for_subjects(BUNDLE_SUBJECTS) if rule.subject == "bundle folder"}
     assert rules == {fault.rule for fault in FAULTS}

@@ -9,9 +9,9 @@ import pytest
 from everpath.model import Place
 from everpath.model.bundle_contents import BundleFolder, Contents, Manifest
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import Rule, rules_about
+from everpath.rules.registry import Rule, rules_for_subjects
 
-RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_for_subjects({"bundle folder"})}
 CSV: dict[str, Any] = {"kind": "ClusterServiceVersion"}
 Told = list[tuple[tuple[str | int, ...], str]]
 
@@ -184,7 +184,10 @@ def test_a_crd_is_of_one_of_two_api_versions() -> None:
         (
             "2.yaml",
             ("apiVersion",),
-            "operator-sdk rejects the bundle: CustomResourceDefinition as.b.c has the apiVersion apiextensions.k8s.io/v2",
+            (
+                "operator-sdk rejects the bundle: CustomResourceDefinition as.b.c has the apiVersion "
+                "apiextensions.k8s.io/v2"
+            ),
         ),
         (
             "4.yaml",

@@ -9,7 +9,7 @@ import pytest
 from everpath.model import Place
 from everpath.model.bundle_contents import PackageManifest
 from everpath.rules.findings import Severity
-from everpath.rules.registry import rules_about
+from everpath.rules.registry import rules_for_subjects
 
 GOOD = {
     "packageName": "acme",
@@ -19,7 +19,7 @@ GOOD = {
 
 
 def said(body: dict[str, Any]) -> list[str]:
-    rules = rules_about({"package file"})
+    rules = rules_for_subjects({"package file"})
     flaws = [(rule.id, flaw) for rule in rules for flaw in rule.check(PackageManifest(Place("p.yaml"), body))]
     assert all(flaw.fix for _, flaw in flaws)
     return [f"{rule} {flaw.message}" for rule, flaw in flaws]
@@ -74,20 +74,20 @@ def test_one_channel_needs_no_default() -> None:
     ],
 )
 def test_every_fault_is_shown_where_it_is(body: dict[str, Any], places: list[tuple[str | int, ...]]) -> None:
-    rules = rules_about({"package file"})
+    rules = rules_for_subjects({"package file"})
     flaws = [flaw for rule in rules for flaw in rule.check(PackageManifest(Place("p.yaml"), body))]
     assert [flaw.place.pointer for flaw in flaws] == places
 
 
 def test_a_default_is_one_of_the_channels_there_are() -> None:
-    [rule] = [rule for rule in rules_about({"package file"}) if rule.id == "EP693"]
+    [rule] = [rule for rule in rules_for_subjects({"package file"}) if rule.id == "EP693"]
     for default in ("", "new"):
         [flaw] = rule.check(PackageManifest(Place("p.yaml"), GOOD | {"defaultChannel": default}))
         assert flaw.fix == "set it to one of stable and old"
 
 
 def test_package_files_are_judged_as_the_validator_of_their_name_does() -> None:
-    assert [(r.id, r.name, r.severity, r.validators) for r in rules_about({"package file"})] == [
+    assert [(r.id, r.name, r.severity, r.validators) for r in rules_for_subjects({"package file"})] == [
         ("EP691", "package-file-name", Severity.ERROR, ("packagemanifest",)),
         ("EP692", "package-file-channels", Severity.ERROR, ("packagemanifest",)),
         ("EP693", "package-file-default", Severity.ERROR, ("packagemanifest",)),

@@ -9,9 +9,9 @@ import pytest
 from everpath.model import Place
 from everpath.model.bundle_contents import BundleFolder, Contents, Manifest
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import Rule, rules_about
+from everpath.rules.registry import Rule, rules_for_subjects
 
-RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_for_subjects({"bundle folder"})}
 KEY = "operators.operatorframework.io.bundle."
 DEPLOYMENTS = ("spec", "install", "spec", "deployments")
 NOTES = Place("annotations.yaml")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bundles import write
-from everpath.loaders import fingerprint as module
-from everpath.loaders.fingerprint import fingerprint
+from everpath.loaders import code_fingerprint as module
+from everpath.loaders.code_fingerprint import fingerprint
 from remembering import much_later
 
 

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from bundles import csv, problems, read_packages, write, write_bundle
-from everpath.loaders.bundle import index_cache, kept_files
+from everpath import __version__
+from everpath.file_cache import FileCache
+from everpath.loaders.bundle import package_index
 from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS, FolderReader
-from everpath.loaders.bundle.index_cache import IndexCache
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.bundle.package_index import load_records
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.sources import MAX_DOCUMENT
 from everpath.model import UpdateMode
 from remembering import much_later
@@ -39,8 +41,8 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> IndexCache:
-    return IndexCache(tmp_path / "cache", much_later)
+def cache(tmp_path: Path) -> FileCache:
+    return FileCache(tmp_path / "cache", much_later)
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return files
 
 
-def _is_read_anew(repository: Path, cache: IndexCache, opened: list[str]) -> bool:
+def _is_read_anew(repository: Path, cache: FileCache, opened: list[str]) -> bool:
     """Whether the next reading trusts nothing; it always says what a reading without an index says."""
     del opened[:]
     catalog = read_packages(repository, cache=cache)
@@ -67,7 +69,7 @@ def _is_read_anew(repository: Path, cache: IndexCache, opened: list[str]) -> boo
 
 
 def test_the_second_reading_opens_no_file_and_says_the_same(
-    repository: Path, cache: IndexCache, opened: list[str]
+    repository: Path, cache: FileCache, opened: list[str]
 ) -> None:
     first = read_packages(repository, cache=cache)
     assert len(opened) == 8
@@ -77,7 +79,7 @@ def test_the_second_reading_opens_no_file_and_says_the_same(
 
 
 def test_what_is_kept_does_not_depend_on_the_default_mode(
-    repository: Path, cache: IndexCache, opened: list[str]
+    repository: Path, cache: FileCache, opened: list[str]
 ) -> None:
     (repository / "op" / "ci.yaml").unlink()
     read_packages(repository, cache=cache)
@@ -88,7 +90,7 @@ def test_what_is_kept_does_not_depend_on_the_default_mode(
 
 
 def test_a_path_is_the_same_from_wherever_it_is_named(
-    repository: Path, cache: IndexCache, opened: list[str], monkeypatch: pytest.MonkeyPatch
+    repository: Path, cache: FileCache, opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_packages(repository, cache=cache)
     monkeypatch.chdir(repository.parent)
@@ -135,7 +137,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_any_change_is_noticed(
-    repository: Path, cache: IndexCache, opened: list[str], change: Callable[[Path], object]
+    repository: Path, cache: FileCache, opened: list[str], change: Callable[[Path], object]
 ) -> None:
     before = read_packages(repository, cache=cache)
     change(repository)
@@ -145,7 +147,7 @@ def test_any_change_is_noticed(
 
 
 def test_only_the_package_that_changed_is_read_again(
-    repository: Path, cache: IndexCache, opened: list[str]
+    repository: Path, cache: FileCache, opened: list[str]
 ) -> None:
     read_packages(repository, cache=cache)
     write_bundle(repository / "other" / "1.1.0", "other.v1.1.0")
@@ -154,18 +156,18 @@ def test_only_the_package_that_changed_is_read_again(
     assert [Path(file).parts[0] for file in opened] == ["1.0.0", "1.0.0", "1.1.0", "1.1.0"]
 
 
-def test_a_package_that_went_is_forgotten(repository: Path, cache: IndexCache, opened: list[str]) -> None:
+def test_a_package_that_went_is_forgotten(repository: Path, cache: FileCache, opened: list[str]) -> None:
     read_packages(repository, cache=cache)
     shutil.rmtree(repository / "other")
     assert not _is_read_anew(repository, cache, opened)
-    assert list(cache.load(str(repository))) == ["op"]
+    assert list(load_records(cache, str(repository))) == ["op"]
 
 
-def test_an_index_that_says_it_all_is_not_written_again(repository: Path, cache: IndexCache) -> None:
+def test_an_index_that_says_it_all_is_not_written_again(repository: Path, cache: FileCache) -> None:
     read_packages(repository, cache=cache)
-    written = cache.file(str(repository)).stat().st_ino
+    written = cache.file(str(repository), "index").stat().st_ino
     read_packages(repository, cache=cache)
-    assert cache.file(str(repository)).stat().st_ino == written
+    assert cache.file(str(repository), "index").stat().st_ino == written
 
 
 def test_a_file_changed_in_the_tick_it_was_read_is_not_trusted(
@@ -177,23 +179,23 @@ def test_a_file_changed_in_the_tick_it_was_read_is_not_trusted(
         (newest + TIMESTAMP_RESOLUTION_NS, False),
         (newest + TIMESTAMP_RESOLUTION_NS + 1, True),
     ):
-        cache = IndexCache(tmp_path / str(clock), lambda now=clock: now)  # type: ignore[misc]
+        cache = FileCache(tmp_path / str(clock), lambda now=clock: now)  # type: ignore[misc]
         read_packages(repository, cache=cache)
         assert _is_read_anew(repository, cache, opened) is not is_trusted
 
 
 def test_a_file_from_the_future_is_never_trusted(
-    repository: Path, cache: IndexCache, opened: list[str]
+    repository: Path, cache: FileCache, opened: list[str]
 ) -> None:
     future = time.time_ns() + 10**6 * TIMESTAMP_RESOLUTION_NS
     os.utime(repository / CSV, ns=(future, future))
     read_packages(repository, cache=cache)
     assert _is_read_anew(repository, cache, opened)
-    assert list(cache.load(str(repository))) == ["other"]
+    assert list(load_records(cache, str(repository))) == ["other"]
 
 
 def test_what_could_not_be_read_is_not_kept(
-    repository: Path, cache: IndexCache, opened: list[str], monkeypatch: pytest.MonkeyPatch
+    repository: Path, cache: FileCache, opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(path: str, flags: int) -> int:
         raise PermissionError(13, "Permission denied", path)
@@ -201,31 +203,31 @@ def test_what_could_not_be_read_is_not_kept(
     with monkeypatch.context() as patched:
         patched.setattr(os, "open", refuse)
         assert "unreadable-document" in dict(problems(read_packages(repository, cache=cache)))
-    assert not cache.load(str(repository))
+    assert not load_records(cache, str(repository))
     assert _is_read_anew(repository, cache, opened)
 
 
 @posix
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes UTF-8 names only")
-def test_names_that_are_no_text_are_read_but_not_kept(repository: Path, cache: IndexCache) -> None:
+def test_names_that_are_no_text_are_read_but_not_kept(repository: Path, cache: FileCache) -> None:
     (repository / "op" / "1.0.0" / "metadata" / os.fsdecode(b"\xff.yaml")).write_text("")
     catalog = read_packages(repository, cache=cache)
     assert [p.name for p in catalog.packages] == ["op"]
-    assert list(cache.load(str(repository))) == ["other"]
+    assert list(load_records(cache, str(repository))) == ["other"]
 
 
 @posix
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes UTF-8 names only")
 def test_a_package_folder_whose_name_is_no_text_is_read_but_not_kept(
-    repository: Path, cache: IndexCache
+    repository: Path, cache: FileCache
 ) -> None:
     write_bundle(repository / os.fsdecode(b"\xff") / "1.0.0", "op.v2.0.0")
     catalog = read_packages(repository, cache=cache)
     assert "op.v2.0.0" in catalog.by_name["op"].by_name
-    assert sorted(cache.load(str(repository))) == ["op", "other"]
+    assert sorted(load_records(cache, str(repository))) == ["op", "other"]
 
 
-def test_a_thorough_reading_asks_no_index(repository: Path, cache: IndexCache, opened: list[str]) -> None:
+def test_a_thorough_reading_asks_no_index(repository: Path, cache: FileCache, opened: list[str]) -> None:
     read_packages(repository, cache=cache)
     del opened[:]
     read_packages(repository, cache=cache, thorough=True)
@@ -234,107 +236,106 @@ def test_a_thorough_reading_asks_no_index(repository: Path, cache: IndexCache, o
 
 @pytest.mark.parametrize("keep", [0, 1, 14, 15, 46, 47, 48, 200, -1])
 def test_a_torn_index_is_not_believed(
-    repository: Path, cache: IndexCache, opened: list[str], keep: int
+    repository: Path, cache: FileCache, opened: list[str], keep: int
 ) -> None:
     read_packages(repository, cache=cache)
-    file = cache.file(str(repository))
+    file = cache.file(str(repository), "index")
     file.write_bytes(file.read_bytes()[:keep])
-    assert cache.load(str(repository)) == {}
+    assert load_records(cache, str(repository)) == {}
     assert _is_read_anew(repository, cache, opened)
     assert not _is_read_anew(repository, cache, opened)
 
 
 @pytest.mark.parametrize("at", [0, 20, 60, 300, -1])
-def test_an_index_with_one_wrong_bit_is_not_believed(repository: Path, cache: IndexCache, at: int) -> None:
+def test_an_index_with_one_wrong_bit_is_not_believed(repository: Path, cache: FileCache, at: int) -> None:
     read_packages(repository, cache=cache)
-    file = cache.file(str(repository))
+    file = cache.file(str(repository), "index")
     content = bytearray(file.read_bytes())
     content[at] ^= 1
     file.write_bytes(content)
-    assert cache.load(str(repository)) == {}
+    assert load_records(cache, str(repository)) == {}
 
 
-def test_a_whole_file_that_is_no_index_is_not_believed(repository: Path, cache: IndexCache) -> None:
-    file = cache.file(str(repository))
-    file.parent.mkdir()
-    payload = b"\x93\x01\x02\x03"
-    file.write_bytes(kept_files.signed(payload) + payload)
-    assert cache.load(str(repository)) == {}
+def test_a_whole_file_that_is_no_index_is_not_believed(repository: Path, cache: FileCache) -> None:
+    key = (package_index._FORMAT, __version__)
+    cache.save(str(repository), "index", key, b"\x93\x01\x02\x03")
+    assert cache.load(str(repository), "index", key) is not None
+    assert load_records(cache, str(repository)) == {}
 
 
-def test_the_index_of_another_repository_is_not_believed(repository: Path, cache: IndexCache) -> None:
+def test_the_index_of_another_repository_is_not_believed(repository: Path, cache: FileCache) -> None:
     read_packages(repository, cache=cache)
     elsewhere = str(repository.parent / "elsewhere")
-    shutil.copy(cache.file(str(repository)), cache.file(elsewhere))
-    assert cache.load(elsewhere) == {}
+    shutil.copy(cache.file(str(repository), "index"), cache.file(elsewhere, "index"))
+    assert load_records(cache, elsewhere) == {}
 
 
 @pytest.mark.parametrize(("name", "value"), [("__version__", "0.0.0"), ("_FORMAT", 0)])
 def test_the_index_of_another_version_is_not_believed(
-    repository: Path, cache: IndexCache, monkeypatch: pytest.MonkeyPatch, name: str, value: object
+    repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch, name: str, value: object
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(index_cache, name, value)
+        patched.setattr(package_index, name, value)
         read_packages(repository, cache=cache)
-        assert cache.load(str(repository))
-    assert cache.load(str(repository)) == {}
+        assert load_records(cache, str(repository))
+    assert load_records(cache, str(repository)) == {}
 
 
 @posix
 def test_the_index_of_another_user_is_not_believed(
-    repository: Path, cache: IndexCache, monkeypatch: pytest.MonkeyPatch
+    repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_packages(repository, cache=cache)
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    assert cache.load(str(repository)) == {}
+    assert load_records(cache, str(repository)) == {}
 
 
 @posix
 @pytest.mark.parametrize("mode", [0o620, 0o602])
 def test_an_index_that_others_may_write_is_not_believed(
-    repository: Path, cache: IndexCache, mode: int
+    repository: Path, cache: FileCache, mode: int
 ) -> None:
     read_packages(repository, cache=cache)
-    cache.file(str(repository)).chmod(mode)
-    assert cache.load(str(repository)) == {}
+    cache.file(str(repository), "index").chmod(mode)
+    assert load_records(cache, str(repository)) == {}
 
 
 @posix
-def test_a_link_in_place_of_the_index_is_not_followed(repository: Path, cache: IndexCache) -> None:
+def test_a_link_in_place_of_the_index_is_not_followed(repository: Path, cache: FileCache) -> None:
     read_packages(repository, cache=cache)
-    file = cache.file(str(repository))
+    file = cache.file(str(repository), "index")
     target = file.rename(file.with_name("target"))
     file.symlink_to(target)
-    assert cache.load(str(repository)) == {}
+    assert load_records(cache, str(repository)) == {}
 
 
 @posix
-def test_a_pipe_in_place_of_the_index_does_not_block(repository: Path, cache: IndexCache) -> None:
-    file = cache.file(str(repository))
+def test_a_pipe_in_place_of_the_index_does_not_block(repository: Path, cache: FileCache) -> None:
+    file = cache.file(str(repository), "index")
     file.parent.mkdir()
     os.mkfifo(file)
-    assert cache.load(str(repository)) == {}
+    assert load_records(cache, str(repository)) == {}
 
 
 @posix
-def test_the_index_is_for_its_owner_alone(repository: Path, cache: IndexCache) -> None:
+def test_the_index_is_for_its_owner_alone(repository: Path, cache: FileCache) -> None:
     read_packages(repository, cache=cache)
-    assert cache.file(str(repository)).stat().st_mode & 0o777 == 0o600
+    assert cache.file(str(repository), "index").stat().st_mode & 0o777 == 0o600
     assert cache.folder.stat().st_mode & 0o777 == 0o700
     assert len(list(cache.folder.iterdir())) == 1
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    cache = IndexCache(tmp_path / "file" / "cache", much_later)
+    cache = FileCache(tmp_path / "file" / "cache", much_later)
     assert read_packages(repository, cache=cache) == read_packages(repository)
 
 
 def test_an_index_that_cannot_be_moved_into_place_leaves_the_old_one(
-    repository: Path, cache: IndexCache, monkeypatch: pytest.MonkeyPatch
+    repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_packages(repository, cache=cache)
-    before = cache.file(str(repository)).read_bytes()
+    before = cache.file(str(repository), "index").read_bytes()
     write_bundle(repository / "op" / "1.2.0", "op.v1.2.0")
 
     def refuse(*_: object) -> None:
@@ -350,8 +351,8 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> 
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", homeless)
-    assert IndexCache.of({}) is None
-    assert IndexCache.of({"EVERPATH_CACHE": "x"}) is not None
+    assert FileCache.from_environment({}) is None
+    assert FileCache.from_environment({"EVERPATH_CACHE": "x"}) is not None
 
 
 def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,11 +361,11 @@ def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folders = {
         name: cache and cache.folder
         for name, cache in {
-            "off": IndexCache.of({"EVERPATH_CACHE": "off"}),
-            "named": IndexCache.of({"EVERPATH_CACHE": "/x", "XDG_CACHE_HOME": "/y"}),
-            "xdg": IndexCache.of({"XDG_CACHE_HOME": str(tmp_path / "y")}),
-            "relative xdg": IndexCache.of({"XDG_CACHE_HOME": "y"}),
-            "home": IndexCache.of({}),
+            "off": FileCache.from_environment({"EVERPATH_CACHE": "off"}),
+            "named": FileCache.from_environment({"EVERPATH_CACHE": "/x", "XDG_CACHE_HOME": "/y"}),
+            "xdg": FileCache.from_environment({"XDG_CACHE_HOME": str(tmp_path / "y")}),
+            "relative xdg": FileCache.from_environment({"XDG_CACHE_HOME": "y"}),
+            "home": FileCache.from_environment({}),
         }.items()
     }
     assert folders == {
@@ -376,7 +377,7 @@ def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     }
 
 
-def test_each_share_has_an_index_of_its_own(repository: Path, cache: IndexCache, opened: list[str]) -> None:
+def test_each_share_has_an_index_of_its_own(repository: Path, cache: FileCache, opened: list[str]) -> None:
     def names(share: Share) -> set[str]:
         found = read_packages(repository, cache=cache, share=share)
         return {bundle.name for package in found.packages for bundle in package.bundles}

@@ -13,9 +13,12 @@ from pathlib import Path
 import pytest
 
 from bundles import write
-from everpath.cli import judging
-from everpath.loaders.bundle import verdicts
-from everpath.loaders.bundle.index_cache import IndexCache
+from everpath.app import lint_cache
+from everpath.app.config import Config
+from everpath.app.inputs import Inputs
+from everpath.app.lint import _PathLinter
+from everpath.file_cache import FileCache
+from everpath.loaders.bundle.package_index import load_records
 from everpath.model import Bundle, Catalog, Package, Place
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Selection
@@ -38,18 +41,18 @@ def repository(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> IndexCache:
-    return IndexCache(tmp_path / "cache", much_later)
+def cache(tmp_path: Path) -> FileCache:
+    return FileCache(tmp_path / "cache", much_later)
 
 
-def file(cache: IndexCache) -> Path:
+def file(cache: FileCache) -> Path:
     """Where verdicts are kept."""
     (found,) = cache.folder.glob("*.findings")
     return found
 
 
 def test_what_has_not_changed_is_not_judged_again_and_the_report_is_the_same(
-    repository: Path, cache: IndexCache
+    repository: Path, cache: FileCache
 ) -> None:
     fresh = freshly_judged(repository)
     assert {f.package for f in fresh.findings} == {"a", "b", "c"}
@@ -57,7 +60,7 @@ def test_what_has_not_changed_is_not_judged_again_and_the_report_is_the_same(
     assert judged(repository, cache) == (fresh, [])
 
 
-def test_only_the_folder_that_changed_is_judged_again(repository: Path, cache: IndexCache) -> None:
+def test_only_the_folder_that_changed_is_judged_again(repository: Path, cache: FileCache) -> None:
     judged(repository, cache)
     write_version(repository, "b", "1.2.0", replaces="b.v1.1.0")
     fresh = freshly_judged(repository)
@@ -96,7 +99,7 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_after_any_change_the_report_is_that_of_a_fresh_look(
-    repository: Path, cache: IndexCache, change: Callable[[Path], object]
+    repository: Path, cache: FileCache, change: Callable[[Path], object]
 ) -> None:
     before, _ = judged(repository, cache)
     change(repository)
@@ -106,7 +109,7 @@ def test_after_any_change_the_report_is_that_of_a_fresh_look(
 
 
 def test_folders_that_speak_about_one_package_are_judged_together_each_time(
-    repository: Path, cache: IndexCache
+    repository: Path, cache: FileCache
 ) -> None:
     write_version(repository, "d", "2.0.0", package="a", replaces="a.v1.2.0")
     fresh = freshly_judged(repository)
@@ -121,22 +124,22 @@ def _bundle(package: str, folder: str) -> Bundle:
     return Bundle(f"{package}.v1", package, "1.0.0", Place(f"operators/{folder}/1.0.0/csv.yaml"))
 
 
-def _reached(cache: IndexCache, catalog: Catalog, *findings: Finding) -> list[str]:
+def _reached(cache: FileCache, catalog: Catalog, *findings: Finding) -> list[str]:
     """The folders on which a verdict is kept, of a, b and c."""
-    reached = verdicts.Verdicts(cache, "operators", ())
-    reached.enter("operators")
-    reached.note({"a": STAMPS, "b": STAMPS, "c": STAMPS})
-    return sorted(reached.reached(catalog, findings))
+    written = lint_cache.LintCache(cache, "operators", ())
+    written.skip_unchanged("operators", [])
+    written.record_stamps({"a": STAMPS, "b": STAMPS, "c": STAMPS})
+    return sorted(written.encode(catalog, findings))
 
 
-def test_no_verdict_is_kept_on_folders_that_share_a_package(cache: IndexCache) -> None:
+def test_no_verdict_is_kept_on_folders_that_share_a_package(cache: FileCache) -> None:
     shared = Package("p", bundles=(_bundle("p", "a"), _bundle("p", "b")))
     own = Package("q", bundles=(_bundle("q", "c"),))
     assert _reached(cache, Catalog("test", (shared, own))) == ["c"]
     assert _reached(cache, Catalog("test", (own,))) == ["a", "b", "c"]
 
 
-def test_no_verdict_is_kept_on_a_folder_with_a_finding_about_another_s_package(cache: IndexCache) -> None:
+def test_no_verdict_is_kept_on_a_folder_with_a_finding_about_another_s_package(cache: FileCache) -> None:
     catalog = Catalog("test", (Package("p", bundles=(_bundle("p", "a"),)),))
 
     def finding(file: str) -> Finding:
@@ -147,26 +150,25 @@ def test_no_verdict_is_kept_on_a_folder_with_a_finding_about_another_s_package(c
     assert _reached(cache, catalog, finding("elsewhere/a/1.0.0/csv.yaml")) == []
 
 
-def test_no_verdict_is_kept_under_a_name_that_is_no_text(cache: IndexCache) -> None:
-    reached = verdicts.Verdicts(cache, "operators", ())
-    reached.enter("operators")
-    reached.note({"\udcff": STAMPS, "a": STAMPS})
-    assert list(reached.reached(Catalog("test"), ())) == ["a"]
+def test_no_verdict_is_kept_under_a_name_that_is_no_text(cache: FileCache) -> None:
+    written = lint_cache.LintCache(cache, "operators", ())
+    written.skip_unchanged("operators", [])
+    written.record_stamps({"\udcff": STAMPS, "a": STAMPS})
+    assert list(written.encode(Catalog("test"), ())) == ["a"]
 
 
-def test_a_verdict_of_wrong_types_does_not_stand(cache: IndexCache) -> None:
-    written, read = (verdicts.Verdicts(cache, "operators", ()) for _ in range(2))
-    written.enter("operators")
-    written.note({"a": STAMPS})
-    kept = written.reached(Catalog("test"), ())
-    written.keep((), {"a": kept["a"], "b": b"\x01"})
-    read.enter("operators")
-    assert not read.stands("b")
-    assert list(read._kept.folders) == ["a", "b"]
+def test_a_verdict_of_wrong_types_does_not_stand(cache: FileCache) -> None:
+    written, read = (lint_cache.LintCache(cache, "operators", ()) for _ in range(2))
+    written.skip_unchanged("operators", [])
+    written.record_stamps({"a": STAMPS})
+    encoded = written.encode(Catalog("test"), ())
+    written.save((), {"a": encoded["a"], "b": b"\x01"})
+    assert not read.skip_unchanged("operators", ["b"])
+    assert list(read._cached) == ["a", "b"]
 
 
 def test_a_folder_that_joins_another_s_package_costs_one_fresh_look_at_all(
-    repository: Path, cache: IndexCache
+    repository: Path, cache: FileCache
 ) -> None:
     judged(repository, cache)
     write_version(repository, "d", "2.0.0", package="a", replaces="a.v1.2.0")
@@ -177,19 +179,19 @@ def test_a_folder_that_joins_another_s_package_costs_one_fresh_look_at_all(
     ]
 
 
-def test_what_can_only_be_judged_as_a_whole_is_judged_once(tmp_path: Path, cache: IndexCache) -> None:
+def test_what_can_only_be_judged_as_a_whole_is_judged_once(tmp_path: Path, cache: FileCache) -> None:
     channel = "{schema: olm.channel, package: a, name: stable, entries: [{name: a.v1}]}"
     write(tmp_path / "catalog", {"a.yaml": channel})
     assert judged(tmp_path / "catalog", cache) == (freshly_judged(tmp_path / "catalog"), ["a"])
 
 
-def test_a_single_package_is_remembered_too(repository: Path, cache: IndexCache) -> None:
+def test_a_single_package_is_remembered_too(repository: Path, cache: FileCache) -> None:
     fresh = freshly_judged(repository / "a")
     assert judged(repository / "a", cache) == (fresh, ["a"])
     assert judged(repository / "a", cache) == (fresh, [])
 
 
-def test_another_question_is_not_answered_with_what_was_found(repository: Path, cache: IndexCache) -> None:
+def test_another_question_is_not_answered_with_what_was_found(repository: Path, cache: FileCache) -> None:
     judged(repository, cache)
     for selection in (
         Selection(rules=find_rules(["fork"])),
@@ -203,7 +205,7 @@ def test_another_question_is_not_answered_with_what_was_found(repository: Path, 
         assert packages == ["a", "b", "c"]
 
 
-def test_another_mode_is_another_question(repository: Path, cache: IndexCache) -> None:
+def test_another_mode_is_another_question(repository: Path, cache: FileCache) -> None:
     for package in "abc":
         (repository / package / "ci.yaml").unlink()
     first, _ = judged(repository, cache)
@@ -215,7 +217,7 @@ def test_another_mode_is_another_question(repository: Path, cache: IndexCache) -
 
 @pytest.mark.parametrize("limit", [{"packages": frozenset("a")}, {"channels": frozenset({"stable"})}])
 def test_a_limited_run_does_not_drive_out_what_is_known(
-    repository: Path, cache: IndexCache, limit: dict[str, frozenset[str]]
+    repository: Path, cache: FileCache, limit: dict[str, frozenset[str]]
 ) -> None:
     judged(repository, cache)
     judged(repository, cache, Selection(**limit))  # type: ignore[arg-type]
@@ -223,7 +225,7 @@ def test_a_limited_run_does_not_drive_out_what_is_known(
 
 
 def test_findings_name_files_as_the_user_named_the_folder(
-    repository: Path, cache: IndexCache, monkeypatch: pytest.MonkeyPatch
+    repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judged(repository, cache)
     monkeypatch.chdir(repository.parent)
@@ -232,37 +234,37 @@ def test_findings_name_files_as_the_user_named_the_folder(
     assert all(f.place.file.startswith("operators" + os.sep) for f in report.findings)
 
 
-def test_a_thorough_run_remembers_nothing(repository: Path, cache: IndexCache) -> None:
+def test_a_thorough_run_remembers_nothing(repository: Path, cache: FileCache) -> None:
     judged(repository, cache)
     assert judged(repository, cache, thorough=True)[1] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("sources", ["another", None])
 def test_what_other_sources_found_is_not_believed(
-    repository: Path, cache: IndexCache, monkeypatch: pytest.MonkeyPatch, sources: str | None
+    repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch, sources: str | None
 ) -> None:
     judged(repository, cache)
-    monkeypatch.setattr(verdicts, "fingerprint", lambda _: sources)
+    monkeypatch.setattr(lint_cache, "fingerprint", lambda _: sources)
     assert judged(repository, cache)[1] == ["a", "b", "c"]
 
 
 def test_where_sources_cannot_be_told_nothing_is_remembered(
-    repository: Path, cache: IndexCache, monkeypatch: pytest.MonkeyPatch
+    repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(verdicts, "fingerprint", lambda _: None)
+    monkeypatch.setattr(lint_cache, "fingerprint", lambda _: None)
     judged(repository, cache)
     assert judged(repository, cache)[1] == ["a", "b", "c"]
     assert not list(cache.folder.glob("*.findings"))
 
 
-def test_what_was_found_is_not_written_again(repository: Path, cache: IndexCache) -> None:
+def test_what_was_found_is_not_written_again(repository: Path, cache: FileCache) -> None:
     judged(repository, cache)
     written = file(cache).stat().st_ino
     judged(repository, cache)
     assert file(cache).stat().st_ino == written
 
 
-def test_what_is_gone_is_forgotten(repository: Path, cache: IndexCache) -> None:
+def test_what_is_gone_is_forgotten(repository: Path, cache: FileCache) -> None:
     judged(repository, cache)
     size = file(cache).stat().st_size
     shutil.rmtree(repository / "c")
@@ -270,23 +272,23 @@ def test_what_is_gone_is_forgotten(repository: Path, cache: IndexCache) -> None:
     assert file(cache).stat().st_size < size * 3 / 4
 
 
-def test_facts_of_what_was_not_judged_again_are_kept(repository: Path, cache: IndexCache) -> None:
+def test_facts_of_what_was_not_judged_again_are_kept(repository: Path, cache: FileCache) -> None:
     judged(repository, cache)
     write_version(repository, "b", "1.2.0", replaces="b.v1.1.0")
     judged(repository, cache)
-    assert sorted(cache.load(str(repository))) == ["a", "b", "c"]
+    assert sorted(load_records(cache, str(repository))) == ["a", "b", "c"]
 
 
 def test_a_file_that_may_change_once_more_under_its_stamp_is_judged_again(
     repository: Path, tmp_path: Path
 ) -> None:
-    moment = IndexCache(tmp_path / "cache", lambda: (repository / "c" / "ci.yaml").stat().st_ctime_ns)
+    moment = FileCache(tmp_path / "cache", lambda: (repository / "c" / "ci.yaml").stat().st_ctime_ns)
     fresh = freshly_judged(repository)
     assert [judged(repository, moment) for _ in range(2)] == [(fresh, ["a", "b", "c"])] * 2
 
 
 @pytest.mark.parametrize("keep", [0, 1, 14, 15, 46, 47, 48, 200, -1])
-def test_a_torn_file_is_not_believed(repository: Path, cache: IndexCache, keep: int) -> None:
+def test_a_torn_file_is_not_believed(repository: Path, cache: FileCache, keep: int) -> None:
     fresh, _ = judged(repository, cache)
     file(cache).write_bytes(file(cache).read_bytes()[:keep])
     assert judged(repository, cache) == (fresh, ["a", "b", "c"])
@@ -294,7 +296,7 @@ def test_a_torn_file_is_not_believed(repository: Path, cache: IndexCache, keep: 
 
 
 @pytest.mark.parametrize("at", [0, 20, 60, 300, -1])
-def test_a_file_with_one_wrong_bit_is_not_believed(repository: Path, cache: IndexCache, at: int) -> None:
+def test_a_file_with_one_wrong_bit_is_not_believed(repository: Path, cache: FileCache, at: int) -> None:
     fresh, _ = judged(repository, cache)
     content = bytearray(file(cache).read_bytes())
     content[at] ^= 1
@@ -302,9 +304,7 @@ def test_a_file_with_one_wrong_bit_is_not_believed(repository: Path, cache: Inde
     assert judged(repository, cache) == (fresh, ["a", "b", "c"])
 
 
-def test_what_was_found_elsewhere_is_not_believed(
-    repository: Path, cache: IndexCache, tmp_path: Path
-) -> None:
+def test_what_was_found_elsewhere_is_not_believed(repository: Path, cache: FileCache, tmp_path: Path) -> None:
     judged(repository, cache)
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(repository, elsewhere)
@@ -313,7 +313,7 @@ def test_what_was_found_elsewhere_is_not_believed(
 
 
 @posix
-def test_what_others_may_have_written_is_not_believed(repository: Path, cache: IndexCache) -> None:
+def test_what_others_may_have_written_is_not_believed(repository: Path, cache: FileCache) -> None:
     judged(repository, cache)
     file(cache).chmod(0o620)
     assert judged(repository, cache)[1] == ["a", "b", "c"]
@@ -321,7 +321,7 @@ def test_what_others_may_have_written_is_not_believed(repository: Path, cache: I
 
 @posix
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes UTF-8 names only")
-def test_a_folder_whose_name_is_no_text_is_judged_each_time(repository: Path, cache: IndexCache) -> None:
+def test_a_folder_whose_name_is_no_text_is_judged_each_time(repository: Path, cache: FileCache) -> None:
     write_version(repository, os.fsdecode(b"\xff"), "1.0.0", package="d", replaces="d.v0.9.0")
     fresh = freshly_judged(repository)
     assert judged(repository, cache)[0] == fresh
@@ -329,7 +329,7 @@ def test_a_folder_whose_name_is_no_text_is_judged_each_time(repository: Path, ca
 
 
 def test_a_repository_without_anything_to_judge_is_no_less_so_the_second_time(
-    tmp_path: Path, cache: IndexCache
+    tmp_path: Path, cache: FileCache
 ) -> None:
     write(tmp_path / "operators", {"a/1.0.0/manifests/crd.yaml": "kind: CustomResourceDefinition\n"})
     write(tmp_path / "operators", {"a/1.0.0/metadata/annotations.yaml": "annotations: {}\n"})
@@ -338,7 +338,7 @@ def test_a_repository_without_anything_to_judge_is_no_less_so_the_second_time(
 
 
 def test_what_a_child_found_can_be_told_to_its_parent() -> None:
-    part = judging._Judging(Selection(), None).part(Catalog("empty"), None)
+    part = _PathLinter(Inputs((), Config()), "", Selection()).lint_part(Catalog("empty"), None)
     assert pickle.loads(pickle.dumps(part)) == part
 
 

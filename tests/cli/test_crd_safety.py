@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commandline import Everpath
-from everpath.loaders.bundle.index_cache import IndexCache
+from everpath.file_cache import FileCache
 from remembering import much_later
 
 CSV = """apiVersion: operators.coreos.com/v1alpha1
@@ -145,8 +145,8 @@ def test_a_definition_that_cannot_be_read_is_named_by_file_and_line(
 def test_what_was_found_before_is_not_believed_when_a_definition_elsewhere_has_changed(
     project: Path, everpath: Everpath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache = IndexCache(project / "cache", clock=much_later)
-    monkeypatch.setattr("everpath.cli.inputs._cache", lambda: cache)
+    cache = FileCache(project / "cache", clock=much_later)
+    monkeypatch.setattr("everpath.app.inputs._file_cache", lambda: cache)
     shutil.copytree("bundles", "operators")
     judge = ("validate-graph", "operators", "--bundles", "bundles", "--select", "EP702")
     bundle(project, "2.0.0", "", "size: {type: integer}, unit: {type: string}")

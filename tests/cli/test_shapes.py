@@ -12,7 +12,7 @@ import pytest
 import everpath as surface
 from catalogs import fbc
 from commandline import Everpath
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.model import UpdateMode
 
 

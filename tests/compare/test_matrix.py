@@ -6,7 +6,7 @@ from everpath.compare import Outcome, Scope
 from everpath.compare.matrix import Matrix, MatrixRow, matrix
 from everpath.loaders.notation import parse
 from everpath.model import Catalog
-from everpath.resolvers.walks import End
+from everpath.upgrade_paths.hops import PathEnd
 
 CHAIN = "c: b\nb: a\na"
 
@@ -44,7 +44,7 @@ def test_a_package_that_is_gone_is_told_once_for_a_move() -> None:
     assert not found.moves[1].changes
     road = _row(found, "b").roads[1]
     assert road is not None
-    assert road.end is End.ERROR
+    assert road.end is PathEnd.ERROR
 
 
 def test_rows_that_go_on_as_before_do_not_differ() -> None:

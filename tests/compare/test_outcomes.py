@@ -83,7 +83,7 @@ def test_a_lost_head_strands_who_has_it_and_moves_back() -> None:
 def test_v1_says_in_its_own_words_that_nothing_is_left_for_a_version() -> None:
     [row] = [r for r in rows(CHAIN, "d: c\nc: a\na", "v1") if r.installed == "b"]
     assert row.new.failure is not None
-    assert row.new.failure.words == (
+    assert row.new.failure.message == (
         'error upgrading from currently installed version "2.0.0": '
         'no bundles found for package "p" in channels [stable]'
     )

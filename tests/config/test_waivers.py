@@ -9,7 +9,7 @@ import pytest
 
 from everpath.loaders.notation import parse
 from everpath.model import Place
-from everpath.rules.lint import Report, Selection, check, check_all
+from everpath.rules.lint import Report, Selection, build_report, lint, lint_catalog
 from everpath.rules.registry import find_rules
 from everpath.rules.waivers import Waiver
 
@@ -31,7 +31,7 @@ def waiver(**fields: Any) -> Waiver:
 
 def judged(*waivers: Waiver, **selected: Any) -> Report:
     selection = Selection(rules=find_rules(["fork", "EP9"]), **selected)
-    return check(FORKED, selection, waivers=waivers, today=TODAY)
+    return lint(FORKED, selection, waivers=waivers, today=TODAY)
 
 
 def said(report: Report) -> list[tuple[str, str | None]]:
@@ -56,8 +56,11 @@ def test_an_unused_waiver_is_reported_at_its_line() -> None:
 
 
 def test_a_waiver_used_in_one_of_several_catalogs_is_used() -> None:
-    report = check_all(
-        [CLEAN, FORKED, CLEAN], Selection(rules=find_rules(["fork", "EP9"])), waivers=[waiver()]
+    selection = Selection(rules=find_rules(["fork", "EP9"]))
+    report = build_report(
+        [lint_catalog(catalog, selection) for catalog in (CLEAN, FORKED, CLEAN)],
+        selection,
+        waivers=[waiver()],
     )
     assert said(report) == []
     assert report.packages == 3
@@ -76,14 +79,14 @@ def test_a_waiver_holds_through_its_last_day() -> None:
 
 
 def test_without_a_date_of_today_nothing_expires() -> None:
-    report = check(FORKED, Selection(rules=find_rules(["fork"])), waivers=[waiver(expires=date(2000, 1, 1))])
+    report = lint(FORKED, Selection(rules=find_rules(["fork"])), waivers=[waiver(expires=date(2000, 1, 1))])
     assert said(report) == []
 
 
 def unused(**selected: Any) -> bool:
     rules = selected.pop("rules", ["fork", "EP9"])
     limits = selected.pop("limits", {"entry": "zzz"})
-    report = check(
+    report = lint(
         FORKED, Selection(rules=find_rules(rules), **selected), waivers=[waiver(**limits)], today=TODAY
     )
     return any(finding.rule == "EP901" for finding in report.findings)

@@ -23,7 +23,7 @@ from everpath.loaders.bundle.bundle_folder import find_bundle_folders
 from everpath.manifest_access import FieldPath
 from everpath.model import Place
 from everpath.model.bundle_contents import PackageManifest
-from everpath.rules.registry import rules_about
+from everpath.rules.registry import rules_for_subjects
 
 pytestmark = pytest.mark.conformance
 
@@ -131,7 +131,7 @@ def test_they_say_what_we_say_of_package_files(
     file = lay_out({"p.package.yaml": GOOD | change}, tmp_path) / "p.package.yaml"
     theirs = said_upstream(oracle.ask({"ask": "packageManifest", "file": str(file)}))
     body = PackageManifest(Place("p"), GOOD | change)
-    ours = {(rule.id, "error") for rule in rules_about({"package file"}) if any(rule.check(body))}
+    ours = {(rule.id, "error") for rule in rules_for_subjects({"package file"}) if any(rule.check(body))}
     assert set(theirs) == ours
 
 

@@ -22,10 +22,10 @@ from conformance.oracle import Oracle
 from conformance.random_graphs import random_graph
 from conformance.registry_calls import calls
 from conformance.small_graphs import SmallGraph
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.fbc.acceptance import why_refused
 from everpath.loaders.fbc.blobs import read_blobs
 from everpath.loaders.packagemanifest.migration import Migration
-from everpath.loaders.reading import read
 from everpath.loaders.sources import Sources
 from everpath.server.catalog.snapshot import take_snapshot
 from everpath.server.index.model import Index

@@ -1,4 +1,4 @@
-"""everpath.resolvers.subscriptions against OLM v0's own resolver: every pick, and every word it fails with.
+"""everpath.resolvers.subscription against OLM v0's own resolver: every pick, and every word it fails with.
 
 Packages have several channels: whatever is installed is also asked about in every other channel.
 """
@@ -18,8 +18,8 @@ from conformance.random_graphs import OUTSIDERS, random_graph
 from conformance.small_graphs import PACKAGE, SmallEntry, SmallGraph, as_channel
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
-from everpath.resolvers.decisions import Decision, FailureKind, Installed
-from everpath.resolvers.subscriptions import CATALOG, SUBSCRIPTION, no_channel, resolve
+from everpath.resolvers.resolution import FailureKind, InstalledBundle, Resolution
+from everpath.resolvers.subscription import CATALOG, SUBSCRIPTION, no_channel_failure, resolve
 from everpath.versions import parse as parse_version
 
 pytestmark = pytest.mark.conformance
@@ -88,13 +88,13 @@ def theirs(outcome: Answer) -> str:
     return f"takes {outcome['pick']}"
 
 
-def ours(decision: Decision, channel: str) -> str:
+def ours(decision: Resolution, channel: str) -> str:
     if decision.failure is None:
         return f"takes {decision.next}"
     failure = decision.failure
-    if failure.kind is FailureKind.NO_CHANNEL and not failure.words:
-        failure = no_channel(PACKAGE, channel)
-    words = failure.words.replace(SUBSCRIPTION, "subscription").replace(CATALOG, "catalog/olm")
+    if failure.kind is FailureKind.NO_CHANNEL and not failure.message:
+        failure = no_channel_failure(PACKAGE, channel)
+    words = failure.message.replace(SUBSCRIPTION, "subscription").replace(CATALOG, "catalog/olm")
     return f"fails: {'panic: ' * (failure.kind is FailureKind.PANIC)}{words}"
 
 
@@ -102,8 +102,8 @@ def answers(
     graph: ChannelGraph | None, channel: str, starting: str | None, installed: list[tuple[str, str]]
 ) -> list[str]:
     """everpath's answers, in the order of the oracle's: a new Subscription, then everything installed."""
-    there = [None, *(Installed(name, parse_version(version)) for name, version in installed)]
-    return [ours(resolve(graph, each, starting=starting), channel) for each in there]
+    there = [None, *(InstalledBundle(name, parse_version(version)) for name, version in installed)]
+    return [ours(resolve(graph, each, starting_csv=starting), channel) for each in there]
 
 
 @pytest.mark.parametrize("seed", range(SHARDS))

@@ -12,11 +12,11 @@ from conformance.oracle import Answer, Oracle
 from conformance.oracle import Question as Asked
 from documents import Document, bundle, channel, package, text
 from everpath.graph import PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.model import Entry, Package
 from everpath.resolvers import olm_v1
-from everpath.resolvers.decisions import Decision, FailureKind, Installed
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension, resolve
+from everpath.resolvers.resolution import FailureKind, InstalledBundle, Resolution
 from everpath.versions import parse_or_none
 
 pytestmark = [pytest.mark.conformance, pytest.mark.corpus]
@@ -33,20 +33,24 @@ def test_every_version_of_every_package(
     for (graph, selected), answer in zip(asked, answers, strict=True):
         running = installations(graph.package)
         for installed, pick in zip(running, answer["picks"], strict=True):
-            ours = resolve([Source("hub", 0, graph)], Extension(graph.name, selected, installed=installed))
+            ours = resolve(
+                [ClusterCatalog("hub", 0, graph)], ClusterExtension(graph.name, selected, installed=installed)
+            )
             assert fate(ours, installed) == their_fate(pick), f"{graph.name} {selected} {installed}"
             count(counts, installed, ours)
             if selected and installed.name in graph.by_name[selected[0]].entries and ours.failure is None:
-                assert olm_v1.hops(graph.by_name[selected[0]])[installed.name] == ours.next
+                assert olm_v1.next_hops(graph.by_name[selected[0]])[installed.name] == ours.next
                 counts["as in bulk"] += 1
     shown = ", ".join(f"{number:,} {what}" for what, number in counts.items())
     record_property("counted", f"OLM v1, OperatorHub: {len(graphs)} packages, {shown}, 0 disagreements")
     assert counts["moves"] > 5_000
 
 
-def installations(found: Package) -> list[Installed]:
+def installations(found: Package) -> list[InstalledBundle]:
     return [
-        Installed(b.name, version) for b in found.bundles if (version := parse_or_none(b.version)) is not None
+        InstalledBundle(b.name, version)
+        for b in found.bundles
+        if (version := parse_or_none(b.version)) is not None
     ]
 
 
@@ -74,8 +78,8 @@ def entry(stated: Entry) -> Document:
     return {"name": stated.name, **{key: value for key, value in fields.items() if value}}
 
 
-def fate(decision: Decision, installed: Installed) -> str:
-    return decision.failure.words if decision.failure is not None else decision.next or installed.name
+def fate(decision: Resolution, installed: InstalledBundle) -> str:
+    return decision.failure.message if decision.failure is not None else decision.next or installed.name
 
 
 def their_fate(pick: Answer) -> str:
@@ -83,7 +87,7 @@ def their_fate(pick: Answer) -> str:
     return found
 
 
-def count(counts: Counter[str], installed: Installed, decision: Decision) -> None:
+def count(counts: Counter[str], installed: InstalledBundle, decision: Resolution) -> None:
     counts["questions"] += 1
     if decision.failure is not None:
         counts[decision.failure.kind] += 1

@@ -1,4 +1,4 @@
-"""`everpath.resolvers.extensions` and operator-controller's own resolver agree."""
+"""`everpath.resolvers.cluster_extension` and operator-controller's own resolver agree."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from conformance.oracle import Oracle
 from everpath.bundlegen import ReleaseMetadata, bundle_files
 from everpath.loaders.operator_manifests import read_operator
 from everpath.loaders.sources import Sources
-from everpath.parsing.go_yaml import yaml_text
+from everpath.parsing.yaml_writer import yaml_text
 from operator_sdk_projects import write_webhook
 
 pytestmark = pytest.mark.conformance

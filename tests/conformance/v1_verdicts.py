@@ -14,8 +14,8 @@ from conformance.oracle import Question as Asked
 from conformance.v1_questions import PACKAGE, Installation, Question
 from documents import Document, catalog, text
 from everpath.graph import PackageGraph
-from everpath.resolvers.decisions import Decision, FailureKind, Installed
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension, resolve
+from everpath.resolvers.resolution import FailureKind, InstalledBundle, Resolution
 from everpath.versions import parse_or_none
 
 
@@ -62,7 +62,7 @@ def _their_fate(pick: Answer) -> Fate:
 
 
 def by_everpath(question: Question) -> list[Fate]:
-    sources = [Source(s.name, s.priority, _package(s.documents)) for s in question.shelves]
+    sources = [ClusterCatalog(s.name, s.priority, _package(s.documents)) for s in question.shelves]
     return [
         _our_fate(installed, resolve(sources, _extension(question, installed)))
         for installed in question.installed
@@ -74,14 +74,14 @@ def _package(documents: tuple[Document, ...]) -> PackageGraph | None:
     return None if found is None else PackageGraph(found)
 
 
-def _extension(q: Question, installed: Installation | None) -> Extension:
-    running = None if installed is None else Installed(installed.name, parse_or_none(installed.version))
-    return Extension(PACKAGE, q.channels, q.version, q.self_certified, running)
+def _extension(q: Question, installed: Installation | None) -> ClusterExtension:
+    running = None if installed is None else InstalledBundle(installed.name, parse_or_none(installed.version))
+    return ClusterExtension(PACKAGE, q.channels, q.version, q.self_certified, running)
 
 
-def _our_fate(installed: Installation | None, decision: Decision) -> Fate:
+def _our_fate(installed: Installation | None, decision: Resolution) -> Fate:
     if decision.failure is not None:
-        kind, words = decision.failure.kind, decision.failure.words
+        kind, words = decision.failure.kind, decision.failure.message
         wordless = kind in (FailureKind.PANIC, FailureKind.UNREADABLE_VERSION)
         return Fate(failure=kind if wordless else words)
     name = decision.next or (installed.name if installed else "")

@@ -26,7 +26,7 @@ from everpath.loaders.notation import parse
 from everpath.model import Property
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0, opm
-from everpath.resolvers.decisions import FailureKind
+from everpath.resolvers.resolution import FailureKind
 from everpath.versions import parse as parse_version
 
 _GRAPH_COMPLAINTS: Final = ("no channel head", "multiple channel heads", "detected cycle", "channel contains")
@@ -83,10 +83,12 @@ def opm_by_oracle(answer: Answer) -> Complaints:
 def opm_by_everpath(graph: SmallGraph) -> Complaints:
     ranges = frozenset(e.skip_range for e in graph.entries if e.skip_range and not _parses(e.skip_range))
     versions = Counter(e.version for e in graph.entries)
-    return Complaints(_graph_complaint(opm.verdict(_model(graph))), ranges, max(versions.values()) > 1)
+    return Complaints(
+        _graph_complaint(opm.validate_channel(_model(graph))), ranges, max(versions.values()) > 1
+    )
 
 
-def _graph_complaint(verdict: opm.Verdict) -> str | None:
+def _graph_complaint(verdict: opm.ChannelValidation) -> str | None:
     if not verdict.heads:
         return "no channel head found in graph"
     if len(verdict.heads) > 1:
@@ -128,11 +130,11 @@ def _fate(outcome: Answer) -> str | None:
 def v0_by_everpath(graph: SmallGraph, outsider: str) -> Fates:
     """The answers of `hops`, and for outsiders of `candidates`."""
     model = _model(graph)
-    hops = olm_v0.hops(model)
+    hops = olm_v0.next_hops(model)
     if hops.failure is not None:
         return dict.fromkeys(("", *graph.names, *OUTSIDERS), _failure(hops.failure.kind))
     fates = {
-        "": olm_v0.fresh_install(model),
+        "": olm_v0.new_install(model),
         **{name: _candidate(model, name, outsider) for name in OUTSIDERS},
     }
     for name in graph.names:
@@ -147,7 +149,7 @@ def v0_by_everpath(graph: SmallGraph, outsider: str) -> Fates:
 def _candidate(model: ChannelGraph, installed: str, version: str | None) -> str | None:
     """The first candidate. Those are edges, so a crash is not among them: whoever asks must look for it."""
     parsed = parse_version(version) if version else None
-    chain = olm_v0.order(model).chain
+    chain = olm_v0.sort_channel(model).chain
     if parsed and any(model.ranges[n].panics_on(parsed) for n in model.panicking_entries if n in chain):
         return _failure(FailureKind.PANIC)
     edge = next(olm_v0.candidates(model, installed, parsed), None)

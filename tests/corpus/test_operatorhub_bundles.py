@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from everpath.loaders.bundle.bundle_folder import LintTarget, find_bundle_folders, load_folder_for_lint
+from everpath.loaders.bundle.bundle_folder import (
+    ValidationTarget,
+    find_bundle_folders,
+    load_bundle_for_validation,
+)
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Severity
-from everpath.rules.lint import FOLDERS, Judgement, Selection, judge_folders
+from everpath.rules.lint import BUNDLE_SUBJECTS, Report, Selection, build_report, lint_bundle
 
 pytestmark = pytest.mark.corpus
 
@@ -40,21 +44,22 @@ WARNINGS_AND_ERRORS = {
 
 
 @pytest.fixture(scope="module")
-def judgement(operatorhub: Path) -> Judgement:
+def report(operatorhub: Path) -> Report:
     paths = [path for _, path in find_bundle_folders(str(operatorhub)).folders][::20]
-    selection = Selection(subjects=FOLDERS, validators=frozenset(OPTIONAL))
-    return judge_folders((load_folder_for_lint(path, LintTarget()) for path in paths), selection)
+    selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
+    results = [lint_bundle(load_bundle_for_validation(path, ValidationTarget()), selection) for path in paths]
+    return build_report(results, selection)
 
 
-def test_every_bundle_is_found_and_read(operatorhub: Path, judgement: Judgement) -> None:
+def test_every_bundle_is_found_and_read(operatorhub: Path, report: Report) -> None:
     found = find_bundle_folders(str(operatorhub))
     assert len(found.folders) == 7722
     assert [Path(file).name for file in found.package_files] == ["litmuschaos.package.yaml"]
-    assert judgement.bundles == 387
-    assert not any(finding.unreadable for finding in judgement.findings)
+    assert report.bundles == 387
+    assert not any(finding.unreadable for finding in report.findings)
 
 
-def test_the_findings_are_those_that_were_counted(judgement: Judgement) -> None:
-    spoken = Counter(f.rule for f in judgement.findings if f.severity >= Severity.WARNING)
+def test_the_findings_are_those_that_were_counted(report: Report) -> None:
+    spoken = Counter(f.rule for f in report.findings if f.severity >= Severity.WARNING)
     del spoken["EP654"]
     assert spoken == WARNINGS_AND_ERRORS

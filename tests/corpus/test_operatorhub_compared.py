@@ -9,7 +9,7 @@ import pytest
 from everpath.compare import compare
 from everpath.compare.matrix import matrix
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.model import Catalog, Channel, Package
 
 pytestmark = pytest.mark.corpus

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.model import Catalog
 from everpath.resolvers import opm
-from everpath.rules.lint import Report, check
+from everpath.rules.lint import Report, lint
 
 pytestmark = pytest.mark.corpus
 
@@ -27,7 +27,7 @@ def catalog(operatorhub: Path) -> Catalog:
 
 @pytest.fixture(scope="module")
 def report(catalog: Catalog) -> Report:
-    return check(catalog)
+    return lint(catalog)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_several_heads_and_stranded_in_fact_are_the_same_four_channels(report: R
 
 
 def test_opm_would_refuse_six_channels_of_five_packages(channels: list[ChannelGraph]) -> None:
-    refused = {(g.package.name, g.name) for g in channels if not opm.verdict(g).accepted}
+    refused = {(g.package.name, g.name) for g in channels if not opm.validate_channel(g).is_valid}
     assert (len(refused), len({package for package, _ in refused})) == (6, 5)
 
 

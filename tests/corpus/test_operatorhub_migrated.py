@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bundles import write
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.packagemanifest.migration import Migration
-from everpath.loaders.reading import read
 from everpath.model import Catalog
 from package_manifests import complete, walks
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from everpath.loaders.bundle.index_cache import IndexCache
+from everpath.file_cache import FileCache
 from remembering import freshly_judged, judged, much_later
 
 pytestmark = pytest.mark.corpus
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.corpus
 def test_what_is_remembered_of_every_package_is_what_a_fresh_look_finds(
     operatorhub: Path, tmp_path: Path
 ) -> None:
-    cache = IndexCache(tmp_path / "cache", much_later)
+    cache = FileCache(tmp_path / "cache", much_later)
     fresh = freshly_judged(operatorhub)
     first, packages = judged(operatorhub, cache)
     assert len(packages) == 447

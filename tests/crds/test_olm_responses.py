@@ -13,7 +13,7 @@ from everpath.crd_upgrade_safety.crd import parse_crd
 from everpath.crd_upgrade_safety.unsafe_changes import OlmResponse
 from everpath.model import Place
 from everpath.model.bundle_contents import Manifest
-from everpath.rules.registry import rules_about
+from everpath.rules.registry import rules_for_subjects
 
 UPGRADES, REFUSES = OlmResponse.UPGRADES, OlmResponse.REFUSES
 
@@ -25,7 +25,7 @@ def find_changes(old: dict[str, Any], new: dict[str, Any]) -> list[UnsafeChange]
 
 def reporting_rules(reported: list[UnsafeChange]) -> set[str]:
     upgrade = Upgrade("a", "b", tuple(reported), (("v0", "stable"), ("v1", "stable")))
-    return {rule.id for rule in rules_about({"upgrade"}) if any(rule.check(upgrade))}
+    return {rule.id for rule in rules_for_subjects({"upgrade"}) if any(rule.check(upgrade))}
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.title)
@@ -210,7 +210,7 @@ def test_a_list_is_not_named_in_addition_to_its_items() -> None:
 
 def test_a_hop_that_only_v0_takes_has_no_v1_finding() -> None:
     reported = find_changes(crd_with({"type": "string"}), crd_with({"type": "string", "title": "t"}))
-    [rule] = [rule for rule in rules_about({"upgrade"}) if rule.id == "EP710"]
+    [rule] = [rule for rule in rules_for_subjects({"upgrade"}) if rule.id == "EP710"]
     assert not list(rule.check(Upgrade("a", "b", tuple(reported), (("v0", "stable"),))))
     [flaw] = rule.check(Upgrade("a", "b", tuple(reported), (("v0", "stable"), ("v1", "fast"))))
     assert flaw.because == ("OLM v1 upgrades along this hop in fast: it refuses it",)

@@ -8,7 +8,7 @@ from everpath.crd_upgrade_safety import UnsafeChange, Upgrade
 from everpath.crd_upgrade_safety.unsafe_changes import ChangeKind, OlmResponse, OlmResponses
 from everpath.model import Place
 from everpath.rules.findings import Severity
-from everpath.rules.registry import Rule, rules_about
+from everpath.rules.registry import Rule, rules_for_subjects
 
 RULES: dict[str, tuple[ChangeKind, str, Severity]] = {
     "EP701": ("stored-removed", "stored-version-removed", Severity.ERROR),
@@ -25,7 +25,7 @@ RULES: dict[str, tuple[ChangeKind, str, Severity]] = {
 }
 #: Rules about what only OLM v1 refuses.
 V1_RULES = {"EP710", "EP711"}
-RULES_BY_ID: dict[str, Rule] = {rule.id: rule for rule in rules_about({"upgrade"})}
+RULES_BY_ID: dict[str, Rule] = {rule.id: rule for rule in rules_for_subjects({"upgrade"})}
 
 
 def unsafe_change(kind: ChangeKind, file: str = "crd.yaml") -> UnsafeChange:

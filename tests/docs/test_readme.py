@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from console import ROOT
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.resolvers import opm
@@ -33,7 +33,7 @@ def test_the_table_of_what_opm_does_not_see_is_found() -> None:
 @pytest.mark.parametrize(("graph", "rules"), UNSEEN)
 def test_opm_accepts_what_the_table_says_it_accepts(graph: str, rules: str) -> None:
     [channel] = PackageGraph(parse(drawing(graph)).packages[0]).channels
-    assert opm.verdict(channel).accepted
+    assert opm.validate_channel(channel).is_valid
 
 
 @pytest.mark.parametrize(("graph", "rules"), UNSEEN)

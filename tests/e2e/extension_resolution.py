@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
-    "Resolution",
+    "ClusterResolution",
     "everpath_resolution",
     "extension_request",
     "possible_resolutions",
@@ -21,8 +21,8 @@ from conformance.v1_questions import PACKAGE, Installation, Question, Shelf
 from documents import Document, catalog
 from e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus
 from everpath.graph import PackageGraph
-from everpath.resolvers.decisions import Decision, FailureKind, Installed
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension, resolve
+from everpath.resolvers.resolution import FailureKind, InstalledBundle, Resolution
 from everpath.versions import parse, parse_or_none
 
 _RESOLVED: Final = re.compile(
@@ -32,7 +32,7 @@ _RESOLVED: Final = re.compile(
 _INVALID_VERSION: Final = "error getting resolved bundle version for bundle "
 
 
-class Resolution(NamedTuple):
+class ClusterResolution(NamedTuple):
     """The resolved bundle, its catalog and the message of the Deprecated condition; or the failure."""
 
     name: str = ""
@@ -78,25 +78,25 @@ def extension_request(name: str, question: Question, installed: Installation | N
     )
 
 
-def resolution_from_status(status: ExtensionStatus) -> Resolution:
+def resolution_from_status(status: ExtensionStatus) -> ClusterResolution:
     if status.has_panicked:
-        return Resolution(failure=FailureKind.PANIC)
+        return ClusterResolution(failure=FailureKind.PANIC)
     if found := _RESOLVED.search(status.progressing):
-        return Resolution(found["name"], found["version"], found["catalog"], status.deprecated)
+        return ClusterResolution(found["name"], found["version"], found["catalog"], status.deprecated)
     if status.progressing.startswith(_INVALID_VERSION):
-        return Resolution(failure=FailureKind.UNREADABLE_VERSION)
-    return Resolution(failure=status.progressing)
+        return ClusterResolution(failure=FailureKind.UNREADABLE_VERSION)
+    return ClusterResolution(failure=status.progressing)
 
 
-def everpath_resolution(question: Question) -> Resolution:
+def everpath_resolution(question: Question) -> ClusterResolution:
     (installed,) = question.installed
     return _resolution(question, installed, _decision(question, installed))
 
 
-def _decision(question: Question, installed: Installation | None) -> Decision:
-    sources = [Source(shelf.name, shelf.priority, _package(shelf)) for shelf in question.shelves]
-    running = None if installed is None else Installed(installed.name, parse_or_none(installed.version))
-    wanted = Extension(PACKAGE, question.channels, question.version, question.self_certified, running)
+def _decision(question: Question, installed: Installation | None) -> Resolution:
+    sources = [ClusterCatalog(shelf.name, shelf.priority, _package(shelf)) for shelf in question.shelves]
+    running = None if installed is None else InstalledBundle(installed.name, parse_or_none(installed.version))
+    wanted = ClusterExtension(PACKAGE, question.channels, question.version, question.self_certified, running)
     return resolve(sources, wanted)
 
 
@@ -105,20 +105,24 @@ def _package(shelf: Shelf) -> PackageGraph | None:
     return None if found is None else PackageGraph(found)
 
 
-def _resolution(question: Question, installed: Installation | None, decision: Decision) -> Resolution:
+def _resolution(
+    question: Question, installed: Installation | None, decision: Resolution
+) -> ClusterResolution:
     if decision.failure is not None:
-        kind, words = decision.failure.kind, decision.failure.words
-        return Resolution(
+        kind, words = decision.failure.kind, decision.failure.message
+        return ClusterResolution(
             failure=kind if kind in (FailureKind.PANIC, FailureKind.UNREADABLE_VERSION) else words
         )
     shelves = {shelf.name: shelf for shelf in question.shelves}
     name, source = _chosen_bundle(installed, decision), decision.catalog or ""
     shown = shelves[decision.deprecations].documents if decision.deprecations else ()
     version = _versions(shelves[source])[name]
-    return Resolution(name, str(parse(version)), source, _deprecation_message(shown, question.channels, name))
+    return ClusterResolution(
+        name, str(parse(version)), source, _deprecation_message(shown, question.channels, name)
+    )
 
 
-def _chosen_bundle(installed: Installation | None, decision: Decision) -> str:
+def _chosen_bundle(installed: Installation | None, decision: Resolution) -> str:
     """Return the chosen bundle, even if it is rejected for its dependencies."""
     if decision.failure is not None:
         return decision.failure.names[0] if decision.failure.kind is FailureKind.HAS_DEPENDENCIES else ""
@@ -148,7 +152,7 @@ def _deprecation_message(documents: tuple[Document, ...], channels: tuple[str, .
     )
 
 
-def possible_resolutions(question: Question) -> Iterator[Resolution]:
+def possible_resolutions(question: Question) -> Iterator[ClusterResolution]:
     """Yield all resolutions that operator-controller may choose at random.
 
     It lists catalogs and the documents of a package in random order. This decides which catalog's
@@ -169,7 +173,9 @@ def _reorder(shelves: tuple[Shelf, ...], order: tuple[str, ...]) -> tuple[Shelf,
     return tuple(replace(s, documents=tuple(sorted(s.documents, key=position))) for s in shelves)
 
 
-def _equivalent_resolutions(question: Question, installed: Installation | None) -> Iterator[Resolution]:
+def _equivalent_resolutions(
+    question: Question, installed: Installation | None
+) -> Iterator[ClusterResolution]:
     """Yield the resolution, and those with an equivalent bundle instead of the chosen one."""
     decision = _decision(question, installed)
     yield _resolution(question, installed, decision)

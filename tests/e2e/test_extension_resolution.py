@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.v1_questions import Installation, Question, Shelf
 from documents import Document, bundle, channel, deprecations, package
 from e2e.extension_resolution import (
-    Resolution,
+    ClusterResolution,
     everpath_resolution,
     possible_resolutions,
     resolution_from_status,
@@ -22,12 +22,14 @@ def bundles(**versions: str) -> list[Document]:
     return [bundle(name, version, package="p") for name, version in versions.items()]
 
 
-def resolutions(*shelves: Shelf, channels: tuple[str, ...] = (), installed: str = "") -> set[Resolution]:
+def resolutions(
+    *shelves: Shelf, channels: tuple[str, ...] = (), installed: str = ""
+) -> set[ClusterResolution]:
     running = Installation(*installed.split()) if installed else None
     return set(possible_resolutions(with_unique_catalogs("q", Question(shelves, (running,), channels))))
 
 
-def names(found: set[Resolution]) -> set[str]:
+def names(found: set[ClusterResolution]) -> set[str]:
     return {resolution.name for resolution in found}
 
 
@@ -57,7 +59,10 @@ def test_deprecated_bundle_of_the_same_version_is_not_chosen() -> None:
 def test_deprecations_of_any_catalog_may_be_shown() -> None:
     old = deprecations(("olm.package", "", "old"), package="p")
     found = resolutions(shelf(*bundles(a="1.0.0"), old, priority=1), shelf(*bundles(a="1.0.0"), letter="b"))
-    assert found == {Resolution("a", "1.0.0", "q-a", "p is old in q-a"), Resolution("a", "1.0.0", "q-a", "")}
+    assert found == {
+        ClusterResolution("a", "1.0.0", "q-a", "p is old in q-a"),
+        ClusterResolution("a", "1.0.0", "q-a", ""),
+    }
 
 
 def test_status_has_bundle_version_and_catalog() -> None:
@@ -65,9 +70,9 @@ def test_status_has_bundle_version_and_catalog() -> None:
         'terminal error: error parsing image reference "q-a": repository name must be canonical '
         'for resolved bundle "a" with version "1.0.0"'
     )
-    assert resolution_from_status(ExtensionStatus(message, "p is old in q-a")) == Resolution(
+    assert resolution_from_status(ExtensionStatus(message, "p is old in q-a")) == ClusterResolution(
         "a", "1.0.0", "q-a", "p is old in q-a"
     )
-    assert resolution_from_status(ExtensionStatus("no bundles found", "ignored")) == Resolution(
+    assert resolution_from_status(ExtensionStatus("no bundles found", "ignored")) == ClusterResolution(
         failure="no bundles found"
     )

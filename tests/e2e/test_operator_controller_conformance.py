@@ -1,4 +1,4 @@
-"""everpath.resolvers.extensions resolves like the real operator-controller."""
+"""everpath.resolvers.cluster_extension resolves like the real operator-controller."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from conformance.v1_questions import Question, random_question, smaller
 from conformance.v1_verdicts import kind_of
 from documents import bundle, channel, package, text
 from e2e.extension_resolution import (
-    Resolution,
+    ClusterResolution,
     everpath_resolution,
     extension_request,
     possible_resolutions,
@@ -28,7 +28,7 @@ from e2e.extension_resolution import (
 from e2e.servers.binaries import Binaries
 from e2e.servers.control_plane import ControlPlane
 from e2e.servers.operator_controller import ExtensionRequest, ExtensionStatus, OperatorController
-from everpath.resolvers.admission import LONGEST_VERSION, VERSION_PATTERN, version_refusal
+from everpath.resolvers.cluster_extension_crd import MAX_VERSION_LENGTH, VERSION_PATTERN, version_range_error
 
 pytestmark = pytest.mark.e2e
 
@@ -79,7 +79,7 @@ def test_version_pattern_is_that_of_the_crd(binaries: Binaries) -> None:
     spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     version_schema = spec["source"]["properties"]["catalog"]["properties"]["version"]
     [rule] = version_schema["x-kubernetes-validations"]
-    assert version_schema["maxLength"] == LONGEST_VERSION
+    assert version_schema["maxLength"] == MAX_VERSION_LENGTH
     assert rule["rule"] == f"self.matches({json.dumps(VERSION_PATTERN)})"
 
 
@@ -94,7 +94,7 @@ def test_everpath_warns_of_versions_that_the_api_server_rejects(
         requests[name].version: bool(status.rejected)
         for name, status in operator_controller.resolve_all(requests)
     }
-    assert is_rejected == {text: version_refusal(text) is not None for text in VERSIONS}
+    assert is_rejected == {text: version_range_error(text) is not None for text in VERSIONS}
     assert {*is_rejected.values()} == {True, False}
 
 
@@ -140,7 +140,7 @@ def test_random_questions(
     counts: Counter[str] = Counter()
     disagreements: list[tuple[Question, str]] = []
     for question, status in resolve_questions(operator_controller, "q", questions):
-        has_warning = bool(question.version) and version_refusal(question.version) is not None
+        has_warning = bool(question.version) and version_range_error(question.version) is not None
         assert has_warning == bool(status.rejected), f"{question.version!r}: {status.rejected or 'accepted'}"
         if status.rejected:
             assert "spec.source.catalog.version" in status.rejected
@@ -209,7 +209,7 @@ def shrink(operator_controller: OperatorController, question: Question, message:
     return message
 
 
-def count(counts: Counter[str], question: Question, resolution: Resolution) -> None:
+def count(counts: Counter[str], question: Question, resolution: ClusterResolution) -> None:
     (installed,) = question.installed
     counts["questions"] += 1
     counts[kind_of(resolution.name, resolution.failure, installed.name if installed else None)] += 1

@@ -7,8 +7,15 @@ import pytest
 from documents import Document, bundle, catalog, channel, deprecations
 from documents import package as declared
 from everpath.graph import Edge, EdgeKind, PackageGraph
-from everpath.resolvers.decisions import Failure, Installed
-from everpath.resolvers.offers import Offer, Source, Wish, as_served, best_offer, layers
+from everpath.resolvers.catalog_candidates import (
+    Candidate,
+    CandidateFilter,
+    ClusterCatalog,
+    best_candidate,
+    served_package,
+    split_repeated_entries,
+)
+from everpath.resolvers.resolution import InstalledBundle, ResolutionFailure
 from everpath.versions import parse_or_none
 from graphs import package_graph
 
@@ -25,11 +32,11 @@ def _told(graph: PackageGraph) -> list[list[str]]:
 
 def test_a_package_that_says_nothing_twice_is_served_as_it_is() -> None:
     for graph in (_graph(), _graph(deprecations(("olm.bundle", "op.v1.0.0", "old")))):
-        assert as_served(graph) is graph
+        assert served_package(graph) is graph
 
 
 def test_of_two_channels_with_one_name_the_last_is_served() -> None:
-    served = as_served(_graph(channel("op.v2.0.0"), channel("op.v1.0.0", name="fast")))
+    served = served_package(_graph(channel("op.v2.0.0"), channel("op.v1.0.0", name="fast")))
     assert [(c.name, [*c.by_name]) for c in served.package.channels] == [
         ("stable", ["op.v2.0.0"]),
         ("fast", ["op.v1.0.0"]),
@@ -38,53 +45,62 @@ def test_of_two_channels_with_one_name_the_last_is_served() -> None:
 
 
 def test_of_two_bundles_with_one_name_the_last_is_served() -> None:
-    served = as_served(_graph(bundle("op.v2.0.0", "2.0.0+1")))
+    served = served_package(_graph(bundle("op.v2.0.0", "2.0.0+1")))
     assert [b.version for b in served.package.bundles] == ["1.0.0", "2.0.0+1"]
     assert len(served.channels) == 1
 
 
 def test_of_several_deprecations_the_last_is_served() -> None:
     said = [deprecations(("olm.bundle", name, "old")) for name in ("a", "b", "c")]
-    assert _told(as_served(_graph(*said[:2]))) == [["b"]]
-    assert _told(as_served(_graph(*said))) == [["c"]]
-    assert _told(as_served(_graph(said[0], channel("op.v1.0.0")))) == [["a"]]
+    assert _told(served_package(_graph(*said[:2]))) == [["b"]]
+    assert _told(served_package(_graph(*said))) == [["c"]]
+    assert _told(served_package(_graph(said[0], channel("op.v1.0.0")))) == [["a"]]
 
 
 @pytest.mark.parametrize("only", [declared(), channel("op.v1.0.0"), bundle("op.v1.0.0"), deprecations()])
 def test_a_catalog_knows_a_package_of_which_it_has_any_document(only: Document) -> None:
     """What is installed is read then, and stops everything if it has no version that parses."""
     package = PackageGraph(catalog(only).by_name["op"])
-    assert isinstance(best_offer(Source("c", 0, package), Wish(installed=Installed("x", None))), Failure)
+    assert isinstance(
+        best_candidate(
+            ClusterCatalog("c", 0, package), CandidateFilter(installed=InstalledBundle("x", None))
+        ),
+        ResolutionFailure,
+    )
 
 
 def test_a_bundle_in_no_channel_is_on_offer_unless_channels_are_asked_for() -> None:
-    source = Source("c", 0, _graph(bundle("op.v3.0.0")))
+    source = ClusterCatalog("c", 0, _graph(bundle("op.v3.0.0")))
     for channels, name in (((), "op.v3.0.0"), (("stable",), "op.v2.0.0")):
-        found = best_offer(source, Wish(channels))
-        assert isinstance(found, Offer)
+        found = best_candidate(source, CandidateFilter(channels))
+        assert isinstance(found, Candidate)
         assert found.bundle.name == name
 
 
 @pytest.mark.parametrize("drawing", ["b3@2.0.0+1{}\nb2@2.0.0+2{}", "b2@2.0.0+2{}\nb3@2.0.0+1{}"])
 def test_of_two_ranges_the_one_of_the_higher_release_is_the_edge(drawing: str) -> None:
     span = ": - / - / <2.0.0"
-    source = Source("c", 0, package_graph(drawing.format(span, span)))
-    found = best_offer(source, Wish(installed=Installed("b1", parse_or_none("1.0.0"))))
-    assert isinstance(found, Offer)
+    source = ClusterCatalog("c", 0, package_graph(drawing.format(span, span)))
+    found = best_candidate(source, CandidateFilter(installed=InstalledBundle("b1", parse_or_none("1.0.0"))))
+    assert isinstance(found, Candidate)
     assert found.edge == Edge("b2", "b1", EdgeKind.RANGE)
     assert not found.is_installed
 
 
 def test_an_edge_to_an_entry_without_a_bundle_leads_to_no_offer() -> None:
-    source = Source("c", 0, package_graph("b9?: b1\nb2: b1\nb1"))
-    found = best_offer(source, Wish(installed=Installed("b1", parse_or_none("1.0.0"))))
-    assert isinstance(found, Offer)
+    source = ClusterCatalog("c", 0, package_graph("b9?: b1\nb2: b1\nb1"))
+    found = best_candidate(source, CandidateFilter(installed=InstalledBundle("b1", parse_or_none("1.0.0"))))
+    assert isinstance(found, Candidate)
     assert found.bundle.name == "b2"
 
 
 def test_a_channel_is_its_only_layer_unless_it_has_an_entry_twice() -> None:
     [graph] = _graph().channels
-    assert [*layers(graph)] == [graph]
+    assert [*split_repeated_entries(graph)] == [graph]
     names = ("b", "a", "b", "a", "c", "b")
     [doubled] = PackageGraph(catalog(channel(*({"name": n} for n in names))).by_name["op"]).channels
-    assert [[*layer.entries] for layer in layers(doubled)] == [["b", "a", "c"], ["b", "a"], ["b"]]
+    assert [[*layer.entries] for layer in split_repeated_entries(doubled)] == [
+        ["b", "a", "c"],
+        ["b", "a"],
+        ["b"],
+    ]

@@ -9,8 +9,8 @@ import pytest
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place, Property
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.decisions import Failure, FailureKind
-from everpath.resolvers.walks import Destination, End, destinations, walk
+from everpath.resolvers.resolution import FailureKind, ResolutionFailure
+from everpath.upgrade_paths.hops import LastEntry, PathEnd, hops_from, last_entries
 from everpath.versions import parse
 from graphs import channel_graph
 
@@ -18,38 +18,38 @@ from graphs import channel_graph
 
 
 def test_opm_walks_the_replaces_chain_from_the_head() -> None:
-    verdict = opm.verdict(channel_graph("c: b\nb: a\na"))
-    assert verdict == opm.Verdict(("c",), ("c", "b", "a"))
-    assert verdict.accepted
+    verdict = opm.validate_channel(channel_graph("c: b\nb: a\na"))
+    assert verdict == opm.ChannelValidation(("c",), ("c", "b", "a"))
+    assert verdict.is_valid
 
 
 def test_opm_walks_on_to_a_name_that_is_no_entry_and_ends_there() -> None:
-    assert opm.verdict(channel_graph("b: gone")).chain == ("b", "gone")
+    assert opm.validate_channel(channel_graph("b: gone")).chain == ("b", "gone")
 
 
 def test_opm_halts_before_the_first_name_that_anybody_skips() -> None:
-    verdict = opm.verdict(channel_graph("d: c\nc: b\nb: a\na: - / b"))
+    verdict = opm.validate_channel(channel_graph("d: c\nc: b\nb: a\na: - / b"))
     assert verdict.chain == ("d", "c")
     assert verdict.stranded == ("a",)
-    assert not verdict.accepted
+    assert not verdict.is_valid
 
 
 def test_opm_has_no_opinion_of_a_chain_without_one_head() -> None:
-    assert opm.verdict(channel_graph("b\na")) == opm.Verdict(("a", "b"))
-    assert opm.verdict(channel_graph("b: a\na: b")) == opm.Verdict(())
-    assert not opm.verdict(channel_graph("b\na")).accepted
+    assert opm.validate_channel(channel_graph("b\na")) == opm.ChannelValidation(("a", "b"))
+    assert opm.validate_channel(channel_graph("b: a\na: b")) == opm.ChannelValidation(())
+    assert not opm.validate_channel(channel_graph("b\na")).is_valid
 
 
 def test_opm_names_the_cycle_from_where_it_closes() -> None:
-    verdict = opm.verdict(channel_graph("d: c\nc: b\nb: a\na: c"))
+    verdict = opm.validate_channel(channel_graph("d: c\nc: b\nb: a\na: c"))
     assert verdict.chain == ("d", "c", "b", "a")
     assert verdict.cycle == ("c", "b", "a", "c")
     assert verdict.stranded == ()
-    assert not verdict.accepted
+    assert not verdict.is_valid
 
 
 def test_opm_sorts_whom_it_calls_stranded_and_exempts_the_skipped() -> None:
-    verdict = opm.verdict(channel_graph("d\nc: b\nb: c\na: b / a"))
+    verdict = opm.validate_channel(channel_graph("d\nc: b\nb: c\na: b / a"))
     assert verdict.stranded == ("b", "c")
 
 
@@ -65,18 +65,18 @@ def test_opm_sorts_whom_it_calls_stranded_and_exempts_the_skipped() -> None:
     ],
 )
 def test_opm_complains_in_its_own_words(drawing: str, words: str | None) -> None:
-    assert opm.verdict(channel_graph(drawing)).words == words
+    assert opm.validate_channel(channel_graph(drawing)).error == words
 
 
 # OLM v0
 
 
 def test_v0_orders_the_chain_without_skipped_entries() -> None:
-    assert olm_v0.order(channel_graph("d: c\nc: b / b\nb: a\na")).chain == ("d", "c", "a")
+    assert olm_v0.sort_channel(channel_graph("d: c\nc: b / b\nb: a\na")).chain == ("d", "c", "a")
 
 
 def test_v0_stops_at_a_name_that_is_no_entry() -> None:
-    assert olm_v0.order(channel_graph("b: gone")).chain == ("b",)
+    assert olm_v0.sort_channel(channel_graph("b: gone")).chain == ("b",)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_v0_stops_at_a_name_that_is_no_entry() -> None:
     [
         (
             "b: a\na: b",
-            Failure(
+            ResolutionFailure(
                 FailureKind.NO_HEAD,
                 ("a", "b"),
                 'no channel heads (entries not replaced by another entry) found in channel "stable" of '
@@ -93,7 +93,7 @@ def test_v0_stops_at_a_name_that_is_no_entry() -> None:
         ),
         (
             "b\na",
-            Failure(
+            ResolutionFailure(
                 FailureKind.SEVERAL_HEADS,
                 ("a", "b"),
                 "a unique replacement chain within a channel is required to determine the relative order "
@@ -103,7 +103,7 @@ def test_v0_stops_at_a_name_that_is_no_entry() -> None:
         ),
         (
             "d: c\nc: b\nb: a\na: c",
-            Failure(
+            ResolutionFailure(
                 FailureKind.CYCLE,
                 ("c", "b", "a", "c"),
                 'a cycle exists in the chain of replacement beginning with "d" in channel "stable" of '
@@ -112,7 +112,7 @@ def test_v0_stops_at_a_name_that_is_no_entry() -> None:
         ),
         (
             "z\nc: b\nb: a\na: b",
-            Failure(
+            ResolutionFailure(
                 FailureKind.CYCLE,
                 ("b", "a", "b"),
                 'a cycle exists in the chain of replacement beginning with "c" in channel "stable" of '
@@ -121,33 +121,33 @@ def test_v0_stops_at_a_name_that_is_no_entry() -> None:
         ),
     ],
 )
-def test_v0_fails_as_a_whole(drawing: str, failure: Failure) -> None:
+def test_v0_fails_as_a_whole(drawing: str, failure: ResolutionFailure) -> None:
     graph = channel_graph(drawing)
-    assert olm_v0.order(graph) == olm_v0.Order(failure=failure)
-    assert olm_v0.hops(graph) == olm_v0.Hops(failure=failure)
+    assert olm_v0.sort_channel(graph) == olm_v0.SortedChannel(failure=failure)
+    assert olm_v0.next_hops(graph) == olm_v0.ChannelHops(failure=failure)
 
 
 def test_v0_names_the_ends_of_each_chain_without_what_is_skipped() -> None:
-    failure = olm_v0.order(channel_graph("e: d\nd: c\nc: b\nb: a\na\nz: b\ny: - / a, d\nx: a")).failure
+    failure = olm_v0.sort_channel(channel_graph("e: d\nd: c\nc: b\nb: a\na\nz: b\ny: - / a, d\nx: a")).failure
     assert failure is not None
-    assert failure.words.endswith(": e...b, x, y, z...b")
+    assert failure.message.endswith(": e...b, x, y, z...b")
 
 
 def test_v0_names_the_end_of_a_chain_that_runs_into_another() -> None:
-    failure = olm_v0.order(channel_graph("e: c\nc: a\na\nz: y\ny: c")).failure
+    failure = olm_v0.sort_channel(channel_graph("e: c\nc: a\na\nz: y\ny: c")).failure
     assert failure is not None
-    assert failure.words.endswith(": e...a, z...a")
+    assert failure.message.endswith(": e...a, z...a")
 
 
 def test_v0_installs_the_head() -> None:
-    assert olm_v0.fresh_install(channel_graph("c: b\nb: a\na")) == "c"
+    assert olm_v0.new_install(channel_graph("c: b\nb: a\na")) == "c"
 
 
 def test_v0_installs_no_prohibited_entry() -> None:
     graph = channel_graph("c: b\nb: a\na\n%prohibited c")
-    assert olm_v0.prohibited(graph) == {"c": "carries olm.deprecated"}
-    assert olm_v0.fresh_install(graph) == "b"
-    assert olm_v0.fresh_install(channel_graph("a\n%prohibited a")) is None
+    assert olm_v0.uninstallable(graph) == {"c": "carries olm.deprecated"}
+    assert olm_v0.new_install(graph) == "b"
+    assert olm_v0.new_install(channel_graph("a\n%prohibited a")) is None
 
 
 def providing(*kinds: object) -> ChannelGraph:
@@ -164,57 +164,57 @@ API = {"group": "a.io", "version": "v1", "kind": "A"}
 @pytest.mark.parametrize("again", [API, {"Group": "a.io", "VERSION": "v1", "kind": "A", "more": 1}])
 def test_v0_installs_no_entry_that_provides_an_api_twice(again: dict[str, object]) -> None:
     graph = providing(API, again)
-    assert olm_v0.prohibited(graph) == {"b": "provides a.io/v1 A twice"}
-    assert olm_v0.fresh_install(graph) == "a"
-    assert olm_v0.hops(graph).next == {"b": None, "a": None}
+    assert olm_v0.uninstallable(graph) == {"b": "provides a.io/v1 A twice"}
+    assert olm_v0.new_install(graph) == "a"
+    assert olm_v0.next_hops(graph).next == {"b": None, "a": None}
 
 
 def test_what_go_reads_as_nothing_is_an_api_too() -> None:
-    assert "b" in olm_v0.prohibited(providing({}, None))
-    assert "b" in olm_v0.prohibited(providing({"kind": "A"}, {"kind": "A", "group": None}))
-    assert "b" in olm_v0.prohibited(providing({**API, "group": ""}, {**API, "group": None}))
+    assert "b" in olm_v0.uninstallable(providing({}, None))
+    assert "b" in olm_v0.uninstallable(providing({"kind": "A"}, {"kind": "A", "group": None}))
+    assert "b" in olm_v0.uninstallable(providing({**API, "group": ""}, {**API, "group": None}))
 
 
 def test_a_second_spelling_of_a_key_may_make_one_api_of_two() -> None:
     """To Go the sign of Kelvin is a k, and the last key of a name counts."""
     others = [{**API, "kind": kind, "\u212aind": "A"} for kind in "BC"]
-    assert "b" in olm_v0.prohibited(providing(API, others[0]))
-    assert "b" in olm_v0.prohibited(providing(*others))
+    assert "b" in olm_v0.uninstallable(providing(API, others[0]))
+    assert "b" in olm_v0.uninstallable(providing(*others))
 
 
 def test_apis_that_differ_are_no_repetition() -> None:
-    assert olm_v0.prohibited(providing(API, {**API, "kind": "B"}, {**API, "group": "b.io"})) == {}
+    assert olm_v0.uninstallable(providing(API, {**API, "kind": "B"}, {**API, "group": "b.io"})) == {}
 
 
 @pytest.mark.parametrize("other", [{**API, "version": "v2"}, {**API, "kind": 0}, "A", ["A"]])
 def test_another_api_or_none_is_no_repetition(other: object) -> None:
-    assert olm_v0.prohibited(providing(API, other, "A", ["A"])) == {}
+    assert olm_v0.uninstallable(providing(API, other, "A", ["A"])) == {}
 
 
 def test_an_api_that_is_required_as_well_is_provided_once() -> None:
     graph = providing(API)
     required = Property("olm.gvk.required", API, Place("f"))
     bundles = tuple(b._replace(properties=(*b.properties, required)) for b in graph.package.bundles)
-    assert olm_v0.prohibited(ChannelGraph(graph.channel, graph.package._replace(bundles=bundles))) == {}
+    assert olm_v0.uninstallable(ChannelGraph(graph.channel, graph.package._replace(bundles=bundles))) == {}
 
 
 def test_v1_takes_either_of_two_builds_of_one_version_afresh() -> None:
     graph = channel_graph("c@2.0.0+2\nb@2.0.0+1\na@1.0.0")
-    assert olm_v1.fresh_install(graph) == "c"
-    assert olm_v1.fresh_installs(graph) == ("c", "b")
+    assert olm_v1.new_install(graph) == "c"
+    assert olm_v1.new_installs(graph) == ("c", "b")
 
 
 def test_what_go_refuses_to_read_hides_no_repetition_behind_it() -> None:
-    assert "b" in olm_v0.prohibited(providing("A", API, API))
+    assert "b" in olm_v0.uninstallable(providing("A", API, API))
 
 
 def test_v0_installs_nothing_from_a_channel_it_cannot_order() -> None:
-    assert olm_v0.fresh_install(channel_graph("b\na")) is None
+    assert olm_v0.new_install(channel_graph("b\na")) is None
 
 
 def test_v0_upgrades_to_no_prohibited_entry() -> None:
     graph = channel_graph("c: b / - / <3.0.0\nb: a\na\n%prohibited c")
-    assert olm_v0.hops(graph).next == {"c": None, "b": None, "a": "b"}
+    assert olm_v0.next_hops(graph).next == {"c": None, "b": None, "a": "b"}
     assert list(olm_v0.candidates(graph, "b")) == []
 
 
@@ -233,46 +233,50 @@ def test_v0_weighs_candidates_for_a_version_from_elsewhere() -> None:
 
 def test_v0_stays_where_an_entry_accepts_itself_before_anybody_nearer() -> None:
     graph = channel_graph("b2: b1 / - / >=2.0.0\nb1: - / - / <=1.0.0")
-    assert olm_v0.hops(graph).next == {"b2": None, "b1": "b2"}
+    assert olm_v0.next_hops(graph).next == {"b2": None, "b1": "b2"}
 
 
 def test_v0_panics_for_whoever_a_candidate_s_range_has_no_answer() -> None:
     graph = channel_graph("b3: b2 / - / <1.5.0 || || =9.0.0\nb2: b1 / - / <0.1.0 || || =9.0.0\nb1")
-    panics = olm_v0.hops(graph).failures
-    assert panics == {"b3": olm_v0.panic("b3"), "b2": olm_v0.panic("b3"), "b1": olm_v0.panic("b2")}
+    panics = olm_v0.next_hops(graph).failures
+    assert panics == {
+        "b3": olm_v0.panic_failure("b3"),
+        "b2": olm_v0.panic_failure("b3"),
+        "b1": olm_v0.panic_failure("b2"),
+    }
     assert panics["b1"].kind is FailureKind.PANIC
     assert panics["b1"].names == ("b2",)
 
 
 def test_v0_does_not_ask_the_range_of_a_skipped_entry() -> None:
-    assert olm_v0.hops(channel_graph("b3: - / b2\nb2: - / - / <0.1.0 || || =9.0.0")).failures == {}
+    assert olm_v0.next_hops(channel_graph("b3: - / b2\nb2: - / - / <0.1.0 || || =9.0.0")).failures == {}
 
 
 def test_v0_panics_for_nobody_whom_the_first_arm_answers() -> None:
-    assert olm_v0.hops(channel_graph("b2: b1 / - / <9.0.0 || || =9.0.0\nb1")).failures == {}
+    assert olm_v0.next_hops(channel_graph("b2: b1 / - / <9.0.0 || || =9.0.0\nb1")).failures == {}
 
 
 def test_a_group_version_and_kind_are_read_as_go_reads_them() -> None:
     whole = {"group": "a.io", "version": "v1", "kind": "A"}
-    assert olm_v0.gvk(whole) == ("a.io", "v1", "A")
-    assert olm_v0.gvk({key.upper(): value for key, value in whole.items()}) == ("a.io", "v1", "A")
-    assert olm_v0.gvk({"kind": "A", "group": None, "extra": 1}) == ("", "", "A")
-    assert olm_v0.gvk({}) == olm_v0.gvk(None) == ("", "", "")
-    assert olm_v0.gvk("a.io/v1 A") is None
+    assert olm_v0.parse_gvk(whole) == ("a.io", "v1", "A")
+    assert olm_v0.parse_gvk({key.upper(): value for key, value in whole.items()}) == ("a.io", "v1", "A")
+    assert olm_v0.parse_gvk({"kind": "A", "group": None, "extra": 1}) == ("", "", "A")
+    assert olm_v0.parse_gvk({}) == olm_v0.parse_gvk(None) == ("", "", "")
+    assert olm_v0.parse_gvk("a.io/v1 A") is None
 
 
 def test_a_group_version_or_kind_that_is_no_text_is_refused() -> None:
     for values in product(("a", 1), repeat=3):
-        read = olm_v0.gvk(dict(zip(("group", "version", "kind"), values, strict=True)))
+        read = olm_v0.parse_gvk(dict(zip(("group", "version", "kind"), values, strict=True)))
         assert read == (values if 1 not in values else None)
-    assert olm_v0.gvk({"kind": 1}) is None
+    assert olm_v0.parse_gvk({"kind": 1}) is None
 
 
 @pytest.mark.parametrize("other", ["GROUP", "gRoup"])
 def test_of_two_spellings_of_a_key_go_takes_the_last_in_order_of_bytes(other: str) -> None:
-    assert olm_v0.gvk({"group": "b.io", other: "a.io"}) == ("b.io", "", "")
+    assert olm_v0.parse_gvk({"group": "b.io", other: "a.io"}) == ("b.io", "", "")
     # The Kelvin sign is a k to Go, and comes behind it.
-    assert olm_v0.gvk({"group": "a.io", "version": "v1", "kind": "A", "\N{KELVIN SIGN}ind": "B"}) == (
+    assert olm_v0.parse_gvk({"group": "a.io", "version": "v1", "kind": "A", "\N{KELVIN SIGN}ind": "B"}) == (
         "a.io",
         "v1",
         "B",
@@ -285,13 +289,13 @@ def test_of_two_spellings_of_a_key_go_takes_the_last_in_order_of_bytes(other: st
 def test_v1_ranks_by_version_and_the_deprecated_behind_all_others() -> None:
     graph = channel_graph("b1\nb3\nb2\nb4\n%deprecated b4: old\n%deprecated b3: old")
     assert olm_v1.ranking(graph) == {"b2": 0, "b1": 1, "b4": 2, "b3": 3}
-    assert olm_v1.fresh_install(graph) == "b2"
+    assert olm_v1.new_install(graph) == "b2"
 
 
 def test_v1_leaves_out_entries_without_a_bundle() -> None:
     graph = channel_graph("b2?: b1\nb1")
     assert olm_v1.ranking(graph) == {"b1": 0}
-    assert olm_v1.hops(graph) == {"b2": None, "b1": None}
+    assert olm_v1.next_hops(graph) == {"b2": None, "b1": None}
 
 
 def test_v1_ranks_an_unreadable_version_lowest() -> None:
@@ -309,7 +313,7 @@ def test_v1_orders_equal_versions_by_build_metadata_as_releases() -> None:
 
 
 def test_v1_installs_nothing_where_there_is_no_bundle() -> None:
-    assert olm_v1.fresh_install(channel_graph("b2?")) is None
+    assert olm_v1.new_install(channel_graph("b2?")) is None
 
 
 def test_v1_weighs_the_highest_version_first_and_none_below_the_installed() -> None:
@@ -328,12 +332,12 @@ def test_v1_weighs_every_candidate_for_a_version_from_elsewhere() -> None:
 
 
 def test_v1_moves_on_whoever_runs_an_entry_without_a_bundle() -> None:
-    assert olm_v1.hops(channel_graph("b2: b1\nb1?"))["b1"] == "b2"
+    assert olm_v1.next_hops(channel_graph("b2: b1\nb1?"))["b1"] == "b2"
 
 
 def test_v1_moves_a_deprecated_entry_down_to_one_that_is_not() -> None:
     graph = channel_graph("b2: b1\nb1: - / b2\n%deprecated b2: old")
-    assert olm_v1.hops(graph) == {"b2": "b1", "b1": None}
+    assert olm_v1.next_hops(graph) == {"b2": "b1", "b1": None}
 
 
 @pytest.mark.parametrize(
@@ -350,51 +354,51 @@ def test_v1_moves_a_deprecated_entry_down_to_one_that_is_not() -> None:
     ],
 )
 def test_v1_moves_a_deprecated_entry_to_its_twin_that_is_not(drawing: str, target: str | None) -> None:
-    assert olm_v1.hops(channel_graph(f"{drawing}\n%deprecated x: old"))["x"] == target
+    assert olm_v1.next_hops(channel_graph(f"{drawing}\n%deprecated x: old"))["x"] == target
 
 
 # Walks
 
 
 def test_a_walk_visits_every_hop_up_to_the_last() -> None:
-    assert walk({"a": "b", "b": "c", "c": None}, "a") == ("b", "c")
-    assert walk({"a": None}, "a") == ()
-    assert walk({}, "a") == ()
+    assert hops_from({"a": "b", "b": "c", "c": None}, "a") == ("b", "c")
+    assert hops_from({"a": None}, "a") == ()
+    assert hops_from({}, "a") == ()
 
 
 def test_a_walk_in_a_circle_ends_where_it_closes() -> None:
     hops = {"a": "b", "b": "c", "c": "b"}
-    assert walk(hops, "a") == ("b", "c", "b")
-    assert walk(hops, "b") == ("c", "b")
+    assert hops_from(hops, "a") == ("b", "c", "b")
+    assert hops_from(hops, "b") == ("c", "b")
 
 
 def test_destinations_tell_arrived_from_stranded_and_lost() -> None:
     hops = {"a": "b", "b": None, "c": "d", "d": None, "e": "f", "f": "g", "g": "f"}
-    assert destinations(hops, "b", hops) == {
-        "a": Destination("b", End.HEAD),
-        "b": Destination("b", End.HEAD),
-        "c": Destination("d", End.STRANDED),
-        "d": Destination("d", End.STRANDED),
-        "e": Destination("f", End.LOOP),
-        "f": Destination("f", End.LOOP),
-        "g": Destination("f", End.LOOP),
+    assert last_entries(hops, "b", hops) == {
+        "a": LastEntry("b", PathEnd.HEAD),
+        "b": LastEntry("b", PathEnd.HEAD),
+        "c": LastEntry("d", PathEnd.STRANDED),
+        "d": LastEntry("d", PathEnd.STRANDED),
+        "e": LastEntry("f", PathEnd.LOOP),
+        "f": LastEntry("f", PathEnd.LOOP),
+        "g": LastEntry("f", PathEnd.LOOP),
     }
 
 
 def test_whoever_joins_a_known_walk_ends_where_it_ends() -> None:
     hops = {"b": None, "a": "b", "z": "a", "f": "g", "g": "f", "e": "g"}
-    ends = destinations(hops, None, hops)
-    assert ends["z"] == Destination("b", End.STRANDED)
-    assert ends["e"] == ends["g"] == Destination("f", End.LOOP)
+    ends = last_entries(hops, None, hops)
+    assert ends["z"] == LastEntry("b", PathEnd.STRANDED)
+    assert ends["e"] == ends["g"] == LastEntry("f", PathEnd.LOOP)
 
 
 def test_only_the_asked_entries_and_those_on_their_way_have_a_destination() -> None:
     hops = {"a": "b", "b": "c", "c": None, "d": None}
-    assert destinations(hops, "c", ["a"]).keys() == {"a", "b", "c"}
+    assert last_entries(hops, "c", ["a"]).keys() == {"a", "b", "c"}
 
 
 def test_the_words_of_ends_and_failures_are_a_contract() -> None:
-    assert [end.value for end in End] == ["head", "stranded", "loop", "error"]
+    assert [end.value for end in PathEnd] == ["head", "stranded", "loop", "error"]
     assert [kind.value for kind in FailureKind] == [
         "no head",
         "several heads",

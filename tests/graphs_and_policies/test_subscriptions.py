@@ -6,72 +6,83 @@ import pytest
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place, Property
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark, Verdict
-from everpath.resolvers.subscriptions import CATALOG, SUBSCRIPTION, no_channel, resolve
+from everpath.resolvers.resolution import (
+    CandidateResult,
+    FailureKind,
+    InstalledBundle,
+    Resolution,
+    ResolutionFailure,
+    TraceStep,
+)
+from everpath.resolvers.subscription import CATALOG, SUBSCRIPTION, no_channel_failure, resolve
 from everpath.versions import parse
 from graphs import channel_graph
 
 CHAIN = "b3: b2\nb2: b1\nb1"
 
 
-def at(name: str, version: str | None = None) -> Installed:
-    return Installed(name, parse(version) if version else None)
+def at(name: str, version: str | None = None) -> InstalledBundle:
+    return InstalledBundle(name, parse(version) if version else None)
 
 
-def heard(graph: ChannelGraph, installed: Installed | None, starting: str | None = None) -> list[Remark]:
-    remarks: list[Remark] = []
-    resolve(graph, installed, starting=starting, hear=remarks.append)
+def heard(
+    graph: ChannelGraph, installed: InstalledBundle | None, starting: str | None = None
+) -> list[TraceStep]:
+    remarks: list[TraceStep] = []
+    resolve(graph, installed, starting_csv=starting, trace=remarks.append)
     return remarks
 
 
-def sentences(graph: ChannelGraph, installed: Installed | None, starting: str | None = None) -> list[str]:
-    return [f"{r.entry} {r.verdict}: {r.reason}" for r in heard(graph, installed, starting)]
+def sentences(
+    graph: ChannelGraph, installed: InstalledBundle | None, starting: str | None = None
+) -> list[str]:
+    return [f"{r.entry} {r.result}: {r.reason}" for r in heard(graph, installed, starting)]
 
 
 def test_an_entry_moves_to_whoever_replaces_it() -> None:
-    assert resolve(channel_graph(CHAIN), at("b1")) == Decision("b2")
+    assert resolve(channel_graph(CHAIN), at("b1")) == Resolution("b2")
 
 
 def test_the_head_stays() -> None:
-    assert resolve(channel_graph(CHAIN), at("b3")) == Decision(None)
+    assert resolve(channel_graph(CHAIN), at("b3")) == Resolution(None)
 
 
 def test_what_is_in_no_channel_is_matched_by_its_name() -> None:
     graph = channel_graph("b3: b2\nb2: gone / lost")
-    assert resolve(graph, at("gone")) == Decision("b2")
-    assert resolve(graph, at("lost", "7.0.0")) == Decision("b2")
-    assert resolve(graph, at("unheard-of", "7.0.0")) == Decision(None)
+    assert resolve(graph, at("gone")) == Resolution("b2")
+    assert resolve(graph, at("lost", "7.0.0")) == Resolution("b2")
+    assert resolve(graph, at("unheard-of", "7.0.0")) == Resolution(None)
 
 
 def test_what_is_in_no_channel_is_matched_by_its_version() -> None:
     graph = channel_graph("b3: b2 / - / <1.0.0\nb2")
-    assert resolve(graph, at("stranger", "0.9.0")) == Decision("b3")
-    assert resolve(graph, at("stranger", "1.0.0")) == Decision(None)
-    assert resolve(graph, at("stranger")) == Decision(None)
+    assert resolve(graph, at("stranger", "0.9.0")) == Resolution("b3")
+    assert resolve(graph, at("stranger", "1.0.0")) == Resolution(None)
+    assert resolve(graph, at("stranger")) == Resolution(None)
 
 
 def test_the_version_on_the_cluster_counts_and_not_the_one_the_channel_gives_the_name() -> None:
     graph = channel_graph("b3: b2 / - / <0.5.0\nb2: b1\nb1")
-    assert resolve(graph, at("b1")) == Decision("b2")
-    assert resolve(graph, at("b1", "0.1.0")) == Decision("b3")
+    assert resolve(graph, at("b1")) == Resolution("b2")
+    assert resolve(graph, at("b1", "0.1.0")) == Resolution("b3")
 
 
 def test_an_entry_that_accepts_itself_before_anybody_else_stays() -> None:
     graph = channel_graph("b3: b2\nb2: b1 / - / =2.0.0\nb1: - / - / =2.0.0")
-    assert resolve(graph, at("other", "2.0.0")) == Decision("b2")
-    assert resolve(graph, at("b2")) == Decision("b3")
-    assert resolve(channel_graph("b2: b1 / - / =2.0.0\nb1: - / - / =2.0.0"), at("b2")) == Decision(None)
+    assert resolve(graph, at("other", "2.0.0")) == Resolution("b2")
+    assert resolve(graph, at("b2")) == Resolution("b3")
+    assert resolve(channel_graph("b2: b1 / - / =2.0.0\nb1: - / - / =2.0.0"), at("b2")) == Resolution(None)
 
 
 def test_a_prohibited_entry_is_passed_by_for_the_next_that_accepts() -> None:
     graph = channel_graph("b3: b2 / b1\nb2: - / - / =1.0.0\nb1\n%prohibited b3")
-    assert resolve(graph, at("b1")) == Decision("b2")
-    assert resolve(channel_graph("b2: b1\nb1\n%prohibited b2"), at("b1")) == Decision(None)
+    assert resolve(graph, at("b1")) == Resolution("b2")
+    assert resolve(channel_graph("b2: b1\nb1\n%prohibited b2"), at("b1")) == Resolution(None)
 
 
 def test_a_new_subscription_gets_the_head_or_the_first_below_it_that_may_be_installed() -> None:
-    assert resolve(channel_graph(CHAIN), None) == Decision("b3")
-    assert resolve(channel_graph(f"{CHAIN}\n%prohibited b3"), None) == Decision("b2")
+    assert resolve(channel_graph(CHAIN), None) == Resolution("b3")
+    assert resolve(channel_graph(f"{CHAIN}\n%prohibited b3"), None) == Resolution("b2")
 
 
 def test_a_channel_of_which_nothing_may_be_installed_fails_in_olm_s_words() -> None:
@@ -79,60 +90,63 @@ def test_a_channel_of_which_nothing_may_be_installed_fails_in_olm_s_words() -> N
     failure = resolve(graph, None).failure
     assert failure is not None
     assert (failure.kind, failure.names) == (FailureKind.NOTHING_INSTALLABLE, ("b3", "b2", "b10"))
-    assert failure.words.replace(f"{CATALOG}/stable/", "").replace(SUBSCRIPTION, "s") == (
+    assert failure.message.replace(f"{CATALOG}/stable/", "").replace(SUBSCRIPTION, "s") == (
         "constraints not satisfiable: bundle b10 is deprecated, bundle b2 is deprecated, "
         "bundle b3 is deprecated, subscription s exists, "
         "subscription s requires at least one of b3, b2 or b10"
     )
-    assert resolve(graph, at("b10")) == Decision(None)  # who has it keeps it
+    assert resolve(graph, at("b10")) == Resolution(None)  # who has it keeps it
 
 
 def test_starting_csv_is_installed_even_if_it_is_skipped() -> None:
-    assert resolve(channel_graph("b3: b1 / b2\nb2\nb1"), None, starting="b2") == Decision("b2")
+    assert resolve(channel_graph("b3: b1 / b2\nb2\nb1"), None, starting_csv="b2") == Resolution("b2")
 
 
 def test_starting_csv_is_installed_out_of_a_channel_that_is_broken_otherwise() -> None:
-    assert resolve(channel_graph("b3\nb2\nb1"), None, starting="b1") == Decision("b1")
+    assert resolve(channel_graph("b3\nb2\nb1"), None, starting_csv="b1") == Resolution("b1")
 
 
 def test_starting_csv_plays_no_part_once_something_is_installed() -> None:
-    assert resolve(channel_graph(CHAIN), at("b1"), starting="b3") == Decision("b2")
+    assert resolve(channel_graph(CHAIN), at("b1"), starting_csv="b3") == Resolution("b2")
 
 
 def test_starting_csv_that_is_not_in_the_channel_fails_in_olm_s_words() -> None:
-    assert resolve(channel_graph(CHAIN), None, starting="b9").failure == Failure(
+    assert resolve(channel_graph(CHAIN), None, starting_csv="b9").failure == ResolutionFailure(
         FailureKind.NO_STARTING_CSV,
         ("b9",),
-        "constraints not satisfiable: no operators found with name b9 in channel stable of package p in the "
-        "catalog referenced by subscription <subscription>, subscription <subscription> exists",
+        (
+            "constraints not satisfiable: no operators found with name b9 in channel stable of package p in "
+            "the "
+            "catalog referenced by subscription <subscription>, subscription <subscription> exists"
+        ),
     )
 
 
 @pytest.mark.parametrize("drawing", ["b1: b1\nb2", "b1: - / b1\nb2"])
 def test_starting_csv_that_replaces_or_skips_itself_has_no_head(drawing: str) -> None:
-    decision = resolve(channel_graph(drawing), None, starting="b1")
+    decision = resolve(channel_graph(drawing), None, starting_csv="b1")
     assert decision.failure is not None
     assert (decision.failure.kind, decision.failure.names) == (FailureKind.NO_HEAD, ("b1",))
-    assert decision.failure.words.startswith("no channel heads (")
+    assert decision.failure.message.startswith("no channel heads (")
 
 
 def test_starting_csv_that_is_prohibited_fails() -> None:
-    decision = resolve(channel_graph("b2: b1\nb1\n%prohibited b1"), None, starting="b1")
+    decision = resolve(channel_graph("b2: b1\nb1\n%prohibited b1"), None, starting_csv="b1")
     assert decision.failure is not None
     assert decision.failure.kind is FailureKind.NOTHING_INSTALLABLE
-    assert decision.failure.words.endswith("requires <catalog>/<namespace>/stable/b1")
+    assert decision.failure.message.endswith("requires <catalog>/<namespace>/stable/b1")
 
 
 @pytest.mark.parametrize("installed", [None, at("b1", "1.0.0")])
-def test_a_channel_that_does_not_exist_fails(installed: Installed | None) -> None:
-    assert resolve(None, installed) == Decision(None, Failure(FailureKind.NO_CHANNEL, ()))
+def test_a_channel_that_does_not_exist_fails(installed: InstalledBundle | None) -> None:
+    assert resolve(None, installed) == Resolution(None, ResolutionFailure(FailureKind.NO_CHANNEL, ()))
 
 
 def test_a_channel_without_entries_is_one_that_olm_does_not_see() -> None:
     graph = channel_graph("[beta]\n[stable]\nb1")
     failure = resolve(graph, at("b1", "1.0.0")).failure
-    assert failure == no_channel("p", "beta")
-    assert failure.words == (
+    assert failure == no_channel_failure("p", "beta")
+    assert failure.message == (
         "constraints not satisfiable: no operators found in channel beta of package p in the catalog "
         "referenced by subscription <subscription>, subscription <subscription> exists"
     )
@@ -144,29 +158,29 @@ def test_a_channel_without_entries_is_one_that_olm_does_not_see() -> None:
         (
             "b: a\na: - / b",
             [
-                "a refused: is no head, because b replaces or skips it",
-                "b refused: is no head, because a replaces or skips it",
+                "a refused: is no head: b replaces or skips it",
+                "b refused: is no head: a replaces or skips it",
             ],
         ),
         (
             "b\na",
             [
-                "a refused: is a head, because no entry replaces or skips it, and is not the only one",
-                "b refused: is a head, because no entry replaces or skips it, and is not the only one",
+                "a refused: is one of several heads: no entry replaces or skips it",
+                "b refused: is one of several heads: no entry replaces or skips it",
             ],
         ),
         (
             "c: b\nb: a\na: b",
             [
-                "b refused: stands in a circle: it replaces a",
-                "a refused: stands in a circle: it replaces b",
+                "b refused: is in a cycle: it replaces a",
+                "a refused: is in a cycle: it replaces b",
             ],
         ),
     ],
 )
 @pytest.mark.parametrize("installed", [None, at("a"), at("gone", "7.0.0")])
 def test_a_channel_that_olm_cannot_order_fails_whatever_is_installed(
-    drawing: str, said: list[str], installed: Installed | None
+    drawing: str, said: list[str], installed: InstalledBundle | None
 ) -> None:
     graph = channel_graph(drawing)
     assert resolve(graph, installed).next is None
@@ -176,24 +190,24 @@ def test_a_channel_that_olm_cannot_order_fails_whatever_is_installed(
 
 def test_a_range_without_an_answer_crashes_olm_for_what_is_installed_and_not_for_new_installs() -> None:
     graph = channel_graph("b3: b2\nb2: b1 / - / <1.0.0 || || =9.0.0\nb1: - / - / <0.5.0 || || =9.0.0")
-    assert resolve(graph, None) == Decision("b3")
-    assert resolve(graph, at("gone", "0.1.0")) == Decision("b2")
+    assert resolve(graph, None) == Resolution("b3")
+    assert resolve(graph, at("gone", "0.1.0")) == Resolution("b2")
     for installed in (at("b2"), at("gone", "2.0.0")):
         failure = resolve(graph, installed).failure
         assert failure is not None
         assert (failure.kind, failure.names) == (FailureKind.PANIC, ("b2",))  # the first from the head
-        assert failure.words == "runtime error: invalid memory address or nil pointer dereference"
+        assert failure.message == "runtime error: invalid memory address or nil pointer dereference"
         assert sentences(graph, installed) == [
-            "b2 refused: has the skipRange '<1.0.0 || || =9.0.0', over which OLM crashes"
+            "b2 refused: has the skipRange '<1.0.0 || || =9.0.0', on which OLM crashes"
         ]
 
 
 def test_a_range_without_an_answer_harms_nobody_whose_version_is_unknown() -> None:
-    assert resolve(channel_graph("b2: gone / - / <1.0.0 || || =9.0.0"), at("gone")) == Decision("b2")
+    assert resolve(channel_graph("b2: gone / - / <1.0.0 || || =9.0.0"), at("gone")) == Resolution("b2")
 
 
 def test_the_range_of_a_skipped_entry_is_not_asked() -> None:
-    assert resolve(channel_graph("b3: - / b2\nb2: - / - / <0.1.0 || || =9.0.0"), at("b2")) == Decision("b3")
+    assert resolve(channel_graph("b3: - / b2\nb2: - / - / <0.1.0 || || =9.0.0"), at("b2")) == Resolution("b3")
 
 
 def test_every_entry_is_heard_of_from_the_head_down_after_those_that_do_not_count() -> None:
@@ -202,11 +216,11 @@ def test_every_entry_is_heard_of_from_the_head_down_after_those_that_do_not_coun
     )
     assert sentences(graph, at("b1")) == [
         "b9 refused: is not on the chain of replaces below b6",
-        "b3 refused: is skipped by b4, and OLM v0 takes nothing that is skipped",
-        "b2 refused: is skipped by b4, and OLM v0 takes nothing that is skipped",
-        "b1 refused: is skipped by b3, b5, and OLM v0 takes nothing that is skipped",
+        "b3 refused: is skipped by b4, and OLM v0 never installs a skipped entry",
+        "b2 refused: is skipped by b4, and OLM v0 never installs a skipped entry",
+        "b1 refused: is skipped by b3, b5, and OLM v0 never installs a skipped entry",
         "b0 refused: is not on the chain of replaces below b6",
-        "b6 refused: does not name b1, and its skipRange '<0.5.0' does not hold 1.0.0",
+        "b6 refused: does not replace or skip b1, and its skipRange '<0.5.0' does not contain 1.0.0",
         "b5 taken: is the nearest to the head",
         "b4 passed over: b5 is nearer to the head",
     ]
@@ -226,9 +240,15 @@ def test_a_remark_names_the_edge_it_came_by() -> None:
 def test_the_reasons_why_an_entry_does_not_accept() -> None:
     graph = channel_graph("b3: b2 / - / nonsense\nb2: b1 / - / >=9.0.0\nb1")
     assert sentences(graph, at("gone")) == [
-        "b3 refused: does not name gone, and its skipRange 'nonsense' does not parse, so that OLM ignores it",
-        "b2 refused: does not name gone, and its skipRange '>=9.0.0' cannot be asked: no version is known",
-        "b1 refused: does not name gone, and has no skipRange",
+        (
+            "b3 refused: does not replace or skip gone, and its skipRange 'nonsense' does not parse, "
+            "so OLM ignores it"
+        ),
+        (
+            "b2 refused: does not replace or skip gone, and its skipRange '>=9.0.0' does not apply: "
+            "the installed version is unknown"
+        ),
+        "b1 refused: does not replace or skip gone, and has no skipRange",
     ]
 
 
@@ -236,8 +256,8 @@ def test_what_stays_because_it_accepts_itself_is_heard_as_taken() -> None:
     graph = channel_graph("b2: b1 / - / =2.0.0\nb1: - / b2")
     assert resolve(graph, at("b2")).failure is not None
     graph = channel_graph("b2: b1 / - / =2.0.0\nb1")
-    assert heard(graph, at("b2"))[0] == Remark(
-        "b2", Verdict.TAKEN, "is installed, and stays", Edge("b2", "b2", EdgeKind.RANGE)
+    assert heard(graph, at("b2"))[0] == TraceStep(
+        "b2", CandidateResult.TAKEN, "is installed, and stays", Edge("b2", "b2", EdgeKind.RANGE)
     )
 
 
@@ -248,9 +268,9 @@ def test_a_prohibited_entry_is_heard_as_refused() -> None:
         "b2 taken: is the nearest to the head",
     ]
     assert sentences(graph, None) == [
-        "b1 refused: is skipped by b3, and OLM v0 takes nothing that is skipped",
+        "b1 refused: is skipped by b3, and OLM v0 never installs a skipped entry",
         "b3 refused: carries olm.deprecated",
-        "b2 taken: is the first from the head down",
+        "b2 taken: is the first installable entry below the head",
     ]
 
 
@@ -263,8 +283,8 @@ def test_a_new_install_hears_the_head_taken_and_the_rest_passed_over() -> None:
 
 def test_starting_csv_is_heard_among_all_that_it_is_not() -> None:
     assert sentences(channel_graph("x@bad\nb1\nb2: b1"), None, "b1") == [
-        "b2 refused: is not b1, which startingCSV asks for",
-        "x refused: is not b1, which startingCSV asks for",
+        "b2 refused: is not the startingCSV b1",
+        "x refused: is not the startingCSV b1",
         "b1 taken: is the head",
     ]
 
@@ -280,7 +300,7 @@ def test_all_who_stand_above_an_entry_that_is_no_head_are_named_in_order() -> No
     drawing = "\n".join(["a: - / " + ", ".join(names), *(f"{name}: a" for name in names)])
     [first] = [r for r in heard(channel_graph(drawing), None) if r.entry == "a"]
     above = ", ".join(sorted(names))
-    assert first.reason == f"is no head, because {above} replaces or skips it"
+    assert first.reason == f"is no head: {above} replaces or skips it"
 
 
 def test_where_one_entry_provides_an_api_twice_olm_s_words_are_not_foretold() -> None:
@@ -288,4 +308,4 @@ def test_where_one_entry_provides_an_api_twice_olm_s_words_are_not_foretold() ->
     api = Property("olm.gvk", {"group": "a.io", "version": "v1", "kind": "A"}, Place("f"))
     bundles = tuple(b._replace(properties=(api, api)) if b.name == "b2" else b for b in graph.package.bundles)
     twice = ChannelGraph(graph.channel, graph.package._replace(bundles=bundles))
-    assert resolve(twice, None).failure == Failure(FailureKind.NOTHING_INSTALLABLE, ("b2", "b1"))
+    assert resolve(twice, None).failure == ResolutionFailure(FailureKind.NOTHING_INSTALLABLE, ("b2", "b1"))

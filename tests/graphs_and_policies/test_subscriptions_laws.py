@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse as parse_drawing
 from everpath.resolvers import olm_v0
-from everpath.resolvers.decisions import Decision, FailureKind, Installed, Remark, Verdict
-from everpath.resolvers.subscriptions import resolve
+from everpath.resolvers.resolution import CandidateResult, FailureKind, InstalledBundle, Resolution, TraceStep
+from everpath.resolvers.subscription import resolve
 from everpath.versions import parse
 from strategies import channel_graphs, drawings
 
@@ -30,7 +30,7 @@ graphs = st.builds(prohibiting, channel_graphs(), st.frozensets(st.sampled_from(
 
 #: What may be installed: entries, names that are referred to or not, with their own or another version.
 anything = st.none() | st.builds(
-    Installed,
+    InstalledBundle,
     st.sampled_from((*(f"b{n}" for n in range(8)), "gone", "unheard-of")),
     st.none() | st.sampled_from(VERSIONS).map(parse),
 )
@@ -38,10 +38,10 @@ anything = st.none() | st.builds(
 
 @given(graphs)
 def test_one_question_has_the_answer_that_all_at_once_have(graph: ChannelGraph) -> None:
-    hops = olm_v0.hops(graph)
+    hops = olm_v0.next_hops(graph)
     for name in graph.entries:
         for version in (None, graph.versions.get(name)):
-            decision = resolve(graph, Installed(name, version))
+            decision = resolve(graph, InstalledBundle(name, version))
             assert decision.failure == (hops.failure or hops.failures.get(name))
             if decision.failure is None:
                 assert decision.next == hops.next[name]
@@ -50,13 +50,13 @@ def test_one_question_has_the_answer_that_all_at_once_have(graph: ChannelGraph) 
 @given(graphs)
 def test_a_new_subscription_gets_what_a_fresh_install_is(graph: ChannelGraph) -> None:
     decision = resolve(graph, None)
-    assert decision.next == olm_v0.fresh_install(graph)
+    assert decision.next == olm_v0.new_install(graph)
     assert (decision.failure is None) == (decision.next is not None)
 
 
 @given(graphs, anything, st.none() | st.sampled_from(("b0", "b1", "gone")), st.randoms(use_true_random=False))
 def test_neither_answer_nor_remarks_depend_on_the_order_of_writing(
-    graph: ChannelGraph, installed: Installed | None, starting: str | None, random: Random
+    graph: ChannelGraph, installed: InstalledBundle | None, starting: str | None, random: Random
 ) -> None:
     entries = list(graph.channel.entries)
     random.shuffle(entries)
@@ -66,19 +66,21 @@ def test_neither_answer_nor_remarks_depend_on_the_order_of_writing(
 
 @given(graphs, anything, st.none() | st.sampled_from(("b0", "b1", "gone")))
 def test_who_listens_changes_nothing(
-    graph: ChannelGraph, installed: Installed | None, starting: str | None
+    graph: ChannelGraph, installed: InstalledBundle | None, starting: str | None
 ) -> None:
     decision, remarks = told(graph, installed, starting)
-    assert decision == resolve(graph, installed, starting=starting)
+    assert decision == resolve(graph, installed, starting_csv=starting)
     taken = [
-        r.entry for r in remarks if r.verdict is Verdict.TAKEN and r.entry != (installed and installed.name)
+        r.entry
+        for r in remarks
+        if r.result is CandidateResult.TAKEN and r.entry != (installed and installed.name)
     ]
     assert taken == ([decision.next] if decision.next is not None else [])
 
 
 @given(graphs, anything)
 def test_unless_the_channel_breaks_olm_every_entry_is_heard_of_once(
-    graph: ChannelGraph, installed: Installed | None
+    graph: ChannelGraph, installed: InstalledBundle | None
 ) -> None:
     decision, remarks = told(graph, installed, None)
     names = [remark.entry for remark in remarks]
@@ -90,28 +92,28 @@ def test_unless_the_channel_breaks_olm_every_entry_is_heard_of_once(
 
 @given(graphs, anything)
 def test_those_that_could_be_taken_are_the_candidates_in_their_order(
-    graph: ChannelGraph, installed: Installed | None
+    graph: ChannelGraph, installed: InstalledBundle | None
 ) -> None:
     decision, remarks = told(graph, installed, None)
     if installed is None or decision.failure is not None:
         return
-    heard = [r.entry for r in remarks if r.verdict is not Verdict.REFUSED]
+    heard = [r.entry for r in remarks if r.result is not CandidateResult.REFUSED]
     edges = olm_v0.candidates(graph, installed.name, installed.version)
     assert heard == list(dict.fromkeys(edge.successor for edge in edges))
 
 
 @given(drawings(), anything)
 def test_a_channel_that_nothing_is_wrong_with_never_fails_an_upgrade(
-    drawing: str, installed: Installed | None
+    drawing: str, installed: InstalledBundle | None
 ) -> None:
     """Also no matter what is installed: OLM v0 stays where nothing accepts."""
     graph = PackageGraph(parse_drawing(drawing).packages[0]).channels[0]
-    if olm_v0.order(graph).failure is None and installed is not None:
+    if olm_v0.sort_channel(graph).failure is None and installed is not None:
         assert resolve(graph, installed).failure is None
 
 
 def told(
-    graph: ChannelGraph, installed: Installed | None, starting: str | None
-) -> tuple[Decision, list[Remark]]:
-    remarks: list[Remark] = []
-    return resolve(graph, installed, starting=starting, hear=remarks.append), remarks
+    graph: ChannelGraph, installed: InstalledBundle | None, starting: str | None
+) -> tuple[Resolution, list[TraceStep]]:
+    remarks: list[TraceStep] = []
+    return resolve(graph, installed, starting_csv=starting, trace=remarks.append), remarks

@@ -8,8 +8,8 @@ import pytest
 
 from everpath.graph import ChannelGraph
 from everpath.resolvers import olm_v0, opm
-from everpath.resolvers.decisions import FailureKind
-from everpath.resolvers.walks import End, destinations
+from everpath.resolvers.resolution import FailureKind
+from everpath.upgrade_paths.hops import PathEnd, last_entries
 from graphs import channel_graph
 
 _NAMES = ("b1", "b2", "b3")
@@ -28,7 +28,7 @@ def accepted() -> list[ChannelGraph]:
     drawings = product(*([f"{name}: {edges}" for edges in _edges(name)] for name in _NAMES))
     graphs = [channel_graph("\n".join(lines)) for lines in drawings]
     assert len(graphs) == 4096
-    return [graph for graph in graphs if opm.verdict(graph).accepted]
+    return [graph for graph in graphs if opm.validate_channel(graph).is_valid]
 
 
 def test_opm_accepts_1146_of_4096(accepted: list[ChannelGraph]) -> None:
@@ -36,7 +36,7 @@ def test_opm_accepts_1146_of_4096(accepted: list[ChannelGraph]) -> None:
 
 
 def test_v0_fails_with_a_cycle_on_72_that_opm_accepts(accepted: list[ChannelGraph]) -> None:
-    failures = [olm_v0.hops(graph).failure for graph in accepted]
+    failures = [olm_v0.next_hops(graph).failure for graph in accepted]
     assert [f.kind for f in failures if f].count(FailureKind.CYCLE) == 72
 
 
@@ -45,14 +45,14 @@ def test_v0_strands_somebody_in_414_that_opm_accepts(accepted: list[ChannelGraph
 
 
 def _strands(graph: ChannelGraph) -> bool:
-    hops = olm_v0.hops(graph)
-    ends = destinations(hops.next, graph.head, graph.entries)
-    return hops.failure is None and any(d.end is End.STRANDED for d in ends.values())
+    hops = olm_v0.next_hops(graph)
+    ends = last_entries(hops.next, graph.head, graph.entries)
+    return hops.failure is None and any(d.end is PathEnd.STRANDED for d in ends.values())
 
 
 def test_some_entry_has_several_raw_successors_in_792_that_v0_can_order(accepted: list[ChannelGraph]) -> None:
     ambiguous = [graph for graph in accepted if max(graph.successor_counts.values()) > 1]
-    assert sum(olm_v0.hops(graph).failure is None for graph in ambiguous) == 792
+    assert sum(olm_v0.next_hops(graph).failure is None for graph in ambiguous) == 792
 
 
 def test_only_120_keep_the_invariant(accepted: list[ChannelGraph]) -> None:
@@ -62,4 +62,4 @@ def test_only_120_keep_the_invariant(accepted: list[ChannelGraph]) -> None:
 def _is_clean(graph: ChannelGraph) -> bool:
     """Everybody but the head has exactly one successor, and OLM v0 takes them there."""
     one_each = max(graph.successor_counts.values()) <= 1
-    return one_each and olm_v0.hops(graph).failure is None and not _strands(graph)
+    return one_each and olm_v0.next_hops(graph).failure is None and not _strands(graph)

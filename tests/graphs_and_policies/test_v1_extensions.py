@@ -9,49 +9,56 @@ from documents import package as declared
 from everpath.graph import Edge, EdgeKind, PackageGraph
 from everpath.model import Package
 from everpath.resolvers import olm_v1
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark, Verdict
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension, resolve
+from everpath.resolvers.resolution import (
+    CandidateResult,
+    FailureKind,
+    InstalledBundle,
+    Resolution,
+    ResolutionFailure,
+    TraceStep,
+)
 from everpath.versions import parse_or_none
 from graphs import channel_graph, package_graph
 
 CHAIN = "b3: b2\nb2: b1\nb1"
 
 
-def source(drawing: str, name: str = "c", priority: int = 0) -> Source:
-    return Source(name, priority, package_graph(drawing))
+def source(drawing: str, name: str = "c", priority: int = 0) -> ClusterCatalog:
+    return ClusterCatalog(name, priority, package_graph(drawing))
 
 
-def written(*documents: Document) -> Source:
-    return Source("c", 0, PackageGraph(catalog(*documents).by_name["op"]))
+def written(*documents: Document) -> ClusterCatalog:
+    return ClusterCatalog("c", 0, PackageGraph(catalog(*documents).by_name["op"]))
 
 
-def installed(name: str, version: str = "") -> Installed:
-    return Installed(name, parse_or_none(version or f"{name[1:]}.0.0"))
+def installed(name: str, version: str = "") -> InstalledBundle:
+    return InstalledBundle(name, parse_or_none(version or f"{name[1:]}.0.0"))
 
 
 def asking(
     name: str = "", *channels: str, within: str = "", version: str = "", free: bool = False
-) -> Extension:
+) -> ClusterExtension:
     """For package p, with something installed, if it is named."""
-    return Extension("p", channels, within, free, installed(name, version) if name else None)
+    return ClusterExtension("p", channels, within, free, installed(name, version) if name else None)
 
 
-def words(decision: Decision) -> str:
+def words(decision: Resolution) -> str:
     assert decision.failure is not None, decision
-    return decision.failure.words
+    return decision.failure.message
 
 
-def heard(sources: list[Source], extension: Extension) -> list[str]:
-    said: list[Remark] = []
+def heard(sources: list[ClusterCatalog], extension: ClusterExtension) -> list[str]:
+    said: list[TraceStep] = []
     resolve(sources, extension, said.append)
-    return [f"{r.verdict} {r.entry} of {r.catalog}: {r.reason}" for r in said]
+    return [f"{r.result} {r.entry} of {r.catalog}: {r.reason}" for r in said]
 
 
 # One catalog
 
 
 def test_a_fresh_install_gets_the_highest_version() -> None:
-    assert resolve([source("b1: b2\nb2")], asking()) == Decision("b2", None, "c")
+    assert resolve([source("b1: b2\nb2")], asking()) == Resolution("b2", None, "c")
 
 
 def test_an_upgrade_follows_an_edge_and_not_further() -> None:
@@ -59,7 +66,7 @@ def test_an_upgrade_follows_an_edge_and_not_further() -> None:
 
 
 def test_whoever_runs_the_highest_is_offered_it_again_and_stays() -> None:
-    assert resolve([source(CHAIN)], asking("b3")) == Decision(None, None, "c")
+    assert resolve([source(CHAIN)], asking("b3")) == Resolution(None, None, "c")
 
 
 def test_a_name_that_was_given_another_version_is_installed_anew() -> None:
@@ -69,9 +76,9 @@ def test_a_name_that_was_given_another_version_is_installed_anew() -> None:
 
 
 def test_a_version_that_no_edge_leaves_and_no_catalog_has_is_an_error() -> None:
-    assert resolve([source(CHAIN)], asking("b9")) == Decision(
+    assert resolve([source(CHAIN)], asking("b9")) == Resolution(
         None,
-        Failure(
+        ResolutionFailure(
             FailureKind.NO_BUNDLES,
             (),
             'error upgrading from currently installed version "9.0.0": no bundles found for package "p"',
@@ -115,7 +122,7 @@ def test_self_certified_needs_no_edge_in_either_direction() -> None:
 
 def test_a_range_that_does_not_parse_is_reported_in_their_words() -> None:
     decision = resolve([source(CHAIN)], asking(within='foo\t"bar"'))
-    assert decision.failure == Failure(
+    assert decision.failure == ResolutionFailure(
         FailureKind.UNREADABLE_RANGE,
         (),
         'desired version range "foo\\t\\"bar\\"" is invalid: improper constraint: foo\t"bar"',
@@ -132,7 +139,7 @@ def test_words_are_quoted_as_go_quotes_them(character: str, quoted: str) -> None
 
 def test_deprecated_bundles_come_last_however_high_they_are() -> None:
     drawing = "b3: b1\nb2: b1\nb1\n%deprecated b3: old"
-    assert resolve([source(drawing)], asking("b1")) == Decision("b2", None, "c", "c")
+    assert resolve([source(drawing)], asking("b1")) == Resolution("b2", None, "c", "c")
     assert resolve([source("b2\nb1: - / b2\n%deprecated b2: old")], asking("b2")).next == "b1"
     assert resolve([source("b2: b1\n%deprecated b2: old")], asking("b1")).next == "b2"
 
@@ -141,20 +148,20 @@ def test_deprecated_bundles_come_last_however_high_they_are() -> None:
     ("drawing", "reason"),
     [
         ("b2?: b1\nb1", "the catalog has no bundle b2"),
-        ("b2@two: b1\nb1", "OLM v1 cannot read the version of b2, and takes such last"),
+        ("b2@two: b1\nb1", "OLM v1 cannot parse the version of b2 and ranks it last"),
         ("b2: b1\nb1\n%deprecated b2", "b2 is deprecated and b1 is not"),
         ("b2@0.9.0: b1\nb1\n%deprecated b2\n%deprecated b1", "b2 is no higher version"),
         ("b2@0.9.0: b1\nb1", "b2 is no higher version"),
     ],
 )
 def test_an_edge_that_is_not_followed_has_the_first_reason_against_it(drawing: str, reason: str) -> None:
-    assert olm_v1.refusal(channel_graph(drawing), "b1", "b2") == reason
+    assert olm_v1.rejection_reason(channel_graph(drawing), "b1", "b2") == reason
 
 
 def test_a_deprecated_channel_or_package_changes_nothing() -> None:
     said = deprecations(("olm.package", "", "old"), ("olm.channel", "op.v2.0.0", "old"))
     chain = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v1.0.0"), bundle("op.v2.0.0"), said]
-    assert resolve([written(*chain)], Extension("op")).next == "op.v2.0.0"
+    assert resolve([written(*chain)], ClusterExtension("op")).next == "op.v2.0.0"
 
 
 def test_a_bundle_with_dependencies_is_chosen_and_then_refused() -> None:
@@ -162,14 +169,14 @@ def test_a_bundle_with_dependencies_is_chosen_and_then_refused() -> None:
         "op.v2.0.0", "", {"type": "olm.gvk", "value": {}}, {"type": "olm.gvk.required", "value": {}}
     )
     chain = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v1.0.0"), needy]
-    decision = resolve([written(*chain)], Extension("op"))
-    assert decision.failure == Failure(
+    decision = resolve([written(*chain)], ClusterExtension("op"))
+    assert decision.failure == ResolutionFailure(
         FailureKind.HAS_DEPENDENCIES,
         ("op.v2.0.0",),
         'validating bundle "op.v2.0.0": bundle "op.v2.0.0" has a dependency declared via property '
         '"olm.gvk.required" which is currently not supported',
     )
-    assert resolve([written(*chain)], Extension("op", version_range="<2")).next == "op.v1.0.0"
+    assert resolve([written(*chain)], ClusterExtension("op", version_range="<2")).next == "op.v1.0.0"
 
 
 def test_a_version_that_does_not_parse_is_last_in_no_range_and_refused_when_chosen() -> None:
@@ -182,14 +189,16 @@ def test_a_version_that_does_not_parse_is_last_in_no_range_and_refused_when_chos
 
 def test_an_installed_version_that_does_not_parse_stops_what_must_follow_edges() -> None:
     unreadable = asking("b1", version="v1")
-    assert resolve([source(CHAIN)], unreadable).failure == Failure(FailureKind.UNREADABLE_VERSION, ("b1",))
+    assert resolve([source(CHAIN)], unreadable).failure == ResolutionFailure(
+        FailureKind.UNREADABLE_VERSION, ("b1",)
+    )
     assert resolve([source(CHAIN)], unreadable._replace(self_certified=True)).next == "b3"
-    assert words(resolve([Source("c", 0, None)], unreadable)) == ""
+    assert words(resolve([ClusterCatalog("c", 0, None)], unreadable)) == ""
 
 
 def test_a_range_with_an_empty_arm_crashes_the_resolver_unless_another_edge_comes_first() -> None:
     crashing = "<0.1.0 || || >5.0.0"
-    assert resolve([source(f"b2: - / - / {crashing}\nb1")], asking("b1")).failure == Failure(
+    assert resolve([source(f"b2: - / - / {crashing}\nb1")], asking("b1")).failure == ResolutionFailure(
         FailureKind.PANIC, ("b2",)
     )
     assert resolve([source(f"b2: b1 / - / {crashing}\nb1")], asking("b1")).next == "b2"
@@ -202,20 +211,20 @@ def test_a_range_with_an_empty_arm_crashes_the_resolver_unless_another_edge_come
 def test_of_two_documents_with_one_name_the_last_counts() -> None:
     lower, higher = bundle("op.v2.0.0", "0.1.0"), bundle("op.v1.0.0")
     documents = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v2.0.0"), lower, higher]
-    assert resolve([written(*documents)], Extension("op")).next == "op.v1.0.0"
+    assert resolve([written(*documents)], ClusterExtension("op")).next == "op.v1.0.0"
     forgotten = channel({"name": "op.v1.0.0"})
-    running = Installed("op.v0.1.0", parse_or_none("0.1.0"))
+    running = InstalledBundle("op.v0.1.0", parse_or_none("0.1.0"))
     first = channel({"name": "op.v1.0.0", "replaces": "op.v0.1.0"})
     moved = [declared(), first, higher]
-    assert resolve([written(*moved)], Extension("op", installed=running)).next == "op.v1.0.0"
-    assert resolve([written(*moved, forgotten)], Extension("op", installed=running)).failure
+    assert resolve([written(*moved)], ClusterExtension("op", installed=running)).next == "op.v1.0.0"
+    assert resolve([written(*moved, forgotten)], ClusterExtension("op", installed=running)).failure
 
 
 def test_of_two_olm_deprecations_the_last_counts() -> None:
     old = deprecations(("olm.bundle", "op.v2.0.0", "old"))
     documents = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v1.0.0"), bundle("op.v2.0.0"), old]
-    assert resolve([written(*documents)], Extension("op")).next == "op.v1.0.0"
-    assert resolve([written(*documents, deprecations())], Extension("op")).next == "op.v2.0.0"
+    assert resolve([written(*documents)], ClusterExtension("op")).next == "op.v1.0.0"
+    assert resolve([written(*documents, deprecations())], ClusterExtension("op")).next == "op.v2.0.0"
 
 
 def test_an_entry_twice_in_a_channel_has_the_edges_of_both() -> None:
@@ -226,8 +235,8 @@ def test_an_entry_twice_in_a_channel_has_the_edges_of_both() -> None:
     )
     there = written(declared(), twice, bundle("op.v2.0.0"))
     for name in ("op.v0.1.0", "op.v1.0.0"):
-        running = Installed(name, parse_or_none(name[4:]))
-        assert resolve([there], Extension("op", installed=running)).next == "op.v2.0.0"
+        running = InstalledBundle(name, parse_or_none(name[4:]))
+        assert resolve([there], ClusterExtension("op", installed=running)).next == "op.v2.0.0"
 
 
 def test_of_equal_versions_the_one_an_edge_leads_to_is_taken_then_the_higher_release() -> None:
@@ -242,36 +251,38 @@ def test_of_equal_versions_the_one_an_edge_leads_to_is_taken_then_the_higher_rel
 def test_whoever_runs_a_deprecated_bundle_moves_to_another_of_that_version_without_an_edge() -> None:
     twins = "b2@1.0.0+2\nb1@1.0.0+1\n%deprecated b1: old"
     assert resolve([source(twins)], asking("b1", version="1.0.0+1")).next == "b2"
-    assert olm_v1.hops(channel_graph(twins)) == {"b2": None, "b1": "b2"}
+    assert olm_v1.next_hops(channel_graph(twins)) == {"b2": None, "b1": "b2"}
     linked = "b3@1.0.0+3\nb2@1.0.0+2: b1\nb1@1.0.0+1\n%deprecated b1: old"
     assert resolve([source(linked)], asking("b1", version="1.0.0+1")).next == "b2"
-    assert olm_v1.hops(channel_graph(linked))["b1"] == "b2"
+    assert olm_v1.next_hops(channel_graph(linked))["b1"] == "b2"
 
 
 def test_a_standing_says_first_whether_a_bundle_is_not_deprecated() -> None:
-    found = olm_v1.standings(channel_graph("b2\nb1\n%deprecated b2: old"))
+    found = olm_v1.sort_keys(channel_graph("b2\nb1\n%deprecated b2: old"))
     assert [(name, standing[0]) for name, standing in found.items()] == [("b1", True), ("b2", False)]
 
 
 def test_v1_reads_versions_strictly_in_bulk_too() -> None:
-    assert olm_v1.fresh_install(channel_graph("x@v9.0.0\nb1")) == "b1"
+    assert olm_v1.new_install(channel_graph("x@v9.0.0\nb1")) == "b1"
     unreadable = channel_graph("x@v9.0.0\ny@one\n%deprecated x: old")
-    assert olm_v1.hops(unreadable) == {"x": None, "y": None}
+    assert olm_v1.next_hops(unreadable) == {"x": None, "y": None}
 
 
 # Several catalogs
 
 
 def test_a_catalog_without_the_package_says_nothing() -> None:
-    assert resolve([Source("a", 9, None), source(CHAIN)], asking("b1")).next == "b2"
-    only_referred_to = resolve([Source("a", 9, PackageGraph(Package("p")))], asking("b1", version="v1"))
-    assert only_referred_to.failure == Failure(FailureKind.NO_BUNDLES, ())
-    assert words(resolve([Source("a", 9, None)], asking())) == 'no bundles found for package "p"'
+    assert resolve([ClusterCatalog("a", 9, None), source(CHAIN)], asking("b1")).next == "b2"
+    only_referred_to = resolve(
+        [ClusterCatalog("a", 9, PackageGraph(Package("p")))], asking("b1", version="v1")
+    )
+    assert only_referred_to.failure == ResolutionFailure(FailureKind.NO_BUNDLES, ())
+    assert words(resolve([ClusterCatalog("a", 9, None)], asking())) == 'no bundles found for package "p"'
 
 
 def test_the_catalog_of_the_highest_priority_wins_over_a_higher_version() -> None:
     sources = [source("b9: b1", "low", -1), source("b2: b1", "high", 0)]
-    assert resolve(sources, asking("b1")) == Decision("b2", None, "high")
+    assert resolve(sources, asking("b1")) == Resolution("b2", None, "high")
 
 
 def test_equal_priorities_are_an_error_that_names_every_catalog_with_an_offer() -> None:
@@ -281,7 +292,7 @@ def test_equal_priorities_are_an_error_that_names_every_catalog_with_an_offer() 
         source("b3: b1", "m", 0),
         source("b8", "n", 5),
     ]
-    assert resolve(sources, asking("b1", "stable", within=">=2")).failure == Failure(
+    assert resolve(sources, asking("b1", "stable", within=">=2")).failure == ResolutionFailure(
         FailureKind.SEVERAL_CATALOGS,
         ("a", "m", "z"),
         'error upgrading from currently installed version "1.0.0": found bundles for package "p" '
@@ -292,7 +303,7 @@ def test_equal_priorities_are_an_error_that_names_every_catalog_with_an_offer() 
 def test_a_deprecated_offer_loses_against_any_other_whatever_the_priority() -> None:
     old, living = source("b9: b1\n%deprecated b9: old", "old", 9), source("b2: b1", "living", 0)
     for sources in ([old, living], [living, old]):
-        assert resolve(sources, asking("b1")) == Decision("b2", None, "living")
+        assert resolve(sources, asking("b1")) == Resolution("b2", None, "living")
     assert resolve([old], asking("b1")).next == "b9"
 
 
@@ -314,7 +325,7 @@ def test_every_refusal_has_its_reason() -> None:
         "refused b5 of c: is outside the version range '<5'",
         "refused b4 of c: no edge leads to it from b1",
         "refused b2-rc of c: is a pre-release, and the version range '<5' names none",
-        "refused x of c: has no version that parses, so that no version range holds it",
+        "refused x of c: has no valid version, so no version range contains it",
         "refused b6 of c: is in none of the channels stable",
         "passed over b1 of c: is lower than b3: 1.0.0 and 3.0.0",
         "taken b3 of c: ranks first",
@@ -324,9 +335,9 @@ def test_every_refusal_has_its_reason() -> None:
 def test_what_is_passed_over_has_its_reason() -> None:
     drawing = "b3: b1\nb2: b1\nb1\ny@3.0.0: b1\nx@v2: b1\n%deprecated b2: old"
     assert heard([source(drawing)], asking("b1")) == [
-        "passed over y of c: has the same version as b3: OLM 1.2.0 takes either, later releases b3",
+        "passed over y of c: has the same version as b3: OLM 1.2.0 takes either, later releases take b3",
         "passed over b1 of c: is lower than b3: 1.0.0 and 3.0.0",
-        "passed over x of c: has no version that parses, and such are taken last",
+        "passed over x of c: has no valid version, and OLM v1 ranks it last",
         "passed over b2 of c: is deprecated, and b3 is not",
         "taken b3 of c: ranks first",
     ]
@@ -353,11 +364,11 @@ def test_whoever_stays_hears_so() -> None:
 
 
 def test_a_remark_knows_its_edge() -> None:
-    said: list[Remark] = []
+    said: list[TraceStep] = []
     resolve([source("b2: b1\nb1")], asking("b1"), said.append)
-    assert [(r.entry, r.verdict, r.edge) for r in said] == [
-        ("b1", Verdict.PASSED_OVER, None),
-        ("b2", Verdict.TAKEN, Edge("b2", "b1", EdgeKind.REPLACES)),
+    assert [(r.entry, r.result, r.edge) for r in said] == [
+        ("b1", CandidateResult.PASSED_OVER, None),
+        ("b2", CandidateResult.TAKEN, Edge("b2", "b1", EdgeKind.REPLACES)),
     ]
 
 
@@ -370,14 +381,14 @@ def test_catalogs_that_lose_are_heard_of() -> None:
         "taken b2 of high: ranks first",
     ]
     assert heard([source("b2: b1", "x"), source("b2: b1", "y")], asking("b1")) == [
-        "refused b2 of x: several catalogs with the highest priority have an offer",
-        "refused b2 of y: several catalogs with the highest priority have an offer",
+        "refused b2 of x: several catalogs with the highest priority have a candidate",
+        "refused b2 of y: several catalogs with the highest priority have a candidate",
     ]
 
 
 def test_a_choice_that_is_refused_is_heard_in_their_words() -> None:
     needy = bundle("op.v2.0.0", "", {"type": "olm.constraint", "value": {}})
-    said = heard([written(declared(), channel("op.v2.0.0"), needy)], Extension("op"))
+    said = heard([written(declared(), channel("op.v2.0.0"), needy)], ClusterExtension("op"))
     sentence = (
         'refused op.v2.0.0 of c: validating bundle "op.v2.0.0": bundle "op.v2.0.0" has a dependency declared '
         'via property "olm.constraint" which is currently not supported'
@@ -388,7 +399,7 @@ def test_a_choice_that_is_refused_is_heard_in_their_words() -> None:
 @pytest.mark.parametrize("kind", ["olm.package.required", "olm.gvk.required", "olm.constraint"])
 def test_a_bundle_with_a_requirement_of_any_kind_is_refused(kind: str) -> None:
     needing = bundle("op.v2.0.0", "", {"type": kind, "value": {}})
-    decision = resolve([written(declared(), channel("op.v2.0.0"), needing)], Extension("op"))
+    decision = resolve([written(declared(), channel("op.v2.0.0"), needing)], ClusterExtension("op"))
     assert decision.failure is not None
     assert decision.failure.kind is FailureKind.HAS_DEPENDENCIES
 

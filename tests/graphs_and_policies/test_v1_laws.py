@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.resolvers import olm_v1
-from everpath.resolvers.decisions import Decision, Installed, Remark, Verdict
-from everpath.resolvers.extensions import Extension, Source, resolve
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension, resolve
+from everpath.resolvers.resolution import CandidateResult, InstalledBundle, Resolution, TraceStep
 from graphs import package_graph
 from strategies import drawings
 
@@ -24,31 +24,33 @@ def packages(draw: st.DrawFn) -> PackageGraph:
     return package_graph("\n".join([drawing, *(f"%deprecated {name}: old" for name in deprecated)]))
 
 
-def from_entry(package: PackageGraph, name: str) -> Extension:
+def from_entry(package: PackageGraph, name: str) -> ClusterExtension:
     version = package.channels[0].versions[name]
-    return Extension(package.name, (package.channels[0].name,), installed=Installed(name, version))
+    return ClusterExtension(
+        package.name, (package.channels[0].name,), installed=InstalledBundle(name, version)
+    )
 
 
 @given(packages())
 def test_one_answer_is_the_answer_in_bulk(package: PackageGraph) -> None:
     graph: ChannelGraph = package.channels[0]
-    hops = olm_v1.hops(graph)
+    hops = olm_v1.next_hops(graph)
     for name in graph.entries:
-        decision = resolve([Source("c", 0, package)], from_entry(package, name))
-        assert decision == Decision(hops[name], None, "c", decision.deprecations)
+        decision = resolve([ClusterCatalog("c", 0, package)], from_entry(package, name))
+        assert decision == Resolution(hops[name], None, "c", decision.deprecations)
 
 
 @given(packages())
 def test_a_fresh_install_is_the_first_of_the_ranking(package: PackageGraph) -> None:
-    wanted = Extension(package.name, (package.channels[0].name,))
-    assert resolve([Source("c", 0, package)], wanted).next == olm_v1.fresh_install(package.channels[0])
+    wanted = ClusterExtension(package.name, (package.channels[0].name,))
+    assert resolve([ClusterCatalog("c", 0, package)], wanted).next == olm_v1.new_install(package.channels[0])
 
 
 @given(st.lists(packages(), min_size=2, max_size=3), st.lists(st.integers(0, 2), min_size=3), st.randoms())
 def test_the_order_of_catalogs_does_not_matter(
     found: list[PackageGraph], priorities: list[int], chance: Random
 ) -> None:
-    sources = [Source(f"c{i}", priorities[i], package) for i, package in enumerate(found)]
+    sources = [ClusterCatalog(f"c{i}", priorities[i], package) for i, package in enumerate(found)]
     shuffled = chance.sample(sources, len(sources))
     for name in found[0].channels[0].entries:
         wanted = from_entry(found[0], name)
@@ -60,14 +62,14 @@ def test_the_order_of_catalogs_does_not_matter(
 def test_every_bundle_is_spoken_of_once_and_what_is_taken_is_the_decision(
     found: list[PackageGraph], version_range: str
 ) -> None:
-    sources = [Source(f"c{i}", i, package) for i, package in enumerate(found)]
+    sources = [ClusterCatalog(f"c{i}", i, package) for i, package in enumerate(found)]
     for name in found[0].channels[0].entries:
-        heard: list[Remark] = []
+        heard: list[TraceStep] = []
         wanted = from_entry(found[0], name)._replace(version_range=version_range)
         decision = resolve(sources, wanted, heard.append)
         assert sorted((r.catalog, r.entry) for r in heard) == sorted(
             (f"c{i}", b.name) for i, package in enumerate(found) for b in package.package.bundles
         )
-        taken = [(r.entry, r.catalog) for r in heard if r.verdict is Verdict.TAKEN]
+        taken = [(r.entry, r.catalog) for r in heard if r.result is CandidateResult.TAKEN]
         assert taken == ([] if decision.failure else [(decision.next or name, decision.catalog)])
         assert decision == resolve(sources, wanted)

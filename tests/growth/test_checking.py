@@ -8,7 +8,7 @@ import pytest
 
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
 from everpath.rules.waivers import Waiver
 from work import lines_run
 
@@ -67,8 +67,8 @@ def test_checking_ten_times_as_many_entries_is_ten_times_the_work(shape: str) ->
 
 def _work(catalog: Catalog, waivers: tuple[Waiver, ...] = ()) -> int:
     """Of the second time, because texts of ranges and versions are read only once."""
-    check(catalog, waivers=waivers)
-    return lines_run(lambda: check(catalog, waivers=waivers))
+    lint(catalog, waivers=waivers)
+    return lines_run(lambda: lint(catalog, waivers=waivers))
 
 
 def _waivers(size: int, pattern: str) -> Iterator[Waiver]:

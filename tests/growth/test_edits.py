@@ -8,12 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.rules.edits import Edit, skipping, unskipping
+from everpath.rules.edits import Edit, add_skips, remove_skip
 from graphs import channel_graph
 
 EDITS: dict[str, Callable[[ChannelGraph, int], Edit]] = {
-    "another name is skipped": lambda graph, i: skipping(graph, "head", [f"a{i}"]),
-    "a name is no longer skipped": lambda graph, i: unskipping(graph, f"b{i}", ["head"]),
+    "another name is skipped": lambda graph, i: add_skips(graph, "head", [f"a{i}"]),
+    "a name is no longer skipped": lambda graph, i: remove_skip(graph, f"b{i}", ["head"]),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.rules import image_references
-from everpath.rules.image_references import mended, reference_fault
+from everpath.rules.image_references import corrected_reference, reference_error
 
 
 class _Untouched:
@@ -19,9 +19,9 @@ class _Untouched:
 def test_no_pattern_searches_a_text_too_long_to_be_meant(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(image_references, "_SCHEME", _Untouched())
     monkeypatch.setattr(image_references, "_REFERENCE", _Untouched())
-    assert reference_fault(text) == f"no reference has {len(text)} characters"
-    assert mended(text) is None
+    assert reference_error(text) == f"no reference has {len(text)} characters"
+    assert corrected_reference(text) is None
 
 
 def test_blanks_around_a_reference_may_be_many() -> None:
-    assert mended(f"{' ' * 5000}https://quay.io/a/b/ ") == "quay.io/a/b"
+    assert corrected_reference(f"{' ' * 5000}https://quay.io/a/b/ ") == "quay.io/a/b"

@@ -13,9 +13,9 @@ from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.rules.cel import CelError
 from everpath.rules.cel import check as compiled
 from everpath.rules.constraints import json_size
-from everpath.rules.dns_names import label_fault, subdomain_fault
-from everpath.rules.image_references import mended, reference_fault
-from everpath.rules.lint import check
+from everpath.rules.dns_names import label_error, subdomain_error
+from everpath.rules.image_references import corrected_reference, reference_error
+from everpath.rules.lint import lint
 
 KEYS = [
     "packageName",
@@ -74,13 +74,13 @@ CEL = st.lists(st.sampled_from(SIGNS)).map(" ".join)
 @given(TYPES, VALUES)
 def test_any_property_is_judged(kind: str, value: object) -> None:
     made = catalog(package(), channel("op.v1.0.0"), bundle("op.v1.0.0", "", {"type": kind, "value": value}))
-    check(made)
+    lint(made)
 
 
 @given(st.text(), st.text(), st.text(), st.text())
 def test_any_name_version_and_image_is_judged(name: str, version: str, image: str, owner: str) -> None:
     made = bundle(name, version, package=owner, image=image)
-    check(catalog(package(owner), channel(name, package=owner), made))
+    lint(catalog(package(owner), channel(name, package=owner), made))
 
 
 @given(st.text() | CEL)
@@ -99,13 +99,13 @@ def _fault(text: str) -> CelError | None:
 
 @given(st.text(alphabet="aA0./:@-_ ") | st.text())
 def test_a_mended_reference_is_a_reference(text: str) -> None:
-    meant = mended(text)
-    assert meant is None or reference_fault(meant) is None
+    meant = corrected_reference(text)
+    assert meant is None or reference_error(meant) is None
 
 
 @given(st.text(alphabet="aA0.-_"))
 def test_every_label_is_a_subdomain(name: str) -> None:
-    assert label_fault(name) is not None or subdomain_fault(name) is None
+    assert label_error(name) is not None or subdomain_error(name) is None
 
 
 @given(VALUES)

@@ -15,16 +15,16 @@ from everpath.compare.matrix import matrix
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog
-from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.extensions import resolve as resolve_v1
-from everpath.resolvers.subscriptions import resolve as resolve_v0
+from everpath.resolvers import ResolverName, olm_v0, olm_v1
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
+from everpath.resolvers.cluster_extension import resolve as resolve_v1
+from everpath.resolvers.resolution import InstalledBundle
+from everpath.resolvers.subscription import resolve as resolve_v0
 from everpath.versions import parse as parse_version
 from graphs import channel_graph
 from strategies import drawings
 
-POLICIES: tuple[PolicyName, ...] = ("v0", "v1")
+POLICIES: tuple[ResolverName, ...] = ("v0", "v1")
 WHERE = ("p", "stable")
 HURTING = (ChangeKind.STRANDED, ChangeKind.FAILING)
 
@@ -46,7 +46,7 @@ def edited(draw: st.DrawFn) -> tuple[str, str]:
     return before, "\n".join(lines.values())
 
 
-def _met(old: ChannelGraph, new: ChannelGraph) -> dict[tuple[str, PolicyName], Outcome]:
+def _met(old: ChannelGraph, new: ChannelGraph) -> dict[tuple[str, ResolverName], Outcome]:
     rows = compare_channel(old, new, POLICIES, WHERE).rows
     return {(row.installed, row.policy): row.outcome for row in rows}
 
@@ -100,7 +100,7 @@ def test_packages_are_compared_each_by_itself(one: tuple[str, str], other: tuple
 def test_whoever_is_stranded_is_stranded_by_the_resolver_itself(pair: tuple[str, str]) -> None:
     old, new = map(channel_graph, pair)
     for row in compare_channel(old, new, ("v0",), WHERE).rows:
-        here = Installed(row.installed, old.versions.get(row.installed))
+        here = InstalledBundle(row.installed, old.versions.get(row.installed))
         path, failure = _followed_v0(new, here)
         assert (path[0] if path else None) == row.new.next
         assert (failure is None) == (row.new.failure is None)
@@ -108,7 +108,7 @@ def test_whoever_is_stranded_is_stranded_by_the_resolver_itself(pair: tuple[str,
             assert (path[-1] if path else row.installed) != new.head
 
 
-def _followed_v0(graph: ChannelGraph, installed: Installed) -> tuple[list[str], object]:
+def _followed_v0(graph: ChannelGraph, installed: InstalledBundle) -> tuple[list[str], object]:
     """Asks OLM v0 after every hop, as a cluster does."""
     path: list[str] = []
     while True:
@@ -116,16 +116,16 @@ def _followed_v0(graph: ChannelGraph, installed: Installed) -> tuple[list[str], 
         if decision.next is None or decision.next in path:
             return path, decision.failure
         path.append(decision.next)
-        installed = Installed(decision.next, graph.versions.get(decision.next))
+        installed = InstalledBundle(decision.next, graph.versions.get(decision.next))
 
 
 @given(edited())
 @FEW
 def test_under_v1_the_first_hop_is_the_one_of_a_cluster_extension(pair: tuple[str, str]) -> None:
     old, new = map(channel_graph, pair)
-    source = Source("catalog", 0, PackageGraph(new.package))
+    source = ClusterCatalog("catalog", 0, PackageGraph(new.package))
     for row in compare_channel(old, new, ("v1",), WHERE).rows:
-        extension = Extension("p", ("stable",), installed=Installed(row.installed, row.version))
+        extension = ClusterExtension("p", ("stable",), installed=InstalledBundle(row.installed, row.version))
         decision = resolve_v1([source], extension)
         assert decision.next == row.new.next
         assert (decision.failure is None) == (row.new.failure is None)
@@ -139,9 +139,9 @@ def test_without_channels_the_hops_are_those_of_a_cluster_extension_without(
 ) -> None:
     old, new = (parse(f"[x]\n{one[i]}\n[y]\n{other[i]}") for i in range(2))
     packages = [PackageGraph(catalog.packages[0]) for catalog in (old, new)]
-    sources = [Source("catalog", 0, package) for package in packages]
+    sources = [ClusterCatalog("catalog", 0, package) for package in packages]
     for row in AnyChannel(Whole(packages[0]), Whole(packages[1])).rows:
-        extension = Extension("p", installed=Installed(row.installed, row.version))
+        extension = ClusterExtension("p", installed=InstalledBundle(row.installed, row.version))
         for source, road in zip(sources, (row.old, row.new), strict=True):
             decision = resolve_v1([source], extension)
             assert decision.next == road.next
@@ -181,7 +181,7 @@ def test_to_name_the_only_channel_is_to_name_none(drawing: str) -> None:
 def test_the_edit_that_did_it_taken_back_lets_its_victims_go_on(pair: tuple[str, str]) -> None:
     old, new = map(channel_graph, pair)
     before = _met(old, new)
-    explained: set[tuple[str, PolicyName]] = set()
+    explained: set[tuple[str, ResolverName]] = set()
     for change in compare_channel(old, new, POLICIES, WHERE).changes():
         if change.kind not in HURTING:
             continue
@@ -213,7 +213,7 @@ def test_all_edits_taken_back_are_the_old_channel(pair: tuple[str, str]) -> None
         for n, e in old.entries.items()
     }
     assert {n: str(v) for n, v in again.versions.items()} == {n: str(v) for n, v in old.versions.items()}
-    assert olm_v0.hops(again).next == olm_v0.hops(old).next
+    assert olm_v0.next_hops(again).next == olm_v0.next_hops(old).next
     assert not differences(old, again)
 
 
@@ -237,11 +237,11 @@ def test_two_catalogs_in_a_row_are_a_comparison(pair: tuple[str, str]) -> None:
 def test_roads_of_entries_are_the_hops_of_the_policies(drawing: str) -> None:
     graph = channel_graph(drawing)
     v0, v1 = (Roads(graph, policy, installations(graph), WHERE) for policy in POLICIES)
-    hops = olm_v0.hops(graph)
+    hops = olm_v0.next_hops(graph)
     for name in graph.entries:
         fails = hops.failure is not None or name in hops.failures
         assert v0.road(name).next == (None if fails else hops.next[name])
-        assert v1.road(name).next == olm_v1.hops(graph)[name]
+        assert v1.road(name).next == olm_v1.next_hops(graph)[name]
         assert len(v1.path(name)) == v1.road(name).hops
 
 

@@ -11,20 +11,20 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Channel, Entry
 from everpath.resolvers import opm
-from everpath.resolvers.extensions import Source
-from everpath.resolvers.walks import End
-from everpath.rules.edits import Edit, edited
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.rules.edits import Edit, apply_edit
 from everpath.rules.findings import Severity
-from everpath.rules.fixes import Judged, traced
-from everpath.rules.lint import Selection, check
+from everpath.rules.fixes import Violation, verify_fixes
+from everpath.rules.lint import Selection, lint
 from everpath.rules.registry import all_rules, find_rules
-from everpath.simulate import Scenario, sheets
+from everpath.simulate import Scenario, simulate_package
+from everpath.upgrade_paths.hops import PathEnd
 from strategies import drawings
 
 RULES = ("EP2", "EP3")
 
 #: The best first.
-FATES = (End.HEAD, End.STRANDED, End.LOOP, End.ERROR)
+FATES = (PathEnd.HEAD, PathEnd.STRANDED, PathEnd.LOOP, PathEnd.ERROR)
 
 
 def followed(fix: str, entry: Entry) -> Entry:
@@ -69,11 +69,11 @@ def test_no_fix_turns_a_channel_opm_accepts_into_one_it_refuses(drawing: str) ->
     catalog = parse(drawing)
     [package] = catalog.packages
     [channel] = package.channels
-    assume(opm.verdict(ChannelGraph(channel, package)).accepted)
-    for finding in check(catalog, Selection(rules=find_rules(RULES))).findings:
+    assume(opm.validate_channel(ChannelGraph(channel, package)).is_valid)
+    for finding in lint(catalog, Selection(rules=find_rules(RULES))).findings:
         for edit in re.split(", or |; else ", finding.fix or ""):
             after = ChannelGraph(mended(channel, edit), package)
-            assert opm.verdict(after).accepted, (finding.rule, edit)
+            assert opm.validate_channel(after).is_valid, (finding.rule, edit)
 
 
 def graph_of(drawing: str) -> ChannelGraph:
@@ -81,10 +81,10 @@ def graph_of(drawing: str) -> ChannelGraph:
     return ChannelGraph(package.channels[0], package)
 
 
-def judged(graph: ChannelGraph, least: Severity = Severity.WARNING) -> list[Judged]:
+def judged(graph: ChannelGraph, least: Severity = Severity.WARNING) -> list[Violation]:
     """What the rules about the graph say that is worth mending, the worst first."""
     rules = [rule for rule in all_rules() if rule.subject == "channel" and rule.id in find_rules(RULES)]
-    found = traced(graph, [Judged(rule, flaw) for rule in rules for flaw in rule.check(graph)])
+    found = verify_fixes(graph, [Violation(rule, flaw) for rule in rules for flaw in rule.check(graph)])
     return sorted((j for j in found if j.severity >= least), key=lambda j: -j.severity)
 
 
@@ -123,16 +123,16 @@ def assert_mending(drawing: str) -> None:
     graph = graph_of(drawing)
     for rule, flaw in judged(graph, Severity.NOTE):
         if isinstance(flaw.fix, Edit):
-            left = {(f.entry, f.message) for f in rule.check(edited(graph, flaw.fix))}
+            left = {(f.entry, f.message) for f in rule.check(apply_edit(graph, flaw.fix))}
             assert (flaw.entry, flaw.message) not in left, (rule.id, str(flaw.fix))
 
 
-def ends(graph: ChannelGraph) -> dict[tuple[str, str], End]:
+def ends(graph: ChannelGraph) -> dict[tuple[str, str], PathEnd]:
     """Where everybody ends under each resolver, as `simulate` says it."""
     package = PackageGraph(graph.package._replace(channels=(graph.channel,)))
-    found = sheets([Source("catalog", 0, package)], Scenario())
-    rows = (row for sheet in found for line in sheet.lines for row in line.rows)
-    return {(row.policy, row.installed or ""): row.end for row in rows}
+    found = simulate_package([ClusterCatalog("catalog", 0, package)], Scenario())
+    rows = (row for sheet in found for line in sheet.installed for row in line.paths)
+    return {(row.resolver, row.installed or ""): row.end for row in rows}
 
 
 @given(drawings())
@@ -154,8 +154,8 @@ def assert_harmless(drawing: str) -> None:
     before = ends(graph)
     for rule, flaw in judged(graph, Severity.NOTE):
         if isinstance(flaw.fix, Edit):
-            for edit in (flaw.fix, flaw.fix.otherwise):
-                after = ends(edited(graph, edit)) if edit is not None else before
+            for edit in (flaw.fix, flaw.fix.alternative):
+                after = ends(apply_edit(graph, edit)) if edit is not None else before
                 worse = [who for who, end in before.items() if FATES.index(after[who]) > FATES.index(end)]
                 assert worse == [], (rule.id, str(flaw.fix))
 
@@ -168,7 +168,7 @@ def test_edits_made_one_after_the_other_leave_no_error_that_another_edit_would_m
         edits = [j.flaw.fix for j in found if isinstance(j.flaw.fix, Edit)]
         if not edits or found[0].severity < Severity.ERROR:
             return
-        graph = edited(graph, edits[0])
+        graph = apply_edit(graph, edits[0])
     raise AssertionError([(j.rule.id, str(j.flaw.fix)) for j in judged(graph)])
 
 
@@ -181,7 +181,7 @@ def test_what_is_said_to_have_the_cause_of_another_is_mended_with_it(drawing: st
         if cause is not None:
             root = found[cause[1], cause[2]]
             assert isinstance(root.flaw.fix, Edit)
-            left = {(f.entry, f.severity) for f in rule.check(edited(graph, root.flaw.fix))}
+            left = {(f.entry, f.severity) for f in rule.check(apply_edit(graph, root.flaw.fix))}
             assert (flaw.entry, flaw.severity) not in left
 
 
@@ -201,10 +201,10 @@ def test_all_edits_of_a_report_on_an_odd_channel_made_together_break_no_rule(dra
 def assert_agreeing(drawing: str) -> None:
     graph = graph_of(drawing)
     advised = [j for j in judged(graph) if isinstance(j.flaw.fix, Edit)]
-    edits = [j.flaw.fix for j in advised if isinstance(j.flaw.fix, Edit) and not j.flaw.fix.lead]
+    edits = [j.flaw.fix for j in advised if isinstance(j.flaw.fix, Edit) and not j.flaw.fix.prefix]
     if not edits:
         return
-    alone = errors(graph).union(*(errors(edited(graph, edit)) for edit in edits))
+    alone = errors(graph).union(*(errors(apply_edit(graph, edit)) for edit in edits))
     whole = together(graph, edits)
     assert errors(whole) <= alone, [str(edit) for edit in edits]
     if len(edits) > 1:

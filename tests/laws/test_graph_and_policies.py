@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from everpath.graph import ChannelGraph
 from everpath.loaders.notation import draw, parse
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.walks import End, destinations, walk
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
+from everpath.upgrade_paths.hops import PathEnd, hops_from, last_entries
 from graphs import channel_graph
 from strategies import channel_graphs, drawings
 
@@ -66,7 +66,7 @@ def test_best_successors_agree_with_successors(graph: ChannelGraph, chance: Rand
 
 @given(channel_graphs())
 def test_v0_answers_one_question_as_it_answers_all(graph: ChannelGraph) -> None:
-    hops = olm_v0.hops(graph)
+    hops = olm_v0.next_hops(graph)
     for name in graph.entries if hops.failure is None else ():
         first = next((e.successor for e in olm_v0.candidates(graph, name)), None)
         assert hops.next[name] == (None if first == name else first)
@@ -74,7 +74,7 @@ def test_v0_answers_one_question_as_it_answers_all(graph: ChannelGraph) -> None:
 
 @given(channel_graphs())
 def test_v1_answers_one_question_as_it_answers_all(graph: ChannelGraph) -> None:
-    hops = olm_v1.hops(graph)
+    hops = olm_v1.next_hops(graph)
     for name in graph.entries:
         assert hops[name] == next((e.successor for e in olm_v1.candidates(graph, name)), None)
 
@@ -84,33 +84,33 @@ def test_v0_does_not_depend_on_the_order_of_entries(drawing: str, chance: Random
     lines = drawing.splitlines()
     chance.shuffle(lines)
     one, other = channel_graph(drawing), channel_graph("\n".join(lines))
-    assert olm_v0.hops(one).next == olm_v0.hops(other).next
-    assert opm.verdict(one).accepted == opm.verdict(other).accepted
+    assert olm_v0.next_hops(one).next == olm_v0.next_hops(other).next
+    assert opm.validate_channel(one).is_valid == opm.validate_channel(other).is_valid
 
 
 @given(channel_graphs())
 def test_v0_never_sends_anybody_to_a_skipped_entry(graph: ChannelGraph) -> None:
-    assert not {n for n in olm_v0.hops(graph).next.values() if n} & set(graph.skippers)
+    assert not {n for n in olm_v0.next_hops(graph).next.values() if n} & set(graph.skippers)
 
 
 @given(channel_graphs())
 def test_v1_never_goes_down(graph: ChannelGraph) -> None:
-    for name, target in olm_v1.hops(graph).items():
+    for name, target in olm_v1.next_hops(graph).items():
         assert target is None or graph.versions[target] >= graph.versions[name]
 
 
 @given(channel_graphs())
 def test_v1_never_walks_in_circles(graph: ChannelGraph) -> None:
-    ends = destinations(olm_v1.hops(graph), graph.head, graph.entries)
-    assert all(d.end is not End.LOOP for d in ends.values())
+    ends = last_entries(olm_v1.next_hops(graph), graph.head, graph.entries)
+    assert all(d.end is not PathEnd.LOOP for d in ends.values())
 
 
 @given(channel_graphs())
 def test_the_destination_is_where_the_walk_ends(graph: ChannelGraph) -> None:
-    hops = olm_v0.hops(graph).next
-    for name, destination in destinations(hops, graph.head, graph.entries).items():
-        path = (name, *walk(hops, name))
-        if destination.end is End.LOOP:
+    hops = olm_v0.next_hops(graph).next
+    for name, destination in last_entries(hops, graph.head, graph.entries).items():
+        path = (name, *hops_from(hops, name))
+        if destination.end is PathEnd.LOOP:
             assert path[-1] in path[:-1]
         else:
             assert destination.name == path[-1]
@@ -118,13 +118,13 @@ def test_the_destination_is_where_the_walk_ends(graph: ChannelGraph) -> None:
 
 @given(channel_graphs())
 def test_what_opm_accepts_has_one_head(graph: ChannelGraph) -> None:
-    verdict = opm.verdict(graph)
-    assert not verdict.accepted or graph.head == verdict.heads[0]
+    verdict = opm.validate_channel(graph)
+    assert not verdict.is_valid or graph.head == verdict.heads[0]
 
 
 @given(drawings())
 def test_every_channel_can_be_checked(drawing: str) -> None:
-    report = check(parse(drawing))
+    report = lint(parse(drawing))
     assert all(finding.message and finding.rule for finding in report.findings)
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundles import annotations_yaml, csv, write
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.packagemanifest.migration import Migration
-from everpath.loaders.reading import read
 from everpath.model import Catalog
 from package_manifests import package_file, walks
 

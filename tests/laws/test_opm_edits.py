@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.resolvers import opm
-from everpath.resolvers.opm_edits import still_accepts
-from everpath.rules.edits import Edit, edited
+from everpath.resolvers.opm_revalidation import is_valid_after
+from everpath.rules.edits import Edit, apply_edit
 from graphs import channel_graph
 
 
@@ -27,7 +27,7 @@ def _accepted(draw: st.DrawFn) -> ChannelGraph:
         skips = draw(st.lists(st.sampled_from([*below, "gone"]), max_size=2, unique=True))
         lines.append(f"b{i}: {replaces} / {', '.join(skips) or '-'}")
     graph = channel_graph("\n".join(lines))
-    assume(opm.verdict(graph).accepted)
+    assume(opm.validate_channel(graph).is_valid)
     return graph
 
 
@@ -48,7 +48,9 @@ def _changed(draw: st.DrawFn, graph: ChannelGraph) -> tuple[Entry, ...]:
 def test_an_edit_is_judged_as_the_edited_channel_is(data: st.DataObject) -> None:
     graph = data.draw(_accepted())
     changed = data.draw(_changed(graph))
-    assert still_accepts(graph, changed) == opm.verdict(edited(graph, Edit("", changed))).accepted
+    assert (
+        is_valid_after(graph, changed) == opm.validate_channel(apply_edit(graph, Edit("", changed))).is_valid
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_an_edit_is_judged_as_the_edited_channel_is(data: st.DataObject) -> None
 def test_who_replaces_another_may_leave_out_nobody(name: str, target: str, accepted: bool) -> None:
     graph = channel_graph("a: b\nb: c\nc")
     changed = graph.entries[name]._replace(replaces=target)
-    assert still_accepts(graph, [changed]) is accepted
+    assert is_valid_after(graph, [changed]) is accepted
 
 
 def test_a_long_chain_is_left_at_the_place_of_the_change() -> None:
@@ -65,10 +67,10 @@ def test_a_long_chain_is_left_at_the_place_of_the_change() -> None:
     graph = channel_graph("\n".join(f"{above}: {below}" for above, below in pairwise([*names, "gone"])))
     for name, below in pairwise(names[:-1]):
         ended = graph.entries[name]._replace(replaces=None, skips=(below,))
-        assert not still_accepts(graph, [ended])
+        assert not is_valid_after(graph, [ended])
 
 
 def test_a_head_may_change_places_with_one_that_it_skipped() -> None:
     graph = channel_graph("c: - / b, a\nb: a\na")
     changed = (graph.entries["c"]._replace(skips=()), graph.entries["a"]._replace(skips=("c",)))
-    assert still_accepts(graph, changed)
+    assert is_valid_after(graph, changed)

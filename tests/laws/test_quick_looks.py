@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from catalog_texts import Style, documents, dumped, styles
 from everpath.go_types import type_mismatches
 from everpath.go_types.properties import PROPERTY_TYPES, has_only_strings
-from everpath.loaders.fbc.documents import Chunk
-from everpath.loaders.fbc.file import _json_values
-from everpath.loaders.fbc.lazy_json import JsonSkeletons
+from everpath.loaders.fbc.document_splitter import Chunk
+from everpath.loaders.fbc.file_loader import _json_values
+from everpath.loaders.fbc.partial_json import JsonSkeletons
 from everpath.model import UNREAD, Bundle, Place, Property
-from everpath.parsing import json_text
+from everpath.parsing import json_parser
 from everpath.resolvers import olm_v0
 
 HERE = Place("here.yaml")
@@ -33,9 +33,9 @@ _ANYTHING = st.one_of(_MAPPINGS, _MAPPINGS, _VALUES, st.just(UNREAD))
 @given(st.lists(_ANYTHING, max_size=5))
 def test_an_api_is_provided_twice_if_an_earlier_property_provides_it(values: list[object]) -> None:
     properties = tuple(Property("olm.gvk", value, HERE.at(i)) for i, value in enumerate(values))
-    apis = [olm_v0.gvk(value) for value in values]
+    apis = [olm_v0.parse_gvk(value) for value in values]
     repeated = [(api, properties[i]) for i, api in enumerate(apis) if api is not None and api in apis[:i]]
-    assert list(olm_v0.provided_twice(Bundle("a", "op", "1.0.0", HERE, properties=properties))) == repeated
+    assert list(olm_v0.repeated_apis(Bundle("a", "op", "1.0.0", HERE, properties=properties))) == repeated
 
 
 @given(st.sampled_from(sorted(PROPERTY_TYPES)), _ANYTHING)
@@ -86,7 +86,7 @@ def test_a_json_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) ->
     skeleton = JsonSkeletons().read(memoryview(text))
     if skeleton is not None:
         # Also what nobody reads was looked at: a text that does not parse has no skeleton.
-        assert skeleton.value == _small(json_text.parse(text).value)
+        assert skeleton.value == _small(json_parser.parse(text).value)
 
 
 @given(documents, styles.filter(lambda style: style.is_json))
@@ -122,7 +122,7 @@ def test_objects_read_all_at_once_are_those_a_parser_finds(text: bytes) -> None:
         return
     found = list(at_once)
     parsed = [(value.value, offset) for value, offset in _json_values(Chunk(0, memoryview(text)))]
-    assert [(json_text.parse(chunk.text).value, chunk.offset) for chunk, _ in found] == parsed
+    assert [(json_parser.parse(chunk.text).value, chunk.offset) for chunk, _ in found] == parsed
     assert [skeleton for _, skeleton in found] == [JsonSkeletons().read(chunk.view) for chunk, _ in found]
 
 

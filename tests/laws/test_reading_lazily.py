@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
-from everpath.loaders.fbc.lazy_yaml import YamlSkeletons
-from everpath.parsing import yaml11
+from everpath.loaders.fbc.partial_yaml import YamlSkeletons
+from everpath.parsing import yaml_parser
 from readings import read, read_lazily, without_metadata
 
 
@@ -70,8 +70,8 @@ def test_a_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) -> None
     if skeleton is None:
         return
     try:
-        parsed = yaml11.parse(text)
-    except yaml11.YamlProblem:
+        parsed = yaml_parser.parse(text)
+    except yaml_parser.YamlProblem:
         # What is wrong is in a value nobody read; `yaml11.check` is there to find it.
         assert not skeleton.is_whole
         return

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
-from everpath.parsing import yaml11
+from everpath.parsing import yaml_parser
 from everpath.parsing.json_descent import descend_json
-from everpath.parsing.parsed import byte_offset
-from everpath.parsing.spans import json_spans, yaml_spans
-from everpath.parsing.yaml_descent import descend_yaml
+from everpath.parsing.parse_result import byte_offset
+from everpath.parsing.value_index import json_spans, yaml_spans
+from everpath.parsing.value_search import descend_yaml
 
 
 @settings(max_examples=200)
@@ -40,7 +40,7 @@ def test_every_value_of_a_document_has_a_span(documents: list[dict[str, Any]], s
     spans = json_spans(text.decode(), 99) if style.is_json else yaml_spans(text, 99)
     assert spans.is_whole
     # What a parser makes of the text, not what was written: a lone U+0085 does not survive every writer.
-    value = documents[0] if style.is_json else yaml11.parse(text).value
+    value = documents[0] if style.is_json else yaml_parser.parse(text).value
     assert set(_pointers(value)) <= spans.by_pointer.keys()
 
 

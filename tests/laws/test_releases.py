@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from everpath.compare import compare
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.releases.editing import edit_releases
 from everpath.loaders.releases.formatting import format_releases
 from everpath.loaders.releases.parser import parse_releases
@@ -25,7 +25,7 @@ from everpath.releases.reconstruction import reconstruct_releases
 from everpath.releases.release_plan import ReleasePlan, ReleaseRequest, SetChannels, apply_edits, plan_release
 from everpath.releases.validation import find_problems
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import hops_from
 from everpath.versions import parse
 from histories import EMPTY, history, wishes
 from strategies import ranges
@@ -36,10 +36,10 @@ SOME = settings(max_examples=60)
 
 def _hops(graph: ChannelGraph) -> list[dict[str, str | None]]:
     """The next hop of everybody, under OLM v0 and v1."""
-    first = olm_v0.hops(graph)
+    first = olm_v0.next_hops(graph)
     assert first.failure is None, first.failure
     assert not first.failures
-    return [dict(first.next), dict(olm_v1.hops(graph))]
+    return [dict(first.next), dict(olm_v1.next_hops(graph))]
 
 
 @st.composite
@@ -68,11 +68,11 @@ def test_a_release_on_top_or_of_a_z_stream_strands_nobody(before: ReleasesFile, 
     assert after is not None
     old, new = PackageGraph(catalog_package(before)), PackageGraph(catalog_package(after))
     for graph in new.channels:
-        assert opm.verdict(graph).accepted
+        assert opm.validate_channel(graph).is_valid
         for hops in _hops(graph):
             earlier = old.by_name[graph.name].entries if graph.name in old.by_name else {}
             for name in {*earlier, *graph.entries}:
-                assert [name, *walk(hops, name)][-1] == graph.head, (graph.name, name, hops)
+                assert [name, *hops_from(hops, name)][-1] == graph.head, (graph.name, name, hops)
 
 
 @given(plain_history())
@@ -84,8 +84,8 @@ def test_a_withdrawn_release_is_never_landed_on(source: ReleasesFile) -> None:
         for hops in _hops(graph):
             assert withdrawn.isdisjoint(filter(None, hops.values()))
             assert all(hops[name] for name in withdrawn & graph.entries.keys())
-        assert olm_v0.fresh_install(graph) not in withdrawn
-        assert olm_v1.fresh_install(graph) not in withdrawn
+        assert olm_v0.new_install(graph) not in withdrawn
+        assert olm_v1.new_install(graph) not in withdrawn
 
 
 @given(plain_history(), st.data())
@@ -124,10 +124,10 @@ def test_in_a_catalog_with_some_of_the_releases_everybody_reaches_its_head(
     variant = Variant("some", span)
     assume(not find_problems(replace(source, catalogs=(variant,))))
     for graph in PackageGraph(catalog_package(source, variant)).channels:
-        assert opm.verdict(graph).accepted
+        assert opm.validate_channel(graph).is_valid
         for hops in _hops(graph):
             for name in graph.entries:
-                assert [name, *walk(hops, name)][-1] == graph.head, (span, graph.name, name, hops)
+                assert [name, *hops_from(hops, name)][-1] == graph.head, (span, graph.name, name, hops)
 
 
 @given(ranges(), ranges())
@@ -236,8 +236,8 @@ def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Pa
         after = catalog_package(parse_releases(text, "releases.yaml"))._replace(bundles=before.bundles)
         graphs = PackageGraph(after).by_name
         for graph in PackageGraph(before).channels:
-            assert olm_v0.hops(graph) == olm_v0.hops(graphs[graph.name])
-            assert olm_v1.hops(graph) == olm_v1.hops(graphs[graph.name])
+            assert olm_v0.next_hops(graph) == olm_v0.next_hops(graphs[graph.name])
+            assert olm_v1.next_hops(graph) == olm_v1.next_hops(graphs[graph.name])
             compared += 1
     assert len(catalog.packages) > 440
     assert compared > 700
@@ -253,7 +253,7 @@ def test_bundles_read_without_the_catalog_strand_nobody(cuts: list[ReleasePlan])
     assume(cuts)
     source = cuts[-1].source
     whole = catalog_package(source)
-    assume(all(opm.verdict(graph).accepted for graph in PackageGraph(whole).channels))
+    assume(all(opm.validate_channel(graph).is_valid for graph in PackageGraph(whole).channels))
 
     def stated(entry: Entry) -> Entry:
         edges = csv_edges(whole, entry.name, source.default_channel)

@@ -9,61 +9,62 @@ from everpath.explain import Question, explain
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Package
-from everpath.resolvers import PolicyName, opm
-from everpath.resolvers.extensions import Source
-from everpath.resolvers.walks import End
-from everpath.rules.edits import Edit, edited
-from everpath.simulate import Asked, Scenario, sheets
+from everpath.resolvers import ResolverName, opm
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.rules.edits import Edit, apply_edit
+from everpath.simulate import InstalledVersion, Scenario, simulate_package
+from everpath.upgrade_paths.hops import PathEnd
 from strategies import drawings
 
 #: The best first.
-FATES = (End.HEAD, End.STRANDED, End.LOOP, End.ERROR)
+FATES = (PathEnd.HEAD, PathEnd.STRANDED, PathEnd.LOOP, PathEnd.ERROR)
 
-BOTH: tuple[PolicyName, ...] = ("v0", "v1")
+BOTH: tuple[ResolverName, ...] = ("v0", "v1")
 
 policies = st.sampled_from((BOTH, *((policy,) for policy in BOTH)))
 strangers = st.builds(
-    Asked, st.just("p.v0.0.0"), st.sampled_from(("0.5.0", "1.0.5", "1.1.5", "2.0.0-rc.1", "9.0.0"))
+    InstalledVersion, st.just("p.v0.0.0"), st.sampled_from(("0.5.0", "1.0.5", "1.1.5", "2.0.0-rc.1", "9.0.0"))
 )
 
 
-def source_of(package: Package) -> Source:
-    return Source("catalog", 0, PackageGraph(package))
+def source_of(package: Package) -> ClusterCatalog:
+    return ClusterCatalog("catalog", 0, PackageGraph(package))
 
 
 def after(package: Package, edit: Edit) -> Package:
-    graph = edited(ChannelGraph(package.channels[0], package), edit)
+    graph = apply_edit(ChannelGraph(package.channels[0], package), edit)
     return package._replace(channels=(graph.channel,))
 
 
 def ends(
-    package: Package, policies: tuple[PolicyName, ...], asked: Asked | None = None
-) -> dict[tuple[str, str], End]:
+    package: Package, policies: tuple[ResolverName, ...], asked: InstalledVersion | None = None
+) -> dict[tuple[str, str], PathEnd]:
     """Where everybody ends, or somebody, as `simulate` says it."""
-    found = sheets([source_of(package)], Scenario(policies), [asked] if asked is not None else None)
-    rows = (row for sheet in found for line in sheet.lines for row in line.rows)
-    return {(row.policy, row.installed or ""): row.end for row in rows}
+    found = simulate_package([source_of(package)], Scenario(policies), [asked] if asked is not None else None)
+    rows = (row for sheet in found for line in sheet.installed for row in line.paths)
+    return {(row.resolver, row.installed or ""): row.end for row in rows}
 
 
 @settings(max_examples=40)
 @given(drawings(), strangers, policies)
 def test_whoever_follows_a_remedy_arrives_and_leaves_nobody_worse_off(
-    drawing: str, stranger: Asked, asking: tuple[PolicyName, ...]
+    drawing: str, stranger: InstalledVersion, asking: tuple[ResolverName, ...]
 ) -> None:
     catalog = parse(drawing)
     [package] = catalog.packages
-    is_accepted = opm.verdict(ChannelGraph(package.channels[0], package)).accepted
+    is_accepted = opm.validate_channel(ChannelGraph(package.channels[0], package)).is_valid
     before = ends(package, asking)
-    for asked in (*(Asked(b.name, b.version) for b in package.bundles), stranger):
+    for asked in (*(InstalledVersion(b.name, b.version) for b in package.bundles), stranger):
         question = Question("p", "stable", asked, asking)
         for story in explain([source_of(package)], question, {"catalog": catalog}).stories:
             for edit in (edit for remedy in story.remedies for edit in remedy.edits):
                 mended = after(package, edit)
                 assert (
-                    ends(mended, (story.account.policy,), asked)[story.account.policy, asked.name] is End.HEAD
+                    ends(mended, (story.account.policy,), asked)[story.account.policy, asked.name]
+                    is PathEnd.HEAD
                 )
                 left = ends(mended, asking)
                 worse = [who for who, end in before.items() if FATES.index(left[who]) > FATES.index(end)]
                 assert worse == [], (asked, edit.text)
                 graph = ChannelGraph(mended.channels[0], mended)
-                assert opm.verdict(graph).accepted or not is_accepted
+                assert opm.validate_channel(graph).is_valid or not is_accepted

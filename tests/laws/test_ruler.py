@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.parsing import ruler
-from everpath.parsing.ruler import Ruler
+from everpath.parsing import text_offsets
+from everpath.parsing.text_offsets import Ruler
 
 _pieces = st.sampled_from(
     [b"a", "é".encode(), "€".encode(), "𝄞".encode(), b"\x80", b"\xe2\x82", b"\xf0", b"\xff"]
@@ -23,7 +23,7 @@ def test_the_characters_of_the_first_bytes(
     errors: Literal["replace", "surrogateescape"], text: bytes, size: int, stretch: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ruler, "_STRETCH", stretch)
+        patch.setattr(text_offsets, "_STRETCH", stretch)
         assert Ruler(text, errors).characters(size) == len(text[: max(0, size)].decode("utf-8", errors))
 
 
@@ -32,6 +32,6 @@ def test_the_bytes_of_the_first_characters(text: bytes, share: float, stretch: i
     decoded = text.decode("utf-8", "surrogateescape")
     count = round(share * len(decoded))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ruler, "_STRETCH", stretch)
+        patch.setattr(text_offsets, "_STRETCH", stretch)
         expected = len(decoded[:count].encode("utf-8", "surrogateescape"))
         assert Ruler(text, "surrogateescape").bytes(count) == expected

@@ -13,16 +13,22 @@ from hypothesis import strategies as st
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
-from everpath.paths.hop_graph import goals, network
-from everpath.resolvers import PolicyName, extensions, olm_v1, subscriptions
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.decisions import Decision, Installed, Remark
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.walks import End, walk
-from everpath.rules.lint import check
+from everpath.paths.hop_graph import build_hop_graph
+from everpath.paths.resolver_hops import goals
+from everpath.resolvers import ResolverName, cluster_extension, olm_v1, subscription
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
+from everpath.resolvers.resolution import InstalledBundle, Resolution, TraceStep
+from everpath.rules.lint import lint
 from everpath.rules.waivers import Waiver
-from everpath.simulate import Asked, Row, Scenario, Terms, rows, sheets
-from everpath.simulate.ways import Book, ways
+from everpath.simulate import (
+    ClusterExtensionOptions,
+    InstalledVersion,
+    Scenario,
+    all_paths,
+    simulate_package,
+)
+from everpath.upgrade_paths import UpgradePath, path_goals
+from everpath.upgrade_paths.hops import PathEnd, PathInterner, hops_by_entry, hops_from
 from everpath.versions import parse_or_none
 from strategies import drawings
 
@@ -47,36 +53,36 @@ def packages(draw: st.DrawFn) -> str:
     return "\n".join([text, *marks])
 
 
-def answered(text: str | Catalog, scenario: Scenario | None = None) -> list[Row]:
+def answered(text: str | Catalog, scenario: Scenario | None = None) -> list[UpgradePath]:
     catalog = parse(text) if isinstance(text, str) else text
-    source = Source("c", 0, PackageGraph(catalog.packages[0]))
-    return list(rows(sheets([source], scenario or Scenario())))
+    source = ClusterCatalog("c", 0, PackageGraph(catalog.packages[0]))
+    return list(all_paths(simulate_package([source], scenario or Scenario())))
 
 
-def judged(package: PackageGraph, row: Row, here: str | None) -> Decision:
+def judged(package: PackageGraph, row: UpgradePath, here: str | None) -> Resolution:
     """One call of the resolver from one stop of a row."""
     graph = package.by_name[row.channel]
     bundle = package.package.by_name.get(here) if here is not None else None
     version = parse_or_none(bundle.version) if bundle is not None else None
-    installed = Installed(here, version) if here is not None else None
-    if row.policy == "v0":
-        return subscriptions.resolve(graph, installed)
-    return extensions.resolve(
-        [Source("c", 0, package)], Extension(package.name, (graph.name,), "", False, installed)
+    installed = InstalledBundle(here, version) if here is not None else None
+    if row.resolver == "v0":
+        return subscription.resolve(graph, installed)
+    return cluster_extension.resolve(
+        [ClusterCatalog("c", 0, package)], ClusterExtension(package.name, (graph.name,), "", False, installed)
     )
 
 
-def agrees(package: PackageGraph, row: Row) -> None:
+def agrees(package: PackageGraph, row: UpgradePath) -> None:
     """Each stop of a walk is the resolver's answer at the one before; at the last it stays or fails."""
     here = row.installed
-    for stop in row.path:
+    for stop in row.hops:
         assert judged(package, row, here) == judged(package, row, here)._replace(next=stop, failure=None)
         here = stop
-    if row.end is not End.LOOP:
+    if row.end is not PathEnd.LOOP:
         last = judged(package, row, here)
         assert last.next is None
-        assert (last.failure is not None) == (row.end is End.ERROR)
-        assert last.failure is None or last.failure.words in row.reason
+        assert (last.failure is not None) == (row.end is PathEnd.ERROR)
+        assert last.failure is None or last.failure.message in row.reason
 
 
 @given(packages())
@@ -90,7 +96,7 @@ def test_rows_agree_with_single_calls_of_the_resolvers(text: str) -> None:
 @given(packages())
 def test_fresh_rows_and_switches_agree_with_single_calls_too(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
-    for row in (*answered(text, Scenario(fresh=True)), *answered(text, Scenario(switching=True))):
+    for row in (*answered(text, Scenario(new_install=True)), *answered(text, Scenario(is_switch=True))):
         agrees(package, row)
 
 
@@ -98,7 +104,7 @@ def test_fresh_rows_and_switches_agree_with_single_calls_too(text: str) -> None:
 @given(packages())
 def test_every_channel_entry_and_policy_has_one_row(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
-    found = [(row.channel, row.installed, row.policy) for row in answered(text)]
+    found = [(row.channel, row.installed, row.resolver) for row in answered(text)]
     wanted = {(g.name, n, policy) for g in package.channels for n in g.entries for policy in ("v0", "v1")}
     assert len(found) == len(wanted)
     assert set(found) == wanted
@@ -108,13 +114,13 @@ def test_every_channel_entry_and_policy_has_one_row(text: str) -> None:
 @given(packages())
 def test_every_walk_ends_or_is_reported_as_a_loop(text: str) -> None:
     for row in answered(text):
-        stops = [row.installed, *row.path]
+        stops = [row.installed, *row.hops]
         repeated = len(set(stops)) < len(stops)
-        assert repeated == (row.end is End.LOOP)
+        assert repeated == (row.end is PathEnd.LOOP)
         assert len(set(stops)) >= len(stops) - 1
         if repeated:
             assert stops[-1] in stops[:-1]
-        assert row.next == (row.path[0] if row.path else None)
+        assert row.next == (row.hops[0] if row.hops else None)
 
 
 @FEWER
@@ -122,9 +128,9 @@ def test_every_walk_ends_or_is_reported_as_a_loop(text: str) -> None:
 def test_whoever_stays_where_one_arrives_has_arrived_and_nobody_else(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
     for row in answered(text):
-        there = arrivals(package.by_name[row.channel], row.policy)
-        if row.end in (End.HEAD, End.STRANDED):
-            assert (row.end is End.HEAD) == (row.last in there)
+        there = path_goals(package.by_name[row.channel], row.resolver)
+        if row.end in (PathEnd.HEAD, PathEnd.STRANDED):
+            assert (row.end is PathEnd.HEAD) == (row.last in there)
         assert row.reason
 
 
@@ -132,11 +138,11 @@ def test_whoever_stays_where_one_arrives_has_arrived_and_nobody_else(text: str) 
 @given(packages())
 def test_one_arrives_at_the_head_and_under_v1_at_a_head_that_it_installs(text: str) -> None:
     for graph in PackageGraph(parse(text).packages[0]).channels:
-        assert arrivals(graph, "v0") == ((graph.head,) if graph.head else ())
-        there = {*arrivals(graph, "v1")}
-        assert there <= {graph.head, *olm_v1.fresh_installs(graph)}
+        assert path_goals(graph, "v0") == ((graph.head,) if graph.head else ())
+        there = {*path_goals(graph, "v1")}
+        assert there <= {graph.head, *olm_v1.new_installs(graph)}
         assert graph.head in (None, *there)
-        assert there >= {*olm_v1.fresh_installs(graph)} & {*graph.heads}
+        assert there >= {*olm_v1.new_installs(graph)} & {*graph.heads}
 
 
 @FEWER
@@ -149,10 +155,16 @@ def test_the_same_question_has_the_same_answer(text: str) -> None:
 @given(packages())
 def test_a_copy_of_the_catalog_with_a_lower_priority_changes_no_walk_of_v1(text: str) -> None:
     first, copy = (PackageGraph(parse(text).packages[0]) for _ in range(2))
-    alone = rows(sheets([Source("a", 0, first)], Scenario(("v1",))))
-    both = rows(sheets([Source("a", 5, first), Source("b", 0, copy)], Scenario(("v1",)), named=True))
-    told = {(row.channel, row.installed): (row.path, row.end) for row in alone}
-    assert {(row.channel, row.installed): (row.path, row.end) for row in both} == told
+    alone = all_paths(simulate_package([ClusterCatalog("a", 0, first)], Scenario(("v1",))))
+    both = all_paths(
+        simulate_package(
+            [ClusterCatalog("a", 5, first), ClusterCatalog("b", 0, copy)],
+            Scenario(("v1",)),
+            with_catalog_names=True,
+        )
+    )
+    told = {(row.channel, row.installed): (row.hops, row.end) for row in alone}
+    assert {(row.channel, row.installed): (row.hops, row.end) for row in both} == told
 
 
 @FEWER
@@ -165,10 +177,10 @@ def test_roads_of_a_policy_are_the_walks_of_the_simulation(text: str, twice: boo
     graphs = PackageGraph(package).by_name
     for row in answered(Catalog("c", (package,))):
         assert row.installed is not None
-        net = network([graphs[row.channel]], row.policy)
-        if row.installed in net.place:
-            assert net.ahead(row.installed) == ((row.next,) if row.next else ())
-            assert row.end is not End.HEAD or row.last in goals(graphs[row.channel], row.policy)
+        net = build_hop_graph([graphs[row.channel]], row.resolver)
+        if row.installed in net.rank:
+            assert net.successors(row.installed) == ((row.next,) if row.next else ())
+            assert row.end is not PathEnd.HEAD or row.last in goals(graphs[row.channel], row.resolver)
 
 
 def shuffled(items: Sequence[T], chance: Random) -> tuple[T, ...]:
@@ -187,11 +199,11 @@ def test_v0_does_not_depend_on_the_order_of_documents(text: str, chance: Random)
         bundles=shuffled(package.bundles, chance),
     )
     only_v0 = Scenario(("v0",))
-    ways = [
-        [(r.channel, r.installed, r.path, r.end) for r in answered(each, only_v0)]
+    hops_by_entry = [
+        [(r.channel, r.installed, r.hops, r.end) for r in answered(each, only_v0)]
         for each in (catalog, Catalog("shuffled", (other,)))
     ]
-    assert ways[0] == ways[1]
+    assert hops_by_entry[0] == hops_by_entry[1]
 
 
 @FEWER
@@ -208,9 +220,9 @@ def test_an_unrelated_channel_changes_nothing_in_this_one(text: str, other: str)
 def test_a_waived_finding_changes_no_simulation(text: str) -> None:
     catalog = parse(text)
     before = answered(catalog)
-    found = check(catalog).findings
+    found = lint(catalog).findings
     waivers = [Waiver(finding.rule, "known", Place("everpath.yaml")) for finding in found]
-    assert not check(catalog, waivers=waivers).findings
+    assert not lint(catalog, waivers=waivers).findings
     assert answered(catalog) == before
 
 
@@ -219,27 +231,29 @@ def test_a_waived_finding_changes_no_simulation(text: str) -> None:
 def test_terms_that_ask_for_nothing_change_no_walk(text: str) -> None:
     """Asking stop by stop, as for several catalogs, goes the ways that the answers in bulk go."""
     only_v1 = Scenario(("v1",))
-    usual = {(r.channel, r.installed): r.path for r in answered(text, only_v1)}
-    anything = only_v1._replace(terms=Terms(version_range=">=0.0.0-0"))
-    assert {(r.channel, r.installed): r.path for r in answered(text, anything)} == usual
+    usual = {(r.channel, r.installed): r.hops for r in answered(text, only_v1)}
+    anything = only_v1._replace(options=ClusterExtensionOptions(version_range=">=0.0.0-0"))
+    assert {(r.channel, r.installed): r.hops for r in answered(text, anything)} == usual
 
 
 @FEWER
 @given(packages())
 def test_a_catalog_without_the_package_changes_nothing(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
-    alone = list(rows(sheets([Source("c", 0, package)], Scenario())))
-    beside = rows(sheets([Source("c", 0, package), Source("d", 5, None)], Scenario()))
-    assert [(r.path, r.installed) for r in beside] == [(r.path, r.installed) for r in alone]
+    alone = list(all_paths(simulate_package([ClusterCatalog("c", 0, package)], Scenario())))
+    beside = all_paths(
+        simulate_package([ClusterCatalog("c", 0, package), ClusterCatalog("d", 5, None)], Scenario())
+    )
+    assert [(r.hops, r.installed) for r in beside] == [(r.hops, r.installed) for r in alone]
 
 
 @FEWER
 @given(packages())
 def test_somebody_who_is_asked_for_is_answered_as_among_all(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
-    source, every = Source("c", 0, package), answered(text)
+    source, every = ClusterCatalog("c", 0, package), answered(text)
     for name, bundle in package.package.by_name.items():
-        found = rows(sheets([source], Scenario(), [Asked(name, bundle.version)]))
+        found = all_paths(simulate_package([source], Scenario(), [InstalledVersion(name, bundle.version)]))
         assert list(found) == [row for row in every if row.installed == name]
 
 
@@ -250,13 +264,13 @@ _NAMES = st.sampled_from("abcdefgh")
 def test_ways_are_walks_and_two_of_one_book_are_alike_by_their_numbers(
     one: dict[str, str | None], other: dict[str, str | None]
 ) -> None:
-    book = Book()
-    found = [(hops, ways(hops, hops, book)) for hops in (one, other)]
+    book = PathInterner()
+    found = [(hops, hops_by_entry(hops, hops, book)) for hops in (one, other)]
     every = [way for _, known in found for way in known.values()]
     for hops, known in found:
         for name, way in known.items():
-            path = walk(hops, name)
-            assert (tuple(way), len(way), way.first, way.last) == (
+            path = hops_from(hops, name)
+            assert (tuple(way), len(way), way[0] if way else None, way[-1] if way else None) == (
                 path,
                 len(path),
                 path[0] if path else None,
@@ -274,14 +288,18 @@ def test_whoever_listens_changes_no_decision(
     one: str, other: str, span: str, channels: tuple[str, ...]
 ) -> None:
     served = [
-        Source(name, rank, PackageGraph(parse(text).packages[0]))
+        ClusterCatalog(name, rank, PackageGraph(parse(text).packages[0]))
         for rank, (name, text) in enumerate([("a", one), ("b", other)])
     ]
     for package in (source.package for source in served if source.package is not None):
         for name, bundle in package.package.by_name.items():
-            wanted = Extension("p", channels, span, installed=Installed(name, parse_or_none(bundle.version)))
-            heard: list[Remark] = []
-            assert extensions.resolve(served, wanted) == extensions.resolve(served, wanted, heard.append)
+            wanted = ClusterExtension(
+                "p", channels, span, installed=InstalledBundle(name, parse_or_none(bundle.version))
+            )
+            heard: list[TraceStep] = []
+            assert cluster_extension.resolve(served, wanted) == cluster_extension.resolve(
+                served, wanted, heard.append
+            )
 
 
 _EIGHT = ("1.0.0-rc.1", "1.0.0", "1.0.1", "1.1.0-alpha", "1.1.0", "1.2.0", "2.0.0", "3.0.0")
@@ -307,9 +325,9 @@ def test_the_rules_about_stranded_users_mean_those_whom_a_simulation_strands(
     marks = [f"%deprecated b{n}: old" for n in deprecated if any(line.startswith(f"b{n}@") for line in lines)]
     marks += (f"%dependent b{n}" for n in dependent)
     catalog = parse("\n".join((*lines, *marks)))
-    found = check(catalog).findings
-    rules: dict[PolicyName, str] = {"v0": "EP206", "v1": "EP207"}
+    found = lint(catalog).findings
+    rules: dict[ResolverName, str] = {"v0": "EP206", "v1": "EP207"}
     for policy, rule in rules.items():
-        rows = answered(catalog, Scenario(policies=(policy,)))
-        ends = {row.path[-1] if row.path else row.installed for row in rows if row.end is End.STRANDED}
+        rows = answered(catalog, Scenario(resolvers=(policy,)))
+        ends = {row.hops[-1] if row.hops else row.installed for row in rows if row.end is PathEnd.STRANDED}
         assert {f.entry for f in found if f.rule == rule} == ends, policy

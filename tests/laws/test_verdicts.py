@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundles import write
-from everpath.loaders.bundle.index_cache import IndexCache
+from everpath.file_cache import FileCache
 from remembering import freshly_judged, judged, much_later, write_version
 
 _FOLDERS = ("a", "b", "c")
@@ -74,7 +74,7 @@ def test_a_run_that_remembers_says_what_a_fresh_one_says(
     first: list[Release], rounds: list[list[Release | Mode | Removal]]
 ) -> None:
     with TemporaryDirectory() as folder:
-        root, cache = Path(folder) / "operators", IndexCache(Path(folder) / "cache", much_later)
+        root, cache = Path(folder) / "operators", FileCache(Path(folder) / "cache", much_later)
         Release("z", "1.0.0", "z", None, None).write(root)
         for edits in [list[Release | Mode | Removal](first), *rounds]:
             for edit in edits:

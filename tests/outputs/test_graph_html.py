@@ -13,7 +13,7 @@ from hypothesis import given
 
 from everpath.layout.scene import Scene
 from everpath.reporters.page import render
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import hops_from
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
 from strategies import drawings
 
@@ -100,12 +100,14 @@ def test_roads_are_those_of_the_policies(drawing: str) -> None:
     [channel] = page(scene).data["channels"]
     names = [node["name"] for node in channel["nodes"]]
     entries = {node["name"]: node["roads"] for node in channel["nodes"] if node["roads"]}
-    for number, roads in enumerate(scene.roads):
+    for number, drawn in enumerate(scene.paths):
         steps = {name: told[number][0] for name, told in entries.items()}
         hops = {name: None if step is None else names[step] for name, step in steps.items()}
-        assert [walk(hops, name) for name in entries] == [walk(roads.next, name) for name in entries]
+        assert [hops_from(hops, name) for name in entries] == [
+            tuple(drawn.by_entry[name].hops) for name in entries
+        ]
         assert {name: told[number][1] for name, told in entries.items()} == {
-            name: destination.end.value for name, destination in roads.ends.items()
+            name: path.end.value for name, path in drawn.by_entry.items()
         }
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from everpath.layout.scene import Scene
 from everpath.reporters.picture_json import render
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import hops_from
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
 from schemas import conforms
 from strategies import drawings
@@ -59,13 +59,18 @@ def test_the_document_is_the_contract() -> None:
                             "next": None,
                             "last": "b",
                             "end": "head",
-                            "reason": scene.roads[0].reason("b"),
+                            "reason": scene.paths[0].by_entry["b"].reason,
                         },
                     )
                 ],
                 "fresh": [
-                    {"policy": roads.policy, "path": ["b"], "end": "head", "reason": roads.fresh.reason}
-                    for roads in scene.roads
+                    {
+                        "policy": drawn.resolver,
+                        "path": ["b"],
+                        "end": "head",
+                        "reason": drawn.path(None).reason,
+                    }
+                    for drawn in scene.paths
                 ],
                 "installed": [
                     {
@@ -103,12 +108,12 @@ def test_every_edge_is_there_once(drawing: str) -> None:
 def test_following_next_leads_where_the_row_says(drawing: str) -> None:
     scene = unjudged(drawing)
     [channel] = document(scene)["channels"]
-    for roads in scene.roads:
-        rows = {row["installed"]: row for row in channel["roads"] if row["policy"] == roads.policy}
+    for drawn in scene.paths:
+        rows = {row["installed"]: row for row in channel["roads"] if row["policy"] == drawn.resolver}
         assert list(rows) == [node["name"] for node in channel["nodes"] if node["isEntry"]]
         hops = {name: row["next"] for name, row in rows.items()}
         for name, row in rows.items():
-            assert (walk(hops, name) or (name,))[-1] == row["last"]
+            assert (hops_from(hops, name) or (name,))[-1] == row["last"]
 
 
 def test_findings_say_where_they_are_written() -> None:

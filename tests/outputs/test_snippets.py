@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.loaders.positions import Location
+from everpath.loaders.source_positions import Location
 from everpath.reporters.formatting import display_width
 from everpath.reporters.snippet import snippet
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from everpath.graph import PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import hops_from
 from operator_runs import (
     SMALL,
     KnownStates,
@@ -45,9 +45,9 @@ def upgrade_paths() -> tuple[tuple[str, ...], ...]:
     """Every upgrade path of OLM v0 and v1, from every entry of every channel, each once."""
     [package] = read(str(CATALOG)).catalog.packages
     paths = {
-        (version(name), *map(version, walk(hops, name)))
+        (version(name), *map(version, hops_from(hops, name)))
         for graph in PackageGraph(package).channels
-        for hops in (olm_v0.hops(graph).next, olm_v1.hops(graph))
+        for hops in (olm_v0.next_hops(graph).next, olm_v1.next_hops(graph))
         for name in graph.entries
     }
     return tuple(sorted(paths))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.loaders.positions import locate
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import Place
-from everpath.parsing import spans
+from everpath.parsing import value_index
 from everpath.parsing.json_descent import descend_json
-from everpath.parsing.spans import json_spans, yaml_spans
-from everpath.parsing.yaml_descent import descend_yaml
+from everpath.parsing.value_index import json_spans, yaml_spans
+from everpath.parsing.value_search import descend_yaml
 
 YAML = b"""---
 # comment
@@ -150,8 +150,8 @@ def test_the_first_places_of_a_document_cost_no_index(text: bytes, monkeypatch: 
     def never(*_: object) -> None:
         pytest.fail("a document was indexed")
 
-    monkeypatch.setattr(spans, "yaml_spans", never)
-    monkeypatch.setattr(spans, "json_spans", never)
+    monkeypatch.setattr(value_index, "yaml_spans", never)
+    monkeypatch.setattr(value_index, "json_spans", never)
     sources = Sources()
     sources.keep("-", text)
     for _ in range(5):

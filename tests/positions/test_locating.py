@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.positions import Location, locate
+from everpath.loaders.source_positions import Location, locate
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 

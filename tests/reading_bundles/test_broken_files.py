@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundles import annotations_yaml, csv, problems, read_bundle, write, write_bundle
-from everpath.loaders.positions import locate
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 
 CSV = "manifests/op.v1.0.0.clusterserviceversion.yaml"

@@ -8,7 +8,7 @@ import pytest
 
 from bundles import channels, csv, edges, problems, read_manifests, write
 from everpath.loaders.bundle.detect import is_package_manifest
-from everpath.loaders.positions import locate
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import UpdateMode
 

@@ -9,7 +9,7 @@ import pytest
 from bundles import annotations_yaml, channels, csv, edges, problems, read_bundle, write, write_bundle
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.detect import is_bundle_folder
-from everpath.loaders.positions import locate
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import UpdateMode
 

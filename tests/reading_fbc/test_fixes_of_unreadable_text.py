@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bundles import read_bundle, write, write_bundle
-from everpath.loaders.positions import locate
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
-from everpath.rules.lint import Selection, check
+from everpath.rules.lint import Selection, lint
 from readings import read
 
 DEEP = 600
@@ -39,7 +39,7 @@ TEXTS = {
 def test_the_fix_is_for_what_is_wrong(tmp_path: Path, text: bytes, fix: str) -> None:
     (tmp_path / "catalog.yaml").write_bytes(text)
     selection = Selection(rules=frozenset({"EP001"}))
-    [finding] = check(read(tmp_path / "catalog.yaml"), selection).findings
+    [finding] = lint(read(tmp_path / "catalog.yaml"), selection).findings
     assert str(finding.fix).startswith(fix)
 
 

@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 import pytest
 
 from everpath.errors import ExitCode, UnreadableInput
-from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.fbc.loader import read_fbc
 from everpath.loaders.sources import Sources
 from everpath.model.builder import CatalogBuilder
 from readings import problems_of, read
@@ -200,9 +200,9 @@ _AS_NOBODY = """
 import os, sys
 from everpath.model.builder import CatalogBuilder
 from everpath.errors import UnreadableInput
-from everpath.loaders.fbc import lazy_yaml as fbc_lazy
-from everpath.parsing import yaml11
-from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.fbc import partial_yaml as fbc_lazy
+from everpath.parsing import yaml_parser
+from everpath.loaders.fbc.loader import read_fbc
 from everpath.loaders.sources import Sources
 if os.geteuid() == 0:
     os.setgid(65534)

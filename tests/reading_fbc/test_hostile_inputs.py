@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.fbc import catalog as fbc
-from everpath.loaders.fbc import documents
-from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.fbc import document_splitter
+from everpath.loaders.fbc import loader as fbc
+from everpath.loaders.fbc.loader import read_fbc
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.model.builder import CatalogBuilder
 from readings import problems, problems_of, read, read_lazily
@@ -140,9 +140,9 @@ def test_bad_metadata_amid_a_large_catalog_is_noticed_by_a_thorough_reading() ->
     assert [p.kind for p in read(broken + RENDERED, thorough=True).problems] == ["unreadable-document"]
 
 
-def told(item: documents.Document | documents.Flaw) -> tuple[object, ...]:
+def told(item: document_splitter.Document | document_splitter.Flaw) -> tuple[object, ...]:
     """Without what a reader may use to save time."""
-    return item if isinstance(item, documents.Flaw) else (item.offset, item.text)
+    return item if isinstance(item, document_splitter.Flaw) else (item.offset, item.text)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 64])
@@ -150,14 +150,14 @@ def test_where_blocks_end_does_not_matter(block: int, monkeypatch: pytest.Monkey
     stream = (
         PACKAGE % b"a" + b"---\n" + RENDERED + b"--- # c\n" + PACKAGE % b"c" + b"---\n---\n--- x\n" + RENDERED
     )
-    whole = list(documents.yaml_documents(io.BytesIO(stream)))
+    whole = list(document_splitter.yaml_documents(io.BytesIO(stream)))
     objects = b'{"a": 1}\n{"b": 2}\r\n \n{"c": 3} {"d": 4}\n'
-    whole_objects = list(documents.json_documents(io.BytesIO(objects)))
-    monkeypatch.setattr(documents, "_BLOCK", block)
-    cut = list(documents.yaml_documents(io.BytesIO(stream)))
+    whole_objects = list(document_splitter.json_documents(io.BytesIO(objects)))
+    monkeypatch.setattr(document_splitter, "_BLOCK", block)
+    cut = list(document_splitter.yaml_documents(io.BytesIO(stream)))
     assert [told(item) for item in cut] == [told(item) for item in whole]
-    assert list(documents.json_documents(io.BytesIO(objects))) == whole_objects
-    assert [item.text for item in whole_objects if isinstance(item, documents.Chunk)] == [
+    assert list(document_splitter.json_documents(io.BytesIO(objects))) == whole_objects
+    assert [item.text for item in whole_objects if isinstance(item, document_splitter.Chunk)] == [
         b'{"a": 1}\n',
         b'{"b": 2}\r\n \n',
         b'{"c": 3} {"d": 4}\n',

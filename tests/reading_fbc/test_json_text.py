@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.parsing import json_text
-from everpath.parsing.json_text import JsonProblem
+from everpath.parsing import json_parser
+from everpath.parsing.json_parser import JsonProblem
 
 
 def test_repeated_keys_are_remarked_where_they_are() -> None:
-    parsed = json_text.parse(b'{"a": [{"b": 1, "c": 2, "b": 3}], "a": [{"b": 4, "b": 5, "b": 6}]}')
+    parsed = json_parser.parse(b'{"a": [{"b": 1, "c": 2, "b": 3}], "a": [{"b": 4, "b": 5, "b": 6}]}')
     assert parsed.value == {"a": [{"b": 6}]}
     assert [(r.kind, r.pointer) for r in parsed.remarks] == [
         ("duplicate-key", ("a",)),
@@ -18,11 +18,11 @@ def test_repeated_keys_are_remarked_where_they_are() -> None:
 
 
 def test_only_the_repeated_keys_are_remarked() -> None:
-    assert [r.pointer for r in json_text.parse(b'{"a": 1, "b": 2, "a": 3}').remarks] == [("a",)]
+    assert [r.pointer for r in json_parser.parse(b'{"a": 1, "b": 2, "a": 3}').remarks] == [("a",)]
 
 
 def test_numbers_that_float64_does_not_hold_are_remarked() -> None:
-    parsed = json_text.parse(b'{"a": 9007199254740992, "b": [9007199254740993, 1.5, -9007199254740993]}')
+    parsed = json_parser.parse(b'{"a": 9007199254740992, "b": [9007199254740993, 1.5, -9007199254740993]}')
     assert [(r.kind, r.pointer) for r in parsed.remarks] == [
         ("lossy-number", ("b", 0)),
         ("lossy-number", ("b", 2)),
@@ -30,7 +30,7 @@ def test_numbers_that_float64_does_not_hold_are_remarked() -> None:
 
 
 def test_an_integer_of_many_digits_is_a_float() -> None:
-    assert json_text.parse(b"1" * 301).value == pytest.approx(1.1111e300, rel=1e-3)
+    assert json_parser.parse(b"1" * 301).value == pytest.approx(1.1111e300, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_an_integer_of_many_digits_is_a_float() -> None:
 )
 def test_what_is_not_json_says_where(text: bytes, where: tuple[int, int], message: str) -> None:
     with pytest.raises(JsonProblem, match=message) as caught:
-        json_text.parse(text)
+        json_parser.parse(text)
     assert (caught.value.line, caught.value.column) == where
 
 
 def test_nesting_may_go_as_deep_as_in_yaml() -> None:
-    assert json_text.parse(b"[" * 500 + b"]" * 500).value
+    assert json_parser.parse(b"[" * 500 + b"]" * 500).value
     flat = b"[" + b", ".join([b"[]"] * 1000) + b"]"
-    assert len(json_text.parse(flat).value) == 1000
+    assert len(json_parser.parse(flat).value) == 1000

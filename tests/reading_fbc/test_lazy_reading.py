@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from bench.make_catalog import Format, make_catalog
-from everpath.loaders.fbc import lazy_json as fbc_lazy_json
-from everpath.loaders.fbc import lazy_yaml as fbc_lazy
-from everpath.loaders.fbc.catalog import read_fbc
-from everpath.loaders.fbc.documents import Chunk, Document, json_documents, yaml_documents
-from everpath.loaders.fbc.lazy_json import JsonSkeletons
-from everpath.loaders.fbc.lazy_yaml import YamlSkeletons
+from everpath.loaders.fbc import partial_json as fbc_lazy_json
+from everpath.loaders.fbc import partial_yaml as fbc_lazy
+from everpath.loaders.fbc.document_splitter import Chunk, Document, json_documents, yaml_documents
+from everpath.loaders.fbc.loader import read_fbc
+from everpath.loaders.fbc.partial_json import JsonSkeletons
+from everpath.loaders.fbc.partial_yaml import YamlSkeletons
 from everpath.loaders.sources import Sources
 from everpath.model import UNREAD
 from everpath.model.builder import CatalogBuilder
-from everpath.parsing import block, json_text, yaml11
+from everpath.parsing import json_parser, yaml_parser, yaml_subset
 
 FLUSH = b"""---
 image: registry.example/op:v1.0.0
@@ -91,7 +91,7 @@ def test_small_differences_are_taken_as_a_parser_takes_them(old: bytes, new: byt
     text = FLUSH.replace(old, new, 1)
     skeleton = YamlSkeletons().read(text)
     assert skeleton is not None
-    assert _small(skeleton.value) == _small(yaml11.load(text))
+    assert _small(skeleton.value) == _small(yaml_parser.load(text))
 
 
 def test_objects_are_passed_over() -> None:
@@ -218,7 +218,7 @@ def test_every_document_of_the_corpus_is_read_the_same_way_lazily_and_by_a_parse
 
 
 def _parsed(text: bytes, fmt: Format) -> dict[str, object]:
-    value: dict[str, object] = (yaml11.parse(text) if fmt == "yaml" else json_text.parse(text)).value
+    value: dict[str, object] = (yaml_parser.parse(text) if fmt == "yaml" else json_parser.parse(text)).value
     return {"image": "", "relatedImages": []} | value if fmt == "json" else value
 
 
@@ -256,5 +256,5 @@ def test_a_hostile_catalog_does_not_fill_the_memory_of_pieces(monkeypatch: pytes
 
 def test_the_quick_reader_of_blocks_knows_its_depth() -> None:
     lines = [" " * i + "a:" for i in range(60)]
-    assert block.read("\n".join(lines[:40]).encode()) is not None
-    assert block.read("\n".join(lines).encode()) is None
+    assert yaml_subset.read("\n".join(lines[:40]).encode()) is not None
+    assert yaml_subset.read("\n".join(lines).encode()) is None

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from everpath.parsing import yaml11
-from everpath.parsing.yaml11 import YamlProblem
+from everpath.parsing import yaml_parser
+from everpath.parsing.yaml_parser import YamlProblem
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ from everpath.parsing.yaml11 import YamlProblem
     ],
 )
 def test_a_word_or_a_number(written: str, meant: Any) -> None:
-    value = yaml11.load(f"- {written}\n".encode())[0]
+    value = yaml_parser.load(f"- {written}\n".encode())[0]
     assert (value, type(value)) == (meant, type(meant))
 
 
@@ -50,7 +50,7 @@ def test_a_word_or_a_number(written: str, meant: Any) -> None:
      "+", "yEs", "True!", "=", "1 000", "1,000", "NaN", "inf", "nil"],
 )  # fmt: skip
 def test_what_stays_text(text: str) -> None:
-    assert yaml11.load(f"a: {text}\n".encode()) == {"a": text}
+    assert yaml_parser.load(f"a: {text}\n".encode()) == {"a": text}
 
 
 def test_quotes_and_tags_decide() -> None:
@@ -64,7 +64,7 @@ def test_quotes_and_tags_decide() -> None:
 - !!binary aGVsbG8=
 - !own 12
 """
-    values = yaml11.load(text)
+    values = yaml_parser.load(text)
     assert values == ["12", "y", "12", 12, 12.0, True, "hello", "12"]
     assert [type(values[3]), type(values[4])] == [int, float]
 
@@ -72,7 +72,7 @@ def test_quotes_and_tags_decide() -> None:
 @pytest.mark.parametrize("text", ["!!int x", "!!bool 1", "!!null x", "!!binary '?'", ".inf", "-.INF", ".nan"])
 def test_a_scalar_that_is_not_what_it_says(text: str) -> None:
     with pytest.raises(YamlProblem) as caught:
-        yaml11.load(f"a: 1\nb: {text}\n".encode())
+        yaml_parser.load(f"a: 1\nb: {text}\n".encode())
     assert caught.value.line == 2
 
 
@@ -83,10 +83,10 @@ def test_a_scalar_that_is_not_what_it_says(text: str) -> None:
      ("9223372036854775807", "9223372036854775807"), ("2024-01-31", "2024-01-31"), ('"y"', "y")],
 )  # fmt: skip
 def test_a_key_is_text_in_the_end(key: str, name: str) -> None:
-    assert yaml11.load(f"{key}: 1\n".encode()) == {name: 1}
+    assert yaml_parser.load(f"{key}: 1\n".encode()) == {name: 1}
 
 
 @pytest.mark.parametrize("key", ["null", "9223372036854775808", "? [a]\n", "? {a: b}\n"])
 def test_what_cannot_be_a_key(key: str) -> None:
     with pytest.raises(YamlProblem):
-        yaml11.load(f"{key}: 1\n".encode())
+        yaml_parser.load(f"{key}: 1\n".encode())

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.fbc.loader import read_fbc
 from everpath.loaders.sources import Sources
 from everpath.model import (
     UNREAD,

@@ -8,8 +8,8 @@ import pytest
 
 from everpath import read
 from everpath.loaders.fbc.indexignore import _fits
-from everpath.parsing import json_text, yaml11
-from everpath.rules.lint import check
+from everpath.parsing import json_parser, yaml_parser
+from everpath.rules.lint import lint
 
 TWICE = '{"schema": "x", "a": {"b": 1, "b": 2}, '
 
@@ -26,22 +26,22 @@ TWICE = '{"schema": "x", "a": {"b": 1, "b": 2}, '
     ids=["truncated", "not a number", "too large", "too deep", "too many digits"],
 )
 def test_json_that_breaks_behind_something_remarkable_is_a_problem(text: str) -> None:
-    with pytest.raises(json_text.JsonProblem):
-        json_text.parse(text.encode())
+    with pytest.raises(json_parser.JsonProblem):
+        json_parser.parse(text.encode())
 
 
 def test_a_number_of_thousands_of_digits_is_text_to_yaml() -> None:
     digits = "1" * 4301
-    assert yaml11.load(f"a: {digits}".encode()) == {"a": digits}
+    assert yaml_parser.load(f"a: {digits}".encode()) == {"a": digits}
 
 
 def test_half_a_surrogate_pair_is_the_replacement_character() -> None:
-    assert json_text.parse(rb'{"\ud800": ["\udc00x", "\ud83d\ude00"]}').value == {"�": ["�x", "😀"]}
+    assert json_parser.parse(rb'{"\ud800": ["\udc00x", "\ud83d\ude00"]}').value == {"�": ["�x", "😀"]}
 
 
 def test_a_name_of_half_a_surrogate_pair_can_be_judged(tmp_path: Path) -> None:
     (tmp_path / "catalog.json").write_text(r'{"schema": "olm.package", "name": "\ud800"}')
-    report = check(read(str(tmp_path)).catalog)
+    report = lint(read(str(tmp_path)).catalog)
     assert "EP101" in {finding.rule for finding in report.findings}
 
 

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from bundles import channels, edges, problems, read_packages, write, write_bundle
-from everpath.loaders.positions import locate
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import UpdateMode
 

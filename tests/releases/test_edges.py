@@ -11,7 +11,7 @@ from everpath.model import Property
 from everpath.releases.channel_edges import Edges, catalog_package, union_range
 from everpath.releases.model import DeclaredEdges, Membership, Release, ReleasesFile, Variant
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import hops_from
 from histories import drawn, source
 
 
@@ -224,9 +224,9 @@ def test_a_release_withdrawn_amid_a_line_is_passed_over() -> None:
     """)
     assert drawn(made)["stable"][-2:] == ["0.4.0: 0.1.0 / 0.3.0, 0.2.0", "0.5.0: 0.4.0"]
     graph = PackageGraph(catalog_package(made)).channels[0]
-    for hops in (olm_v0.hops(graph).next, olm_v1.hops(graph)):
-        assert walk(hops, "acme.v0.1.0") == ("acme.v0.4.0", "acme.v0.5.0")
-        assert walk(hops, "acme.v0.2.0") == ("acme.v0.4.0", "acme.v0.5.0")
+    for hops in (olm_v0.next_hops(graph).next, olm_v1.next_hops(graph)):
+        assert hops_from(hops, "acme.v0.1.0") == ("acme.v0.4.0", "acme.v0.5.0")
+        assert hops_from(hops, "acme.v0.2.0") == ("acme.v0.4.0", "acme.v0.5.0")
 
 
 def test_whoever_runs_a_withdrawn_release_is_told_so() -> None:
@@ -426,5 +426,5 @@ def test_hundreds_of_patches_are_no_deeper_than_one() -> None:
 def _ends(made: ReleasesFile) -> set[str]:
     """Where everybody ends, under OLM v0 and v1."""
     graph = PackageGraph(catalog_package(made)).channels[0]
-    hops = (olm_v0.hops(graph).next, olm_v1.hops(graph))
-    return {[name, *walk(each, name)][-1] for each in hops for name in graph.entries}
+    hops = (olm_v0.next_hops(graph).next, olm_v1.next_hops(graph))
+    return {[name, *hops_from(each, name)][-1] for each in hops for name in graph.entries}

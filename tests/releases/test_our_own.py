@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from commandline import ROOT
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 from everpath.graph import PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.loaders.releases.parser import load_releases
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import hops_from
 
 CATALOG, BUNDLES = ROOT / "catalog", ROOT / "bundles"
 SOURCES = [CATALOG / "releases.yaml", ROOT / "examples/08-release/catalog/releases.yaml"]
@@ -45,12 +45,12 @@ def test_no_validator_warns_of_a_bundle(capsys: pytest.CaptureFixture[str]) -> N
 def test_every_walk_ends_at_the_head_under_both_policies() -> None:
     [package] = read(str(CATALOG)).catalog.packages
     for graph in PackageGraph(package).channels:
-        first = olm_v0.hops(graph)
+        first = olm_v0.next_hops(graph)
         assert first.failure is None
         assert not first.failures
-        for hops in (first.next, olm_v1.hops(graph)):
+        for hops in (first.next, olm_v1.next_hops(graph)):
             for name in graph.entries:
-                assert [name, *walk(hops, name)][-1] == graph.head, (graph.name, name)
+                assert [name, *hops_from(hops, name)][-1] == graph.head, (graph.name, name)
 
 
 def test_the_releases_use_whatever_a_release_can() -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from everpath.loaders.fbc.writing import catalog_text
+from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.model import Place
 from everpath.opm_render import Blob
 from everpath.opm_render.blobs import CatalogDocument, decode_blob, sort_blobs
 from everpath.opm_render.go_json import format_float, json_text, keep_html_escapes, sort_keys
-from everpath.parsing.go_yaml import yaml_text
+from everpath.parsing.yaml_writer import yaml_text
 
 
 @pytest.mark.parametrize(

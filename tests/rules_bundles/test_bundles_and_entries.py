@@ -7,7 +7,7 @@ import pytest
 from documents import bundle, catalog, channel, in_folder, package, repository
 from everpath.model import Catalog
 from everpath.rules.findings import Severity
-from everpath.rules.image_references import mended, reference_fault
+from everpath.rules.image_references import corrected_reference, reference_error
 from graphs import findings, parse_report
 
 A, B = "op.v1.0.0", "op.v1.1.0"
@@ -172,7 +172,7 @@ def test_of_two_rendered_bundles_one_is_removed_only_if_they_are_the_same() -> N
     ],
 )
 def test_references_a_registry_understands(image: str) -> None:
-    assert reference_fault(image) is None
+    assert reference_error(image) is None
 
 
 @pytest.mark.parametrize(
@@ -202,13 +202,13 @@ def test_references_a_registry_understands(image: str) -> None:
 def test_a_reference_that_is_none_says_why_and_what_was_meant(
     image: str, fault: str, guess: str | None
 ) -> None:
-    assert reference_fault(image) == fault
-    assert mended(image) == guess
+    assert reference_error(image) == fault
+    assert corrected_reference(image) == guess
 
 
 def test_a_long_name_without_end_is_judged_at_once() -> None:
     """Go's own pattern, taken literally, would backtrack for hours."""
-    assert reference_fault("a" * 200 + "!") is not None
+    assert reference_error("a" * 200 + "!") is not None
 
 
 def test_each_faulty_image_is_reported_where_it_is_written() -> None:

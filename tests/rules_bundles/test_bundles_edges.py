@@ -78,8 +78,8 @@ def test_a_bundle_called_like_another_is_told_where_it_is_called_so() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), bundle(A), bundle(A)), "EP403")
     assert (finding.entry, finding.place.file, finding.place.pointer) == (A, "3.yaml", ("name",))
     assert finding.because == ("the first is in 2.yaml",)
-    assert finding.other is not None
-    assert (finding.other.file, finding.other.pointer) == ("2.yaml", ("name",))
+    assert finding.related is not None
+    assert (finding.related.file, finding.related.pointer) == ("2.yaml", ("name",))
 
 
 def test_of_two_copied_folders_the_first_is_to_be_parted() -> None:
@@ -125,8 +125,8 @@ def test_a_release_may_be_wrong_in_two_ways() -> None:
 def test_the_fault_of_a_release_is_told_as_that_of_a_release() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), released(A, "1.0.0", "01")), "EP407")
     assert (
-        finding.message
-        == f"opm rejects the catalog: the release '01' of {A} is invalid: a number in the release has a leading zero"
+        finding.message == f"opm rejects the catalog: the release '01' of {A} is invalid: "
+        "a number in the release has a leading zero"
     )
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from documents import in_folder
 from everpath.model import Bundle
-from everpath.rules.bundle_versions import by_version
+from everpath.rules.bundle_versions import sort_by_version
 from everpath.rules.constraints import constraint_problems, json_size
-from everpath.rules.image_references import mended, reference_fault
+from everpath.rules.image_references import corrected_reference, reference_error
 
 GVK = {"gvk": {"group": "a.io", "kind": "A", "version": "v1"}}
 SHA = "sha256:" + "a" * 64
@@ -75,7 +75,7 @@ def test_half_a_character_has_a_size() -> None:
     ],
 )
 def test_why_a_text_is_no_image(image: str, fault: str) -> None:
-    assert reference_fault(image) == fault
+    assert reference_error(image) == fault
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_why_a_text_is_no_image(image: str, fault: str) -> None:
     ],
 )
 def test_what_a_text_that_is_no_image_was_meant_to_be(image: str, meant: str | None) -> None:
-    assert mended(image) == meant
+    assert corrected_reference(image) == meant
 
 
 # Versions
@@ -100,11 +100,11 @@ def test_bundles_come_lowest_first_and_equal_ones_by_name() -> None:
         in_folder("z", "none"),
         in_folder("a.v1", "1.0.0+2"),
     ]
-    assert [bundle.name for _, bundle in by_version(made)] == ["a.v1", "c.v1", "b.v2"]
+    assert [bundle.name for _, bundle in sort_by_version(made)] == ["a.v1", "c.v1", "b.v2"]
 
 
 @pytest.mark.parametrize(("length", "meant"), [(1040, "op:1"), (1041, None)])
 def test_what_is_twice_as_long_as_any_reference_is_not_searched_for_one(
     length: int, meant: str | None
 ) -> None:
-    assert mended("op:1".rjust(length, "/")) == meant
+    assert corrected_reference("op:1".rjust(length, "/")) == meant

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.rules.edits import Edit, replacing, skipping
+from everpath.rules.edits import Edit, add_skips, set_replaces
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.fixes import Judged, traced
+from everpath.rules.fixes import Violation, verify_fixes
 from everpath.rules.registry import Rule
 from graphs import channel_graph, parse_report
 
@@ -90,7 +90,7 @@ GRAPH = channel_graph("h")
 
 def fault(name: str | None, mends: str = "", severity: Severity | None = None, text: str = "") -> Flaw:
     """Something that is wrong until the entry h skips its name, and an edit by which h skips some."""
-    edit = skipping(GRAPH, "h", mends)._replace(text=text or f"mend {mends}")
+    edit = add_skips(GRAPH, "h", mends)._replace(text=text or f"mend {mends}")
     fix: str | Edit = edit if mends else "see to it"
     return Flaw(GRAPH.entries["h"].place, str(name), fix=fix, entry=name, severity=severity)
 
@@ -116,8 +116,8 @@ def law(
 
 def told(*rules: Rule) -> dict[str, str]:
     """The fix of each fault after tracing, by its name."""
-    found = [Judged(rule, flaw) for rule in rules for flaw in rule.check(GRAPH)]
-    return {j.flaw.message: str(j.flaw.fix) for j in traced(GRAPH, found)}
+    found = [Violation(rule, flaw) for rule in rules for flaw in rule.check(GRAPH)]
+    return {j.flaw.message: str(j.flaw.fix) for j in verify_fixes(GRAPH, found)}
 
 
 def test_each_of_two_causes_is_told_by_what_follows_from_it() -> None:
@@ -227,19 +227,19 @@ def test_of_a_long_channel_as_many_edits_are_tried_as_make_ten_thousand_entries_
     asked: list[ChannelGraph] = []
     names = [f"x{n}" for n in range(90)]
     faults = [
-        fault(name)._replace(fix=skipping(graph, "h", [name]), severity=Severity.WARNING) for name in names
+        fault(name)._replace(fix=add_skips(graph, "h", [name]), severity=Severity.WARNING) for name in names
     ]
     rule = law("EP1", *faults, asked=asked)
-    traced(graph, [Judged(rule, flaw) for flaw in rule.check(graph)])
+    verify_fixes(graph, [Violation(rule, flaw) for flaw in rule.check(graph)])
     assert len(asked) == judgements
 
 
 def test_an_edit_that_was_not_tried_by_itself_is_no_cause_if_it_does_harm() -> None:
     graph = long_channel(1300)
-    in_vain = [fault(name)._replace(fix=skipping(graph, "h", ["nobody"])) for name in "abcdefgi"]
-    harmful = skipping(graph, "h", "xy").entries[0]._replace(replaces="s2")
+    in_vain = [fault(name)._replace(fix=add_skips(graph, "h", ["nobody"])) for name in "abcdefgi"]
+    harmful = add_skips(graph, "h", "xy").entries[0]._replace(replaces="s2")
     rule = law("EP1", *in_vain, fault("x")._replace(fix=Edit("leave s1 out", (harmful,))), fault("y"))
-    found = traced(graph, [Judged(rule, flaw) for flaw in rule.check(graph)])
+    found = verify_fixes(graph, [Violation(rule, flaw) for flaw in rule.check(graph)])
     assert [str(j.flaw.fix) for j in found][-2:] == ["leave s1 out", "see to it"]
 
 
@@ -253,8 +253,8 @@ def test_an_edit_that_was_not_tried_by_itself_is_no_cause_if_it_does_harm() -> N
 )
 def test_an_edit_that_does_harm_is_not_advised(drawing: str, on: str, target: str, harm: str) -> None:
     graph = channel_graph(drawing)
-    flaw = Flaw(GRAPH.entries["h"].place, "x", fix=replacing(graph, on, target), entry="b1")
-    [judged] = traced(graph, [Judged(law("EP1", flaw), flaw)])
+    flaw = Flaw(GRAPH.entries["h"].place, "x", fix=set_replaces(graph, on, target), entry="b1")
+    [judged] = verify_fixes(graph, [Violation(law("EP1", flaw), flaw)])
     assert str(judged.flaw.fix).startswith(f"no single edit of the channel mends it without harm ({harm})")
 
 
@@ -268,7 +268,7 @@ LINE = channel_graph("s: r\nr: q\nq: p\np")
 
 def edit(on: str) -> Edit:
     """By it an entry skips its own name in capitals, of which no rule of OLM's knows anything."""
-    return skipping(LINE, on, [on.upper()])._replace(text=f"change {on}")
+    return add_skips(LINE, on, [on.upper()])._replace(text=f"change {on}")
 
 
 def needs(id: str, wanted: str, fix: Edit) -> Rule:  # noqa: A002 - the word users know
@@ -283,19 +283,19 @@ def needs(id: str, wanted: str, fix: Edit) -> Rule:  # noqa: A002 - the word use
 
 
 def advised(*rules: Rule) -> dict[str, str]:
-    found = [Judged(rule, flaw) for rule in rules for flaw in rule.check(LINE)]
-    return {j.rule.id: str(j.flaw.fix) for j in traced(LINE, found)}
+    found = [Violation(rule, flaw) for rule in rules for flaw in rule.check(LINE)]
+    return {j.rule.id: str(j.flaw.fix) for j in verify_fixes(LINE, found)}
 
 
 def test_an_edit_is_advised_with_the_other_one_that_mends_it_and_with_no_other() -> None:
-    either = edit("p")._replace(otherwise=edit("q"))
+    either = edit("p")._replace(alternative=edit("q"))
     assert advised(needs("EP1", "p q", either)) == {"EP1": "change p, or change q"}
     assert advised(needs("EP1", "p", either)) == {"EP1": "change p"}
     assert advised(needs("EP1", "q", either)) == {"EP1": "change q"}
 
 
 def test_an_edit_is_joined_with_the_first_one_that_another_finding_is_advised() -> None:
-    first = needs("EP1", "p q", edit("p")._replace(otherwise=edit("q")))
+    first = needs("EP1", "p q", edit("p")._replace(alternative=edit("q")))
     assert advised(first, needs("EP2", "pr", edit("r")))["EP2"] == "change p and change r"
     beside = advised(first, needs("EP2", "qr", edit("r")))["EP2"]
     assert beside.startswith("no single edit of the channel mends it: ")
@@ -303,7 +303,7 @@ def test_an_edit_is_joined_with_the_first_one_that_another_finding_is_advised() 
 
 def test_edits_that_have_the_same_other_one_are_both_joined() -> None:
     third = edit("r")
-    rules = (needs(f"EP{n}", "p q r", edit(on)._replace(otherwise=third)) for n, on in enumerate("pq"))
+    rules = (needs(f"EP{n}", "p q r", edit(on)._replace(alternative=third)) for n, on in enumerate("pq"))
     assert advised(*rules, needs("EP2", "qr", third))["EP2"] == "change q and change r"
 
 
@@ -314,7 +314,7 @@ def test_an_edit_is_joined_with_one_of_the_first_three_that_are_advised() -> Non
 
 def left(on: str) -> Edit:
     """An edit that need not be made."""
-    return edit(on)._replace(lead="leave it; else ", instead="leave it")
+    return edit(on)._replace(prefix="leave it; else ", fallback="leave it")
 
 
 def test_an_edit_that_need_not_be_made_is_advised_only_if_it_will_do_alone() -> None:
@@ -345,8 +345,8 @@ def test_where_nothing_is_tried_an_edit_that_need_not_be_made_is_not_spoken_of()
 
 def test_what_is_too_much_to_try_in_a_long_channel_is_not_spoken_of_if_it_need_not_be_made() -> None:
     graph = long_channel(1300)
-    faults = [fault(name)._replace(fix=skipping(graph, "h", [name])) for name in "abcdefgi"]
-    last = skipping(graph, "h", ["x"])._replace(lead="leave it; else ", instead="leave it")
+    faults = [fault(name)._replace(fix=add_skips(graph, "h", [name])) for name in "abcdefgi"]
+    last = add_skips(graph, "h", ["x"])._replace(prefix="leave it; else ", fallback="leave it")
     rule = law("EP1", *faults, fault("x", severity=Severity.NOTE)._replace(fix=last))
-    found = traced(graph, [Judged(rule, flaw) for flaw in rule.check(graph)])
+    found = verify_fixes(graph, [Violation(rule, flaw) for flaw in rule.check(graph)])
     assert str(found[-1].flaw.fix) == "leave it"

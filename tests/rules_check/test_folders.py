@@ -21,12 +21,20 @@ from everpath.model.bundle_contents import (
 )
 from everpath.rules import lint as checking
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.lint import FOLDERS, GRAPH, Report, Selection, concluded, judge, judge_folders
-from everpath.rules.registry import Rule, all_rules, rules_about
+from everpath.rules.lint import (
+    BUNDLE_SUBJECTS,
+    CATALOG_SUBJECTS,
+    Report,
+    Selection,
+    build_report,
+    lint_bundle,
+    lint_catalog,
+)
+from everpath.rules.registry import Rule, all_rules, rules_for_subjects
 from everpath.rules.waivers import Waiver
 
 HERE = Place("here.yaml")
-SELECTION = Selection(subjects=FOLDERS)
+SELECTION = Selection(subjects=BUNDLE_SUBJECTS)
 
 
 def folder(package: str, *names: str) -> ValidationInput:
@@ -50,16 +58,17 @@ def _one_rule_for_each_subject(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return Rule(f"EP{subject}", subject, Severity.ERROR, subject, "A law.", check=check)
 
-    rules = [law(subject) for subject in sorted({*FOLDERS, *GRAPH, "upgrade"})]
-    monkeypatch.setattr(checking, "rules_about", lambda _: rules)
+    rules = [law(subject) for subject in sorted({*BUNDLE_SUBJECTS, *CATALOG_SUBJECTS, "upgrade"})]
+    monkeypatch.setattr(checking, "rules_for_subjects", lambda _: rules)
 
 
 def said(*things: ValidationInput) -> list[tuple[str, str | None, str | None]]:
-    return [(f.message, f.package, f.entry) for f in judge_folders(things, SELECTION).findings]
+    findings = (f for thing in things for f in lint_bundle(thing, SELECTION).findings)
+    return [(f.message, f.package, f.entry) for f in findings]
 
 
 def report(*things: ValidationInput, **options: Any) -> Report:
-    return concluded([judge_folders(things, SELECTION)], SELECTION, **options)
+    return build_report([lint_bundle(thing, SELECTION) for thing in things], SELECTION, **options)
 
 
 def test_a_folder_is_judged_as_a_catalog_as_its_bundles_and_as_a_whole() -> None:
@@ -90,16 +99,16 @@ def test_folders_are_counted_and_so_are_the_packages_they_are_of() -> None:
 
 
 def test_the_bundles_of_catalogs_are_not_counted() -> None:
-    graphs, folders = judge(parse("a"), Selection()), judge_folders([folder("acme", "a")], SELECTION)
-    assert concluded([graphs], Selection()).bundles is None
-    assert concluded([graphs, folders], SELECTION).bundles == 1
+    graphs, folders = lint_catalog(parse("a"), Selection()), lint_bundle(folder("acme", "a"), SELECTION)
+    assert build_report([graphs], Selection()).bundles is None
+    assert build_report([graphs, folders], SELECTION).bundles == 1
 
 
 def test_waivers_speak_about_folders_and_are_judged_with_them() -> None:
     waiver = Waiver("EPbundle folder", "agreed with the users", HERE)
     found = report(folder("acme", "a"), waivers=[waiver], today=date(2030, 6, 15))
     assert [f.rule for f in found.waived] == ["EPbundle folder"]
-    assert "waiver is a Standing" in {f.message for f in found.findings}
+    assert "waiver is a WaiverUsage" in {f.message for f in found.findings}
 
 
 def test_a_rule_about_something_else_is_not_selected() -> None:
@@ -109,7 +118,7 @@ def test_a_rule_about_something_else_is_not_selected() -> None:
 
 
 def test_the_rules_of_optional_validators_are_asked_where_one_of_them_is_named() -> None:
-    rules = rules_about(FOLDERS)
+    rules = rules_for_subjects(BUNDLE_SUBJECTS)
     optional = {rule.id for rule in rules if rule.is_optional}
     named = {rule.id for rule in rules if "operatorhub/v2" in rule.validators}
     assert named & optional

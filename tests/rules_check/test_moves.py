@@ -10,7 +10,7 @@ from everpath.crd_upgrade_safety.crd import CrdVersion, CustomResourceDefinition
 from everpath.loaders.notation import parse
 from everpath.model import Package, Place
 from everpath.rules.findings import Finding
-from everpath.rules.lint import GRAPH, Selection, judge
+from everpath.rules.lint import CATALOG_SUBJECTS, Selection, lint_catalog
 
 CHANNELS = "[stable]\nb3: b2\nb2: b1\nb1\n[fast]\nb4: b3\nb3: b2\nb2"
 
@@ -25,8 +25,8 @@ def stored_apart(package: Package) -> dict[str, tuple[CustomResourceDefinition, 
 
 
 def found(drawing: str, **selection: Any) -> tuple[Finding, ...]:
-    asked = Selection(frozenset({"EP701"}), subjects=GRAPH | {"upgrade"}, **selection)
-    return judge(parse(drawing), asked, None, stored_apart).findings
+    asked = Selection(frozenset({"EP701"}), subjects=CATALOG_SUBJECTS | {"upgrade"}, **selection)
+    return lint_catalog(parse(drawing), asked, None, stored_apart).findings
 
 
 def moves(drawing: str, **selection: Any) -> dict[str, str]:
@@ -67,5 +67,5 @@ def test_a_finding_about_a_move_is_of_the_package_and_of_the_release_it_leads_to
 
 
 def test_no_move_is_judged_where_nobody_says_what_the_releases_define() -> None:
-    asked = Selection(subjects=GRAPH | {"upgrade"})
-    assert judge(parse("b2: b1\nb1"), asked).findings == ()
+    asked = Selection(subjects=CATALOG_SUBJECTS | {"upgrade"})
+    assert lint_catalog(parse("b2: b1\nb1"), asked).findings == ()

@@ -16,14 +16,14 @@ from everpath.rules.graph.successors import fork
 from everpath.rules.registry import (
     Rule,
     all_rules,
+    bundle_folder_rule,
     bundle_rule,
     catalog_rule,
     channel_rule,
-    contents_rule,
     find_rules,
     package_file_rule,
     package_rule,
-    rules_about,
+    rules_for_subjects,
     upgrade_rule,
 )
 from rule_index import README, indexed
@@ -44,7 +44,7 @@ def test_rules_come_in_the_order_of_their_ids() -> None:
 
 
 def test_rules_about_folders_are_in_modules_that_a_catalog_does_not_import() -> None:
-    about_folders = rules_about(registry.FOLDER_SUBJECTS)
+    about_folders = rules_for_subjects(registry.FOLDER_SUBJECTS)
     assert about_folders
     for rule in all_rules():
         is_apart = rule.check.__module__.removeprefix("everpath.rules.") in CONTENTS_MODULES
@@ -56,7 +56,7 @@ def test_the_summary_is_the_first_paragraph_on_one_line() -> None:
     assert rule.summary == (
         "No two entries replace the same one, unless one of them stands in the other's line."
     )
-    assert rule.law.startswith(f"{rule.summary}\n\nA registry asked")
+    assert rule.description.startswith(f"{rule.summary}\n\nA registry asked")
 
 
 def test_a_summary_that_is_wrapped_is_joined() -> None:
@@ -90,11 +90,11 @@ def test_a_rule_of_any_subject_may_hurt_one_generation_only(
     decorate("EP000", "invented", Severity.NOTE, policy="v1")(lambda _: iter(()))
     assert kept["EP000"].policy == "v1"
     assert kept["EP000"].subject == decorate.__name__.removesuffix("_rule")
-    assert kept["EP000"].law == ""
+    assert kept["EP000"].description == ""
 
 
 @pytest.mark.parametrize(
-    ("decorate", "subject"), [(contents_rule, "bundle folder"), (package_file_rule, "package file")]
+    ("decorate", "subject"), [(bundle_folder_rule, "bundle folder"), (package_file_rule, "package file")]
 )
 def test_a_rule_about_folders_says_which_validators_check_the_same(
     monkeypatch: pytest.MonkeyPatch, decorate: Callable[..., Callable[[object], object]], subject: str
@@ -132,7 +132,7 @@ def test_rules_come_by_id_in_whatever_order_their_modules_are_imported(
 ) -> None:
     monkeypatch.setattr(rule_modules, "load_rules", lambda **_: None)
     monkeypatch.setattr(registry, "_RULES", {word: invented(word) for word in ("EP2", "EP1", "EP3")})
-    assert [rule.id for rule in rules_about({"channel"})] == ["EP1", "EP2", "EP3"]
+    assert [rule.id for rule in rules_for_subjects({"channel"})] == ["EP1", "EP2", "EP3"]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_rules_about_folders_are_imported_only_for_who_asks_about_folders(
 ) -> None:
     imported: list[dict[str, bool]] = []
     monkeypatch.setattr(rule_modules, "load_rules", lambda **what: imported.append(what))
-    rules_about({subject})
+    rules_for_subjects({subject})
     assert imported == [{"contents": is_imported}]
 
 

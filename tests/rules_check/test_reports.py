@@ -13,7 +13,7 @@ from everpath.loaders.notation import parse
 from everpath.model import Bundle, Catalog, Channel, Package, Place
 from everpath.rules import lint as checking
 from everpath.rules.findings import Finding, Flaw, Severity
-from everpath.rules.lint import Report, check, check_all
+from everpath.rules.lint import Report, Selection, build_report, lint, lint_catalog
 from everpath.rules.registry import Rule
 from graphs import parse_report
 
@@ -28,8 +28,8 @@ def rule(*flaws: Flaw, id: str = "EP000", severity: Severity = Severity.WARNING)
 
 
 def report(monkeypatch: pytest.MonkeyPatch, *rules: Rule) -> Report:
-    monkeypatch.setattr(checking, "rules_about", lambda _: rules)
-    return check(parse("[stable]\na"))
+    monkeypatch.setattr(checking, "rules_for_subjects", lambda _: rules)
+    return lint(parse("[stable]\na"))
 
 
 HERE = Place("here.yaml", 7)
@@ -37,8 +37,8 @@ HERE = Place("here.yaml", 7)
 
 def test_a_finding_carries_the_place_of_the_other_document(monkeypatch: pytest.MonkeyPatch) -> None:
     there = Place("there.yaml", 3)
-    (finding,) = report(monkeypatch, rule(Flaw(HERE, "twice", other=there))).findings
-    assert finding.other == there
+    (finding,) = report(monkeypatch, rule(Flaw(HERE, "twice", related=there))).findings
+    assert finding.related == there
 
 
 def test_a_finding_carries_the_rule_and_its_subject(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,9 +136,13 @@ def test_a_report_without_findings_has_no_worst(monkeypatch: pytest.MonkeyPatch)
     assert (found.findings, found.worst, found.unreadable) == ((), None, False)
 
 
+def lint_all(*catalogs: Catalog) -> Report:
+    return build_report([lint_catalog(catalog, Selection()) for catalog in catalogs], Selection())
+
+
 def test_a_report_counts_what_was_looked_at_in_all_catalogs() -> None:
     one, two = parse("[stable]\nb: a\na\n[fast]\na"), parse("a", "q")
-    seen = check_all([one, two])
+    seen = lint_all(one, two)
     assert (seen.packages, seen.channels, seen.entries) == (2, 3, 4)
 
 
@@ -146,7 +150,7 @@ def test_each_catalog_is_judged_by_itself() -> None:
     def declared() -> Catalog:
         return parse("a")
 
-    assert check_all([declared(), declared()]).findings == ()
+    assert lint_all(declared(), declared()).findings == ()
 
 
 def test_bundles_of_a_package_are_all_judged() -> None:

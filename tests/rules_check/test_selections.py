@@ -9,8 +9,8 @@ import pytest
 from documents import catalog, channel, deprecations, package
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place, Problem
-from everpath.rules.lint import GRAPH, Report, Selection, check
-from everpath.rules.registry import rules_about
+from everpath.rules.lint import CATALOG_SUBJECTS, Report, Selection, lint
+from everpath.rules.registry import rules_for_subjects
 from graphs import parse_report
 
 #: A fork in each of two channels.
@@ -20,7 +20,7 @@ TWO_CHANNELS = "[stable]\nc: a\nb: a\na\n[fast]\nc: a\nb: a\na"
 def asked(drawing: str, **selection: Any) -> Report:
     """What is said of a drawing; sets may be given where a Selection has frozen ones."""
     frozen: dict[str, Any] = {field: frozenset(names) for field, names in selection.items()}
-    return check(parse(drawing), Selection(**frozen))
+    return lint(parse(drawing), Selection(**frozen))
 
 
 def rules(report: Report) -> set[str]:
@@ -28,7 +28,7 @@ def rules(report: Report) -> set[str]:
 
 
 def test_an_empty_selection_asks_everything() -> None:
-    assert check(parse(TWO_CHANNELS)) == check(parse(TWO_CHANNELS), Selection())
+    assert lint(parse(TWO_CHANNELS)) == lint(parse(TWO_CHANNELS), Selection())
     assert {"EP202", "EP203"} <= rules(asked(TWO_CHANNELS))
 
 
@@ -43,7 +43,7 @@ def test_an_ignored_rule_is_not_asked_even_if_it_is_selected() -> None:
 
 @pytest.mark.parametrize(("policy", "left_out"), [("v0", "v1"), ("v1", "v0"), (None, "")])
 def test_a_policy_leaves_out_the_rules_that_hurt_only_the_other(policy: Any, left_out: str) -> None:
-    rules = rules_about(GRAPH)
+    rules = rules_for_subjects(CATALOG_SUBJECTS)
     kept = {rule.id for rule in rules if Selection(policy=policy).has_rule(rule)}
     assert kept == {rule.id for rule in rules if rule.policy != (left_out or "no other")}
 
@@ -81,14 +81,14 @@ def two_packages() -> Catalog:
 
 
 def test_only_the_selected_packages_are_judged_and_counted() -> None:
-    report = check(two_packages(), Selection(rules=frozenset({"EP104"}), packages=frozenset({"two"})))
+    report = lint(two_packages(), Selection(rules=frozenset({"EP104"}), packages=frozenset({"two"})))
     assert [finding.package for finding in report.findings] == ["two"]
     assert (report.packages, report.channels, report.entries) == (1, 1, 1)
 
 
 def test_a_finding_of_the_catalog_about_another_package_is_left_out() -> None:
-    asked_all = check(two_packages(), Selection(rules=frozenset({"EP501"}))).findings
-    asked_one = check(two_packages(), Selection(frozenset({"EP501"}), packages=frozenset({"two"}))).findings
+    asked_all = lint(two_packages(), Selection(rules=frozenset({"EP501"}))).findings
+    asked_one = lint(two_packages(), Selection(frozenset({"EP501"}), packages=frozenset({"two"}))).findings
     assert [f.package for f in asked_all] == ["one", "two"]
     assert [f.package for f in asked_one] == ["two"]
 
@@ -99,14 +99,14 @@ def problem(kind: str, package: str | None) -> Catalog:
 
 def test_what_could_not_be_read_concerns_everybody() -> None:
     selection = Selection(packages=frozenset({"two"}))
-    report = check(problem("unreadable-document", "one"), selection)
+    report = lint(problem("unreadable-document", "one"), selection)
     assert rules(report) == {"EP001"}
     assert report.unreadable
-    assert check(problem("duplicate-key", "one"), selection).findings == ()
+    assert lint(problem("duplicate-key", "one"), selection).findings == ()
 
 
 def test_a_finding_about_no_package_concerns_everybody() -> None:
-    report = check(problem("duplicate-key", None), Selection(packages=frozenset({"two"})))
+    report = lint(problem("duplicate-key", None), Selection(packages=frozenset({"two"})))
     assert rules(report) == {"EP002"}
     assert not report.unreadable
 
@@ -122,13 +122,13 @@ def test_progress_names_each_package_before_it_is_judged() -> None:
     def progress(*step: Any) -> None:
         told.append(step)
 
-    check(two_packages(), progress=progress)
+    lint(two_packages(), progress=progress)
     assert told == [(0, 2, "one"), (1, 2, "two")]
 
 
 def test_progress_counts_the_selected_packages_alone() -> None:
     told: list[tuple[int, int, str]] = []
-    check(
+    lint(
         two_packages(),
         Selection(packages=frozenset({"two"})),
         progress=lambda *step: told.append(step),

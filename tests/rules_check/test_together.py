@@ -7,10 +7,18 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.rules.edits import Edit, merged, ranged, replacing, skipping, unreplacing, unskipping
+from everpath.rules.edits import (
+    Edit,
+    add_skips,
+    merge_edits,
+    remove_replaces,
+    remove_skip,
+    set_range,
+    set_replaces,
+)
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.fix_conflicts import is_put_off
-from everpath.rules.fixes import Judged, traced
+from everpath.rules.fix_conflicts import is_deferred
+from everpath.rules.fixes import Violation, verify_fixes
 from everpath.rules.registry import _RULES, Rule
 from graphs import channel_graph, parse_report
 
@@ -54,20 +62,24 @@ def test_two_faults_of_one_entry_are_mended_by_two_edits() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "after"),
     [
-        (skipping(GRAPH, "h", ["d", "b"]), skipping(GRAPH, "h", ["d", "c"]), "h: g / f, e, d, b, c / <1.0.0"),
-        (unskipping(GRAPH, "f", ["h"]), skipping(GRAPH, "h", ["d"]), "h: g / e, d / <1.0.0"),
-        (unskipping(GRAPH, "f", ["h"]), unskipping(GRAPH, "e", ["h"]), "h: g / - / <1.0.0"),
-        (replacing(GRAPH, "h", "f"), skipping(GRAPH, "h", ["d"]), "h: f / f, e, d / <1.0.0"),
-        (skipping(GRAPH, "h", ["d"]), unreplacing(GRAPH, "h"), "h: - / f, e, d / <1.0.0"),
-        (ranged(GRAPH.entries["h"], "<2.0.0"), replacing(GRAPH, "h", "f"), "h: f / f, e / <2.0.0"),
-        (replacing(GRAPH, "h", "f"), ranged(GRAPH.entries["h"], "<2.0.0"), "h: f / f, e / <2.0.0"),
-        (replacing(GRAPH, "h", "f"), replacing(GRAPH, "h", "f"), "h: f / f, e / <1.0.0"),
+        (
+            add_skips(GRAPH, "h", ["d", "b"]),
+            add_skips(GRAPH, "h", ["d", "c"]),
+            "h: g / f, e, d, b, c / <1.0.0",
+        ),
+        (remove_skip(GRAPH, "f", ["h"]), add_skips(GRAPH, "h", ["d"]), "h: g / e, d / <1.0.0"),
+        (remove_skip(GRAPH, "f", ["h"]), remove_skip(GRAPH, "e", ["h"]), "h: g / - / <1.0.0"),
+        (set_replaces(GRAPH, "h", "f"), add_skips(GRAPH, "h", ["d"]), "h: f / f, e, d / <1.0.0"),
+        (add_skips(GRAPH, "h", ["d"]), remove_replaces(GRAPH, "h"), "h: - / f, e, d / <1.0.0"),
+        (set_range(GRAPH.entries["h"], "<2.0.0"), set_replaces(GRAPH, "h", "f"), "h: f / f, e / <2.0.0"),
+        (set_replaces(GRAPH, "h", "f"), set_range(GRAPH.entries["h"], "<2.0.0"), "h: f / f, e / <2.0.0"),
+        (set_replaces(GRAPH, "h", "f"), set_replaces(GRAPH, "h", "f"), "h: f / f, e / <1.0.0"),
     ],
 )
 def test_two_edits_of_one_entry_are_one_that_has_the_changes_of_both(
     first: Edit, second: Edit, after: str
 ) -> None:
-    both = merged(GRAPH, first, second)
+    both = merge_edits(GRAPH, first, second)
     assert both is not None
     [entry], [wanted] = both.entries, channel_graph(after).entries.values()
     assert (entry.replaces, entry.skips, entry.skip_range) == (
@@ -79,7 +91,7 @@ def test_two_edits_of_one_entry_are_one_that_has_the_changes_of_both(
 
 
 def test_edits_of_several_entries_are_one_of_all() -> None:
-    both = merged(GRAPH, unskipping(GRAPH, "e", ["h", "g"]), unskipping(GRAPH, "f", ["h"]))
+    both = merge_edits(GRAPH, remove_skip(GRAPH, "e", ["h", "g"]), remove_skip(GRAPH, "f", ["h"]))
     assert both is not None
     assert {entry.name: entry.skips for entry in both.entries} == {"h": (), "g": ()}
 
@@ -87,20 +99,20 @@ def test_edits_of_several_entries_are_one_of_all() -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (replacing(GRAPH, "h", "f"), replacing(GRAPH, "h", "e")),
-        (replacing(GRAPH, "h", "f"), unreplacing(GRAPH, "h")),
-        (ranged(GRAPH.entries["h"], "<2.0.0"), ranged(GRAPH.entries["h"], "<3.0.0")),
+        (set_replaces(GRAPH, "h", "f"), set_replaces(GRAPH, "h", "e")),
+        (set_replaces(GRAPH, "h", "f"), remove_replaces(GRAPH, "h")),
+        (set_range(GRAPH.entries["h"], "<2.0.0"), set_range(GRAPH.entries["h"], "<3.0.0")),
     ],
 )
 def test_two_edits_that_make_two_things_of_one_are_none(first: Edit, second: Edit) -> None:
-    assert merged(GRAPH, first, second) is None
+    assert merge_edits(GRAPH, first, second) is None
 
 
 def test_two_new_entries_of_one_name_are_one_only_if_they_are_the_same() -> None:
     new = GRAPH.entries["h"]._replace(name="new")
     one, other = Edit("put new there", (new,)), Edit("put new here", (new._replace(replaces="e"),))
-    assert merged(GRAPH, one, other) is None
-    assert merged(GRAPH, one, one) is not None
+    assert merge_edits(GRAPH, one, other) is None
+    assert merge_edits(GRAPH, one, one) is not None
 
 
 ROW = channel_graph("h")
@@ -108,7 +120,7 @@ ROW = channel_graph("h")
 
 def wrong(name: str, target: str, instead: Edit | None = None, otherwise: Edit | None = None) -> Flaw:
     """A fault that is there until h replaces a name, or skips the fault's."""
-    edit = replacing(ROW, "h", target)._replace(instead=instead, otherwise=otherwise)
+    edit = set_replaces(ROW, "h", target)._replace(fallback=instead, alternative=otherwise)
     return Flaw(ROW.entries["h"].place.at(name), target, fix=edit, entry=name)
 
 
@@ -125,7 +137,7 @@ def told(*faults: Flaw, graph: ChannelGraph = ROW) -> dict[str, str]:
 def judged(check: Callable[[ChannelGraph], Iterator[Flaw]], graph: ChannelGraph = ROW) -> dict[str, str]:
     """The fix of each fault that a rule finds."""
     rule = Rule("EP1", "ep1", Severity.ERROR, "channel", "A law.", check=check)
-    found = traced(graph, [Judged(rule, flaw) for flaw in check(graph)])
+    found = verify_fixes(graph, [Violation(rule, flaw) for flaw in check(graph)])
     return {str(j.flaw.entry): str(j.flaw.fix) for j in found}
 
 
@@ -147,11 +159,11 @@ def test_of_two_edits_that_contradict_the_second_waits_for_the_first() -> None:
 def test_only_advice_that_is_about_other_advice_is_put_off(drawing: str, rule: str, is_other: bool) -> None:
     """To add a bundle first is something to do."""
     [fix] = [finding.fix for finding in parse_report(drawing) if finding.rule == rule]
-    assert is_put_off(str(fix)) is is_other
+    assert is_deferred(str(fix)) is is_other
 
 
 def test_advice_to_mend_something_is_not_put_off() -> None:
-    assert not is_put_off("mend the range")
+    assert not is_deferred("mend the range")
 
 
 def test_a_finding_that_is_no_entry_s_is_named_by_its_rule() -> None:
@@ -161,7 +173,7 @@ def test_a_finding_that_is_no_entry_s_is_named_by_its_rule() -> None:
 
 def skipped(name: str) -> Flaw:
     """A fault that is there until h skips its name."""
-    return wrong(name, name)._replace(fix=skipping(ROW, "h", [name]))
+    return wrong(name, name)._replace(fix=add_skips(ROW, "h", [name]))
 
 
 def test_an_edit_that_brings_back_what_another_one_mends_along_waits_for_it() -> None:
@@ -192,7 +204,7 @@ def test_of_two_edits_that_contradict_the_one_that_mends_more_goes_first() -> No
 
 
 def test_an_edit_that_may_be_left_makes_no_other_one_wait() -> None:
-    edit = replacing(ROW, "h", "a")._replace(lead="leave it; else ", instead="leave it")
+    edit = set_replaces(ROW, "h", "a")._replace(prefix="leave it; else ", fallback="leave it")
     found = told(wrong("x", "a")._replace(fix=edit), wrong("y", "b"))
     assert found["y"] == "set replaces: b on h"
 
@@ -203,7 +215,7 @@ def test_the_edit_of_a_worse_finding_goes_first() -> None:
 
 
 def test_up_to_three_findings_are_named_that_come_first() -> None:
-    skips = [wrong(name, name)._replace(fix=skipping(ROW, "h", [name])) for name in "uvwx"]
+    skips = [wrong(name, name)._replace(fix=add_skips(ROW, "h", [name])) for name in "uvwx"]
     found = told(*skips, wrong("y", "a"), wrong("z", "b"))
     assert found["y"] == "set replaces: a on h"
     assert found["z"] == "mend EP1 (u), EP1 (v), EP1 (w) and 2 more first, then ask again"
@@ -211,25 +223,25 @@ def test_up_to_three_findings_are_named_that_come_first() -> None:
 
 @pytest.mark.parametrize("field", ["instead", "otherwise"])
 def test_an_edit_that_does_not_fit_gives_way_to_its_alternative(field: str) -> None:
-    alternative = {field: skipping(ROW, "h", ["y"])}
+    alternative = {field: add_skips(ROW, "h", ["y"])}
     found = told(wrong("x", "a"), wrong("y", "b", **alternative))
     assert found == {"x": "set replaces: a on h", "y": "add y to the skips of h"}
 
 
-@pytest.mark.parametrize("alternative", [skipping(ROW, "h", ["v"]), skipping(ROW, "h", ["h", "y"])])
+@pytest.mark.parametrize("alternative", [add_skips(ROW, "h", ["v"]), add_skips(ROW, "h", ["h", "y"])])
 def test_an_alternative_that_does_not_mend_it_or_does_harm_is_not_taken(alternative: Edit) -> None:
     assert told(wrong("x", "a"), wrong("y", "b", alternative))["y"] == "mend EP1 (x) first, then ask again"
 
 
 def test_edits_that_fit_are_advised_as_they_are_with_their_alternatives() -> None:
-    both = wrong("x", "a", otherwise=skipping(ROW, "h", ["x"]))
-    other = wrong("y", "b")._replace(fix=skipping(ROW, "h", ["y"]))
+    both = wrong("x", "a", otherwise=add_skips(ROW, "h", ["x"]))
+    other = wrong("y", "b")._replace(fix=add_skips(ROW, "h", ["y"]))
     assert told(both, other)["x"] == "set replaces: a on h, or add x to the skips of h"
 
 
 def test_what_fits_beside_others_that_do_not_is_advised_alone_and_not_with_what_was_not_tried() -> None:
     both = wrong("z", "z")._replace(
-        fix=skipping(ROW, "h", ["z"])._replace(otherwise=skipping(ROW, "h", ["z", "v"]))
+        fix=add_skips(ROW, "h", ["z"])._replace(alternative=add_skips(ROW, "h", ["z", "v"]))
     )
     found = told(wrong("x", "a"), wrong("y", "b"), both)
     assert found["z"] == "add z to the skips of h"
@@ -238,7 +250,7 @@ def test_what_fits_beside_others_that_do_not_is_advised_alone_and_not_with_what_
 def test_of_a_long_channel_eight_edits_are_tried_in_turn_and_the_others_wait() -> None:
     long = channel_graph("\n".join(["h@9.0.0: s1", *(f"s{n}@1.0.{n}: s{n + 1}" for n in range(1, 1300))]))
     names = "abcdefgij"
-    faults = [wrong(name, name)._replace(fix=skipping(long, "h", [name])) for name in names]
+    faults = [wrong(name, name)._replace(fix=add_skips(long, "h", [name])) for name in names]
     clash = Edit(
         "skip k, and give h a range", (long.entries["h"]._replace(skips=("k",), skip_range="<1.0.0"),)
     )
@@ -268,5 +280,5 @@ def test_only_an_error_that_comes_to_light_is_a_reason_to_wait(
 
     rule = Rule("EP9", "ep9", Severity.ERROR, "channel", "A law.", check=check)
     monkeypatch.setitem(_RULES, "EP9", rule)
-    faults = [wrong(name, name)._replace(fix=skipping(ROW, "h", [name])) for name in "xy"]
+    faults = [wrong(name, name)._replace(fix=add_skips(ROW, "h", [name])) for name in "xy"]
     assert ("ask again" in told(*faults)["y"]) is is_deferred

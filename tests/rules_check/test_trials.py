@@ -8,9 +8,9 @@ import pytest
 
 from everpath.graph import ChannelGraph
 from everpath.model import Place, Property
-from everpath.rules.edits import skipping
+from everpath.rules.edits import add_skips
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.fix_trials import Trials
+from everpath.rules.fix_trials import FixTrials
 from everpath.rules.registry import Rule
 from graphs import channel_graph
 
@@ -23,7 +23,7 @@ WITHDRAWN = "b3: b2\nb2: b1\nb1{}\n%prohibited b3"
 
 def harm(before: str, after: str, needy: str = "") -> str | None:
     """What is said of a change from one drawing to another; OLM v1 refuses the bundle of `needy`."""
-    return Trials(needing(before, needy)).harm_of(needing(after, needy))
+    return FixTrials(needing(before, needy)).regression_in(needing(after, needy))
 
 
 def needing(drawing: str, needy: str) -> ChannelGraph:
@@ -110,10 +110,10 @@ def recording(id: str, asked: list[ChannelGraph]) -> Rule:  # noqa: A002 - the w
 
 def test_an_edit_is_tried_on_one_copy_and_each_rule_is_asked_about_it_once() -> None:
     graph, asked = channel_graph("b2: b1\nb1"), list[ChannelGraph]()
-    trials = Trials(graph)
+    trials = FixTrials(graph)
     for _ in range(2):
         for name in ("EP1", "EP2"):
-            trials.found(recording(name, asked), skipping(graph, "b2", ["b0"]))
+            trials.flaws_after(recording(name, asked), add_skips(graph, "b2", ["b0"]))
     first, second = asked
     assert first is second
     assert first.skips == {"b2": {"b0"}}

@@ -10,8 +10,8 @@ import pytest
 from everpath.loaders.notation import parse
 from everpath.model import Place
 from everpath.rules.findings import Finding, Severity
-from everpath.rules.lint import Report, Selection, check
-from everpath.rules.waivers import Waiver, waived
+from everpath.rules.lint import Report, Selection, lint
+from everpath.rules.waivers import Waiver, apply_waivers
 
 FORK = "[stable]\nc: a\nb: a\na"
 TWO_FORKS = f"{FORK}\n[fast]\nc: a\nb: a\na"
@@ -24,7 +24,7 @@ def waiver(rule: str = "EP203", **limits: Any) -> Waiver:
 
 def judged(drawing: str, *waivers: Waiver, **options: Any) -> Report:
     asked = frozenset({"EP203", "EP901", "EP902"}) | options.pop("also", frozenset())
-    return check(parse(drawing), Selection(asked, **options), waivers=waivers, today=TODAY)
+    return lint(parse(drawing), Selection(asked, **options), waivers=waivers, today=TODAY)
 
 
 def rules(report: Report) -> list[str]:
@@ -73,17 +73,17 @@ def test_a_waiver_with_a_pattern_that_does_not_match_excuses_nothing(limits: dic
 
 def test_a_pattern_does_not_match_a_subject_that_is_not_there() -> None:
     finding = Finding("EP104", "x", Severity.ERROR, Place("a"), "", package="p")
-    assert not waiver("EP104", channel="?*").excuses(finding)
-    assert waiver("EP104", channel="*").excuses(finding)
-    assert waiver("EP104", package="p").excuses(finding)
-    assert not waiver("EP104", package="q").excuses(finding)
-    assert not waiver("EP105", package="p").excuses(finding)
+    assert not waiver("EP104", channel="?*").matches(finding)
+    assert waiver("EP104", channel="*").matches(finding)
+    assert waiver("EP104", package="p").matches(finding)
+    assert not waiver("EP104", package="q").matches(finding)
+    assert not waiver("EP105", package="p").matches(finding)
 
 
 @pytest.mark.parametrize("limits", [{}, {"package": "*"}, {"channel": "*", "entry": "*"}])
 def test_a_finding_about_nothing_in_particular_can_be_excused(limits: dict[str, str]) -> None:
     finding = Finding("EP001", "x", Severity.ERROR, Place("a"), "")
-    kept, excused, [standing] = waived([finding], (waiver("EP001", **limits),), TODAY, lambda _: True)
+    kept, excused, [standing] = apply_waivers([finding], (waiver("EP001", **limits),), TODAY, lambda _: True)
     assert (kept, excused, standing.is_unused) == ([], [finding], False)
 
 
@@ -175,7 +175,7 @@ def test_a_waiver_is_in_force_until_the_end_of_its_last_day(expires: date | None
 
 
 def test_without_a_date_no_waiver_has_expired() -> None:
-    report = check(parse(FORK), waivers=[waiver(expires=date(1999, 1, 1))])
+    report = lint(parse(FORK), waivers=[waiver(expires=date(1999, 1, 1))])
     assert [finding.rule for finding in report.waived] == ["EP203"]
 
 
@@ -184,7 +184,7 @@ def test_an_expired_waiver_is_not_called_unused_too() -> None:
 
 
 def test_the_rules_about_waivers_can_be_left_out() -> None:
-    report = check(
+    report = lint(
         parse("b: a\na"),
         Selection(ignored=frozenset({"EP901"})),
         waivers=[waiver()],

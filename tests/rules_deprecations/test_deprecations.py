@@ -7,7 +7,7 @@ import pytest
 from documents import bundle, catalog, channel, deprecations, package
 from everpath.model import Catalog
 from everpath.rules.findings import Severity
-from everpath.rules.lint import Selection, check
+from everpath.rules.lint import Selection, lint
 from graphs import findings, parse_report
 
 A, B = "op.v1.0.0", "op.v1.1.0"
@@ -128,8 +128,8 @@ def test_s19_a_prohibited_head_gives_users_of_v0_an_older_one() -> None:
 
 def test_a_prohibited_head_hurts_nobody_on_v1() -> None:
     made = catalog(package(), channel(A), bundle(A, "", {"type": "olm.deprecated", "value": {}}))
-    assert {f.rule for f in check(made, Selection(policy="v0")).findings} == {"EP505"}
-    assert check(made, Selection(policy="v1")).findings == ()
+    assert {f.rule for f in lint(made, Selection(policy="v0")).findings} == {"EP505"}
+    assert lint(made, Selection(policy="v1")).findings == ()
 
 
 def test_below_the_head_a_bundle_may_be_prohibited() -> None:

@@ -11,7 +11,7 @@ import pytest
 import everpath.loaders
 from everpath.model import Catalog, Place, Problem
 from everpath.rules.documents import PROBLEM_KINDS
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
 from everpath.rules.registry import all_rules
 
 PLACE = Place("catalog.yaml", 12, ("entries", 0))
@@ -26,7 +26,7 @@ def told(kind: str) -> Catalog:
     "kind", sorted(rule.name for rule in all_rules() if rule.id < "EP018" and rule.id != "EP012")
 )
 def test_a_problem_is_told_as_the_reader_told_it(kind: str) -> None:
-    (finding,) = check(told(kind)).findings
+    (finding,) = lint(told(kind)).findings
     assert finding.name == kind
     assert (finding.place, finding.message, finding.fix) == (PLACE, "something is wrong", "mend it")
     assert (finding.package, finding.entry) == ("op", "op.v1.0.0")
@@ -35,27 +35,27 @@ def test_a_problem_is_told_as_the_reader_told_it(kind: str) -> None:
 
 def test_a_problem_whose_reader_knows_no_remedy_is_told_with_that_of_its_rule() -> None:
     problem = Problem("duplicate-key", PLACE, "something is wrong")
-    (finding,) = check(Catalog("test", problems=(problem,))).findings
+    (finding,) = lint(Catalog("test", problems=(problem,))).findings
     assert finding.fix == "keep one of them"
 
 
 def test_only_what_could_not_be_read_leaves_the_input_unjudged() -> None:
-    assert {kind for kind in PROBLEM_KINDS if check(told(kind)).unreadable} == {"unreadable-document"}
+    assert {kind for kind in PROBLEM_KINDS if lint(told(kind)).unreadable} == {"unreadable-document"}
 
 
 def test_opm_does_not_refuse_everything_for_a_file_of_a_bundle() -> None:
-    (finding,) = check(told("unreadable-document")).findings
+    (finding,) = lint(told("unreadable-document")).findings
     assert finding.because[0].endswith("and ignores it in metadata of a bundle")
 
 
 def test_a_mode_that_is_none_may_be_refused() -> None:
-    (finding,) = check(told("unknown-update-mode")).findings
+    (finding,) = lint(told("unknown-update-mode")).findings
     assert finding.because[0].startswith("operator-pipelines rejects it")
 
 
 def test_a_problem_of_a_kind_no_rule_knows_is_a_fault_of_ours() -> None:
     with pytest.raises(AssertionError, match="no rule is named mystery"):
-        check(told("mystery"))
+        lint(told("mystery"))
 
 
 def test_readers_report_only_problems_that_some_rule_knows() -> None:

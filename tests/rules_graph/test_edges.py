@@ -330,8 +330,8 @@ def test_a_skip_that_hides_a_circle_from_opm_stays() -> None:
 def test_what_skips_itself_becomes_the_head_only_above_the_one_there_is(drawing: str, fix: str) -> None:
     [flaw] = self_edge(channel_graph(drawing))
     assert isinstance(flaw.fix, Edit)
-    assert isinstance(flaw.fix.instead, Edit)
-    assert flaw.fix.instead.text == fix
+    assert isinstance(flaw.fix.fallback, Edit)
+    assert flaw.fix.fallback.text == fix
 
 
 def test_a_replaces_may_have_meant_an_entry_whose_bundle_is_not_there_yet() -> None:

@@ -10,15 +10,15 @@ from everpath.loaders.notation import draw
 from everpath.model import Csv, Entry, Place
 from everpath.rules.edits import (
     Edit,
-    bounded,
-    edited,
-    joined,
-    skipping,
-    unreplacing,
-    widening,
-    worth_trying,
+    add_skips,
+    apply_edit,
+    cap_range,
+    is_worth_trying,
+    join_edits,
+    remove_replaces,
+    widen_range,
 )
-from everpath.rules.fixes import Judged, traced
+from everpath.rules.fixes import Violation, verify_fixes
 from everpath.rules.registry import all_rules
 from graphs import channel_graph
 
@@ -26,7 +26,7 @@ from graphs import channel_graph
 def fix(graph: ChannelGraph, rule: str) -> Edit:
     """The edit that a rule advises; the only one, or the first."""
     [asked] = [found for found in all_rules() if found.id == rule]
-    [told, *_] = traced(graph, [Judged(asked, flaw) for flaw in asked.check(graph)])
+    [told, *_] = verify_fixes(graph, [Violation(asked, flaw) for flaw in asked.check(graph)])
     edit = told.flaw.fix
     assert isinstance(edit, Edit)
     return edit
@@ -35,7 +35,7 @@ def fix(graph: ChannelGraph, rule: str) -> Edit:
 def after(drawing: str, rule: str) -> str:
     """The channel after the edit that a rule advises."""
     graph = channel_graph(drawing)
-    return draw(edited(graph, fix(graph, rule)).channel)
+    return draw(apply_edit(graph, fix(graph, rule)).channel)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_an_edit_is_what_its_words_say(drawing: str, rule: str, mended: str) -> 
 def test_without_its_empty_items_an_entry_skips_what_it_skipped() -> None:
     made = catalog(package(), channel({"name": "b", "skips": ["a", "", ""]}, {"name": "a"}))
     graph = PackageGraph(made.packages[0]).channels[0]
-    assert draw(edited(graph, fix(graph, "EP217")).channel) == "b: - / a\na"
+    assert draw(apply_edit(graph, fix(graph, "EP217")).channel) == "b: - / a\na"
 
 
 def test_what_replaces_nothing_any_more_keeps_its_other_edges() -> None:
     graph = channel_graph("b3: b2 / b1 / <1.0.0\nb2\nb1")
-    assert draw(edited(graph, unreplacing(graph, "b3")).channel) == "b3: - / b1 / <1.0.0\nb2\nb1"
+    assert draw(apply_edit(graph, remove_replaces(graph, "b3")).channel) == "b3: - / b1 / <1.0.0\nb2\nb1"
 
 
 def in_repository(csv: Csv) -> ChannelGraph:
@@ -113,14 +113,14 @@ def test_a_link_from_a_repository_that_does_not_lead_to_the_second_head_is_no_li
 )
 def test_a_range_is_widened_from_the_lowest_that_it_is_to_cover(span: str, covered: str, wanted: str) -> None:
     graph = channel_graph(f"b4: b3\nb3: b2 / - / {span}\nb2: b1\nb1")
-    edit = widening(graph, "b3", covered.split(", "))
+    edit = widen_range(graph, "b3", covered.split(", "))
     assert edit is not None
     assert edit.text == f"give b3 the skipRange '{wanted}'"
 
 
 @pytest.mark.parametrize("covered", ["b4", "b3", "b4, b3", "x"])
 def test_no_range_is_widened_over_what_is_not_older(covered: str) -> None:
-    assert widening(channel_graph("b4: b3\nb3: x\nx?"), "b3", covered.split(", ")) is None
+    assert widen_range(channel_graph("b4: b3\nb3: x\nx?"), "b3", covered.split(", ")) is None
 
 
 @pytest.mark.parametrize(
@@ -133,22 +133,22 @@ def test_no_range_is_widened_over_what_is_not_older(covered: str) -> None:
 )
 def test_a_range_is_bounded_run_by_run(span: str, left: str) -> None:
     graph = channel_graph(f"b2: b1 / - / {span}\nb1")
-    edit = bounded(graph, "b2")
+    edit = cap_range(graph, "b2")
     assert edit is not None
     assert edit.text == f"give b2 the skipRange '{left}'"
 
 
 def test_edits_of_different_entries_can_be_made_together() -> None:
     graph = channel_graph("b2: b1\nb1")
-    both = joined(skipping(graph, "b2", ["x"]), skipping(graph, "b1", ["y"]))
+    both = join_edits(add_skips(graph, "b2", ["x"]), add_skips(graph, "b1", ["y"]))
     assert both is not None
     assert both.text == "add x to the skips of b2 and add y to the skips of b1"
-    assert draw(edited(graph, both).channel) == "b2: b1 / x\nb1: - / y"
+    assert draw(apply_edit(graph, both).channel) == "b2: b1 / x\nb1: - / y"
 
 
 def test_two_edits_of_one_entry_cannot() -> None:
     graph = channel_graph("b2: b1\nb1")
-    assert joined(skipping(graph, "b2", ["x"]), skipping(graph, "b2", ["y"])) is None
+    assert join_edits(add_skips(graph, "b2", ["x"]), add_skips(graph, "b2", ["y"])) is None
 
 
 @pytest.mark.parametrize(
@@ -158,4 +158,4 @@ def test_edits_of_notes_are_tried_on_a_hundred_entries_of_copies(
     count: int, length: int, is_worth_it: bool
 ) -> None:
     graph = channel_graph("\n".join(f"b{n}" for n in range(length)))
-    assert worth_trying(count, graph) is is_worth_it
+    assert is_worth_trying(count, graph) is is_worth_it

@@ -17,7 +17,7 @@ def test_s1_transitive_skip_strands_v0_users_below_a_skipped_entry() -> None:
         b2: - / b1
         b1
     """
-    assert opm.verdict(channel_graph(drawing)).accepted
+    assert opm.validate_channel(channel_graph(drawing)).is_valid
     assert findings(drawing, "EP206") == ["EP206 b1: OLM v0 never moves b1 on"]
     assert findings(drawing, "EP207") == []
 
@@ -27,7 +27,7 @@ def test_s2_self_skip_strands_under_both_resolvers() -> None:
         b2
         b1: - / b1
     """
-    assert opm.verdict(channel_graph(drawing)).accepted
+    assert opm.validate_channel(channel_graph(drawing)).is_valid
     assert {"EP206", "EP207", "EP211"} <= rule_ids(drawing)
 
 
@@ -37,7 +37,7 @@ def test_s3_island_of_mutual_skips_passes_opm_and_holds_its_users() -> None:
         b2: - / b1
         b1: - / b2
     """
-    assert opm.verdict(channel_graph(drawing)).accepted
+    assert opm.validate_channel(channel_graph(drawing)).is_valid
     assert findings(drawing, "EP206") == [
         "EP206 b1: OLM v0 never moves b1 on",
         "EP206 b2: OLM v0 never moves b2 on",
@@ -54,7 +54,7 @@ def test_s3_island_of_mutual_skips_passes_opm_and_holds_its_users() -> None:
     ],
 )
 def test_s4_cycle_behind_a_skipped_entry_fails_every_subscription(drawing: str) -> None:
-    assert opm.verdict(channel_graph(drawing)).accepted
+    assert opm.validate_channel(channel_graph(drawing)).is_valid
     assert "EP205" in rule_ids(drawing)
 
 
@@ -64,7 +64,7 @@ def test_s5_two_raw_successors_are_named_with_the_choice_of_each_resolver() -> N
         b2: b1
         b1
     """
-    assert opm.verdict(channel_graph(drawing)).accepted
+    assert opm.validate_channel(channel_graph(drawing)).is_valid
     assert findings(drawing, "EP209") == ["EP209 b1: 2 entries accept it: OLM v0 takes b3, v1 takes b3"]
 
 
@@ -74,7 +74,7 @@ def test_s6_rolled_back_release_is_what_v1_installs() -> None:
         1.1.0: 1.0.0
         1.0.0
     """
-    assert opm.verdict(channel_graph(drawing)).accepted
+    assert opm.validate_channel(channel_graph(drawing)).is_valid
     assert {"EP207", "EP209", "EP218", "EP219", "EP220", "EP232"} <= rule_ids(drawing)
     assert findings(drawing, "EP232") == [
         "EP232 1.1.0: 1.0.1 skips 1.1.0, yet OLM v1 sends whoever runs 1.0.0 and new installs to it"
@@ -87,9 +87,9 @@ def test_s7_version_inverted_edge_downgrades_under_v0_only() -> None:
         x.v2.0.0
     """
     graph = channel_graph(drawing)
-    assert opm.verdict(graph).accepted
-    assert olm_v0.hops(graph).next["x.v2.0.0"] == "x.v1.0.0"
-    assert olm_v1.hops(graph)["x.v2.0.0"] is None
+    assert opm.validate_channel(graph).is_valid
+    assert olm_v0.next_hops(graph).next["x.v2.0.0"] == "x.v1.0.0"
+    assert olm_v1.next_hops(graph)["x.v2.0.0"] is None
     assert {"EP207", "EP218", "EP219", "EP220"} <= rule_ids(drawing)
 
 
@@ -104,8 +104,8 @@ def test_s9_range_on_a_skipped_entry_helps_only_v1() -> None:
         b1
     """
     graph = channel_graph(drawing)
-    assert olm_v0.hops(graph).next["b1"] is None
-    assert olm_v1.hops(graph)["b1"] == "b2"
+    assert olm_v0.next_hops(graph).next["b1"] is None
+    assert olm_v1.next_hops(graph)["b1"] == "b2"
     assert {"EP206", "EP221"} <= rule_ids(drawing)
 
 
@@ -117,7 +117,7 @@ def test_s10_range_beats_the_direct_replacer_when_it_is_nearer_to_the_head() -> 
         b1
     """
     graph = channel_graph(drawing)
-    assert olm_v0.hops(graph).next == {"b4": None, "b3": "b4", "b2": "b4", "b1": "b3"}
+    assert olm_v0.next_hops(graph).next == {"b4": None, "b3": "b4", "b2": "b4", "b1": "b3"}
     assert findings(drawing, "EP209") == [
         "EP209 b1: 2 entries accept it: OLM v0 takes b3, v1 takes b3",
         "EP209 b2: 2 entries accept it: OLM v0 takes b4, v1 takes b4",
@@ -130,7 +130,7 @@ def test_s11_misspelled_replaces_hidden_by_skips_is_named() -> None:
         b2: b1
         b1
     """
-    assert opm.verdict(channel_graph(drawing)).accepted
+    assert opm.validate_channel(channel_graph(drawing)).is_valid
     assert findings(drawing, "EP212") == [
         "EP212 b3: b3 replaces b2-typo, which exists nowhere in the package"
     ]

@@ -9,8 +9,8 @@ import pytest
 
 from bundles import read_bundle, read_packages, write_bundle
 from documents import in_folder, repository
-from everpath.loaders.bundle.update_graph import channels
-from everpath.loaders.positions import locate
+from everpath.loaders.bundle.update_graph import build_channels
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import Bundle, Catalog, UpdateMode
 from everpath.rules.findings import Finding, Severity
@@ -203,7 +203,7 @@ def test_in_semver_mode_a_csv_that_replaces_another_one_is_not_heeded() -> None:
 def in_modes(*bundles: Bundle) -> tuple[str | None, set[str]]:
     """What is advised in semver-mode, and what would follow of switching the mode."""
     (*_, finding) = parse_report(repository(*bundles, mode=UpdateMode.SEMVER), "ignored-edges")
-    found = channels("op", bundles, UpdateMode.REPLACES)
+    found = build_channels("op", bundles, UpdateMode.REPLACES)
     (op,) = repository(*bundles).packages
     return finding.fix, rule_ids(Catalog("test", (op._replace(channels=tuple(found)),)))
 
@@ -224,8 +224,8 @@ def test_the_other_mode_is_not_advised_before_every_release_states_its_edges(csv
     assert is_offered is not bool(then & STRANDING)
     if not is_offered:
         assert fix == (
-            "remove replaces and skips from the CSV; to use them, add edges to every CSV, and set updateGraph: "
-            "replaces-mode"
+            "remove replaces and skips from the CSV; to use them, add edges to every CSV, and "
+            "set updateGraph: replaces-mode"
         )
 
 

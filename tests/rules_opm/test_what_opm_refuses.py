@@ -8,12 +8,12 @@ import pytest
 
 from documents import Document, catalog
 from everpath.rules.findings import Severity
-from everpath.rules.lint import check
+from everpath.rules.lint import lint
 from opm_refusals import ACCEPTED, REFUSALS
 
 
 def errors(documents: Iterable[Document]) -> set[str]:
-    findings = check(catalog(*documents)).findings
+    findings = lint(catalog(*documents)).findings
     return {finding.rule for finding in findings if finding.severity is Severity.ERROR}
 
 
@@ -41,7 +41,7 @@ def test_every_phase_of_opm_is_covered() -> None:
 
 def test_every_breach_says_how_to_mend_it() -> None:
     for rule, documents in REFUSALS.values():
-        found = [f for f in check(catalog(*documents)).findings if f.rule == rule]
+        found = [f for f in lint(catalog(*documents)).findings if f.rule == rule]
         assert all(f.because for f in found)
         # A property of a wrong type has no one fix: what was meant by it is anybody's guess.
         assert rule == "EP423" or all(f.fix for f in found)

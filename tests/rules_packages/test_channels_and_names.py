@@ -21,7 +21,7 @@ def test_a_channel_described_twice_is_reported_where_it_is_described_again() -> 
     (finding,) = parse_report(made, "duplicate-channel")
     assert (finding.channel, finding.place.file) == ("stable", "2.yaml")
     assert finding.because[0] == "the first description is in 1.yaml"
-    assert (finding.other and finding.other.file) == "1.yaml"
+    assert (finding.related and finding.related.file) == "1.yaml"
 
 
 def test_entries_of_a_channel_described_twice_are_all_looked_at() -> None:

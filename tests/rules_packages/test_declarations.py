@@ -6,7 +6,7 @@ import pytest
 
 from documents import bundle, catalog, channel, in_folder, package
 from everpath.model import Catalog, Declaration, Package, Place, Problem
-from everpath.rules.dns_names import label_fault, subdomain_fault
+from everpath.rules.dns_names import label_error, subdomain_error
 from graphs import findings, parse_report
 
 CHANNEL, BUNDLE = channel("op.v1.0.0"), bundle()
@@ -14,7 +14,7 @@ CHANNEL, BUNDLE = channel("op.v1.0.0"), bundle()
 
 @pytest.mark.parametrize("name", ["a", "0", "a-b", "op2", "a" * 63])
 def test_labels_are_lower_case_letters_digits_and_dashes(name: str) -> None:
-    assert label_fault(name) is None
+    assert label_error(name) is None
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_labels_are_lower_case_letters_digits_and_dashes(name: str) -> None:
     ],
 )
 def test_a_label_that_is_none_says_why(name: str, fault: str) -> None:
-    assert label_fault(name) == fault
+    assert label_error(name) == fault
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_label_that_is_none_says_why(name: str, fault: str) -> None:
     [("a.b-c.0", True), ("a..b", False), ("a.", False), ("a" * 253, True), ("a" * 254, False)],
 )
 def test_subdomains_are_labels_with_dots_between(name: str, is_one: bool) -> None:
-    assert (subdomain_fault(name) is None) is is_one
+    assert (subdomain_error(name) is None) is is_one
 
 
 def test_a_package_without_a_name_is_said_to_have_none() -> None:

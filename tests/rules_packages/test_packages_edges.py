@@ -24,7 +24,7 @@ def test_every_declaration_after_the_first_is_one_too_many() -> None:
     assert [f.place.file for f in found] == ["1.yaml", "2.yaml"]
     assert {f.message for f in found} == {"the package op is declared 3 times"}
     assert {f.because for f in found} == {("it is also declared in 0.yaml", REFUSED)}
-    assert [f.other and f.other.file for f in found] == ["0.yaml"] * 2
+    assert [f.related and f.related.file for f in found] == ["0.yaml"] * 2
 
 
 def test_the_channel_of_the_highest_version_alone_is_offered_as_default() -> None:

@@ -6,10 +6,10 @@ from commandline import ROOT
 from comparisons import outcomes
 from everpath.compare import compare
 from everpath.graph import PackageGraph
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 from everpath.model import Catalog
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import walk
+from everpath.upgrade_paths.hops import hops_from
 
 
 def own_catalog() -> Catalog:
@@ -38,9 +38,9 @@ def versions_without_path_to_head(catalog: Catalog) -> set[str]:
     return {
         name
         for graph in PackageGraph(package).channels
-        for hops in (olm_v0.hops(graph).next, olm_v1.hops(graph))
+        for hops in (olm_v0.next_hops(graph).next, olm_v1.next_hops(graph))
         for name in graph.entries
-        if [name, *walk(hops, name)][-1] != graph.head
+        if [name, *hops_from(hops, name)][-1] != graph.head
     }
 
 

@@ -68,7 +68,7 @@ def test_a_refused_catalog_is_not_cached(tmp_path: Path, loaded: list[str]) -> N
     assert len(loaded) == 2
 
 
-@pytest.mark.parametrize("content", [b"", b"everpath index\n", b"\0" * 100])
+@pytest.mark.parametrize("content", [b"", b"everpath cache\n", b"\0" * 100])
 def test_a_damaged_cache_file_is_ignored(tmp_path: Path, loaded: list[str], content: bytes) -> None:
     catalog, cache = write_fbc(tmp_path, "a"), tmp_path / "cache"
     _take(catalog, cache)

@@ -8,7 +8,7 @@ import pytest
 
 from documents import text
 from everpath.errors import EverpathError
-from everpath.loaders.fbc import catalog
+from everpath.loaders.fbc import loader
 from everpath.server.catalog import snapshot as snapshot_module
 from everpath.server.catalog.snapshot import take_snapshot
 from opm_refusals import ACCEPTED, REFUSALS
@@ -21,8 +21,8 @@ _IN_METADATA = [refusal for refusal in REFUSALS if "olm.csv.metadata has" in ref
 def metadata_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values of `olm.csv.metadata` are skipped, as in large catalogs."""
     monkeypatch.setattr(snapshot_module, "_FULLY_PARSED_SIZE", 0)
-    monkeypatch.setattr(catalog, "_CHECKED_WHOLE", 0)
-    monkeypatch.setattr(catalog, "_PARSED_WHOLE", 0)
+    monkeypatch.setattr(loader, "_CHECKED_WHOLE", 0)
+    monkeypatch.setattr(loader, "_PARSED_WHOLE", 0)
 
 
 def write_refused(folder: Path, refusal: str) -> str:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.loaders.shares import Share
+from everpath.loaders.partition import Share
 
 ITEMS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 50)))
 COUNTS = st.integers(1, 5)

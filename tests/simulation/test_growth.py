@@ -8,7 +8,7 @@ import pytest
 
 from everpath.reporters.simulation import Simulation
 from everpath.reporters.simulation_text import text
-from everpath.simulate import Scenario, Terms, sheets
+from everpath.simulate import ClusterExtensionOptions, Scenario, simulate_package
 from simulations import sources
 from work import lines_run
 
@@ -34,7 +34,7 @@ def test_simulating_ten_times_as_many_entries_is_ten_times_the_work(shape: str) 
         served = sources(_drawn(size, SHAPES[shape]))
 
         def act() -> None:
-            found = Simulation(list(sheets(served, Scenario())), Scenario())
+            found = Simulation(list(simulate_package(served, Scenario())), Scenario())
             assert sum(map(len, text(found)))
 
         return lines_run(act)
@@ -47,7 +47,9 @@ def test_simulating_ten_times_as_many_entries_is_ten_times_the_work(shape: str) 
 def test_asking_all_channels_about_ten_times_as_many_entries_is_ten_times_the_work(shape: str) -> None:
     def work(size: int) -> int:
         served = sources(_drawn(size, SHAPES[shape]))
-        return lines_run(lambda: list(sheets(served, Scenario(("v1",), terms=Terms(())))))
+        return lines_run(
+            lambda: list(simulate_package(served, Scenario(("v1",), options=ClusterExtensionOptions(()))))
+        )
 
     little, much = work(60), work(600)
     assert much < 14 * little, f"{much / little:.1f} times"
@@ -57,7 +59,7 @@ def test_switching_ten_times_as_many_entries_is_ten_times_the_work() -> None:
     def work(size: int) -> int:
         chain = _drawn(size, SHAPES["a chain"])
         served = sources(f"[old]\n{chain}\n[new]\nc@9.0.0: - / - / <1.{size // 2}.0")
-        return lines_run(lambda: list(sheets(served, Scenario(switching=True))))
+        return lines_run(lambda: list(simulate_package(served, Scenario(is_switch=True))))
 
     little, much = work(60), work(600)
     assert much < 14 * little, f"{much / little:.1f} times"

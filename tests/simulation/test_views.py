@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv as readers
 import json
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
 from everpath.reporters.simulation import Simulation, csv, document
 from everpath.reporters.simulation_text import text
-from everpath.simulate import Scenario, Terms
+from everpath.simulate import ClusterExtensionOptions, Scenario
 from schemas import conforms
 from simulations import simulated, sources
 
@@ -58,9 +59,9 @@ def test_a_catalog_of_nothing_has_no_rows() -> None:
 
 
 def test_some_questions_give_rows_more_fields() -> None:
-    [row] = as_json(view("b1", Scenario(("v1",), fresh=True)))["rows"]
+    [row] = as_json(view("b1", Scenario(("v1",), new_install=True)))["rows"]
     assert (row["installed"], row["path"]) == (None, ["b1"])
-    scenario = Scenario(("v0",), switching=True)
+    scenario = Scenario(("v0",), is_switch=True)
     row = as_json(view("[a]\nb1\n[b]\nb2: b1", scenario))["rows"][0]
     assert (row["channel"], row["installed"], row["from"]) == ("a", "b2", ["b"])
 
@@ -109,9 +110,9 @@ def test_a_spreadsheet_is_given_nothing_to_compute() -> None:
 
 def test_a_carriage_return_in_a_name_ends_no_line() -> None:
     [sheet] = simulated("b1", Scenario(("v0",)))
-    [line] = sheet.lines
+    [line] = sheet.installed
     assert line.v0 is not None
-    named = sheet._replace(lines=(line._replace(v0=line.v0._replace(package="p\rq")),))
+    named = sheet._replace(installed=(line._replace(v0=replace(line.v0, package="p\rq")),))
     found = "".join(csv(Simulation([named], Scenario(("v0",)))))
     assert [row[0] for row in readers.reader(StringIO(found, newline=""))] == ["package", "p\rq"]
 
@@ -133,8 +134,8 @@ def test_policies_stand_side_by_side_and_the_difference_is_marked() -> None:
         "  ≠  b1         stays: stranded  2.0.0 → 3.0.0: head",
         "",
         (
-            "  OLM v0, stranded: nothing leads on from b1: b2 skips b1, but b3 skips b2, "
-            "and OLM v0 installs nothing that is skipped"
+            "  OLM v0, stranded: clusters on b1 get no further updates: b2 skips b1, but b3 skips b2, "
+            "and OLM v0 never installs a skipped entry"
         ),
         "",
         (
@@ -228,7 +229,7 @@ def test_of_many_who_come_there_five_are_named() -> None:
 
 
 def test_a_fresh_install_says_how_it_begins() -> None:
-    shown = lines(view("b1", Scenario(("v0",), fresh=True)))
+    shown = lines(view("b1", Scenario(("v0",), new_install=True)))
     assert shown[3:6] == [
         "  nothing    1.0.0: head",
         "",
@@ -244,7 +245,7 @@ def test_manual_approval_lists_the_plans_hop_by_hop() -> None:
 
 
 def test_a_switch_says_where_one_comes_from() -> None:
-    shown = lines(view("[a]\nb1\n[b]\nb2: b1", Scenario(("v0",), switching=True)))
+    shown = lines(view("[a]\nb1\n[b]\nb2: b1", Scenario(("v0",), is_switch=True)))
     assert shown[2:4] == ["  INSTALLED  FROM  OLM v0", "  b2         b     stays: stranded"]
 
 
@@ -256,7 +257,7 @@ def test_a_stop_in_another_catalog_is_marked() -> None:
 
 
 def test_the_end_that_a_range_makes_is_a_goal_and_no_head() -> None:
-    shown = lines(view(CHAIN, Scenario(("v1",), terms=Terms(version_range="1 - 2"))))
+    shown = lines(view(CHAIN, Scenario(("v1",), options=ClusterExtensionOptions(version_range="1 - 2"))))
     assert "  b1         2.0.0: goal" in shown
     assert shown[-1] == "3 walks in 1 channel; OLM v1: 2 reach the goal and 1 meets an error."
 

@@ -10,9 +10,9 @@ from everpath.explain import Explanation, Question, Story, explain
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, DeprecationEntry, Deprecations, Place, Property
-from everpath.resolvers import PolicyName
-from everpath.resolvers.extensions import Source
-from everpath.simulate import Terms, released
+from everpath.resolvers import ResolverName
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.simulate import ClusterExtensionOptions, find_installed
 
 
 def catalog(drawing: str) -> Catalog:
@@ -26,19 +26,19 @@ def explained(
     *,
     others: dict[str, str] | None = None,
     starting: str | None = None,
-    terms: Terms = Terms(),  # noqa: B008 - immutable
+    terms: ClusterExtensionOptions = ClusterExtensionOptions(),  # noqa: B008 - immutable
 ) -> Explanation:
     """What is said about a drawing; `others` are further catalogs of the same cluster."""
     first = catalog(subject) if isinstance(subject, str) else subject
     catalogs = {"main": first, **{name: catalog(text) for name, text in (others or {}).items()}}
-    sources = [Source(n, 0, PackageGraph(c.packages[0])) for n, c in catalogs.items()]
+    sources = [ClusterCatalog(n, 0, PackageGraph(c.packages[0])) for n, c in catalogs.items()]
     graphs = [source.package for source in sources if source.package is not None]
-    asked = released(graphs, installed)[0] if installed is not None else None
+    asked = find_installed(graphs, installed)[0] if installed is not None else None
     question = Question("p", channel, asked, starting=starting, terms=terms)
     return explain(sources, question, catalogs)
 
 
-def story(explanation: Explanation, policy: PolicyName = "v0") -> Story:
+def story(explanation: Explanation, policy: ResolverName = "v0") -> Story:
     return next(story for story in explanation.stories if story.account.policy == policy)
 
 
@@ -54,9 +54,9 @@ def test_a_skipped_entry_is_not_taken_and_the_rule_says_what_to_edit() -> None:
     told = story(explained("b3: - / b2\nb2: - / b1\nb1", "b1"))
     assert told.verdict == "OLM v0 keeps b1, and will not move it."
     assert looked(told) == [
-        "b2 refused: skips b1, but is skipped by b3, and OLM v0 takes nothing that is skipped",
+        "b2 refused: skips b1, but is skipped by b3, and OLM v0 never installs a skipped entry",
         "b1 refused: is what is installed",
-        "b3 refused: does not name b1, and has no skipRange",
+        "b3 refused: does not replace or skip b1, and has no skipRange",
     ]
     assert fixes(told) == ["EP206 add b1 to the skips of b3"]
 
@@ -65,7 +65,7 @@ def test_a_replaces_that_leads_nowhere_is_named_with_its_fix() -> None:
     told = story(explained("op.v3.0.0: op.v2.0.0\nop.v2.0.0: op.vv1.0.0\nop.v1.0.0", "op.v1.0.0"))
     assert told.verdict == "OLM v0 fails for the whole namespace, and op.v1.0.0 stays."
     assert told.account.decision.failure is not None
-    assert told.account.decision.failure.words.startswith("a unique replacement chain within a channel")
+    assert told.account.decision.failure.message.startswith("a unique replacement chain within a channel")
     assert told.road == "none, while OLM v0 fails."
     assert any("set replaces: op.v1.0.0 on op.v2.0.0" in fix for fix in fixes(told))
 
@@ -81,8 +81,8 @@ def test_a_channel_that_opm_refuses_is_answered_and_told_so() -> None:
 def test_a_range_that_does_not_parse_is_told_although_it_names_nobody() -> None:
     told = story(explained("b3: b2 / - / >=1.0.0 < v3.0.0\nb2: gone", "p.v1.0.0"))
     assert looked(told)[0] == (
-        "b3 refused: does not name p.v1.0.0, and its skipRange '>=1.0.0 < v3.0.0' does not parse, "
-        "so that OLM ignores it"
+        "b3 refused: does not replace or skip p.v1.0.0, and its skipRange '>=1.0.0 < v3.0.0' does not parse, "
+        "so OLM ignores it"
     )
     assert fixes(told)[0] == "EP301 give b3 the skipRange '>=1.0.0 <3.0.0'"
 
@@ -109,7 +109,7 @@ def test_a_new_install_that_gets_an_older_version_hears_of_the_head() -> None:
     assert told.verdict == "OLM v0 installs b1."
     assert looked(told) == [
         "b2 refused: carries olm.deprecated",
-        "b1 taken: is the first from the head down",
+        "b1 taken: is the first installable entry below the head",
     ]
     assert fixes(told)[0].startswith("EP505 ")
 
@@ -165,7 +165,7 @@ def test_a_channel_that_does_not_exist_is_answered_in_olm_s_words_and_with_the_o
     explanation = explained("[stable]\nb2: b1\nb1", "b1", "stabel")
     told = story(explanation)
     assert told.account.decision.failure is not None
-    assert told.account.decision.failure.words.startswith(
+    assert told.account.decision.failure.message.startswith(
         "constraints not satisfiable: no operators found in channel stabel of package p in the catalog"
     )
     assert fixes(told) == ["- subscribe to a channel that the package has (stable); did you mean stable?"]
@@ -217,12 +217,12 @@ def test_what_is_newer_than_everything_is_told_to_wait_for_a_release_or_that_it_
         assert fixes(told) == [f"- {release}, or {down}"]
 
 
-def asked(drawing: str, installed: str, policy: PolicyName) -> Story:
+def asked(drawing: str, installed: str, policy: ResolverName) -> Story:
     """The story of one resolver, where the other one is not asked."""
     drawn = catalog(drawing)
-    source = Source("main", 0, PackageGraph(drawn.packages[0]))
+    source = ClusterCatalog("main", 0, PackageGraph(drawn.packages[0]))
     assert source.package is not None
-    [subject] = released([source.package], installed)
+    [subject] = find_installed([source.package], installed)
     return explain([source], Question("p", "stable", subject, (policy,)), {"main": drawn}).stories[0]
 
 
@@ -294,7 +294,9 @@ def test_v1_asks_for_the_version_that_a_name_does_not_say() -> None:
 
 
 def test_v1_tells_a_bundle_that_no_edge_leads_to_from_one_that_is_absent() -> None:
-    told = story(explained("b3: b2\nb2: b1\nb1", "b1", terms=Terms(version_range="3.0.0")), "v1")
+    told = story(
+        explained("b3: b2\nb2: b1\nb1", "b1", terms=ClusterExtensionOptions(version_range="3.0.0")), "v1"
+    )
     assert told.asker == "a ClusterExtension with channels: [stable], version: '3.0.0'"
     assert looked(told) == [
         "b3 refused: no edge leads to it from b1",
@@ -304,7 +306,7 @@ def test_v1_tells_a_bundle_that_no_edge_leads_to_from_one_that_is_absent() -> No
 
 
 def test_the_terms_of_a_cluster_extension_are_told() -> None:
-    terms = Terms(channels=(), self_certified=True)
+    terms = ClusterExtensionOptions(channels=(), self_certified=True)
     told = story(explained("b2: b1\nb1", "b1", terms=terms), "v1")
     assert told.asker == "a ClusterExtension with upgradeConstraintPolicy: SelfCertified"
 
@@ -380,7 +382,7 @@ def test_deprecations_are_those_of_the_catalog_that_a_bundle_is_taken_from() -> 
 def test_a_loop_is_told_as_the_road() -> None:
     told = story(explained("b3: b2 / - / =1.0.0\nb2: b1 / - / =3.0.0\nb1", "b3"))
     assert told.verdict == "OLM v0 moves b3 to b2."
-    assert told.road.startswith("b3 → b2 → b3: goes in a circle")
+    assert told.road.startswith("b3 → b2 → b3: updates in a cycle")
     assert any(fix.startswith("EP210 ") for fix in fixes(told))
 
 

@@ -3,7 +3,7 @@
 The surface for programs, each name imported when it is first asked for:
 
     catalog = everpath.read("catalog/").catalog
-    report = everpath.check(catalog)
+    report = everpath.lint(catalog)
     for finding in report.findings: ...
 """
 
@@ -17,7 +17,7 @@ __all__ = [
     "Report",
     "Severity",
     "__version__",
-    "check",
+    "lint",
     "read",
 ]
 
@@ -26,11 +26,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from everpath.errors import EverpathError
-    from everpath.loaders.reading import read
+    from everpath.loaders.catalog_loader import read
     from everpath.model import Catalog
     from everpath.ranges import Range
     from everpath.rules.findings import Finding, Severity
-    from everpath.rules.lint import Report, check
+    from everpath.rules.lint import Report, lint
 
 __version__: Final = "0.1.0"
 
@@ -44,8 +44,8 @@ _HOMES: Final = {
     "Range": "everpath.ranges",
     "Report": "everpath.rules.lint",
     "Severity": "everpath.rules.findings",
-    "check": "everpath.rules.lint",
-    "read": "everpath.loaders.reading",
+    "lint": "everpath.rules.lint",
+    "read": "everpath.loaders.catalog_loader",
 }
 
 

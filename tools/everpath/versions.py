@@ -15,6 +15,7 @@ __all__ = [
     "parse",
     "parse_or_none",
     "parse_tolerant",
+    "parse_tolerant_or_none",
     "underline",
     "version_suffix",
 ]
@@ -188,6 +189,14 @@ def parse_tolerant(text: str) -> Version:
         return parse(".".join(segment.text for segment in segments))
     except VersionError as error:
         raise VersionError(text, _original_position(segments, error.position), error.reason) from None
+
+
+def parse_tolerant_or_none(text: str | None) -> Version | None:
+    """Parse a version as OLM v0 does; return None for None and for a text that OLM v0 cannot parse."""
+    try:
+        return parse_tolerant(text or "")
+    except VersionError:
+        return None
 
 
 def version_suffix(name: str) -> str | None:

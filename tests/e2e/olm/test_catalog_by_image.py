@@ -19,7 +19,7 @@ from e2e.olm.subscriptions import CATALOG, PACKAGE, PredictedPaths, Subscription
 from e2e.servers.olm_v0 import OlmV0
 from e2e.servers.processes import WorkDir
 from e2e.servers.pulled_images import PulledImages
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 
 pytestmark = pytest.mark.e2e
 

@@ -15,7 +15,7 @@ from e2e.servers.binaries import Binaries
 from e2e.servers.grpc_catalogs import serve_with_everpath, serve_with_opm
 from e2e.servers.olm_v0 import OlmV0
 from e2e.servers.processes import WorkDir
-from everpath.loaders.reading import read
+from everpath.loaders.catalog_loader import read
 
 pytestmark = pytest.mark.e2e
 

@@ -23,10 +23,10 @@ from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
 from everpath.ranges import Range, RangeError
-from everpath.resolvers import PolicyName, olm_v1, opm
-from everpath.resolvers.offers import as_served
-from everpath.rules.edits import Edit, edited, skipping, widening
-from everpath.wording import listed
+from everpath.resolvers import ResolverName, olm_v1, opm
+from everpath.resolvers.catalog_candidates import served_package
+from everpath.rules.edits import Edit, add_skips, apply_edit, widen_range
+from everpath.wording import join_names
 
 #: Channels in which a way out is tried, those with the newest heads first.
 _MOST_CHANNELS: Final = 3
@@ -43,7 +43,7 @@ class Whole:
     """
 
     def __init__(self, package: PackageGraph, before: Whole | None = None) -> None:
-        self.served = as_served(package)
+        self.served = served_package(package)
         self.heads = frozenset(g.head for g in self.served.channels if g.head is not None)
         self._withdrawn = frozenset(name for g in self.served.channels for name in g.skippers)
         self._before: Collection[str] = ()
@@ -66,7 +66,7 @@ class Whole:
 
     def homes(self, graph: ChannelGraph) -> frozenset[str]:
         """Heads, the newest, if it is not withdrawn, and what was as good; `graph` may be a trial."""
-        newest = (name for name in olm_v1.fresh_installs(graph) if name not in self._withdrawn)
+        newest = (name for name in olm_v1.new_installs(graph) if name not in self._withdrawn)
         before = (name for name in self._before if name in graph.entries)
         return frozenset((*self.heads, *newest, *before))
 
@@ -103,7 +103,7 @@ def _is_range(text: str) -> bool:
 
 
 def follow(
-    old: PackageGraph, new: PackageGraph, rows: Iterable[Row], policies: Sequence[PolicyName]
+    old: PackageGraph, new: PackageGraph, rows: Iterable[Row], policies: Sequence[ResolverName]
 ) -> tuple[tuple[Row, ...], tuple[Change, ...]]:
     """The rows of whoever names no channel, and what `rows`, those of whoever does, leave to say of them.
 
@@ -153,7 +153,7 @@ class _Roads(Roads):
 
     @cached_property
     def summits(self) -> Collection[str]:
-        return olm_v1.fresh_installs(self.graph) if self.graph is not None else ()
+        return olm_v1.new_installs(self.graph) if self.graph is not None else ()
 
     def is_head(self, name: str) -> bool:
         return name in self._whole.heads
@@ -173,7 +173,7 @@ class _Trials(Trials):
             return edit
         name = edit.entry
         before, after = (frozenset(graph.entries[name].skips) for graph in (self.old, self.new))
-        fewer, more = listed(sorted(before - after)), listed(sorted(after - before))
+        fewer, more = join_names(sorted(before - after)), join_names(sorted(after - before))
         words = [f"{name} replaces or skips {fewer} in no channel any more"] if fewer else []
         words += [f"{name} replaces or skips {more} in a channel now"] if more else []
         undo = [f"let {name} replace or skip {fewer} in a channel again"] if fewer else []
@@ -193,7 +193,7 @@ class AnyChannel:
         self._meeting = Meeting(there, here)
         self.rows = tuple(self._meeting.row(each, (name, None)) for each in installed)
 
-    def changes(self, others: Iterable[Row], policies: Sequence[PolicyName]) -> Iterator[Change]:
+    def changes(self, others: Iterable[Row], policies: Sequence[ResolverName]) -> Iterator[Change]:
         """Who is hurt or surprised, and is so in no channel. `others` are the rows of whoever names one.
 
         Cost: a walk of the package for each edit that is tried.
@@ -213,17 +213,17 @@ class AnyChannel:
         for wound in wounds:
             yield changed(*wound, fixes.get(id(wound)))
 
-    def _fix(self, trials: Trials, wounds: Sequence[Wound], policies: Sequence[PolicyName]) -> Edit | None:
+    def _fix(self, trials: Trials, wounds: Sequence[Wound], policies: Sequence[ResolverName]) -> Edit | None:
         """An edit of one channel that helps them all and hurts nobody there; else what takes it back."""
         stops = sorted({self._meeting.new.road(n).stop for wound in wounds for n in wound.cause.victims})
         for graph in self._channels():
             for edit in _ways_out(graph, stops):
-                trial = edited(graph, edit)
+                trial = apply_edit(graph, edit)
                 whole = Whole(_with(self._new.served, trial)).graph
                 if _helps_all(trials, whole, wounds) and _is_harmless(graph, trial, policies):
                     return Edit(f"{edit.text} in channel {graph.name}", ())
         edits = tuple(dict.fromkeys(edit for wound in wounds for edit in wound.cause.edits))
-        return Edit(listed([edit.undo for edit in edits]), ()) if edits else None
+        return Edit(join_names([edit.undo for edit in edits]), ()) if edits else None
 
     def _channels(self) -> Iterable[ChannelGraph]:
         """Those with a head, the newest head first."""
@@ -256,8 +256,8 @@ def _ways_out(graph: ChannelGraph, stops: Sequence[str]) -> Iterator[Edit]:
     assert graph.head is not None  # it was chosen for it
     others = [stop for stop in stops if stop != graph.head]
     if others and len(others) <= _MOST_SKIPPED:
-        yield skipping(graph, graph.head, others)
-    if others and (edit := widening(graph, graph.head, others)) is not None:
+        yield add_skips(graph, graph.head, others)
+    if others and (edit := widen_range(graph, graph.head, others)) is not None:
         yield edit
 
 
@@ -274,10 +274,10 @@ def _helps_all(trials: Trials, graph: ChannelGraph, wounds: Sequence[Wound]) -> 
     )
 
 
-def _is_harmless(graph: ChannelGraph, trial: ChannelGraph, policies: Sequence[PolicyName]) -> bool:
+def _is_harmless(graph: ChannelGraph, trial: ChannelGraph, policies: Sequence[ResolverName]) -> bool:
     """Whether whoever follows the channel itself does as well after the edit, and opm, too."""
     where, installed = (graph.package.name, graph.name), installations(graph)
-    return opm.verdict(trial).accepted >= opm.verdict(graph).accepted and all(
+    return opm.validate_channel(trial).is_valid >= opm.validate_channel(graph).is_valid and all(
         spares(Roads(graph, policy, installed, where), Roads(trial, policy, installed, where))
         for policy in policies
     )

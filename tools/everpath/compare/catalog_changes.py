@@ -23,15 +23,15 @@ from everpath.compare.differences import Difference, Kind
 from everpath.compare.fixes import spares
 from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Package, Place
-from everpath.resolvers import PolicyName, olm_v0, opm
-from everpath.rules.edits import Edit, edited, skipping, widening
+from everpath.model import OpmError, Package, Place
+from everpath.resolvers import ResolverName, olm_v0, opm
+from everpath.rules.edits import Edit, add_skips, apply_edit, widen_range
 from everpath.rules.findings import Severity
-from everpath.rules.opm_errors import Refusal, refusals
-from everpath.wording import listed, plural
+from everpath.rules.opm_errors import opm_errors
+from everpath.wording import join_names, plural
 
 
-def package_gone(old: PackageGraph, added: Spellings, policies: Sequence[PolicyName]) -> Change:
+def package_gone(old: PackageGraph, added: Spellings, policies: Sequence[ResolverName]) -> Change:
     """A package of which the new catalog knows nothing: every Subscription to it fails its namespace."""
     names = tuple(dict.fromkeys(name for graph in old.channels for name in graph.entries))
     if not names:
@@ -60,7 +60,7 @@ def _gone(kind: Kind, name: str, what: str, place: Place) -> Difference:
 
 
 def channel_gone(
-    old: ChannelGraph, new: PackageGraph, added: Spellings, policies: Sequence[PolicyName]
+    old: ChannelGraph, new: PackageGraph, added: Spellings, policies: Sequence[ResolverName]
 ) -> Change:
     """A channel that the package no longer has, and the one that it may have become."""
     names = tuple(old.entries)
@@ -88,10 +88,10 @@ def channel_gone(
     )
 
 
-def channel_emptied(old: ChannelGraph, new: ChannelGraph, policies: Sequence[PolicyName]) -> Change:
+def channel_emptied(old: ChannelGraph, new: ChannelGraph, policies: Sequence[ResolverName]) -> Change:
     """A channel that is still declared, without any entry."""
     names, place = tuple(old.entries), new.channel.place
-    undo = f"put {listed(names)} back into {old.name}"
+    undo = f"put {join_names(names)} back into {old.name}"
     return Change(
         ChangeKind.CHANNEL_GONE,
         old.package.name,
@@ -116,7 +116,9 @@ def renamed(old: ChannelGraph, new: PackageGraph, added: Spellings) -> ChannelGr
     return new.by_name[best] if best is not None else None
 
 
-def _elsewhere(old: ChannelGraph, heir: ChannelGraph | None, policies: Sequence[PolicyName]) -> Iterator[str]:
+def _elsewhere(
+    old: ChannelGraph, heir: ChannelGraph | None, policies: Sequence[ResolverName]
+) -> Iterator[str]:
     """What an administrator gains who changes the channel by hand, which OLM never does."""
     if heir is None:
         return
@@ -166,7 +168,7 @@ def _head_moved_back(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
 
 def _dead_ends(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
     """New releases that nothing replaces and that are not where the channel leads to. O(entries)."""
-    ended: dict[tuple[PolicyName, ...], list[str]] = {}
+    ended: dict[tuple[ResolverName, ...], list[str]] = {}
     fresh = [name for name in new.entries if name not in old.entries]
     for name in fresh:
         policies = tuple(m.new.policy for m in compared.meetings if _is_dead_end(m.new, name))
@@ -175,7 +177,7 @@ def _dead_ends(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison
     for policies, names in ended.items():
         has, whoever = ("has", "it") if len(names) == 1 else ("have", "one of them")
         words = (
-            f"{listed(names)} {has} no replacement under OLM {' and '.join(policies)}: "
+            f"{join_names(names)} {has} no replacement under OLM {' and '.join(policies)}: "
             f"whoever installs {whoever} stays there"
         )
         said = _said(ChangeKind.DEAD_END, new, words, names[0])
@@ -197,8 +199,8 @@ def _way_out(new: ChannelGraph, names: Sequence[str], compared: ChannelCompariso
     head = new.head or max(heads, key=lambda name: new.versions[name].key, default=None)
     if head is None:
         return None
-    for edit in (skipping(new, head, names), widening(new, head, names)):
-        trial = edited(new, edit) if edit is not None else new
+    for edit in (add_skips(new, head, names), widen_range(new, head, names)):
+        trial = apply_edit(new, edit) if edit is not None else new
         roads = [meeting.new.over(trial) for meeting in compared.meetings]
         if (
             edit is not None
@@ -220,8 +222,8 @@ def _unreachable(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparis
     fresh = [n for n in new.entries if n not in old.entries and n not in new.skippers and n in new.versions]
     if not fresh or not old.entries:
         return
-    deprecated, forbidden = new.package.deprecations_by_name("olm.bundle"), olm_v0.prohibited(new)
-    unmet: dict[str, list[PolicyName]] = {}
+    deprecated, forbidden = new.package.deprecations_by_name("olm.bundle"), olm_v0.uninstallable(new)
+    unmet: dict[str, list[ResolverName]] = {}
     for meeting in compared.meetings:
         met = _met(meeting.new, meeting.old.installed)
         highest = max((new.versions[n].key for n in met if n in new.versions), default=())
@@ -249,7 +251,7 @@ def _met(roads: Roads, installed: Iterable[str]) -> set[str]:
 def _refused(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
     if _is_accepted(old) and not _is_accepted(new):
         words = "opm accepts the channel of the old catalog and refuses that of the new one"
-        own = opm.verdict(new).words
+        own = opm.validate_channel(new).error
         because = () if own is None else (f"opm validate: {own}",)
         yield _said(ChangeKind.REFUSED, new, words)._replace(because=because, fix=_validated(new.package))
 
@@ -261,21 +263,21 @@ def _validated(package: Package) -> str:
 def refused(new: PackageGraph, old: PackageGraph | None = None) -> Iterator[Change]:
     """What opm refuses of a package and did not refuse before, but for what else is told of its channels."""
     known = old.by_name if old is not None else {}
-    found = [r for r in refusals(new.package) if _is_untold(r) or (r.channel and r.channel not in known)]
-    before = {(r.rule, r.channel) for r in refusals(old.package)} if found and old is not None else set()
+    found = [r for r in opm_errors(new.package) if _is_untold(r) or (r.channel and r.channel not in known)]
+    before = {(r.rule, r.channel) for r in opm_errors(old.package)} if found and old is not None else set()
     for refusal in found:
         if (refusal.rule, refusal.channel) not in before:
             yield Change(
                 ChangeKind.REFUSED,
                 new.name,
                 refusal.channel,
-                f"opm refuses the new catalog: {refusal.words}",
+                f"opm refuses the new catalog: {refusal.message}",
                 fix=refusal.fix or _validated(new.package),
                 place=refusal.place,
             )
 
 
-def _is_untold(refusal: Refusal) -> bool:
+def _is_untold(refusal: OpmError) -> bool:
     """Whether it is neither the graph of a channel, nor a channel said twice, nor a bundle in none."""
     return refusal.rule not in (None, "EP108", "EP402")
 
@@ -283,7 +285,7 @@ def _is_untold(refusal: Refusal) -> bool:
 def _is_accepted(graph: ChannelGraph) -> bool:
     """Whether opm takes the channel, and there is but one of its name."""
     is_one = len(graph.package.channels_by_name.get(graph.name, ())) < 2
-    return is_one and opm.verdict(graph).accepted
+    return is_one and opm.validate_channel(graph).is_valid
 
 
 def _republished(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
@@ -316,8 +318,8 @@ def _vanished(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
     if not gone:
         return
     named = [f"{edge}" for name in gone for graph in new.channels for edge in graph.named_edges(name)]
-    still = f"; {listed(dict.fromkeys(named), 4)}" if named else "; nothing in the new catalog names them"
-    words = f"gone from the package: {listed(gone)}{still}"
+    still = f"; {join_names(dict.fromkeys(named), 4)}" if named else "; nothing in the new catalog names them"
+    words = f"gone from the package: {join_names(gone)}{still}"
     yield Change(ChangeKind.VANISHED, new.name, None, words, installed=tuple(gone), place=new.package.place)
 
 
@@ -326,8 +328,8 @@ def _strays(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
     left = [name for name in new.bundles_without_channel if name not in old.bundles_without_channel]
     if left:
         are, them = ("is", "it") if len(left) == 1 else ("are", "them")
-        words = f"opm refuses the new catalog: {listed(left)} {are} in no channel"
-        fix = f"take the olm.bundle of {listed(left)} out, too, or put {them} back into a channel"
+        words = f"opm refuses the new catalog: {join_names(left)} {are} in no channel"
+        fix = f"take the olm.bundle of {join_names(left)} out, too, or put {them} back into a channel"
         place = new.package.by_name[left[0]].place
         yield Change(ChangeKind.REFUSED, new.name, None, words, tuple(left), fix=fix, place=place)
 

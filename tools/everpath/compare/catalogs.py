@@ -26,7 +26,7 @@ from everpath.compare.properties import Properties, properties, strays
 from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 from everpath.wording import plural
 
@@ -38,7 +38,7 @@ class Scope(NamedTuple):
 
     packages: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
-    policies: tuple[PolicyName, ...] = ("v0", "v1")
+    policies: tuple[ResolverName, ...] = ("v0", "v1")
 
     def has_package(self, name: str) -> bool:
         return not self.packages or name in self.packages

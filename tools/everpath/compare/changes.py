@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from everpath.compare.differences import Difference
 from everpath.model import Entry, Place
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
 
@@ -72,7 +72,7 @@ class Change(NamedTuple):
     channel: str | None
     message: str
     installed: tuple[str, ...] = ()
-    policies: tuple[PolicyName, ...] = ()
+    policies: tuple[ResolverName, ...] = ()
     was: str = ""
     now: str = ""
     because: tuple[str, ...] = ()

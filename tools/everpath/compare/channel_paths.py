@@ -10,13 +10,13 @@ from typing import ClassVar, NamedTuple
 
 from everpath.compare.differences import whole
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed
-from everpath.resolvers.quoting import quoted
-from everpath.resolvers.subscriptions import no_channel
-from everpath.resolvers.walks import Destination, End, destinations, walk
-from everpath.simulate.bulk import answers_v1, arrival_v1
+from everpath.resolvers import ResolverName, olm_v0, olm_v1
+from everpath.resolvers.go_quote import go_quote
+from everpath.resolvers.resolution import FailureKind, InstalledBundle, Resolution, ResolutionFailure
+from everpath.resolvers.subscription import no_channel_failure
+from everpath.upgrade_paths.goals import path_goals
+from everpath.upgrade_paths.hops import LastEntry, PathEnd, hops_from, last_entries
+from everpath.upgrade_paths.next_hops import first_hop_v1, next_hops_v1
 from everpath.versions import Version
 
 #: What runs somewhere: names, each with the version that its bundle had when it was installed.
@@ -27,15 +27,15 @@ class Road(NamedTuple):
     """The way of one installed version: the next hop, where all hops end, how many they are, and why."""
 
     next: str | None
-    end: End
+    end: PathEnd
     stop: str
     hops: int
-    failure: Failure | None = None
+    failure: ResolutionFailure | None = None
 
     @property
     def arrives(self) -> bool:
         """Whether it ends where the channel leads to."""
-        return self.end is End.HEAD
+        return self.end is PathEnd.HEAD
 
 
 def installations(graph: ChannelGraph) -> dict[str, Version | None]:
@@ -56,28 +56,28 @@ class Roads:
     def __init__(
         self,
         graph: ChannelGraph | None,
-        policy: PolicyName,
+        policy: ResolverName,
         installed: Installations,
         where: tuple[str, str],
         *,
         is_trial: bool = False,
     ) -> None:
         self.graph = graph if graph is not None and graph.entries else None
-        self.policy: PolicyName = policy
+        self.policy: ResolverName = policy
         self.installed = installed
         self._where = where
         self._is_trial = is_trial
         self._known: dict[str, Road] = {}
-        self._failures: Mapping[str, Failure] = {}
-        self._failure: Failure | None = None
+        self._failures: Mapping[str, ResolutionFailure] = {}
+        self._failure: ResolutionFailure | None = None
         self._hops: Mapping[str, str | None] = {}
         if self.graph is None:
-            self._failure = None if policy == "v1" else no_channel(*where)
+            self._failure = None if policy == "v1" else no_channel_failure(*where)
         elif policy == "v1":
-            answers = answers_v1(self._package, self.graph, self._channels)
+            answers = next_hops_v1(self._package, self.graph, self._channels)
             self._hops, self._failures = answers.next, answers.failures
         else:
-            hops = olm_v0.hops(self.graph)
+            hops = olm_v0.next_hops(self.graph)
             self._failure, self._failures = hops.failure, hops.failures
             self._hops = {n: None if n in hops.failures else to for n, to in hops.next.items()}
 
@@ -99,21 +99,21 @@ class Roads:
 
     def _found(self, name: str) -> Road:
         if self._failure is not None:
-            return Road(None, End.ERROR, name, 0, self._failure)
+            return Road(None, PathEnd.ERROR, name, 0, self._failure)
         if self.knows(name):
             return self._from_entry(name)
         following, failure = self._first_hop(name, self.installed.get(name))
         if failure is not None:
-            return Road(None, End.ERROR, name, 0, failure)
+            return Road(None, PathEnd.ERROR, name, 0, failure)
         if following is None:
-            return Road(None, End.HEAD if name in self.homes else End.STRANDED, name, 0)
+            return Road(None, PathEnd.HEAD if name in self.homes else PathEnd.STRANDED, name, 0)
         onward = self._from_entry(following)
         return onward._replace(next=following, hops=onward.hops + 1)
 
     def entry_road(self, name: str) -> Road:
         """The road of whoever has an entry of this very channel."""
         if self._failure is not None:
-            return Road(None, End.ERROR, name, 0, self._failure)
+            return Road(None, PathEnd.ERROR, name, 0, self._failure)
         return self._from_entry(name)
 
     def path(self, name: str) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ class Roads:
         first = self.road(name).next
         if first is None:
             return ()
-        return walk(self._hops, name) if self.knows(name) else (first, *walk(self._hops, first))
+        return hops_from(self._hops, name) if self.knows(name) else (first, *hops_from(self._hops, first))
 
     def following(self, name: str) -> str | None:
         """The next hop of an entry."""
@@ -130,7 +130,7 @@ class Roads:
     @cached_property
     def homes(self) -> frozenset[str]:
         """Where a road should lead: to the head; under v1, which knows no heads, to the newest as well."""
-        return frozenset(arrivals(self.graph, self.policy) if self.graph is not None else ())
+        return frozenset(path_goals(self.graph, self.policy) if self.graph is not None else ())
 
     @property
     def summits(self) -> Collection[str]:
@@ -172,7 +172,7 @@ class Roads:
         """For each entry that has any: the others of its version, that are deprecated if it is."""
         assert self.graph is not None
         alike: dict[object, list[str]] = {}
-        for name, standing in olm_v1.standings(self.graph).items():
+        for name, standing in olm_v1.sort_keys(self.graph).items():
             alike.setdefault(standing, []).append(name)
         groups = (names for names in alike.values() if len(names) > 1)
         return {name: [n for n in names if n != name] for names in groups for name in names}
@@ -187,18 +187,18 @@ class Roads:
 
     def _from_entry(self, name: str) -> Road:
         # Of a channel that is declared twice OLM v1 takes the last, which may lead to what this one has not.
-        stop, end = self._ends.get(name) or Destination(name, End.STRANDED)
+        stop, end = self._ends.get(name) or LastEntry(name, PathEnd.STRANDED)
         following, hops = self._hops.get(name), self._lengths.get(name, 0)
         if failure := self._failures.get(stop):
-            return Road(following, End.ERROR, stop, hops, failure)
-        if end is End.STRANDED and stop in self.homes:
-            end = End.HEAD
+            return Road(following, PathEnd.ERROR, stop, hops, failure)
+        if end is PathEnd.STRANDED and stop in self.homes:
+            end = PathEnd.HEAD
         return Road(following, end, stop, hops)
 
     @cached_property
-    def _ends(self) -> Mapping[str, Destination]:
+    def _ends(self) -> Mapping[str, LastEntry]:
         assert self.graph is not None  # or there is no entry to ask for
-        return destinations(self._hops, self.graph.head, self.graph.entries)
+        return last_entries(self._hops, self.graph.head, self.graph.entries)
 
     @cached_property
     def _lengths(self) -> Mapping[str, int]:
@@ -212,20 +212,20 @@ class Roads:
                 below = self._hops.get(here)
                 known[here] = 0
                 trail.append(here)
-                if below is None or self._ends[here].end is End.LOOP:
+                if below is None or self._ends[here].end is PathEnd.LOOP:
                     break
                 here = below
             for name in reversed(trail):
                 below = self._hops.get(name)
-                is_last = below is None or self._ends[name].end is End.LOOP
+                is_last = below is None or self._ends[name].end is PathEnd.LOOP
                 known[name] = 0 if is_last or below is None else known[below] + 1
         return known
 
-    def _first_hop(self, name: str, version: Version | None) -> tuple[str | None, Failure | None]:
+    def _first_hop(self, name: str, version: Version | None) -> tuple[str | None, ResolutionFailure | None]:
         if self.graph is None:
             return None, self._no_bundles(version)
         if self.policy == "v1":
-            decision = self._arrival(Installed(name, version))
+            decision = self._arrival(InstalledBundle(name, version))
             return decision.next, decision.failure
         if version is not None and (failure := self._panic(version)) is not None:
             return None, failure
@@ -248,36 +248,38 @@ class Roads:
         return whole(self.graph)
 
     @cached_property
-    def _arrival(self) -> Callable[[Installed], Decision]:
+    def _arrival(self) -> Callable[[InstalledBundle], Resolution]:
         """What OLM v1 does with what is installed and has no entry here."""
         assert self.graph is not None
-        return arrival_v1(self._package, self.graph, self._channels)
+        return first_hop_v1(self._package, self.graph, self._channels)
 
     @cached_property
     def _rank(self) -> Mapping[str, int]:
         """The entries that may be taken, the best at 0."""
         assert self.graph is not None
-        refused = olm_v0.prohibited(self.graph)
-        return {n: i for i, n in enumerate(olm_v0.order(self.graph).chain) if n not in refused}
+        refused = olm_v0.uninstallable(self.graph)
+        return {n: i for i, n in enumerate(olm_v0.sort_channel(self.graph).chain) if n not in refused}
 
     @cached_property
     def _chosen(self) -> Callable[[Version], str | None]:
         assert self.graph is not None
         return self.graph.coverage.chooser(self._rank)
 
-    def _panic(self, version: Version) -> Failure | None:
+    def _panic(self, version: Version) -> ResolutionFailure | None:
         """OLM v0 asks every range of the chain before it chooses."""
         assert self.graph is not None
         if not self.graph.panicking_entries:
             return None
         guilty = {n for n in self.graph.panicking_entries if self.graph.ranges[n].panics_on(version)}
-        return next((olm_v0.panic(n) for n in olm_v0.order(self.graph).chain if n in guilty), None)
+        return next(
+            (olm_v0.panic_failure(n) for n in olm_v0.sort_channel(self.graph).chain if n in guilty), None
+        )
 
-    def _no_bundles(self, version: Version | None) -> Failure:
+    def _no_bundles(self, version: Version | None) -> ResolutionFailure:
         """operator-controller's complaint, in its words."""
         package, channel = self._where
-        installed = f"error upgrading from currently installed version {quoted(str(version))}: "
-        words = f"{installed}no bundles found for package {quoted(package)}"
+        installed = f"error upgrading from currently installed version {go_quote(str(version))}: "
+        words = f"{installed}no bundles found for package {go_quote(package)}"
         words += f" in channels [{channel}]" if self._channels is None else ""
         kind = FailureKind.NO_CHANNEL if self.graph is None else FailureKind.NO_BUNDLES
-        return Failure(kind, (), words if version is not None else "")
+        return ResolutionFailure(kind, (), words if version is not None else "")

@@ -17,12 +17,12 @@ from everpath.compare.outcomes import Meeting, Outcome, Row
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.model import Place
-from everpath.resolvers import PolicyName, olm_v1
-from everpath.resolvers.decisions import Installed, Remark, Verdict
-from everpath.resolvers.subscriptions import resolve
-from everpath.resolvers.walks import End
+from everpath.resolvers import ResolverName, olm_v1
+from everpath.resolvers.resolution import CandidateResult, InstalledBundle, TraceStep
+from everpath.resolvers.subscription import resolve
 from everpath.rules.edits import Edit
-from everpath.wording import listed, plural
+from everpath.upgrade_paths.hops import PathEnd
+from everpath.wording import join_names, plural
 
 #: Outcomes for which the edits that did it are looked for.
 TRACED: Final = (Outcome.FAILING, Outcome.STRANDED, Outcome.DOWNGRADED, Outcome.ROAD)
@@ -72,7 +72,7 @@ class ChannelComparison(NamedTuple):
         for wound in wounds:
             yield changed(*wound, fixes.get(id(wound)))
 
-    def _victims(self, policy: PolicyName) -> Mapping[Outcome, Sequence[str]]:
+    def _victims(self, policy: ResolverName) -> Mapping[Outcome, Sequence[str]]:
         found: dict[Outcome, list[str]] = {outcome: [] for outcome in TRACED}
         for row in self.rows:
             if row.policy == policy and row.outcome in found:
@@ -93,7 +93,7 @@ class ChannelComparison(NamedTuple):
             if behind := [n for n in before if meeting.old.policy in before[n] and meeting.falls_behind(n)]:
                 note = _note([meeting], Outcome.BEFORE, behind)
                 stop = "stops" if len(behind) == 1 else "stop"
-                who = listed(note.installed)
+                who = join_names(note.installed)
                 words = (
                     f"{who} could not reach the head before, and now {stop} earlier, under {_olm([meeting])}"
                 )
@@ -110,7 +110,7 @@ class ChannelComparison(NamedTuple):
 def compare_channel(
     old: ChannelGraph | None,
     new: ChannelGraph | None,
-    policies: Iterable[PolicyName],
+    policies: Iterable[ResolverName],
     where: tuple[str, str],
     installed: Installations | None = None,
 ) -> ChannelComparison:
@@ -162,7 +162,7 @@ def _oldest_first(meeting: Meeting, names: Iterable[str]) -> list[str]:
 
 
 def _message(meetings: Sequence[Meeting], outcome: Outcome, who: Sequence[str]) -> str:
-    names, olm, goal = listed(who), _olm(meetings), _goal(meetings[0], who)
+    names, olm, goal = join_names(who), _olm(meetings), _goal(meetings[0], who)
     go = "goes" if len(who) == 1 else "go"
     return {
         Outcome.FAILING: f"{olm} no longer {_resolve(meetings)} of whoever has {names}",
@@ -200,7 +200,7 @@ def _spelled(roads: Roads, name: str) -> str:
     """A road as one reads it: `a → b → c, the head`."""
     road = roads.road(name)
     if road.failure is not None and road.next is None:
-        return f"{name}: {road.failure.words or road.failure.kind.value}"
+        return f"{name}: {road.failure.message or road.failure.kind.value}"
     path = (name, *roads.path(name))
     return f"{_shown(path)}{_ending(roads, road, alone=len(path) == 1)}"
 
@@ -212,14 +212,14 @@ def _shown(path: Sequence[str]) -> str:
 
 
 def _ending(roads: Roads, road: Road, *, alone: bool) -> str:
-    if road.end is End.HEAD and roads.is_head(road.stop):
+    if road.end is PathEnd.HEAD and roads.is_head(road.stop):
         return f"{' is' if alone else ','} the head{' of a channel' * roads.spans}"
-    if road.end is End.HEAD and (not roads.spans or road.stop in roads.summits):
+    if road.end is PathEnd.HEAD and (not roads.spans or road.stop in roads.summits):
         return " stays where it is, the newest that OLM v1 takes" if alone else ", the newest"
-    if road.end is End.LOOP:
+    if road.end is PathEnd.LOOP:
         return ", in a circle"
     if road.failure is not None:
-        return f": {road.failure.words or road.failure.kind.value}"
+        return f": {road.failure.message or road.failure.kind.value}"
     return ", and no further" if not alone else " stays where it is"
 
 
@@ -243,24 +243,26 @@ def _chances(meetings: Sequence[Meeting], who: Iterable[str]) -> Iterator[str]:
     asked = ((each, name) for name in islice(who, _MOST_ASKED) for each in roads)
     ties = dict.fromkeys(tuple(sorted(tie)) for each, name in asked if (tie := each.tied(name)))
     for tie in islice(ties, _MOST_STOPS):
-        yield f"between {listed(tie)}, which have the same version, OLM v1 chooses by chance"
+        yield f"between {join_names(tie)}, which have the same version, OLM v1 chooses by chance"
 
 
 def _why_stop(meeting: Meeting, stop: str) -> Iterator[str]:
     graph, version = meeting.new.graph, meeting.new.version(stop)
     assert graph is not None  # else the resolver fails
     road = meeting.new.road(stop) if stop in meeting.new.installed else None
-    if road is not None and road.end is End.LOOP:
+    if road is not None and road.end is PathEnd.LOOP:
         yield f"OLM goes in a circle: {_shown((stop, *meeting.new.path(stop)))}"
         return
     refused: list[str] = []
     if meeting.new.policy == "v0":
-        heard: list[Remark] = []
-        resolve(graph, Installed(stop, version), hear=heard.append)
-        refused = [f"{r.edge}, but it {r.reason}" for r in heard if r.edge and r.verdict is Verdict.REFUSED]
+        heard: list[TraceStep] = []
+        resolve(graph, InstalledBundle(stop, version), trace=heard.append)
+        refused = [
+            f"{r.edge}, but it {r.reason}" for r in heard if r.edge and r.result is CandidateResult.REFUSED
+        ]
     else:
         edges = graph.sample_successors(stop, _MOST_REASONS)[0] if stop in graph.entries else []
-        refused = [f"{edge}, but {olm_v1.refusal(graph, stop, edge.successor)}" for edge in edges]
+        refused = [f"{edge}, but {olm_v1.rejection_reason(graph, stop, edge.successor)}" for edge in edges]
     yield from refused[:_MOST_REASONS]
     if not refused:
         covers = f", skips it or covers {version}" if version is not None else " or skips it"

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Channel, DeprecationEntry, Deprecations, Entry, Package, Place
 from everpath.resolvers import olm_v0
-from everpath.wording import listed
+from everpath.wording import join_names
 
 T = TypeVar("T")
 
@@ -120,9 +120,9 @@ def _at(entry: Entry, field: str, value: object) -> Place:
 def added(entry: Entry, skips: str = "skips") -> str:
     """What an entry brings with it; `skips` is the verb for what it has there."""
     edges = [f"replaces {entry.replaces}"] if entry.replaces else []
-    edges += [f"{skips} {listed(entry.skips)}"] if entry.skips else []
+    edges += [f"{skips} {join_names(entry.skips)}"] if entry.skips else []
     edges += [f"has the skipRange '{entry.skip_range}'"] if entry.skip_range else []
-    return f"{entry.name} was added, which {listed(edges) or 'replaces and skips nothing'}"
+    return f"{entry.name} was added, which {join_names(edges) or 'replaces and skips nothing'}"
 
 
 def _turned(name: str, before: str | None, after: str | None) -> str:
@@ -132,13 +132,13 @@ def _turned(name: str, before: str | None, after: str | None) -> str:
 
 
 def _skipping(fewer: Collection[str], more: Collection[str]) -> str:
-    words = [f"no longer skips {listed(fewer)}"] if fewer else []
-    words += [f"now skips {listed(more)}"] if more else []
+    words = [f"no longer skips {join_names(fewer)}"] if fewer else []
+    words += [f"now skips {join_names(more)}"] if more else []
     return " and ".join(words)
 
 
 def _reskipped(verb: str, names: Collection[str], preposition: str) -> str:
-    return f"{verb} {listed(names)} {preposition}" if names else ""
+    return f"{verb} {join_names(names)} {preposition}" if names else ""
 
 
 def _reranged(name: str, before: str | None, after: str | None) -> str:
@@ -183,7 +183,7 @@ def _bundle_edits(old: ChannelGraph, new: ChannelGraph, entry: Entry) -> Iterato
 
 
 def _prohibited(old: ChannelGraph, new: ChannelGraph, name: str) -> Iterator[str]:
-    then, now = olm_v0.prohibited(old).get(name), olm_v0.prohibited(new).get(name)
+    then, now = olm_v0.uninstallable(old).get(name), olm_v0.uninstallable(new).get(name)
     if then != now:
         yield f"now {now}" if now else f"was mended: it no longer {then}"
 
@@ -192,9 +192,9 @@ def _dependencies(before: Bundle, after: Bundle) -> Iterator[str]:
     """Dependencies by which OLM v1 refuses a bundle, whatever they ask for."""
     then, now = ({p.type for p in bundle.properties if p.type in _DEPENDENCIES} for bundle in (before, after))
     if more := sorted(now - then):
-        yield f"now declares {listed(more)}"
+        yield f"now declares {join_names(more)}"
     if fewer := sorted(then - now):
-        yield f"no longer declares {listed(fewer)}"
+        yield f"no longer declares {join_names(fewer)}"
 
 
 def _deprecations(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:

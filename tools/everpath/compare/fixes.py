@@ -16,9 +16,9 @@ from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.ranges import Range
 from everpath.resolvers import opm
-from everpath.rules.edits import Edit, edited, replacing, skipping
+from everpath.rules.edits import Edit, add_skips, apply_edit, set_replaces
 from everpath.versions import Version
-from everpath.wording import listed
+from everpath.wording import join_names
 
 #: So many names are added to skips; for more, one range is the shorter edit.
 _MOST_SKIPPED: Final = 3
@@ -53,13 +53,15 @@ def mended(trials: Trials, meetings: Sequence[Meeting], wounds: Sequence[Wound])
     """
     new = trials.new
     edits = tuple(dict.fromkeys(edit for wound in wounds for edit in wound.cause.edits))
-    back = [(Edit(listed([edit.undo for edit in edits]), ()), trials.without(edits))] if edits else []
-    is_refused = not opm.verdict(new).accepted
-    must_please = not is_refused or any(opm.verdict(graph).accepted for _, graph in back)
+    back = [(Edit(join_names([edit.undo for edit in edits]), ()), trials.without(edits))] if edits else []
+    is_refused = not opm.validate_channel(new).is_valid
+    must_please = not is_refused or any(opm.validate_channel(graph).is_valid for _, graph in back)
     removed = bool(edits) and all(edit.kind is Kind.REMOVED for edit in edits)
-    gentle = ((e, edited(new, e)) for wound in wounds for e in _edits(wound.meetings[0], new, wound.cause))
+    gentle = (
+        (e, apply_edit(new, e)) for wound in wounds for e in _edits(wound.meetings[0], new, wound.cause)
+    )
     for edit, trial in chain(back if removed and is_refused else (), gentle, back):
-        is_pleasing = not must_please or opm.verdict(trial).accepted
+        is_pleasing = not must_please or opm.validate_channel(trial).is_valid
         if (
             is_pleasing
             and _helps_all(trials, trial, wounds)
@@ -111,7 +113,7 @@ def _edits(meeting: Meeting, new: ChannelGraph, cause: Cause) -> Iterator[Edit]:
         others = [stop for stop in stops if stop != target]
         if others:
             yield from _ranged(meeting, new, target, others)
-            yield skipping(new, target, others)
+            yield add_skips(new, target, others)
     yield from _joined(meeting, new)
 
 
@@ -122,7 +124,7 @@ def _ranged(meeting: Meeting, new: ChannelGraph, target: str, stops: Sequence[st
     if high is None or len(versions) < len(stops) or max(versions) >= high:
         return
     if len(stops) <= _MOST_SKIPPED and all(s in new.skippers or s not in new.entries for s in stops):
-        yield skipping(new, target, stops)
+        yield add_skips(new, target, stops)
     yield _covering(new, target, min(versions), high)
 
 
@@ -142,12 +144,12 @@ def _joined(meeting: Meeting, new: ChannelGraph) -> Iterator[Edit]:
     *others, highest = ranked
     old = meeting.old.graph
     if len(others) == 1 and not new.entries[highest].replaces:
-        yield replacing(new, highest, others[0])
+        yield set_replaces(new, highest, others[0])
     if old is not None and old.head in others and not new.entries[highest].replaces:
-        edit = replacing(new, highest, old.head or "")
+        edit = set_replaces(new, highest, old.head or "")
         rest = [name for name in others if name != old.head]
         if rest:
             entry = edit.entries[0]
             more = entry._replace(skips=(*entry.skips, *rest))
             yield Edit(f"{edit.text} and add {', '.join(rest)} to its skips", (more,))
-    yield skipping(new, highest, others)
+    yield add_skips(new, highest, others)

@@ -23,7 +23,7 @@ from everpath.compare.outcomes import Outcome, Row
 from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 from everpath.versions import Version
 
@@ -44,7 +44,7 @@ class MatrixRow(NamedTuple):
     channel: str | None
     installed: str
     version: Version | None
-    policy: PolicyName
+    policy: ResolverName
     roads: tuple[Road | None, ...]
     outcomes: tuple[Outcome | None, ...]
 
@@ -145,8 +145,8 @@ def _channel(
     graphs = [package.by_name.get(channel) if package is not None else None for package in packages]
     where = (next(package.name for package in packages if package is not None), channel)
     carried: dict[str, Version | None] = {}
-    columns: list[dict[tuple[str, PolicyName], Road]] = []
-    moves: list[dict[tuple[str, PolicyName], Outcome]] = []
+    columns: list[dict[tuple[str, ResolverName], Road]] = []
+    moves: list[dict[tuple[str, ResolverName], Outcome]] = []
     for place, graph in enumerate(graphs):
         if place:
             compared = compare_channel(graphs[place - 1], graph, scope.policies, where, dict(carried))

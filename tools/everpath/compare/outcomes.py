@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from everpath.compare.channel_paths import Road, Roads
-from everpath.resolvers import PolicyName
-from everpath.resolvers.decisions import FailureKind
-from everpath.resolvers.walks import End
+from everpath.resolvers import ResolverName
+from everpath.resolvers.resolution import FailureKind
+from everpath.upgrade_paths.hops import PathEnd
 from everpath.versions import Version
 
 
@@ -49,7 +49,7 @@ class Row(NamedTuple):
     channel: str | None
     installed: str
     version: Version | None
-    policy: PolicyName
+    policy: ResolverName
     outcome: Outcome
     old: Road
     new: Road
@@ -87,7 +87,7 @@ class Meeting:
     def _harm(self, old: Road, new: Road) -> Outcome | None:
         if _fails(self.new, new) and not _fails(self.old, old):
             return Outcome.FAILING
-        if old.end is End.HEAD and (new.end is not End.HEAD or self._stops_short(old, new)):
+        if old.end is PathEnd.HEAD and (new.end is not PathEnd.HEAD or self._stops_short(old, new)):
             return Outcome.STRANDED
         return None
 

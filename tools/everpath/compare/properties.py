@@ -20,7 +20,7 @@ from everpath.compare.channel_paths import Road, Roads
 from everpath.compare.channels import ChannelComparison
 from everpath.compare.outcomes import Meeting
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.resolvers import PolicyName, olm_v0
+from everpath.resolvers import ResolverName, olm_v0
 from everpath.versions import Version, parse_or_none
 
 
@@ -62,7 +62,7 @@ def properties(compared: ChannelComparison) -> Properties:
     return Properties.summed(held)
 
 
-def strays(package: PackageGraph, policies: Sequence[PolicyName]) -> Properties:
+def strays(package: PackageGraph, policies: Sequence[ResolverName]) -> Properties:
     """Whether any channel takes in the bundles that are in none. Cost: a look at each channel for each."""
     installed = {
         name: parse_or_none(package.package.by_name[name].version) for name in package.bundles_without_channel
@@ -110,7 +110,7 @@ def _z_streams(roads: Roads) -> Property:
 
 def _latest(graph: ChannelGraph) -> Mapping[tuple[int, int], Version]:
     """The latest release of each z-stream that was not withdrawn."""
-    forbidden = olm_v0.prohibited(graph)
+    forbidden = olm_v0.uninstallable(graph)
     found: dict[tuple[int, int], Version] = {}
     for name in graph.by_version:
         version = graph.versions[name]

@@ -10,7 +10,7 @@ from functools import cached_property
 from everpath.compare.differences import Difference, differences, without
 from everpath.compare.outcomes import Meeting, Outcome
 from everpath.graph import ChannelGraph
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 
 
 class Trials:
@@ -20,7 +20,7 @@ class Trials:
         self.old = old
         self.new = new
         self._made: dict[frozenset[Difference], ChannelGraph] = {}
-        self._met: dict[tuple[ChannelGraph, PolicyName], Meeting] = {}
+        self._met: dict[tuple[ChannelGraph, ResolverName], Meeting] = {}
 
     @cached_property
     def edits(self) -> Sequence[Difference]:

@@ -7,13 +7,13 @@ __all__ = ["Check", "unseen"]
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 
 
 class Check(NamedTuple):
     """Something only the cluster knows, and the command that shows it."""
 
-    policy: PolicyName
+    policy: ResolverName
     question: str
     command: str
 
@@ -94,7 +94,7 @@ _OBSTACLES: Final = {
 }
 
 
-def unseen(policy: PolicyName, *, is_explained: bool) -> Iterator[Check]:
+def unseen(policy: ResolverName, *, is_explained: bool) -> Iterator[Check]:
     """What to look at; less where the catalog itself explains why nothing moves."""
     yield from _GROUNDS[policy]
     if not is_explained:

@@ -13,11 +13,10 @@ from everpath.explain.fixes import Remedy, remedies
 from everpath.explain.location import elsewhere, near_misses, refusal, refused, whereabouts
 from everpath.explain.trace import Account, Question, accounts
 from everpath.explain.warnings import cautions
-from everpath.model import Catalog
-from everpath.resolvers import PolicyName
-from everpath.resolvers.decisions import Failure, FailureKind
-from everpath.resolvers.extensions import Source
-from everpath.rules.opm_errors import Refusal
+from everpath.model import Catalog, OpmError
+from everpath.resolvers import ResolverName
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.resolvers.resolution import FailureKind, ResolutionFailure
 
 #: Stops of a walk that are told; the account has them all.
 _MOST_STOPS: Final = 8
@@ -50,7 +49,7 @@ class Explanation(NamedTuple):
     whereabouts: tuple[str, ...]
     stories: tuple[Story, ...]
     checks: tuple[Check, ...]
-    refused: tuple[tuple[str, Refusal], ...] = ()
+    refused: tuple[tuple[str, OpmError], ...] = ()
 
     @property
     def is_content(self) -> bool:
@@ -59,7 +58,7 @@ class Explanation(NamedTuple):
 
 
 def explain(
-    sources: Sequence[Source], question: Question, catalogs: Mapping[str, Catalog] | None = None
+    sources: Sequence[ClusterCatalog], question: Question, catalogs: Mapping[str, Catalog] | None = None
 ) -> Explanation:
     """Why OLM does what it does with one installed version.
 
@@ -79,7 +78,7 @@ def explain(
 
 
 def _story(
-    account: Account, sources: Sequence[Source], question: Question, catalogs: Mapping[str, Catalog]
+    account: Account, sources: Sequence[ClusterCatalog], question: Question, catalogs: Mapping[str, Catalog]
 ) -> Story:
     return Story(
         account=account,
@@ -113,7 +112,7 @@ def _verdict(account: Account) -> str:
     return f"{olm} keeps {here}, and will not move it."
 
 
-def _failing(policy: PolicyName, failure: Failure) -> str:
+def _failing(policy: ResolverName, failure: ResolutionFailure) -> str:
     """Every failure of OLM v0 is one of the whole namespace; a crash is one of the whole cluster."""
     if failure.kind is FailureKind.PANIC:
         return "crashes"
@@ -137,7 +136,7 @@ def _road(account: Account) -> str:
     stops = " → ".join(_ends([*start, *account.path]))
     if account.path:
         return f"{stops}: {account.reason}."
-    if account.decision.failure is not None and account.decision.failure.words:
+    if account.decision.failure is not None and account.decision.failure.message:
         return f"none, while OLM {account.policy} fails."
     return f"{stops} {account.reason}." if account.is_content else f"{account.reason}."
 

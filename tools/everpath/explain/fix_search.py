@@ -12,15 +12,15 @@ from everpath.explain.trace import Account, Question, accounts
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Entry
 from everpath.ranges import Range
-from everpath.resolvers import PolicyName, olm_v0, olm_v1
-from everpath.resolvers.arrivals import arrivals
-from everpath.rules.edits import Edit, edited, joined, ranged, skipping
-from everpath.rules.fix_trials import Trials
-from everpath.rules.fixes import Judged, traced
+from everpath.resolvers import ResolverName, olm_v0, olm_v1
+from everpath.rules.edits import Edit, add_skips, apply_edit, join_edits, set_range
+from everpath.rules.fix_trials import FixTrials
+from everpath.rules.fixes import Violation, verify_fixes
 from everpath.rules.lint import Selection
-from everpath.rules.registry import rules_about
+from everpath.rules.registry import rules_for_subjects
+from everpath.upgrade_paths.goals import path_goals
 from everpath.versions import Version
-from everpath.wording import listed
+from everpath.wording import join_names
 
 #: Stands for a release still to come, in a channel where one is tried.
 _NEXT: Final = "the next release"
@@ -35,7 +35,7 @@ class Mending:
         self._question = question
         self._graph = graph
         self._source = account.source
-        self._trials = Trials(graph)
+        self._trials = FixTrials(graph)
 
     @classmethod
     def of(cls, account: Account, question: Question) -> Mending | None:
@@ -47,8 +47,8 @@ class Mending:
         """The edits that rules advise for the channel, by rule, entry and message. Cost: the rules."""
         package = PackageGraph(catalog.by_name[self._question.package])
         graph = package.by_name[self._graph.name]
-        rules = [rule for rule in rules_about(("channel",)) if selection.has_rule(rule)]
-        found = traced(graph, [Judged(rule, flaw) for rule in rules for flaw in rule.check(graph)])
+        rules = [rule for rule in rules_for_subjects(("channel",)) if selection.has_rule(rule)]
+        found = verify_fixes(graph, [Violation(rule, flaw) for rule in rules for flaw in rule.check(graph)])
         return {
             (rule.id, flaw.entry, flaw.message): flaw.fix
             for rule, flaw in found
@@ -57,7 +57,7 @@ class Mending:
 
     def helps(self, edit: Edit) -> bool:
         """Whether what is installed arrives after an edit, and nobody is worse off."""
-        return self._trials.harm(edit) is None and self._arrives(edited(self._graph, edit))
+        return self._trials.regression(edit) is None and self._arrives(apply_edit(self._graph, edit))
 
     def together(self, edits: Iterable[Edit]) -> Edit | None:
         """Several edits at once, of two for one entry the first; where that is not enough, with a way in."""
@@ -68,12 +68,12 @@ class Mending:
         return next((edit for edit in both if self.helps(edit)), None)
 
     def _after(self, edit: Edit) -> Mending:
-        return Mending(self._account, self._question, edited(self._graph, edit))
+        return Mending(self._account, self._question, apply_edit(self._graph, edit))
 
     def release_after(self, edits: Iterable[Edit]) -> str | None:
         """Several edits and then a release, in words, where that lets it arrive and harms nobody."""
         whole = _whole(edits)
-        release = self._after(whole).release() if self._trials.harm(whole) is None else None
+        release = self._after(whole).release() if self._trials.regression(whole) is None else None
         return f"{whole.text}, then {release}" if release is not None else None
 
     def ways_up(self) -> list[Edit]:
@@ -89,7 +89,7 @@ class Mending:
         if installed is None or (low := installed.version) is None:
             return []
         names = [t for t in self._targets if self._is_below(t, low) and t != installed.name]
-        edits = ((t, skipping(self._graph, t, [installed.name])) for t in names)
+        edits = ((t, add_skips(self._graph, t, [installed.name])) for t in names)
         return [
             edit._replace(text=f"{edit.text}, which takes it down from {low} to {self._graph.versions[t]}")
             for t, edit in edits
@@ -99,8 +99,8 @@ class Mending:
     @cached_property
     def _targets(self) -> list[str]:
         policy = self._account.policy
-        fresh = olm_v0.fresh_install(self._graph) if policy == "v0" else olm_v1.fresh_install(self._graph)
-        return [t for t in dict.fromkeys((fresh, *arrivals(self._graph, policy))) if t is not None]
+        fresh = olm_v0.new_install(self._graph) if policy == "v0" else olm_v1.new_install(self._graph)
+        return [t for t in dict.fromkeys((fresh, *path_goals(self._graph, policy))) if t is not None]
 
     def _is_below(self, target: str, version: Version) -> bool:
         own = self._graph.versions.get(target)
@@ -110,7 +110,7 @@ class Mending:
         installed = self._account.installed
         if installed is None or installed.name == target:
             return
-        yield skipping(self._graph, target, [installed.name])
+        yield add_skips(self._graph, target, [installed.name])
         by_range = self.covering(target)
         if by_range is not None:
             yield by_range
@@ -124,7 +124,7 @@ class Mending:
         known, wanted = self._graph.ranges.get(name), f">={low} <{high}"
         is_more = known is not None and not known.intervals.is_subset(Range.parse(wanted).intervals)
         entry = self._graph.entries[name]
-        return ranged(entry, f"{entry.skip_range} || {wanted}" if is_more else wanted)
+        return set_range(entry, f"{entry.skip_range} || {wanted}" if is_more else wanted)
 
     def release(self) -> str | None:
         """The release to publish, in words, where that lets it arrive and harms nobody."""
@@ -139,7 +139,7 @@ class Mending:
         low, high = min(versions), max(versions)
         if not self._would_do(newest, skips, low, high):
             return None
-        also = f" and skips {listed(skips)}" if skips else ""
+        also = f" and skips {join_names(skips)}" if skips else ""
         return (
             f"publish a release above {high} in {graph.name} that replaces {newest}{also}, "
             f"with a skipRange from {low}"
@@ -152,7 +152,7 @@ class Mending:
         entry = Entry(_NEXT, graph.channel.place, replaces, skips, f">={low} <{version}")
         channel = graph.channel._replace(entries=(*graph.channel.entries, entry))
         after = ChannelGraph(channel, package._replace(bundles=(*package.bundles, bundle)))
-        return self._trials.harm_of(after) is None and self._arrives(after)
+        return self._trials.regression_in(after) is None and self._arrives(after)
 
     def _arrives(self, after: ChannelGraph) -> bool:
         """Whether the walk arrives in a changed channel, and the other resolver's, too, if it does now."""
@@ -161,10 +161,10 @@ class Mending:
         return is_own and all(would[policy] for policy, arrives in self._now.items() if arrives)
 
     @cached_property
-    def _now(self) -> Mapping[PolicyName, bool]:
+    def _now(self) -> Mapping[ResolverName, bool]:
         return self._content(self._graph)
 
-    def _content(self, graph: ChannelGraph) -> Mapping[PolicyName, bool]:
+    def _content(self, graph: ChannelGraph) -> Mapping[ResolverName, bool]:
         """Whether what is installed arrives, under each resolver that is asked."""
         channels = (graph.channel if c.name == graph.name else c for c in graph.package.channels)
         package = PackageGraph(graph.package._replace(channels=tuple(channels)))
@@ -174,7 +174,7 @@ class Mending:
 
 def _whole(edits: Iterable[Edit]) -> Edit:
     """Several edits as one; of two for one entry the first."""
-    return reduce(lambda first, second: joined(first, second) or first, edits)
+    return reduce(lambda first, second: join_edits(first, second) or first, edits)
 
 
 def _in_turn(first: Edit, second: Edit) -> Edit:

@@ -16,12 +16,12 @@ from typing import Final, NamedTuple
 from everpath.explain.fix_search import Mending
 from everpath.explain.trace import Account, Question
 from everpath.model import Catalog, Package, Place
-from everpath.resolvers.decisions import FailureKind
+from everpath.resolvers.resolution import FailureKind
 from everpath.rules.edits import Edit
 from everpath.rules.findings import Finding, Severity
-from everpath.rules.fix_conflicts import is_put_off
-from everpath.rules.lint import Selection, check
-from everpath.wording import Nearby
+from everpath.rules.fix_conflicts import is_deferred
+from everpath.rules.lint import Selection, lint
+from everpath.wording import NameSuggestions
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")
 
@@ -86,7 +86,7 @@ def _told(
     """What the rules advise, the worst first."""
     selection = _selection(account, question)
     # Here each edit is tried by itself: one that waits for another says nothing about who asks.
-    found = [finding for finding in _found(account, catalog, selection) if not is_put_off(finding.fix or "")]
+    found = [finding for finding in _found(account, catalog, selection) if not is_deferred(finding.fix or "")]
     edits = mending.advised(catalog, selection) if mending is not None and found else {}
     for finding in sorted(found, key=lambda finding: _order(account, finding)):
         edit = edits.get((finding.rule, finding.entry, finding.message))
@@ -165,7 +165,7 @@ def _other_channel(account: Account, question: Question) -> Remedy:
 def _other_name(account: Account, question: Question) -> Iterator[Remedy]:
     """For a startingCSV that the channel does not have; an unreadable version is not the catalog's."""
     if account.graph is not None and question.starting is not None:
-        meant = Nearby(account.graph.entries).meant(question.starting)
+        meant = NameSuggestions(account.graph.entries).suggest(question.starting)
         there = f"did you mean {meant}?" if meant else f"the head is {', '.join(account.graph.heads)}"
         yield Remedy(f"let startingCSV name an entry of {question.channel}: {there}")
 
@@ -177,7 +177,7 @@ def _selection(account: Account, question: Question) -> Selection:
 
 def _found(account: Account, catalog: Catalog, selection: Selection) -> list[Finding]:
     """What concerns the walk, and its causes; what a cause's fix mends along is not told twice."""
-    told = [f for f in check(catalog, selection).findings if _can_help(account, f)]
+    told = [f for f in lint(catalog, selection).findings if _can_help(account, f)]
     subjects = _subjects(account)
     concerned = [f for f in told if f.rule in _RANGES or not subjects.isdisjoint(_words(f))]
     causes = {_cause(finding) for finding in concerned}
@@ -219,5 +219,5 @@ def _order(account: Account, finding: Finding) -> tuple[int, bool, str]:
 
 def _as_remedy(finding: Finding, edit: Edit | None) -> Remedy:
     text = finding.fix or f"see `everpath rules {finding.rule}`"
-    edits = tuple(e for e in (edit, edit.otherwise) if e is not None) if edit is not None else ()
+    edits = tuple(e for e in (edit, edit.alternative) if e is not None) if edit is not None else ()
     return Remedy(text, finding.message, finding.rule, finding.name, finding.severity, finding.place, edits)

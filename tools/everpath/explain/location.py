@@ -12,19 +12,20 @@ from typing import Final
 
 from everpath.explain.trace import Account, Question
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.resolvers import extensions, subscriptions
-from everpath.resolvers.decisions import Installed
-from everpath.resolvers.extensions import Extension, Source
-from everpath.rules.opm_errors import Refusal, refusals
-from everpath.simulate import Asked
+from everpath.model import OpmError
+from everpath.resolvers import cluster_extension, subscription
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
+from everpath.resolvers.resolution import InstalledBundle
+from everpath.rules.opm_errors import opm_errors
+from everpath.simulate import InstalledVersion
 from everpath.versions import parse
-from everpath.wording import Nearby, listed
+from everpath.wording import NameSuggestions, join_names
 
 #: Names and ranges that are told as examples of what would have matched.
 _MOST: Final = 6
 
 
-def whereabouts(sources: Sequence[Source], question: Question) -> Iterator[str]:
+def whereabouts(sources: Sequence[ClusterCatalog], question: Question) -> Iterator[str]:
     """Sentences about where it is: its channels, or who is called almost so, and what would have matched."""
     asked = question.asked
     if asked is None:
@@ -49,28 +50,28 @@ def whereabouts(sources: Sequence[Source], question: Question) -> Iterator[str]:
 
 
 def _channels(names: Sequence[str]) -> str:
-    return f"channel{'s' if len(names) > 1 else ''} {listed(names)}"
+    return f"channel{'s' if len(names) > 1 else ''} {join_names(names)}"
 
 
 def _graphs(packages: Sequence[PackageGraph], channel: str) -> list[ChannelGraph]:
     return [graph for package in packages if (graph := package.by_name.get(channel)) is not None]
 
 
-def _nowhere(packages: Sequence[PackageGraph], question: Question, asked: Asked) -> Iterator[str]:
+def _nowhere(packages: Sequence[PackageGraph], question: Question, asked: InstalledVersion) -> Iterator[str]:
     where = f"{asked.name} is nowhere in package {question.package}"
     if asked.version:
         yield f"{where}, version {asked.version}: it can be matched by name and version alone."
     else:
         yield f"{where}, and its name does not end in a version: it can be matched by name alone."
     names = dict.fromkeys(name for package in packages for name in package.channels_by_entry)
-    if (meant := Nearby(names).meant(asked.name)) is not None:
+    if (meant := NameSuggestions(names).suggest(asked.name)) is not None:
         yield f"Did you mean {meant}?"
     yield from _nearest(packages, asked)
 
 
-def _nearest(packages: Sequence[PackageGraph], asked: Asked) -> Iterator[str]:
+def _nearest(packages: Sequence[PackageGraph], asked: InstalledVersion) -> Iterator[str]:
     """The published versions on both sides of it."""
-    version = asked.under("v0").version
+    version = asked.as_bundle("v0").version
     if version is None:
         return
     known = {(v, n) for package in packages for graph in package.channels for n, v in graph.versions.items()}
@@ -78,35 +79,37 @@ def _nearest(packages: Sequence[PackageGraph], asked: Asked) -> Iterator[str]:
     place = bisect_left(ranked, version.key, key=lambda pair: pair[0].key)
     near = [f"{name} ({v})" for v, name in ranked[max(0, place - 1) : place + 1]]
     if near:
-        yield f"The nearest published version{'s are' if len(near) > 1 else ' is'} {listed(near)}."
+        yield f"The nearest published version{'s are' if len(near) > 1 else ' is'} {join_names(near)}."
 
 
 def _matches(graph: ChannelGraph) -> Iterator[str]:
     """Names that entries accept without being entries themselves, and the ranges that are asked."""
     absent = sorted({*graph.replacers, *graph.skippers} - graph.entries.keys())
     if absent:
-        yield f"Names that {graph.name} accepts from elsewhere: {listed(absent, _MOST)}."
+        yield f"Names that {graph.name} accepts from elsewhere: {join_names(absent, _MOST)}."
     ranges = [f"{span} ({name})" for name in reversed(graph.by_version) if (span := graph.ranges.get(name))]
     if ranges:
-        yield f"Ranges that {graph.name} accepts from anywhere: {listed(ranges, _MOST)}."
+        yield f"Ranges that {graph.name} accepts from anywhere: {join_names(ranges, _MOST)}."
     if not absent and not ranges:
         yield f"No entry of {graph.name} names anything from elsewhere or has a skipRange."
 
 
-def refused(sources: Sequence[Source]) -> Iterator[tuple[str, Refusal]]:
+def refused(sources: Sequence[ClusterCatalog]) -> Iterator[tuple[str, OpmError]]:
     """What opm has against the package in each catalog: what it refuses is not served, whatever OLM does."""
     for source in sources:
         if source.package is not None:
-            yield from ((source.name, refusal) for refusal in refusals(source.package.package))
+            yield from ((source.name, refusal) for refusal in opm_errors(source.package.package))
 
 
-def refusal(catalog: str | None, found: Refusal) -> str:
+def refusal(catalog: str | None, found: OpmError) -> str:
     """A sentence about something that opm refuses; `catalog` where there are several."""
     if found.channel is not None:
         where = f" of catalog {catalog}" if catalog else ""
-        return f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.words}"
+        return (
+            f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.message}"
+        )
     which = f"catalog {catalog}" if catalog else "the catalog"
-    return f"opm refuses {which}, and does not serve it: {found.words}"
+    return f"opm refuses {which}, and does not serve it: {found.message}"
 
 
 def near_misses(account: Account) -> Iterator[str]:
@@ -130,14 +133,14 @@ def near_misses(account: Account) -> Iterator[str]:
             )
 
 
-def elsewhere(account: Account, sources: Sequence[Source]) -> Iterator[str]:
+def elsewhere(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
     """What would move what stays or fails here: other channels, other catalogs, fewer conditions."""
     if account.installed is None or account.decision.next is not None:
         return
     yield from _subscriptions(account, sources) if account.policy == "v0" else _extensions(account, sources)
 
 
-def _subscriptions(account: Account, sources: Sequence[Source]) -> Iterator[str]:
+def _subscriptions(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
     assert account.installed is not None  # asked before
     (here,) = account.channels
     for source in sources:
@@ -163,13 +166,13 @@ def _crossing(catalog: str, channel: str, found: str) -> str:
     )
 
 
-def _extensions(account: Account, sources: Sequence[Source]) -> Iterator[str]:
+def _extensions(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
     package = next((s.package.name for s in sources if s.package is not None), "")
-    found = extensions.resolve(sources, Extension(package, installed=account.installed)).next
+    found = cluster_extension.resolve(sources, ClusterExtension(package, installed=account.installed)).next
     if found is not None:
         yield f"A ClusterExtension that lists no channels and asks for no version would take {found}."
 
 
-def _moved(source: Source, channel: str, installed: Installed) -> str | None:
+def _moved(source: ClusterCatalog, channel: str, installed: InstalledBundle) -> str | None:
     assert source.package is not None  # its channels were listed
-    return subscriptions.resolve(source.package.by_name[channel], installed).next
+    return subscription.resolve(source.package.by_name[channel], installed).next

@@ -12,12 +12,23 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.resolvers import PolicyName, extensions, subscriptions
-from everpath.resolvers.decisions import Decision, Failure, FailureKind, Installed, Remark
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.offers import as_served
-from everpath.resolvers.walks import End
-from everpath.simulate import Asked, Row, Scenario, Terms, sheets
+from everpath.resolvers import ResolverName, cluster_extension, subscription
+from everpath.resolvers.catalog_candidates import served_package
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
+from everpath.resolvers.resolution import (
+    FailureKind,
+    InstalledBundle,
+    Resolution,
+    ResolutionFailure,
+    TraceStep,
+)
+from everpath.simulate import (
+    ClusterExtensionOptions,
+    InstalledVersion,
+    Scenario,
+    simulate_package,
+)
+from everpath.upgrade_paths import PathEnd, UpgradePath
 
 
 class Question(NamedTuple):
@@ -25,24 +36,24 @@ class Question(NamedTuple):
 
     package: str
     channel: str
-    asked: Asked | None
-    policies: tuple[PolicyName, ...] = ("v0", "v1")
+    asked: InstalledVersion | None
+    policies: tuple[ResolverName, ...] = ("v0", "v1")
     starting: str | None = None
-    terms: Terms = Terms()
+    terms: ClusterExtensionOptions = ClusterExtensionOptions()
 
     @property
     def channels(self) -> tuple[str, ...]:
         """Those that a ClusterExtension lists; empty for all."""
         return (self.channel,) if self.terms.channels is None else self.terms.channels
 
-    def scenario(self, policy: PolicyName) -> Scenario:
+    def scenario(self, policy: ResolverName) -> Scenario:
         """The same question as `simulate` is asked it."""
         return Scenario(
-            policies=(policy,),
+            resolvers=(policy,),
             channels=frozenset((self.channel,)),
-            fresh=self.asked is None and self.starting is None,
-            starting=self.starting,
-            terms=self.terms if policy == "v1" else Terms(),
+            new_install=self.asked is None and self.starting is None,
+            starting_csv=self.starting,
+            options=self.terms if policy == "v1" else ClusterExtensionOptions(),
         )
 
 
@@ -53,15 +64,15 @@ class Account(NamedTuple):
     are several.
     """
 
-    policy: PolicyName
+    policy: ResolverName
     channels: tuple[str, ...]
-    source: Source | None
+    source: ClusterCatalog | None
     graph: ChannelGraph | None
-    installed: Installed | None
-    decision: Decision
-    remarks: tuple[Remark, ...]
+    installed: InstalledBundle | None
+    decision: Resolution
+    remarks: tuple[TraceStep, ...]
     path: tuple[str, ...]
-    end: End
+    end: PathEnd
     reason: str
     catalog: str | None = None
 
@@ -73,10 +84,10 @@ class Account(NamedTuple):
     @property
     def is_content(self) -> bool:
         """Whether there is nothing to mend: users arrive at the head."""
-        return self.end is End.HEAD
+        return self.end is PathEnd.HEAD
 
 
-def accounts(sources: Sequence[Source], question: Question) -> Iterator[Account]:
+def accounts(sources: Sequence[ClusterCatalog], question: Question) -> Iterator[Account]:
     """A Subscription's account in every catalog that has the channel, and one of a ClusterExtension.
 
     Where no catalog has it, the one in which OLM would look for it. Cost: one question each, and the walks.
@@ -89,21 +100,21 @@ def accounts(sources: Sequence[Source], question: Question) -> Iterator[Account]
         yield _extension(sources, question)
 
 
-def _knowing(sources: Sequence[Source]) -> list[Source]:
+def _knowing(sources: Sequence[ClusterCatalog]) -> list[ClusterCatalog]:
     return [source for source in sources if source.package is not None]
 
 
-def _channel(source: Source, name: str) -> ChannelGraph | None:
+def _channel(source: ClusterCatalog, name: str) -> ChannelGraph | None:
     return source.package.by_name.get(name) if source.package is not None else None
 
 
-def _subscription(source: Source, question: Question, *, named: bool) -> Account:
+def _subscription(source: ClusterCatalog, question: Question, *, named: bool) -> Account:
     graph = _channel(source, question.channel)
-    installed = question.asked.under("v0") if question.asked is not None else None
-    heard: list[Remark] = []
-    decision = subscriptions.resolve(graph, installed, starting=question.starting, hear=heard.append)
+    installed = question.asked.as_bundle("v0") if question.asked is not None else None
+    heard: list[TraceStep] = []
+    decision = subscription.resolve(graph, installed, starting_csv=question.starting, trace=heard.append)
     if graph is None:
-        decision = Decision(None, subscriptions.no_channel(question.package, question.channel))
+        decision = Resolution(None, subscription.no_channel_failure(question.package, question.channel))
     path, end, reason = _walk([source], question, "v0", decision)
     catalog = source.name if named else None
     return Account(
@@ -121,15 +132,15 @@ def _subscription(source: Source, question: Question, *, named: bool) -> Account
     )
 
 
-def _extension(sources: Sequence[Source], question: Question) -> Account:
-    installed = question.asked.under("v1") if question.asked is not None else None
-    terms, heard = question.terms, list[Remark]()
-    wanted = Extension(
+def _extension(sources: Sequence[ClusterCatalog], question: Question) -> Account:
+    installed = question.asked.as_bundle("v1") if question.asked is not None else None
+    terms, heard = question.terms, list[TraceStep]()
+    wanted = ClusterExtension(
         question.package, question.channels, terms.version_range, terms.self_certified, installed
     )
-    decision = extensions.resolve(sources, wanted, heard.append)
+    decision = cluster_extension.resolve(sources, wanted, heard.append)
     path, end, reason = _walk(sources, question, "v1", decision)
-    served = [s._replace(package=as_served(s.package)) if s.package is not None else s for s in sources]
+    served = [s._replace(package=served_package(s.package)) if s.package is not None else s for s in sources]
     graphs = [(s, g) for s in served for c in question.channels if (g := _channel(s, c)) is not None]
     source, graph = graphs[0] if len(graphs) == 1 else (None, None)
     is_only = len(sources) == 1
@@ -151,19 +162,19 @@ def _extension(sources: Sequence[Source], question: Question) -> Account:
 
 
 def _walk(
-    sources: Sequence[Source], question: Question, policy: PolicyName, decision: Decision
-) -> tuple[tuple[str, ...], End, str]:
+    sources: Sequence[ClusterCatalog], question: Question, policy: ResolverName, decision: Resolution
+) -> tuple[tuple[str, ...], PathEnd, str]:
     """simulate's row; where it has none, because there is no such channel, the failure itself."""
     row = _row(sources, question, policy)
     if row is not None:
-        return row.path, row.end, row.reason
-    failure = decision.failure or Failure(FailureKind.NO_CHANNEL, ())
-    return (), End.ERROR, failure.words or failure.kind.value
+        return tuple(row.hops), row.end, row.reason
+    failure = decision.failure or ResolutionFailure(FailureKind.NO_CHANNEL, ())
+    return (), PathEnd.ERROR, failure.message or failure.kind.value
 
 
-def _row(sources: Sequence[Source], question: Question, policy: PolicyName) -> Row | None:
+def _row(sources: Sequence[ClusterCatalog], question: Question, policy: ResolverName) -> UpgradePath | None:
     asked = [question.asked] if question.asked is not None else None
-    for sheet in sheets(sources, question.scenario(policy), asked):
-        for line in sheet.lines:
-            return next(line.rows, None)
+    for sheet in simulate_package(sources, question.scenario(policy), asked):
+        for line in sheet.installed:
+            return next(line.paths, None)
     return None

@@ -9,13 +9,13 @@ from typing import Final
 
 from everpath.explain.trace import Account
 from everpath.model import Bundle, Package
-from everpath.resolvers.decisions import Verdict
-from everpath.resolvers.extensions import Source
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.resolvers.resolution import CandidateResult
 
 _REQUIREMENTS: Final = ("olm.package.required", "olm.gvk.required", "olm.constraint")
 
 
-def cautions(account: Account, sources: Sequence[Source]) -> Iterator[str]:
+def cautions(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
     """Sentences about the bundle that is taken, and about deprecations of what is left and followed."""
     package = _package(account, sources)
     if package is None:
@@ -26,7 +26,7 @@ def cautions(account: Account, sources: Sequence[Source]) -> Iterator[str]:
     yield from _deprecations(account, package)
 
 
-def _package(account: Account, sources: Sequence[Source]) -> Package | None:
+def _package(account: Account, sources: Sequence[ClusterCatalog]) -> Package | None:
     """The package in the catalog that is followed, or that a bundle is taken from; else in the first."""
     taken = next((s for s in sources if s.name == account.decision.catalog), None)
     source = account.source or taken or next((s for s in sources if s.package is not None), None)
@@ -38,7 +38,7 @@ def _requirements(account: Account, bundle: Bundle) -> Iterator[str]:
     wanted = [text for p in bundle.properties if (text := _requirement(p.type, p.value)) is not None]
     if not wanted or account.policy != "v0":
         return
-    instead = next((r.entry for r in account.remarks if r.verdict is Verdict.PASSED_OVER), None)
+    instead = next((r.entry for r in account.remarks if r.result is CandidateResult.PASSED_OVER), None)
     otherwise = f"takes {instead}" if instead else "stays" if account.installed else "fails"
     yield (
         f"{bundle.name} requires {', '.join(wanted)}. If nothing on the cluster or in its catalogs meets "

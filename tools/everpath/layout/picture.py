@@ -92,7 +92,7 @@ class Picture:
             is_skipped=name in graph.skippers and name in graph.entries,
             has_bundle=bundle is not None,
             deprecated=notice.message if notice else None,
-            prohibited=olm_v0.prohibited(graph).get(name),
+            prohibited=olm_v0.uninstallable(graph).get(name),
         )
 
     @cached_property

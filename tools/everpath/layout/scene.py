@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.layout.layout import Layout, layout
+from everpath.layout.paths import DrawnPaths, drawn_paths
 from everpath.layout.picture import Picture
-from everpath.layout.roads import Roads, roads
 from everpath.rules.findings import Finding, Severity
-from everpath.simulate import Asked
+from everpath.simulate import InstalledVersion
 
 
 class Sighted(NamedTuple):
@@ -38,15 +38,15 @@ class Scene:
 
     picture: Picture
     findings: tuple[Sighted, ...] = ()
-    installed: tuple[Asked, ...] = ()
+    installed: tuple[InstalledVersion, ...] = ()
 
     @cached_property
     def layout(self) -> Layout:
         return layout(self.picture)
 
     @cached_property
-    def roads(self) -> tuple[Roads, Roads]:
-        return roads(self.picture)
+    def paths(self) -> tuple[DrawnPaths, DrawnPaths]:
+        return drawn_paths(self.picture)
 
     @cached_property
     def by_entry(self) -> Mapping[str, tuple[Sighted, ...]]:
@@ -71,14 +71,14 @@ class Scene:
         return tuple(s for s in self.by_entry.get(name, ()) if s.finding.severity > Severity.NOTE)
 
     @property
-    def visitors(self) -> tuple[Asked, ...]:
+    def visitors(self) -> tuple[InstalledVersion, ...]:
         """What is installed and not in the channel."""
         return tuple(asked for asked in self.installed if asked.name not in self.picture.graph.entries)
 
-    def lit_hops(self, roads: Roads) -> tuple[tuple[int, int], ...]:
+    def lit_hops(self, drawn: DrawnPaths) -> tuple[tuple[int, int], ...]:
         """The hops, by column, on the roads of everything that is installed. Cost: those roads."""
         starts = {name: (name,) for name in self.lit}
-        paths = [(*starts.get(asked.name, ()), *roads.road(asked).path) for asked in self.installed]
+        paths = [(*starts.get(asked.name, ()), *drawn.path(asked).hops) for asked in self.installed]
         columns = self.picture.columns
         hops = {(columns[a], columns[b]): None for path in paths for a, b in pairwise(path)}
         return tuple(hops)
@@ -90,7 +90,7 @@ class Scene:
 
 
 def scenes(
-    graphs: Sequence[ChannelGraph], findings: Sequence[Sighted], installed: Sequence[Asked] = ()
+    graphs: Sequence[ChannelGraph], findings: Sequence[Sighted], installed: Sequence[InstalledVersion] = ()
 ) -> tuple[Scene, ...]:
     """A scene a channel, each with the findings that concern it, in their order. O(entries + findings)."""
     shelf = _Shelf()

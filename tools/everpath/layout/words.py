@@ -25,13 +25,12 @@ from typing import Final
 from everpath.graph import EdgeKind
 from everpath.layout.layout import Stroke
 from everpath.layout.picture import Node, Picture, Reach
-from everpath.layout.roads import Roads
 from everpath.layout.scene import Scene
-from everpath.resolvers.walks import End
 from everpath.rules.findings import Severity
+from everpath.upgrade_paths import PathEnd
 
 #: What is said of a policy that stops beside the head.
-_STOPS: Final = {End.ERROR: "fails", End.HEAD: "arrives here"}
+_STOPS: Final = {PathEnd.ERROR: "fails", PathEnd.HEAD: "arrives here"}
 
 
 def counted(number: int, noun: str) -> str:
@@ -90,14 +89,10 @@ def remarks(scene: Scene, node: Node) -> Iterator[str]:
         yield f"{node.prohibited}, OLM v0 does not install it"
     if not node.has_bundle:
         yield "has no bundle"
-    for roads in scene.roads:
-        if not node.is_head and roads.next[node.name] is None:
-            yield from _stops(roads, node)
-
-
-def _stops(roads: Roads, node: Node) -> Iterator[str]:
-    if not roads.is_broken:
-        yield f"OLM {roads.policy} {_STOPS.get(roads.ends[node.name].end, 'never moves it on')}"
+    for drawn in scene.paths:
+        path = drawn.by_entry[node.name]
+        if not node.is_head and path.next is None and not drawn.is_broken:
+            yield f"OLM {drawn.resolver} {_STOPS.get(path.end, 'never moves it on')}"
 
 
 def roads_told(scene: Scene, most: int | None = None) -> Iterator[str]:
@@ -105,11 +100,11 @@ def roads_told(scene: Scene, most: int | None = None) -> Iterator[str]:
 
     With `most`, of more hops the first and the last few.
     """
-    for roads in scene.roads:
-        for asked in scene.installed:
-            path, _, reason = roads.road(asked)
-            names = _some((asked.name, *path), most)
-            yield f"OLM {roads.policy}: {' → '.join(names)}: {reason}"
+    for drawn in scene.paths:
+        for installed in scene.installed:
+            path = drawn.path(installed)
+            names = _some((installed.name, *path.hops), most)
+            yield f"OLM {drawn.resolver}: {' → '.join(names)}: {path.reason}"
 
 
 def _some(names: Sequence[str], most: int | None) -> Sequence[str]:

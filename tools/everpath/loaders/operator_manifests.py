@@ -18,12 +18,12 @@ from typing import Any, Final
 
 from everpath.bundlegen import SCORECARD_GROUP, Icon, OperatorManifests, classify_manifests
 from everpath.errors import UnreadableInput
-from everpath.loaders.fbc.documents import Flaw, yaml_documents
+from everpath.loaders.fbc.document_splitter import Flaw, yaml_documents
 from everpath.loaders.sources import Sources, unreadable
 from everpath.model import Place
 from everpath.model.bundle_contents import Manifest
-from everpath.parsing import yaml11
-from everpath.parsing.parsed import TextProblem
+from everpath.parsing import yaml_parser
+from everpath.parsing.parse_result import TextProblem
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 #: What each kind of picture starts with, near enough: a file that is something else shows as a broken icon.
@@ -103,7 +103,7 @@ def _listed(found: Iterable[os.DirEntry[str]], sources: Sources) -> frozenset[st
     """What a plain kustomization takes from its own folder; None where there is none, or it does more."""
     for entry in found:
         try:
-            value = yaml11.parse(sources.read(entry.path)).value
+            value = yaml_parser.parse(sources.read(entry.path)).value
         except TextProblem:
             return None
         resources = value.get("resources") if isinstance(value, dict) else None
@@ -121,7 +121,7 @@ def _manifests(file: str, sources: Sources, tests: list[tuple[int, Any]]) -> Ite
         if isinstance(document, Flaw):
             raise _broken(file, line + 1, 1, document.message)
         try:
-            parsed = yaml11.parse(document.text)
+            parsed = yaml_parser.parse(document.text)
         except TextProblem as problem:
             raise _broken(file, line + problem.line, problem.column, problem.message) from problem
         if added := _added_tests(parsed.value):

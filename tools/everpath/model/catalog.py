@@ -59,7 +59,7 @@ class Place(NamedTuple):
     """The location of a value: a file, a document in it, and the path of keys to the value.
 
     `offset` is the first byte of the document. `on_key` means the last key instead of its value.
-    `loaders.positions` computes lines and columns from it, only for findings.
+    `loaders.source_positions` computes lines and columns from it, only for findings.
     """
 
     file: str

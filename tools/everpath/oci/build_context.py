@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_summary import is_metadata_name
-from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
+from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, Layout, find_layouts
 from everpath.loaders.bundle.folder_reader import FolderReader, join
-from everpath.loaders.fbc.tree import Unusable, catalog_files
+from everpath.loaders.fbc.catalog_files import Unusable, catalog_files
 from everpath.loaders.sources import Sources
 from everpath.oci.tar_writer import TarMember
 
@@ -91,20 +91,20 @@ def _metadata_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str,
     if layout.metadata is None:
         return
     is_metadata = is_metadata_name if layout.metadata == layout.manifests else _is_read_by_opm
-    for name in reader.listing(layout.metadata, hidden=True).files:
+    for name in reader.list_folder(layout.metadata, hidden=True).files:
         if is_metadata(name):
             yield f"metadata/{name}", join(layout.metadata, name)
 
 
 def _is_read_by_opm(name: str) -> bool:
     """True for a file of metadata/ that opm may use: it opens hidden files too, but understands only YAML."""
-    return not name.startswith(".") or name.endswith(YAML)
+    return not name.startswith(".") or name.endswith(MANIFEST_SUFFIXES)
 
 
 def _test_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str, str]]:
     """Yield the files of scorecard tests, in folders of any depth beside the manifests."""
     root = layout.manifests.rpartition(os.sep)[0] if layout.manifests != layout.metadata else ""
-    if "tests" not in reader.listing(root).folders:
+    if "tests" not in reader.list_folder(root).folders:
         return
     stack = ["tests"]
     while stack:
@@ -113,7 +113,7 @@ def _test_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str, str
         if Path(path).is_symlink():
             # Links between folders may form a cycle.
             raise UnreadableInput(f"{path} is a link to a folder", hint=_LINK_HINT, file=path)
-        listing = reader.listing(join(root, folder))
+        listing = reader.list_folder(join(root, folder))
         stack += (join(folder, name) for name in listing.folders)
         for name in listing.files:
             file = join(folder, name)
@@ -123,7 +123,7 @@ def _test_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str, str
 def _files_ignored_by_olm(reader: FolderReader, layout: Layout) -> Iterator[str]:
     """Yield the subfolders and hidden files of manifests and metadata, which OLM does not read."""
     for folder in filter(None, dict.fromkeys((layout.manifests, layout.metadata))):
-        listing = reader.listing(folder, hidden=True)
+        listing = reader.list_folder(folder, hidden=True)
         yield from (f"{join(folder, name)}{os.sep}" for name in listing.folders)
         for name in listing.files:
             if name.startswith(".") and not (folder == layout.metadata and _is_read_by_opm(name)):

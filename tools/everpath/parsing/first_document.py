@@ -10,7 +10,7 @@ __all__ = ["Broken", "FirstDocument", "check_text", "first_document"]
 
 from typing import Any, Final, NamedTuple
 
-from everpath.parsing.parsed import TextProblem, byte_offset
+from everpath.parsing.parse_result import TextProblem, byte_offset
 
 # OperatorHub.io has no CSV with more than 1,100, examples included.
 _MANY_BRACKETS: Final = 5_000
@@ -35,10 +35,10 @@ class FirstDocument(NamedTuple):
 
 def first_document(data: bytes) -> FirstDocument:
     """Raises `Broken`. Cost: linear in the text."""
-    from everpath.parsing import yaml11  # noqa: PLC0415
+    from everpath.parsing import yaml_parser  # noqa: PLC0415
 
     try:
-        parsed = yaml11.parse(data)
+        parsed = yaml_parser.parse(data)
     except TextProblem as problem:
         raise _broken(data, problem) from problem
     repeated = tuple(remark.pointer for remark in parsed.remarks if remark.kind == "duplicate-key")
@@ -47,14 +47,14 @@ def first_document(data: bytes) -> FirstDocument:
 
 def check_text(data: bytes) -> None:
     """Raise `Broken` if any of a text does not parse. Five times the speed of parsing it."""
-    from everpath.parsing import yaml11  # noqa: PLC0415
+    from everpath.parsing import yaml_parser  # noqa: PLC0415
 
     # libyaml takes quadratic time over brackets in brackets; the parse stops at a certain depth.
     if data.count(b"[") + data.count(b"{") > _MANY_BRACKETS:
         first_document(data)
         return
     try:
-        yaml11.check(data)
+        yaml_parser.check(data)
     except TextProblem as problem:
         raise _broken(data, problem) from problem
 

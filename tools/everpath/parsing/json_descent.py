@@ -7,7 +7,7 @@ __all__ = ["descend_json"]
 from json import JSONDecodeError, JSONDecoder
 from typing import Final
 
-from everpath.parsing.parsed import Pointer
+from everpath.parsing.parse_result import Pointer
 
 Span = tuple[int, int]
 

@@ -19,7 +19,7 @@ from everpath.loaders.location import Location
 from everpath.model import Place
 from everpath.reporters.formatting import count, join_names
 from everpath.reporters.lint_report import Workspace
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
 #: What `-o` may say, the default first.
@@ -53,7 +53,7 @@ class Unread(NamedTuple):
 class _Told:
     """How a report is told: with which lines, from which severity on, in colour or not, to what end."""
 
-    policies: tuple[PolicyName, ...]
+    policies: tuple[ResolverName, ...]
     locate: Callable[[Place], Location]
     show: Severity = Severity.WARNING
     workspace: Workspace = field(default_factory=Workspace)
@@ -155,7 +155,7 @@ def since(edits: Sequence[Difference], most: int = 10) -> list[str]:
     return [*lines[:most], f"and {more:,} more edits (-o json lists them)"] if more > 0 else lines
 
 
-def _each(policies: Sequence[PolicyName]) -> str:
+def _each(policies: Sequence[ResolverName]) -> str:
     return f"each counted under OLM {' and '.join(policies)}" if len(policies) > 1 else f"OLM {policies[0]}"
 
 

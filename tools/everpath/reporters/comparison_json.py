@@ -127,7 +127,7 @@ def _road(road: Road) -> dict[str, Any]:
         "hops": road.hops,
         "end": road.end.value,
         "stop": road.stop,
-        "reason": (failure.words or failure.kind.value) if failure is not None else None,
+        "reason": (failure.message or failure.kind.value) if failure is not None else None,
     }
 
 

@@ -16,9 +16,9 @@ from everpath.compare.outcomes import Outcome
 from everpath.reporters.colour import Paint
 from everpath.reporters.comparison import ToldComparison, ToldMatrix, cut, since
 from everpath.reporters.formatting import columns, one_line
-from everpath.resolvers.decisions import FailureKind
-from everpath.resolvers.walks import End
+from everpath.resolvers.resolution import FailureKind
 from everpath.rules.findings import Severity
+from everpath.upgrade_paths.hops import PathEnd
 
 _MOST_REASONS: Final = 10
 _MOST_ROWS: Final = 2_000
@@ -145,7 +145,7 @@ def _cell(road: Road) -> str:
     # OLM v1 has nothing for a version, and says so; that leaves it where it is, as v0 does in silence.
     if road.failure is not None and road.failure.kind is not FailureKind.NO_BUNDLES:
         return "fails"
-    if road.end is End.LOOP:
+    if road.end is PathEnd.LOOP:
         return "in a circle"
     if not road.arrives:
         return "stranded" if not road.hops else f"stranded at {road.stop}"

@@ -44,10 +44,10 @@ def _channel(scene: Scene, mark: str) -> Iterator[str]:
             yield f'{mark}n{old} -> {mark}n{skips.successor} [style=dashed, color="#8250df", label="skips"];'
     for reach in picture.reaches:
         yield from _range(picture, reach, mark)
-    for roads in scene.roads:
-        look = f'color="{_ROADS[roads.policy]}", penwidth=3, fontcolor="{_ROADS[roads.policy]}"'
-        for old, new in scene.lit_hops(roads):
-            yield f'{mark}n{old} -> {mark}n{new} [{look}, label="OLM {roads.policy}"];'
+    for drawn in scene.paths:
+        look = f'color="{_ROADS[drawn.resolver]}", penwidth=3, fontcolor="{_ROADS[drawn.resolver]}"'
+        for old, new in scene.lit_hops(drawn):
+            yield f'{mark}n{old} -> {mark}n{new} [{look}, label="OLM {drawn.resolver}"];'
 
 
 def _label(scene: Scene, node: Node) -> str:

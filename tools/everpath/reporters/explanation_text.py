@@ -12,11 +12,16 @@ from everpath.explain import Check, Explanation, Look, Question, Remedy, Story
 from everpath.reporters.colour import Paint
 from everpath.reporters.explanation_json import Told
 from everpath.reporters.formatting import columns, one_line, quote_empty
-from everpath.resolvers.decisions import Verdict
-from everpath.resolvers.walks import End
-from everpath.wording import listed
+from everpath.resolvers.resolution import CandidateResult
+from everpath.upgrade_paths.hops import PathEnd
+from everpath.wording import join_names
 
-_COLOURS: Final = {End.HEAD: "green", End.STRANDED: "yellow", End.LOOP: "red", End.ERROR: "red"}
+_COLOURS: Final = {
+    PathEnd.HEAD: "green",
+    PathEnd.STRANDED: "yellow",
+    PathEnd.LOOP: "red",
+    PathEnd.ERROR: "red",
+}
 
 _PAGE: Final = f"{__url__}/blob/main/docs/commands/why.md#what-no-catalog-can-tell"
 
@@ -55,8 +60,8 @@ def _story(story: Story, told: Told, paint: Paint) -> Iterator[str]:
     yield from _looks(story, paint)
     yield f"  {paint('bold', 'the road:')} {one_line(story.road)}\n"
     failure = account.decision.failure
-    if failure is not None and failure.words:
-        yield f"  {paint('bold', 'in its own words:')} {one_line(failure.words)}\n"
+    if failure is not None and failure.message:
+        yield f"  {paint('bold', 'in its own words:')} {one_line(failure.message)}\n"
     yield from _remedies(story.remedies, told, paint)
     for sentence in (*story.hints, *story.elsewhere, *story.cautions):
         yield f"  {paint('cyan', 'note:')} {one_line(sentence)}\n"
@@ -79,7 +84,9 @@ def _foremost(looked: Sequence[Look]) -> Sequence[Look]:
     """Those that were accepted or taken, then the first of the others; in their order."""
     if len(looked) <= _MOST_LOOKS:
         return looked
-    weighty = [look for look in looked if look.edge is not None or look.verdict is not Verdict.REFUSED]
+    weighty = [
+        look for look in looked if look.edge is not None or look.verdict is not CandidateResult.REFUSED
+    ]
     rest = [look for look in looked if look not in weighty]
     chosen = [*weighty[:_MOST_LOOKS], *rest[: max(1, _MOST_LOOKS - len(weighty))]]
     return [look for look in looked if look in chosen]
@@ -87,7 +94,7 @@ def _foremost(looked: Sequence[Look]) -> Sequence[Look]:
 
 def _names(look: Look) -> str:
     most = 1 if len(look.names) > _MOST_NAMES else _MOST_NAMES
-    names = listed([quote_empty(name) for name in look.names], most)
+    names = join_names([quote_empty(name) for name in look.names], most)
     return f"{names} of {look.catalog}" if look.catalog else names
 
 

@@ -39,7 +39,9 @@ def rule_url(rule: str) -> str:
 
 def rule_description(rule: Rule) -> list[str]:
     """The law of a rule for its users: unwrapped paragraphs, without the cost."""
-    paragraphs = (" ".join(text.split()).partition("Cost: ")[0].rstrip() for text in rule.law.split("\n\n"))
+    paragraphs = (
+        " ".join(text.split()).partition("Cost: ")[0].rstrip() for text in rule.description.split("\n\n")
+    )
     return [text for text in paragraphs if text]
 
 

@@ -72,8 +72,8 @@ def flowchart(scene: Scene) -> Iterator[str]:
         yield from (f"  n{old} -. skips .-> n{skips.successor}" for old in skips.targets)
     for reach in picture.reaches:
         yield from _range(picture, reach)
-    for roads in scene.roads:
-        yield from (f"  n{old} == OLM {roads.policy} ==> n{new}" for old, new in scene.lit_hops(roads))
+    for drawn in scene.paths:
+        yield from (f"  n{old} == OLM {drawn.resolver} ==> n{new}" for old, new in scene.lit_hops(drawn))
     yield from (f"  {style}" for style in _STYLES)
 
 

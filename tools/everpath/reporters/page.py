@@ -124,8 +124,8 @@ def _cells(scene: Scene, column: int) -> Iterator[str]:
     node = scene.picture.nodes[column]
     yield _text(titled(node))
     yield "<br>".join(map(_text, accepted(scene.picture, column)))
-    for roads in scene.roads:
-        yield _text(roads.next.get(node.name) or "") if node.entry else ""
+    for drawn in scene.paths:
+        yield _text(drawn.by_entry[node.name].next or "") if node.entry else ""
     told = [*remarks(scene, node), *(_rule(sighted) for sighted in scene.hurting(node.name))]
     yield "<br>".join(map(_text, told))
 

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
+from everpath.layout.paths import DrawnPaths
 from everpath.layout.picture import Node
-from everpath.layout.roads import Road, Roads
 from everpath.layout.scene import Scene, Sighted
 from everpath.layout.words import accepted, remarks
 from everpath.reporters.formatting import one_line
 from everpath.reporters.lint_report import full_message, rule_url
+from everpath.upgrade_paths import UpgradePath
 
 
 def embedded(scenes: Sequence[Scene]) -> str:
@@ -46,10 +47,10 @@ def _rules(scenes: Sequence[Scene]) -> dict[str, Any]:
 def _channel(scene: Scene, name: str) -> dict[str, Any]:
     columns = scene.picture.columns
     reasons = dict[str, int]()
-    broken = [roads.fresh.reason for roads in scene.roads if roads.is_broken]
+    broken = [drawn.path(None).reason for drawn in scene.paths if drawn.is_broken]
     return {
         "name": name,
-        "fresh": [_spelled(scene, roads.fresh) for roads in scene.roads],
+        "fresh": [_spelled(scene, drawn.path(None)) for drawn in scene.paths],
         "axis": scene.layout.axis,
         "broken": one_line(broken[0]) if broken else None,
         "nodes": [_data(scene, column, reasons) for column in range(len(scene.picture.nodes))],
@@ -59,7 +60,7 @@ def _channel(scene: Scene, name: str) -> dict[str, Any]:
             {
                 "name": one_line(asked.name),
                 "version": one_line(asked.version or ""),
-                "roads": [_spelled(scene, roads.road(asked)) for roads in scene.roads],
+                "roads": [_spelled(scene, drawn.path(asked)) for drawn in scene.paths],
             }
             for asked in scene.visitors
         ],
@@ -75,7 +76,7 @@ def _data(scene: Scene, column: int, reasons: dict[str, int]) -> dict[str, Any]:
         "at": scene.layout.spots[column],
         "remarks": [one_line(remark) for remark in (*remarks(scene, node), *_notices(node))],
         "edges": [one_line(text) for text in accepted(scene.picture, column)],
-        "roads": [_road(scene, roads, node, reasons) for roads in scene.roads] if node.entry else None,
+        "roads": [_path(scene, drawn, node, reasons) for drawn in scene.paths] if node.entry else None,
     }
 
 
@@ -84,19 +85,19 @@ def _notices(node: Node) -> Iterator[str]:
         yield f"the catalog says: {node.deprecated}"
 
 
-def _road(scene: Scene, roads: Roads, node: Node, reasons: dict[str, int]) -> list[Any]:
+def _path(scene: Scene, drawn: DrawnPaths, node: Node, reasons: dict[str, int]) -> list[Any]:
     """The next hop, how the road ends and the number of the reason: the script goes from hop to hop.
 
     Each reason is said once. A failing resolver names every head of the channel, to each of its entries.
     """
-    hop = roads.next[node.name]
-    reason = reasons.setdefault(one_line(roads.reason(node.name)), len(reasons))
-    return [None if hop is None else scene.picture.columns[hop], roads.ends[node.name].end.value, reason]
+    path = drawn.by_entry[node.name]
+    reason = reasons.setdefault(one_line(path.reason), len(reasons))
+    return [None if path.next is None else scene.picture.columns[path.next], path.end.value, reason]
 
 
-def _spelled(scene: Scene, road: Road) -> dict[str, Any]:
-    path = [scene.picture.columns[name] for name in road.path]
-    return {"path": path, "kind": road.end.value, "end": one_line(road.reason)}
+def _spelled(scene: Scene, path: UpgradePath) -> dict[str, Any]:
+    hops = [scene.picture.columns[name] for name in path.hops]
+    return {"path": hops, "kind": path.end.value, "end": one_line(path.reason)}
 
 
 def _finding(scene: Scene, sighted: Sighted) -> dict[str, Any]:

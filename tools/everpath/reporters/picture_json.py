@@ -8,11 +8,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from everpath.layout.paths import DrawnPaths
 from everpath.layout.picture import Node, Picture, Reach
-from everpath.layout.roads import Road, Roads
 from everpath.layout.scene import Scene, Sighted
 from everpath.reporters.lint_report import full_message
-from everpath.simulate import Asked
+from everpath.simulate import InstalledVersion
+from everpath.upgrade_paths import UpgradePath
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1
@@ -42,10 +43,10 @@ def _channel(scene: Scene) -> Iterator[str]:
     yield from _rows("skips", _skips(picture))
     yield from _rows("skipRanges", (_range(picture, reach) for reach in picture.reaches))
     yield from _rows("findings", map(_finding, scene.findings))
-    yield from _rows("failures", (_failure(roads) for roads in scene.roads if roads.is_broken))
-    yield from _rows("roads", (road for roads in scene.roads for road in _roads(picture, roads)))
-    yield from _rows("fresh", (_spelled(roads, roads.fresh) for roads in scene.roads))
-    yield from _rows("installed", (_asked(scene, r, a) for r in scene.roads for a in scene.installed))
+    yield from _rows("failures", (_failure(drawn) for drawn in scene.paths if drawn.is_broken))
+    yield from _rows("roads", (path for drawn in scene.paths for path in _paths(picture, drawn)))
+    yield from _rows("fresh", (_spelled(drawn.path(None)) for drawn in scene.paths))
+    yield from _rows("installed", (_asked(scene, d, a) for d in scene.paths for a in scene.installed))
     yield "}"
 
 
@@ -110,34 +111,34 @@ def _finding(sighted: Sighted) -> Json:
     }
 
 
-def _roads(picture: Picture, roads: Roads) -> Iterator[Json]:
+def _paths(picture: Picture, drawn: DrawnPaths) -> Iterator[Json]:
     """A row an entry. Only its next hop: the rest of its road is in the rows of those that it meets."""
     for node in picture.nodes:
         if node.entry is not None:
-            last, end = roads.ends[node.name]
+            path = drawn.by_entry[node.name]
             yield {
-                "policy": roads.policy,
+                "policy": drawn.resolver,
                 "installed": node.name,
-                "next": roads.next[node.name],
-                "last": last,
-                "end": end.value,
-                "reason": None if roads.is_broken else roads.reason(node.name),
+                "next": path.next,
+                "last": path.last,
+                "end": path.end.value,
+                "reason": None if drawn.is_broken else path.reason,
             }
 
 
-def _failure(roads: Roads) -> Json:
+def _failure(drawn: DrawnPaths) -> Json:
     """Said once: the words hold the name of every head, and would be said of every entry."""
-    return {"policy": roads.policy, "reason": roads.fresh.reason}
+    return {"policy": drawn.resolver, "reason": drawn.path(None).reason}
 
 
-def _spelled(roads: Roads, road: Road) -> Json:
-    return {"policy": roads.policy, "path": list(road.path), "end": road.end.value, "reason": road.reason}
+def _spelled(path: UpgradePath) -> Json:
+    return {"policy": path.resolver, "path": list(path.hops), "end": path.end.value, "reason": path.reason}
 
 
-def _asked(scene: Scene, roads: Roads, asked: Asked) -> Json:
+def _asked(scene: Scene, drawn: DrawnPaths, asked: InstalledVersion) -> Json:
     return {
         "installed": asked.name,
         "installedVersion": asked.version,
         "isEntry": asked.name in scene.picture.graph.entries,
-        **_spelled(roads, roads.road(asked)),
+        **_spelled(drawn.path(asked)),
     }

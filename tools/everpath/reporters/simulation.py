@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from everpath.model import Package
-from everpath.simulate import Row, Scenario, Sheet, rows
+from everpath.simulate import ChannelResult, Scenario, all_paths
+from everpath.upgrade_paths import UpgradePath
 
 if TYPE_CHECKING:
-    from everpath.rules.opm_errors import Refusal
+    from everpath.model import OpmError
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1
@@ -31,7 +32,7 @@ class Simulation(NamedTuple):
     `joint`: packages whose channels are answered for as one, each with its catalog.
     """
 
-    sheets: Sequence[Sheet]
+    sheets: Sequence[ChannelResult]
     scenario: Scenario
     catalogs: tuple[str, ...] = ()
     manual: bool = False
@@ -42,23 +43,23 @@ class Simulation(NamedTuple):
     joint: tuple[tuple[str | None, Package], ...] = ()
 
     @property
-    def refused(self) -> Iterator[tuple[str | None, Refusal]]:
+    def refused(self) -> Iterator[tuple[str | None, OpmError]]:
         """What opm refuses of every package that is asked about, and in which catalog."""
-        from everpath.rules.opm_errors import refusals  # noqa: PLC0415 - the rules take their time to load
+        from everpath.rules.opm_errors import opm_errors  # noqa: PLC0415 - the rules take their time to load
 
         own = ((sheet.catalog, sheet.graph.package) for sheet in self.sheets if sheet.graph is not None)
         for (catalog, _), package in {(c, id(p)): p for c, p in (*own, *self.joint)}.items():
-            yield from ((catalog, refusal) for refusal in refusals(package))
+            yield from ((catalog, refusal) for refusal in opm_errors(package))
 
     @property
-    def rows(self) -> Iterator[Row]:
-        return rows(self.sheets)
+    def rows(self) -> Iterator[UpgradePath]:
+        return all_paths(self.sheets)
 
     @property
     def fields(self) -> tuple[str, ...]:
         """The contract's, and those that only some questions give a meaning."""
         more = (
-            *(("from",) if self.scenario.switching else ()),
+            *(("from",) if self.scenario.is_switch else ()),
             *(("catalog", "sources") if self.catalogs else ()),
             *(("plans",) if self.manual else ()),
         )
@@ -82,9 +83,9 @@ def document(simulation: Simulation) -> Iterator[str]:
     yield "\n ]}\n"
 
 
-def _refusal(simulation: Simulation, catalog: str | None, refusal: Refusal) -> dict[str, str | None]:
+def _refusal(simulation: Simulation, catalog: str | None, refusal: OpmError) -> dict[str, str | None]:
     where = {"catalog": catalog} if simulation.catalogs else {}
-    return {**where, "package": refusal.package, "channel": refusal.channel, "words": refusal.words}
+    return {**where, "package": refusal.package, "channel": refusal.channel, "words": refusal.message}
 
 
 def csv(simulation: Simulation) -> Iterator[str]:
@@ -105,22 +106,24 @@ def csv(simulation: Simulation) -> Iterator[str]:
     yield f"{line.getvalue().removesuffix(_CRLF)}\n"
 
 
-def _value(row: Row, field: str) -> Any:
+def _value(row: UpgradePath, field: str) -> Any:
     if field == "path":
-        return row.path
+        return tuple(row.hops)
     if field == "end":
         return row.end.value
     if field == "from":
         return row.origins
     if field == "plans":
-        return _plans(row) if row.policy == "v0" else []
+        return _plans(row) if row.resolver == "v0" else []
+    if field == "policy":
+        return row.resolver
     return getattr(row, field)
 
 
-def _plans(row: Row) -> list[dict[str, str | None]]:
+def _plans(row: UpgradePath) -> list[dict[str, str | None]]:
     """The InstallPlans of a walk: each installs one stop in the place of the one before."""
-    before = (row.installed, *row.path)
-    return [{"replaces": old, "installs": new} for old, new in zip(before, row.path, strict=False)]
+    before = (row.installed, *row.hops)
+    return [{"replaces": old, "installs": new} for old, new in zip(before, row.hops, strict=False)]
 
 
 def _cell(value: Any) -> str:

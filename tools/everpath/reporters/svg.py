@@ -16,8 +16,8 @@ from itertools import pairwise
 
 from everpath.graph import EdgeKind
 from everpath.layout.layout import LONGEST_LABEL, RADIUS, SLANT, Layout, Point, Stroke
+from everpath.layout.paths import DrawnPaths
 from everpath.layout.picture import Node
-from everpath.layout.roads import Roads
 from everpath.layout.scene import Scene
 from everpath.layout.words import described, heading, roads_told, told
 from everpath.reporters.formatting import one_line
@@ -93,8 +93,8 @@ def drawing(scene: Scene, *, is_live: bool = False) -> Iterator[str]:
     for stroke in plan.strokes:
         yield from _stroke(scene, stroke)
     yield '</g>\n<g class="roads">\n'
-    for roads in () if is_live else scene.roads:
-        yield from _hops(scene, roads)
+    for drawn in () if is_live else scene.paths:
+        yield from _hops(scene, drawn)
     yield '</g>\n<g class="nodes">\n'
     for column in range(len(scene.picture.nodes)):
         yield from _node(scene, column, is_live=is_live)
@@ -155,14 +155,14 @@ def _tip(points: list[Point]) -> str:
     return f"M{_at(end)}L{_at(left)}L{_at(right)}Z"
 
 
-def _hops(scene: Scene, roads: Roads) -> Iterator[str]:
+def _hops(scene: Scene, drawn: DrawnPaths) -> Iterator[str]:
     """OLM v0 over the line, OLM v1 under it: told apart by place and by dashes, not by colour alone."""
     nodes, spots = scene.picture.nodes, scene.layout.spots
-    side = -1 if roads.policy == "v0" else 1
-    for old, new in scene.lit_hops(roads):
+    side = -1 if drawn.resolver == "v0" else 1
+    for old, new in scene.lit_hops(drawn):
         path, tip = _arc(scene.layout, spots[old], spots[new], side)
-        words = f"OLM {roads.policy}: {nodes[old].name} goes to {nodes[new].name}"
-        yield f'<g class="hop {roads.policy} lit">'
+        words = f"OLM {drawn.resolver}: {nodes[old].name} goes to {nodes[new].name}"
+        yield f'<g class="hop {drawn.resolver} lit">'
         yield f'<title>{_text(words)}</title><path d="{path}"/><path class="tip" d="{tip}"/></g>\n'
 
 

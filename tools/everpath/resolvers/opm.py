@@ -1,12 +1,12 @@
-"""opm's opinion of a channel: what `opm validate` (operator-registry v1.73.0) accepts.
+"""opm: whether `opm validate` (operator-registry v1.73.0) accepts the graph of a channel.
 
-Mirrors Channel.Head and Channel.validateReplacesChain of alpha/model/model.go. Ranges and versions play
-no part in it.
+Mirrors Channel.Head and Channel.validateReplacesChain of alpha/model/model.go, which ignore ranges and
+versions.
 """
 
 from __future__ import annotations
 
-__all__ = ["Verdict", "verdict"]
+__all__ = ["ChannelValidation", "validate_channel"]
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -15,8 +15,8 @@ from everpath.graph import ChannelGraph
 from everpath.resolvers import MEMORY
 
 
-class Verdict(NamedTuple):
-    """What opm says of a channel's graph; at most one of the complaints is set."""
+class ChannelValidation(NamedTuple):
+    """The heads and the replaces chain that opm finds, and at most one defect: cycle, stranded, is_empty."""
 
     heads: tuple[str, ...]
     chain: tuple[str, ...] = ()
@@ -25,12 +25,12 @@ class Verdict(NamedTuple):
     is_empty: bool = False
 
     @property
-    def accepted(self) -> bool:
+    def is_valid(self) -> bool:
         return len(self.heads) == 1 and not self.cycle and not self.stranded
 
     @property
-    def words(self) -> str | None:
-        """What `opm validate` says of the graph, in its own words; None if it accepts it."""
+    def error(self) -> str | None:
+        """The error of `opm validate`; None if it accepts the channel."""
         if self.is_empty:
             return "channel must contain at least one bundle"
         if not self.heads:
@@ -45,22 +45,23 @@ class Verdict(NamedTuple):
 
 
 @lru_cache(maxsize=MEMORY)
-def verdict(graph: ChannelGraph) -> Verdict:
-    """One walk down the replaces chain from the head. O(entries + edges).
+def validate_channel(graph: ChannelGraph) -> ChannelValidation:
+    """Follow the replaces chain from the head, as opm does. O(entries + edges).
 
-    The walk halts at the first name that anybody skips (since v1.58), so a cycle behind one passes.
+    Since v1.58 opm stops at the first skipped name, so it accepts a cycle below one.
     """
     if graph.head is None:
-        return Verdict(graph.heads, is_empty=not graph.entries)
+        return ChannelValidation(graph.heads, is_empty=not graph.entries)
     chain = [graph.head]
-    seen = {graph.head}
+    met = {graph.head}
     while (entry := graph.entries.get(chain[-1])) is not None:
         below = entry.replaces
         if not below or below in graph.skippers:
             break
-        if below in seen:
-            return Verdict(graph.heads, tuple(chain), cycle=(*chain[chain.index(below) :], below))
-        seen.add(below)
+        if below in met:
+            cycle = (*chain[chain.index(below) :], below)
+            return ChannelValidation(graph.heads, tuple(chain), cycle=cycle)
+        met.add(below)
         chain.append(below)
-    stranded = sorted(n for n in graph.entries if n not in seen and n not in graph.skippers)
-    return Verdict(graph.heads, tuple(chain), stranded=tuple(stranded))
+    stranded = sorted(n for n in graph.entries if n not in met and n not in graph.skippers)
+    return ChannelValidation(graph.heads, tuple(chain), stranded=tuple(stranded))

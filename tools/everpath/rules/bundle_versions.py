@@ -1,30 +1,22 @@
-"""Bundles before they are in a catalog: in the order of their versions, and whether they are complete."""
+"""Bundles of a folder or repository: their order by version, and whether they have annotations."""
 
 from __future__ import annotations
 
-__all__ = ["by_version", "lacks_annotations", "tolerated"]
+__all__ = ["lacks_annotations", "sort_by_version"]
 
 from collections.abc import Iterable
 
 from everpath.model import Bundle
-from everpath.versions import Version, VersionError, parse_tolerant
+from everpath.versions import Version, parse_tolerant_or_none
 
 
-def tolerated(text: str | None) -> Version | None:
-    """The version OLM v0 makes of a text, or None where it makes none."""
-    try:
-        return parse_tolerant(text or "")
-    except VersionError:
-        return None
-
-
-def by_version(bundles: Iterable[Bundle]) -> list[tuple[Version, Bundle]]:
-    """Bundles with a readable version, lowest first; equal ones by name."""
-    read = ((tolerated(bundle.version), bundle) for bundle in bundles)
-    known = [(version, bundle) for version, bundle in read if version is not None]
-    return sorted(known, key=lambda pair: (pair[0].key, pair[1].name))
+def sort_by_version(bundles: Iterable[Bundle]) -> list[tuple[Version, Bundle]]:
+    """Return the bundles that have a valid version, lowest first; equal versions by name."""
+    versions = ((parse_tolerant_or_none(bundle.version), bundle) for bundle in bundles)
+    valid = [(version, bundle) for version, bundle in versions if version is not None]
+    return sorted(valid, key=lambda pair: (pair[0].key, pair[1].name))
 
 
 def lacks_annotations(bundle: Bundle) -> bool:
-    """Whether a bundle's own folder does not say what it belongs to, which is reported where it is read."""
+    """Whether a bundle folder has no annotations.yaml. The loader reports that."""
     return bundle.csv is not None and bundle.csv.annotations is None

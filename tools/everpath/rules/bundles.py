@@ -23,12 +23,12 @@ from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import opm
-from everpath.rules.bundle_versions import by_version, lacks_annotations, tolerated
+from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.image_references import mended, reference_fault
+from everpath.rules.image_references import corrected_reference, reference_error
 from everpath.rules.registry import bundle_rule, channel_rule, package_rule
-from everpath.versions import VersionError, parse, parse_or_none
-from everpath.wording import Nearby, listed
+from everpath.versions import VersionError, parse, parse_or_none, parse_tolerant_or_none
+from everpath.wording import NameSuggestions, join_names
 
 _RELEASE_LIMIT: Final = 20
 _NOT_OFFERED: Final = "OLM v1 installs it only for a new ClusterExtension without channels"
@@ -42,10 +42,10 @@ def missing_bundle(graph: ChannelGraph) -> Iterator[Flaw]:
     checked: EP106 reports them. Cost: one look-up an entry, and a comparison with every name for a missing
     one.
     """
-    nearby = Nearby(graph.package.by_name)
+    nearby = NameSuggestions(graph.package.by_name)
     missing = [e for e in graph.entries.values() if graph.bundle(e.name) is None]
     for entry in missing if graph.package.declarations else ():
-        meant = nearby.meant(entry.name, besides=graph.entries)
+        meant = nearby.suggest(entry.name, exclude=graph.entries)
         removal = _removal(graph, entry) if len(missing) == 1 and not meant else ""
         yield Flaw(
             entry.place.at("name"),
@@ -73,10 +73,10 @@ def _removal(graph: ChannelGraph, entry: Entry) -> str:
         others[successor.name] = successor._replace(replaces=entry.replaces, skips=skips)
         edit = (
             f"remove it, and let {successor.name} replace {entry.replaces or 'nothing'} "
-            f"and skip {listed(skips)}"
+            f"and skip {join_names(skips)}"
         )
     left = ChannelGraph(graph.channel._replace(entries=tuple(others.values())), graph.package)
-    return f", or {edit}" if others and opm.verdict(left).accepted else ""
+    return f", or {edit}" if others and opm.validate_channel(left).is_valid else ""
 
 
 @package_rule("EP402", "bundle-in-no-channel", Severity.ERROR)
@@ -88,13 +88,13 @@ def bundle_in_no_channel(graph: PackageGraph) -> Iterator[Flaw]:
     packages without channels (EP105) are not reported. Cost: one look-up a bundle.
     """
     absent = [name for name in graph.channels_by_entry if name not in graph.package.by_name]
-    nearby, bundles = Nearby(absent), graph.package.by_name.values()
+    nearby, bundles = NameSuggestions(absent), graph.package.by_name.values()
     needs_annotations = not all(map(lacks_annotations, bundles))  # bundles of a package manifest need none
     for bundle in bundles if graph.package.declarations and graph.channels else ():
         if needs_annotations and lacks_annotations(bundle):
             continue
         if bundle.name not in graph.channels_by_entry:
-            meant = nearby.meant(bundle.name)
+            meant = nearby.suggest(bundle.name)
             yield Flaw(
                 bundle.place,
                 f"OLM v0 never installs {bundle.name}: it is in no channel"
@@ -114,7 +114,7 @@ def _entry_fix(graph: PackageGraph, bundle: Bundle) -> str:
     if bundle.csv is not None:
         return "list its channels in metadata/annotations.yaml; if it was never released, remove it"
     channel = graph.by_name.get(graph.package.default_channel) or graph.channels[0]
-    head, version = channel.head, tolerated(bundle.version)
+    head, version = channel.head, parse_tolerant_or_none(bundle.version)
     if head is None:
         return "add it to a channel, with an edge from or to it"
     is_newer = version is not None and head in channel.versions and version > channel.versions[head]
@@ -137,7 +137,7 @@ def duplicate_bundle(graph: PackageGraph) -> Iterator[Flaw]:
                 because=(f"the first is in {first.place.file}",),
                 fix=_rename_fix(first, bundle),
                 entry=bundle.name,
-                other=first.place.at("name"),
+                related=first.place.at("name"),
             )
 
 
@@ -158,16 +158,16 @@ def image_reference(bundle: Bundle) -> Iterator[Flaw]:
 
     opm rejects the catalog otherwise. An empty related image is allowed. Cost: one match an image.
     """
-    if bundle.image and (fault := reference_fault(bundle.image)):
+    if bundle.image and (fault := reference_error(bundle.image)):
         yield _reference_flaw(bundle, "the image", bundle.image, fault, ("image",))
     for i, (name, image) in enumerate(bundle.related_images):
-        if image and (fault := reference_fault(image)):
+        if image and (fault := reference_error(image)):
             noun = f"the related image {name}".rstrip()
             yield _reference_flaw(bundle, noun, image, fault, ("relatedImages", i, "image"))
 
 
 def _reference_flaw(bundle: Bundle, noun: str, image: str, fault: str, steps: tuple[str | int, ...]) -> Flaw:
-    guess = mended(image)
+    guess = corrected_reference(image)
     return Flaw(
         bundle.place.at(*steps),
         f"opm rejects the catalog: {noun} of {bundle.name} is not a valid reference: {fault}",
@@ -220,7 +220,7 @@ def bundle_version(bundle: Bundle) -> Iterator[Flaw]:
         parse(text)
     except VersionError as error:
         if _has_version_field(bundle):
-            tolerant = tolerated(text)
+            tolerant = parse_tolerant_or_none(text)
             yield Flaw(
                 _version_place(bundle),
                 f"opm rejects the catalog: the version of {bundle.name} is not SemVer: {error.reason}"
@@ -312,7 +312,7 @@ def equal_precedence(graph: PackageGraph) -> Iterator[Flaw]:
     between them. OLM v1 orders them by build metadata. Bundles that differ in their release are a note,
     because that is intended. Cost: one sort of the bundles.
     """
-    ranked = by_version(graph.package.by_name.values())
+    ranked = sort_by_version(graph.package.by_name.values())
     for (version, below), (other, bundle) in pairwise(ranked):
         if version == other and _full_version(below) != _full_version(bundle):
             yield Flaw(

@@ -9,10 +9,10 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
-from everpath.rules.dns_names import LABEL_LIMIT, subdomain_fault
+from everpath.rules.dns_names import LABEL_LIMIT, subdomain_error
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
-from everpath.wording import plural, shown
+from everpath.wording import display_name, plural
 
 _SLASHED: Final = (
     "OLM v0 cannot take its own identifiers apart again: every Subscription of the namespace fails"
@@ -36,7 +36,7 @@ def channel_name(graph: ChannelGraph) -> Iterator[Flaw]:
     if not graph.name:
         yield Flaw(
             graph.channel.place.at("name"),
-            f"a channel of {shown(graph.package.name)} has no name",
+            f"a channel of {display_name(graph.package.name)} has no name",
             because=("opm refuses the catalog",),
             fix="give the channel a name",
         )
@@ -58,7 +58,7 @@ def duplicate_channel(graph: PackageGraph) -> Iterator[Flaw]:
                 because=(f"the first description is in {first.place.file}", "opm refuses the catalog"),
                 fix="join the two documents into one",
                 channel=channel.name,
-                other=first.place,
+                related=first.place,
             )
 
 
@@ -113,7 +113,7 @@ def unsafe_name(graph: PackageGraph) -> Iterator[Flaw]:
 
 
 def _channel_faults(channel: Channel) -> Iterator[Flaw]:
-    fault = subdomain_fault(channel.name) if channel.name else None
+    fault = subdomain_error(channel.name) if channel.name else None
     if fault:
         has_slash = "/" in channel.name
         yield Flaw(
@@ -128,7 +128,7 @@ def _channel_faults(channel: Channel) -> Iterator[Flaw]:
 
 def _entry_faults(entry: Entry) -> Iterator[Flaw]:
     name = entry.name
-    fault = subdomain_fault(name)
+    fault = subdomain_error(name)
     if fault:
         has_slash = "/" in name
         refused = "the cluster refuses an object of this name: it can never be installed"

@@ -16,7 +16,7 @@ from everpath.go_types import GoType, TypeMismatch, field, type_mismatches
 from everpath.manifest_access import FieldPath
 from everpath.ranges import Range, RangeError
 from everpath.versions import underline
-from everpath.wording import listed
+from everpath.wording import join_names
 
 #: OLM v0 refuses a longer constraint.
 SIZE_LIMIT: Final = 131072
@@ -82,17 +82,17 @@ def _spelling_fix(mismatch: TypeMismatch, depth: int) -> str:
     wrong = str(mismatch.path[-1]).casefold()
     near = next((name for name in known if wrong in name.casefold() or name.casefold() in wrong), None)
     near = near or next(iter(get_close_matches(wrong, known, n=1)), None)
-    return f"did you mean {near!r}?" if near else f"the fields are {listed(known)}"
+    return f"did you mean {near!r}?" if near else f"the fields are {join_names(known)}"
 
 
 def _kind_problems(constraint: object, path: FieldPath, kinds: list[str]) -> Iterator[ConstraintProblem]:
     """Yield the problems of a constraint that the resolver evaluates, apart from wrong types."""
     if not kinds:
-        yield ConstraintProblem(path, "it has no kind", fix=f"add one of {listed(_KINDS)}")
+        yield ConstraintProblem(path, "it has no kind", fix=f"add one of {join_names(_KINDS)}")
         return
     kind, *ignored = kinds
     if ignored:
-        message = f"it has several kinds: OLM v0 evaluates {kind} and ignores {listed(ignored)}"
+        message = f"it has several kinds: OLM v0 evaluates {kind} and ignores {join_names(ignored)}"
         yield ConstraintProblem(path, message, fix="combine them with all", is_fatal=False)
     value, path = field(constraint, kind), (*path, kind)
     mismatches = list(type_mismatches(value, _KINDS[kind], allow_unknown_fields=False))

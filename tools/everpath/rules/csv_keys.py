@@ -13,11 +13,11 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Csv, Entry, UpdateMode
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.walks import End, destinations
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
+from everpath.upgrade_paths.hops import PathEnd, last_entries
 from everpath.versions import underline
-from everpath.wording import listed
+from everpath.wording import join_names
 
 #: The only path from which OLM reads each kind of edge.
 _EDGE_PATHS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -238,9 +238,11 @@ def _with_csv_edges(channel: ChannelGraph, csvs: Mapping[str, Csv]) -> ChannelGr
 
 def _is_sound(channel: ChannelGraph) -> bool:
     """Whether opm accepts a channel, and no version is stranded in OLM v0 and v1."""
-    hops = (olm_v0.hops(channel).next, olm_v1.hops(channel))
-    ends = [d.end for step in hops for d in destinations(step, channel.head, channel.entries).values()]
-    return opm.verdict(channel).accepted and End.STRANDED not in ends and End.LOOP not in ends
+    hops = (olm_v0.next_hops(channel).next, olm_v1.next_hops(channel))
+    ends = [d.end for step in hops for d in last_entries(step, channel.head, channel.entries).values()]
+    return (
+        opm.validate_channel(channel).is_valid and PathEnd.STRANDED not in ends and PathEnd.LOOP not in ends
+    )
 
 
 def _contradictions(graph: PackageGraph, name: str, csv: Csv) -> Iterator[str]:
@@ -258,5 +260,5 @@ def _contradictions(graph: PackageGraph, name: str, csv: Csv) -> Iterator[str]:
 
 def _edges_text(edges: Csv | Entry) -> str:
     parts = [f"replaces {edges.replaces}"] if edges.replaces else []
-    parts += [f"skips {listed(edges.skips)}"] if edges.skips else []
+    parts += [f"skips {join_names(edges.skips)}"] if edges.skips else []
     return " and ".join(parts) or "replaces nothing"

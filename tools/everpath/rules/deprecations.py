@@ -18,7 +18,7 @@ from everpath.model import Catalog, Channel, DeprecationEntry, Package, Place
 from everpath.resolvers import olm_v1
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, channel_rule, package_rule
-from everpath.wording import Nearby, listed
+from everpath.wording import NameSuggestions, join_names
 
 _SCHEMAS: Final = ("olm.package", "olm.channel", "olm.bundle")
 _REFUSED: Final = "opm refuses the catalog"
@@ -30,10 +30,10 @@ def deprecation_of_nothing(catalog: Catalog) -> Iterator[Flaw]:
 
     The users it should warn never hear of it, and opm refuses the catalog. Cost: one look-up an entry.
     """
-    declared = Nearby([p.name for p in catalog.packages if p.declarations])
+    declared = NameSuggestions([p.name for p in catalog.packages if p.declarations])
     for package in catalog.packages:
         for document in package.deprecations if not package.declarations else ():
-            meant = declared.meant(package.name) if package.name else None
+            meant = declared.suggest(package.name) if package.name else None
             yield Flaw(
                 document.place.at("package"),
                 f"deprecations of the package {package.name}, which does not exist"
@@ -45,7 +45,10 @@ def deprecation_of_nothing(catalog: Catalog) -> Iterator[Flaw]:
             )
         if package.declarations and package.deprecations:
             channels = {channel.name: channel for channel in package.channels}
-            known = {"olm.channel": Nearby(sorted(channels)), "olm.bundle": Nearby(sorted(package.by_name))}
+            known = {
+                "olm.channel": NameSuggestions(sorted(channels)),
+                "olm.bundle": NameSuggestions(sorted(package.by_name)),
+            }
             for entry in (entry for document in package.deprecations for entry in document.entries):
                 yield from _nothing(package, entry, channels, known)
 
@@ -54,14 +57,14 @@ def _nothing(
     package: Package,
     entry: DeprecationEntry,
     channels: Mapping[str, Channel],
-    known: Mapping[str, Nearby],
+    known: Mapping[str, NameSuggestions],
 ) -> Iterator[Flaw]:
     """What is wrong with the reference of one entry."""
     place = entry.place.at("reference", "name")
     if entry.schema not in _SCHEMAS:
         said = f"of the unknown schema {entry.schema!r}" if entry.schema else "of no schema"
-        meant = Nearby(_SCHEMAS).meant(entry.schema) if entry.schema else None
-        fix = f"did you mean {meant}?" if meant else f"write one of {listed(_SCHEMAS)}"
+        meant = NameSuggestions(_SCHEMAS).suggest(entry.schema) if entry.schema else None
+        fix = f"did you mean {meant}?" if meant else f"write one of {join_names(_SCHEMAS)}"
         yield _flaw(package, entry.place.at("reference", "schema"), f"something {said} is deprecated", fix)
     elif entry.schema == "olm.package" and entry.name:
         message = f"the deprecation of package {package.name} has a name, {entry.name}"
@@ -76,8 +79,8 @@ def _nothing(
         )
 
 
-def _did(entry: DeprecationEntry, known: Mapping[str, Nearby]) -> str:
-    meant = known[entry.schema].meant(entry.name)
+def _did(entry: DeprecationEntry, known: Mapping[str, NameSuggestions]) -> str:
+    meant = known[entry.schema].suggest(entry.name)
     return f"did you mean {meant}?" if meant else "remove the entry, or correct the name"
 
 
@@ -152,7 +155,7 @@ def deprecated_head(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _preferred(graph: ChannelGraph) -> str:
     """What OLM v1 does where the head is deprecated."""
-    best = olm_v1.fresh_install(graph)
+    best = olm_v1.new_install(graph)
     if best is None or best in graph.package.deprecations_by_name("olm.bundle"):
         return "so does v1, which finds none that is not deprecated"
     return f"v1 installs {best} instead, which is not deprecated"

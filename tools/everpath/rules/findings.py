@@ -35,7 +35,7 @@ class Flaw(NamedTuple):
     where it is not of the channel's entries.
     `channel` is needed only from rules that look at a whole package.
     `severity` overrides the rule's own, downwards, where this case hurts less.
-    `other` is a second place, whose file the first sentence of `because` ends with: a report adds the line.
+    `related` is a second place, whose file the first sentence of `because` ends with: a report adds the line.
     """
 
     place: Place
@@ -46,7 +46,7 @@ class Flaw(NamedTuple):
     channel: str | None = None
     package: str | None = None
     severity: Severity | None = None
-    other: Place | None = None
+    related: Place | None = None
 
 
 class Finding(NamedTuple):
@@ -63,7 +63,7 @@ class Finding(NamedTuple):
     because: tuple[str, ...] = ()
     fix: str | None = None
     unreadable: bool = False
-    other: Place | None = None
+    related: Place | None = None
 
     @property
     def sort_key(self) -> tuple[str, int, str, str, int, str, str]:

@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-__all__ = ["Offer", "is_put_off", "settled"]
+__all__ = ["SuggestedFix", "is_deferred", "resolve_conflicts"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from everpath.graph import ChannelGraph
 from everpath.model import Place
-from everpath.rules.edits import Edit, merged
+from everpath.rules.edits import Edit, merge_edits
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import Rule, rules_about
-from everpath.wording import listed
+from everpath.rules.registry import Rule, rules_for_subjects
+from everpath.wording import join_names
 
 if TYPE_CHECKING:
-    from everpath.rules.fix_trials import Trials
+    from everpath.rules.fix_trials import FixTrials
 
 #: A finding by its rule, its entry and its place: an entry may be wrong in two ways.
-Mark: TypeAlias = tuple[str, str | None, Place]
+FindingKey: TypeAlias = tuple[str, str | None, Place]
 
 #: How many findings are named that have to be mended before another one.
 _MOST_FIRST = 3
@@ -34,17 +34,21 @@ _MOST_FIRST = 3
 _MEND, _FIRST = "mend ", " first, then ask again"
 
 
-class Offer(NamedTuple):
+class SuggestedFix(NamedTuple):
     """A finding's edit, and all findings that it is said to mend, its own among them."""
 
-    mark: Mark
+    mark: FindingKey
     edit: Edit
-    mends: frozenset[Mark]
+    mends: frozenset[FindingKey]
 
 
-def settled(
-    graph: ChannelGraph, trials: Trials, rules: Mapping[str, Rule], offers: Sequence[Offer], most: int
-) -> dict[Mark, Edit | str]:
+def resolve_conflicts(
+    graph: ChannelGraph,
+    trials: FixTrials,
+    rules: Mapping[str, Rule],
+    offers: Sequence[SuggestedFix],
+    most: int,
+) -> dict[FindingKey, Edit | str]:
     """What is advised in the stead of edits that cannot be made together with those before them.
 
     That is the first of an edit's alternatives that can, else to ask again after those. No more than `most`
@@ -59,7 +63,7 @@ def settled(
     return trial.in_turn(offers, most)
 
 
-def is_put_off(fix: str) -> bool:
+def is_deferred(fix: str) -> bool:
     """Whether a fix is none by itself, but waits for that of another finding."""
     return fix.startswith(_MEND) and fix.endswith(_FIRST)
 
@@ -67,25 +71,25 @@ def is_put_off(fix: str) -> bool:
 class _Trial:
     """Copies of a channel with several edits each."""
 
-    def __init__(self, graph: ChannelGraph, trials: Trials, rules: Mapping[str, Rule]) -> None:
+    def __init__(self, graph: ChannelGraph, trials: FixTrials, rules: Mapping[str, Rule]) -> None:
         self._graph = graph
         self._trials = trials
         self._rules = rules
 
-    def whole(self, offers: Sequence[Offer]) -> Edit | None:
+    def whole(self, offers: Sequence[SuggestedFix]) -> Edit | None:
         """All edits as one, if they can be made together."""
         made: Edit | None = offers[0].edit
         for offer in offers[1:]:
-            made = merged(self._graph, made, offer.edit) if made is not None else None
-        mends = frozenset[Mark]().union(*(offer.mends for offer in offers))
+            made = merge_edits(self._graph, made, offer.edit) if made is not None else None
+        mends = frozenset[FindingKey]().union(*(offer.mends for offer in offers))
         return made if made is not None and self._is_good(made, mends, self._before) else None
 
-    def in_turn(self, offers: Sequence[Offer], most: int) -> dict[Mark, Edit | str]:
+    def in_turn(self, offers: Sequence[SuggestedFix], most: int) -> dict[FindingKey, Edit | str]:
         """Each edit after those before it, of equal ones the first: what has to be said otherwise."""
         first, *others = offers
         made, mends, kept = first.edit, first.mends, [first.mark]
         known = self._before | self._errors(made)
-        said: dict[Mark, Edit | str] = {}
+        said: dict[FindingKey, Edit | str] = {}
         for place, offer in enumerate(others, start=2):
             mends |= offer.mends
             fits = self._fitting(made, offer, mends, known) if place <= most else None
@@ -99,32 +103,32 @@ class _Trial:
         return said
 
     def _fitting(
-        self, made: Edit, offer: Offer, mends: frozenset[Mark], known: frozenset[str]
+        self, made: Edit, offer: SuggestedFix, mends: frozenset[FindingKey], known: frozenset[str]
     ) -> tuple[Edit, Edit] | None:
         """The first choice that can be made after others, and all of them with it."""
-        offered = (offer.edit, offer.edit.otherwise, offer.edit.instead)
+        offered = (offer.edit, offer.edit.alternative, offer.edit.fallback)
         for choice in (e for e in offered if isinstance(e, Edit)):
-            after = merged(self._graph, made, choice)
+            after = merge_edits(self._graph, made, choice)
             if after is not None and self._is_good(after, mends, known):
-                return choice._replace(otherwise=None), after
+                return choice._replace(alternative=None), after
         return None
 
-    def _said(self, offer: Offer, choice: Edit, made: Edit, kept: Sequence[Mark]) -> Edit:
+    def _said(self, offer: SuggestedFix, choice: Edit, made: Edit, kept: Sequence[FindingKey]) -> Edit:
         """A choice; one that is no good by itself is told, and made, after those it counts on."""
         if self._mends(choice, offer.mends):
             return choice
         return made._replace(text=f"{choice.text}, after {_named(kept)}")
 
-    def _is_good(self, edit: Edit, mends: frozenset[Mark], known: frozenset[str]) -> bool:
+    def _is_good(self, edit: Edit, mends: frozenset[FindingKey], known: frozenset[str]) -> bool:
         """Whether an edit mends what it is for, and breaks no rule but those that are known to be broken."""
         return self._mends(edit, mends) and self._errors(edit) <= known
 
-    def _mends(self, edit: Edit, mends: frozenset[Mark]) -> bool:
+    def _mends(self, edit: Edit, mends: frozenset[FindingKey]) -> bool:
         """Whether an edit harms nobody and leaves none of these findings."""
-        if self._trials.harm(edit) is not None:
+        if self._trials.regression(edit) is not None:
             return False
         asked = {rule for rule, *_ in mends}
-        found = {rule: self._trials.found(self._rules[rule], edit) for rule in asked}
+        found = {rule: self._trials.flaws_after(self._rules[rule], edit) for rule in asked}
         return mends.isdisjoint((rule, f.entry, f.place) for rule, flaws in found.items() for f in flaws)
 
     @cached_property
@@ -133,17 +137,19 @@ class _Trial:
 
     def _errors(self, edit: Edit) -> frozenset[str]:
         """The rules of which a channel would have errors after an edit."""
-        return frozenset(rule.id for rule in _strict() if any(map(_is_error, self._trials.found(rule, edit))))
+        return frozenset(
+            rule.id for rule in _strict() if any(map(_is_error, self._trials.flaws_after(rule, edit)))
+        )
 
 
 def _strict() -> Iterator[Rule]:
     """The rules about channels that have errors."""
-    return (rule for rule in rules_about({"channel"}) if rule.severity is Severity.ERROR)
+    return (rule for rule in rules_for_subjects({"channel"}) if rule.severity is Severity.ERROR)
 
 
 def _is_error(flaw: Flaw) -> bool:
     return flaw.severity in (None, Severity.ERROR)
 
 
-def _named(marks: Sequence[Mark]) -> str:
-    return listed((f"{rule} ({entry})" if entry else rule for rule, entry, _ in marks), _MOST_FIRST)
+def _named(marks: Sequence[FindingKey]) -> str:
+    return join_names((f"{rule} ({entry})" if entry else rule for rule, entry, _ in marks), _MOST_FIRST)

@@ -5,7 +5,7 @@ A reference is `[host[:port]/]path[:tag][@digest]`; without a host it is on Dock
 
 from __future__ import annotations
 
-__all__ = ["mended", "reference_fault"]
+__all__ = ["corrected_reference", "reference_error"]
 
 import re
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ _REMEMBERED: Final = 2**15
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def reference_fault(text: str) -> str | None:
+def reference_error(text: str) -> str | None:
     """Why a text is no image reference, or None if it is one. Releases share most of their images."""
     if _IDENTIFIER.fullmatch(text):
         return "64 hexadecimal digits are an image's id, not its name"
@@ -52,7 +52,7 @@ def reference_fault(text: str) -> str | None:
     return _digest_fault(found["digest"]) if found["digest"] else None
 
 
-def mended(text: str) -> str | None:
+def corrected_reference(text: str) -> str | None:
     """What was probably meant by a text that is no reference."""
     guess = text.strip()
     if len(guess) > _LONGEST_MENDED:
@@ -63,7 +63,7 @@ def mended(text: str) -> str | None:
     if not colon or "/" in tag:
         path, colon, tag = name, "", ""
     guess = f"{path.lower()}{colon}{tag}{at}{digest}"
-    return guess if reference_fault(guess) is None else None
+    return guess if reference_error(guess) is None else None
 
 
 def _split(text: str) -> tuple[str, str]:

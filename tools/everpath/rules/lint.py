@@ -1,63 +1,67 @@
-"""Asks every selected rule about every subject, and lets waivers speak."""
+"""Run the selected rules over catalogs and bundles, apply waivers and build the report."""
 
 from __future__ import annotations
 
 __all__ = [
-    "FOLDERS",
-    "GRAPH",
-    "DefinitionsOf",
-    "Judgement",
+    "BUNDLE_SUBJECTS",
+    "CATALOG_SUBJECTS",
+    "LintResult",
+    "PackageCrds",
     "Progress",
     "Report",
     "Selection",
-    "check",
-    "check_all",
-    "concluded",
-    "judge",
-    "judge_folders",
+    "build_report",
+    "lint",
+    "lint_bundle",
+    "lint_catalog",
 ]
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Package
-from everpath.resolvers import PolicyName, olm_v0, olm_v1
+from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.findings import Finding, Flaw, Severity
-from everpath.rules.fixes import Judged, traced
-from everpath.rules.registry import Rule, rules_about
-from everpath.rules.waivers import Standing, Waiver, waived
+from everpath.rules.fixes import Violation, verify_fixes
+from everpath.rules.registry import Rule, rules_for_subjects
+from everpath.rules.waivers import Waiver, WaiverUsage, apply_waivers
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import BundleCrds, Upgrade
     from everpath.model.bundle_contents import BundleFolder, PackageManifest, ValidationInput
 
-#: What rules about graphs look at, and what rules about the folders of bundles do.
-GRAPH: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
-FOLDERS: Final = frozenset({"catalog", "bundle", "bundle folder", "package file", "waiver"})
+#: The subjects of rules that `validate-graph` runs, and of those that `bundle validate` runs.
+CATALOG_SUBJECTS: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
+BUNDLE_SUBJECTS: Final = frozenset({"catalog", "bundle", "bundle folder", "package file", "waiver"})
+
+#: Called with the number of packages done, the number of all packages, and the name of the next one.
+Progress = Callable[[int, int, str], None]
+
+#: Returns the CRDs of a package by bundle name, without the bundles whose folder is unknown.
+PackageCrds = Callable[[Package], "BundleCrds"]
 
 
 class Selection(NamedTuple):
-    """Which rules to ask, and about which part of the catalog. Empty means all.
+    """The rules, packages and channels to lint. An empty set selects all.
 
-    `validators` are those of operator-framework/api that are asked besides the default ones.
+    `validators` are those of operator-framework/api to run in addition to the default ones.
     """
 
     rules: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
-    policy: PolicyName | None = None
-    subjects: frozenset[str] = GRAPH
+    policy: ResolverName | None = None
+    subjects: frozenset[str] = CATALOG_SUBJECTS
     validators: frozenset[str] = frozenset()
 
     def has_rule(self, rule: Rule) -> bool:
-        wanted = rule.subject in self.subjects and self._names(rule)
-        hurts = self.policy is None or rule.policy in (None, self.policy)
-        return wanted and hurts and rule.id not in self.ignored
-
-    def _names(self, rule: Rule) -> bool:
+        if rule.subject not in self.subjects or rule.id in self.ignored:
+            return False
+        if self.policy is not None and rule.policy not in (None, self.policy):
+            return False
         if self.rules:
             return rule.id in self.rules
         return not rule.is_optional or not self.validators.isdisjoint(rule.validators)
@@ -69,15 +73,40 @@ class Selection(NamedTuple):
         return not self.channels or name in self.channels
 
     def covers(self, waiver: Waiver) -> bool:
-        """Whether nothing a waiver is for was left out. A pattern may stand for names that were."""
+        """Whether the selection includes every finding that a waiver can match.
+
+        A pattern of the waiver can match names that are not selected.
+        """
         limits = ((self.packages, waiver.package), (self.channels, waiver.channel))
-        return all(not chosen or pattern in chosen for chosen, pattern in limits)
+        return all(not selected or pattern in selected for selected, pattern in limits)
+
+    def includes(self, finding: Finding) -> bool:
+        """Whether a finding is about a selected package and channel, or about input that was not readable.
+
+        An unreadable document may have been part of the selection.
+        """
+        if finding.unreadable:
+            return True
+        has_package = finding.package is None or self.has_package(finding.package)
+        return has_package and (finding.channel is None or self.has_channel(finding.channel))
+
+
+class LintResult(NamedTuple):
+    """The findings about a catalog, a part of one, or a bundle; and how much was linted."""
+
+    findings: tuple[Finding, ...]
+    packages: int = 0
+    channels: int = 0
+    entries: int = 0
+    bundles: int = 0
+    #: The packages of bundle folders: several folders can belong to one package.
+    bundle_packages: frozenset[str | None] = frozenset()
 
 
 class Report(NamedTuple):
-    """The findings of one run, sorted, and how much was looked at.
+    """The findings of a run in the order of the input, and how much was linted.
 
-    `bundles` is None where graphs were judged, and not the folders of bundles.
+    `bundles` is None if no bundle folders were linted.
     """
 
     findings: tuple[Finding, ...]
@@ -92,7 +121,7 @@ class Report(NamedTuple):
 
     @property
     def unreadable(self) -> bool:
-        """Whether some of the input could not be judged."""
+        """Whether a part of the input could not be read."""
         return any(f.unreadable for f in self.findings)
 
     @property
@@ -100,120 +129,7 @@ class Report(NamedTuple):
         return max((f.severity for f in self.findings), default=None)
 
 
-class Judgement(NamedTuple):
-    """What the rules say about a catalog or a part of it, and how much they looked at."""
-
-    findings: tuple[Finding, ...]
-    packages: int
-    channels: int = 0
-    entries: int = 0
-    bundles: int = 0
-
-
-Progress = Callable[[int, int, str], None]
-
-#: What the bundles of a package define, by the bundle's name; without those whose folder is not known.
-DefinitionsOf = Callable[[Package], "BundleCrds"]
-
-
-class _Seen:
-    """How much was looked at."""
-
-    def __init__(self) -> None:
-        self.packages = 0
-        self.channels = 0
-        self.entries = 0
-
-    def add(self, package: Package, selection: Selection) -> None:
-        channels = [c for c in package.channels if selection.has_channel(c.name)]
-        self.packages += 1
-        self.channels += len(channels)
-        self.entries += sum(len(c.entries) for c in channels)
-
-
-class _Run:
-    """The rules of one run, by subject."""
-
-    def __init__(self, selection: Selection, definitions: DefinitionsOf | None = None) -> None:
-        self.selection = selection
-        self.definitions = definitions
-        self.rules: dict[str, list[Rule]] = {}
-        for rule in rules_about(selection.subjects):
-            if selection.has_rule(rule):
-                self.rules.setdefault(rule.subject, []).append(rule)
-
-    def looks_for(self, waiver: Waiver) -> bool:
-        """Whether this run would meet every finding that a waiver may excuse."""
-        asked = any(waiver.rule in (rule.id, rule.name) for rules in self.rules.values() for rule in rules)
-        return asked and self.selection.covers(waiver)
-
-    def ask(
-        self,
-        subject: str,
-        thing: Catalog
-        | PackageGraph
-        | ChannelGraph
-        | Bundle
-        | Upgrade
-        | BundleFolder
-        | PackageManifest
-        | Standing,
-        package: str | None,
-        channel: str | None = None,
-        entry: str | None = None,
-    ) -> Iterator[Finding]:
-        for rule in self.rules.get(subject, ()):
-            for flaw in rule.check(thing):
-                yield _finding(rule, flaw, package, channel, entry)
-
-    def catalog(self, catalog: Catalog, seen: _Seen, progress: Progress | None) -> Iterator[Finding]:
-        """All findings about one catalog that concern the selection."""
-        yield from (f for f in self.ask("catalog", catalog, None) if _concerns(f, self.selection))
-        chosen = [p for p in catalog.packages if self.selection.has_package(p.name)]
-        for done, package in enumerate(chosen):
-            if progress:
-                progress(done, len(chosen), package.name)
-            seen.add(package, self.selection)
-            yield from (f for f in self.package(package) if _concerns(f, self.selection))
-
-    def package(self, package: Package) -> Iterator[Finding]:
-        graph = PackageGraph(package)
-        yield from self.ask("package", graph, package.name)
-        for channel in graph.channels:
-            if self.selection.has_channel(channel.name):
-                yield from self.channel(channel)
-        for bundle in package.bundles:
-            yield from self.ask("bundle", bundle, package.name, None, bundle.name)
-        if self.definitions is not None:
-            yield from self.upgrades(graph, self.definitions(package))
-
-    def upgrades(self, graph: PackageGraph, definitions: BundleCrds) -> Iterator[Finding]:
-        """All findings about what OLM's moves in the selected channels do to objects that people have."""
-        from everpath.crd_upgrade_safety import check_upgrades  # noqa: PLC0415 - only who gives the bundles pays for it
-
-        for upgrade in check_upgrades(_moves(graph, self.selection), definitions):
-            yield from self.ask("upgrade", upgrade, graph.package.name)
-
-    def validated(self, thing: ValidationInput) -> Iterator[Finding]:
-        """All findings about one bundle's folder, or one package file."""
-        folder, file = thing.folder, thing.package_manifest
-        package = folder.package if folder else file.package if file else None
-        entry = folder.name if folder else None
-        yield from self.ask("catalog", thing.catalog, package, None, entry)
-        for bundle in (b for p in thing.catalog.packages for b in p.bundles):
-            yield from self.ask("bundle", bundle, package, None, bundle.name)
-        if folder is not None:
-            yield from self.ask("bundle folder", folder, package, None, entry)
-        if file is not None:
-            yield from self.ask("package file", file, package)
-
-    def channel(self, graph: ChannelGraph) -> Iterator[Finding]:
-        found = [Judged(rule, flaw) for rule in self.rules.get("channel", ()) for flaw in rule.check(graph)]
-        for rule, flaw in traced(graph, found):
-            yield _finding(rule, flaw, graph.package.name, graph.name, None)
-
-
-def check(
+def lint(
     catalog: Catalog,
     selection: Selection | None = None,
     *,
@@ -221,97 +137,156 @@ def check(
     today: date | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Everything wrong with a catalog. Near-linear in its entries and edges.
+    """Lint a catalog. Near-linear in its entries and edges.
 
-    `today` decides whether a waiver has expired; without it none has.
+    A waiver that expired before `today` is reported and has no effect; without `today` none has expired.
     """
-    return check_all((catalog,), selection, waivers=waivers, today=today, progress=progress)
+    selection = selection or Selection()
+    result = lint_catalog(catalog, selection, progress)
+    return build_report([result], selection, waivers=waivers, today=today)
 
 
-def check_all(
-    catalogs: Iterable[Catalog],
-    selection: Selection | None = None,
-    *,
-    waivers: Iterable[Waiver] = (),
-    today: date | None = None,
-    progress: Progress | None = None,
-) -> Report:
-    """The same for several, each judged by itself, one after the other; a waiver is for all of them."""
-    asked = selection or Selection()
-    judgements = (judge(catalog, asked, progress) for catalog in catalogs)
-    return concluded(judgements, asked, waivers=waivers, today=today)
-
-
-def judge(
+def lint_catalog(
     catalog: Catalog,
     selection: Selection,
     progress: Progress | None = None,
-    definitions: DefinitionsOf | None = None,
-) -> Judgement:
-    """What the rules say about one catalog; about its upgrades only where `definitions` are given."""
-    seen = _Seen()
-    findings = tuple(_Run(selection, definitions).catalog(catalog, seen, progress))
-    return Judgement(findings, seen.packages, seen.channels, seen.entries)
+    package_crds: PackageCrds | None = None,
+) -> LintResult:
+    """Lint a catalog, or a part of one, without waivers. Upgrades of CRDs need `package_crds`."""
+    runner = _RuleRunner(selection)
+    findings = [f for f in runner.run("catalog", catalog, None) if selection.includes(f)]
+    packages = [p for p in catalog.packages if selection.has_package(p.name)]
+    channels = entries = 0
+    for done, package in enumerate(packages):
+        if progress is not None:
+            progress(done, len(packages), package.name)
+        graph = PackageGraph(package)
+        package_findings = runner.package_findings(graph)
+        findings += (f for f in package_findings if selection.includes(f))
+        if package_crds is not None:
+            crd_findings = runner.crd_findings(graph, package_crds(package))
+            findings += (f for f in crd_findings if selection.includes(f))
+        selected_channels = [c for c in package.channels if selection.has_channel(c.name)]
+        channels += len(selected_channels)
+        entries += sum(len(c.entries) for c in selected_channels)
+    return LintResult(tuple(findings), len(packages), channels, entries)
 
 
-def judge_folders(things: Iterable[ValidationInput], selection: Selection) -> Judgement:
-    """What the rules say about bundles as they stand in their folders. Near-linear in what they hold."""
-    run, packages, bundles = _Run(selection), set[str | None](), 0
-    findings: list[Finding] = []
-    for thing in things:
-        findings += run.validated(thing)
-        if thing.folder is not None:
-            packages.add(thing.folder.package)
-            bundles += 1
-    return Judgement(tuple(findings), len(packages), bundles=bundles)
+def lint_bundle(target: ValidationInput, selection: Selection) -> LintResult:
+    """Lint a bundle folder or a package manifest, without waivers. Near-linear in its size."""
+    runner = _RuleRunner(selection)
+    folder, manifest = target.folder, target.package_manifest
+    package = folder.package if folder else manifest.package if manifest else None
+    entry = folder.name if folder else None
+    findings = list(runner.run("catalog", target.catalog, package, entry=entry))
+    for bundle in (b for p in target.catalog.packages for b in p.bundles):
+        findings += runner.run("bundle", bundle, package, entry=bundle.name)
+    if manifest is not None:
+        findings += runner.run("package file", manifest, package)
+    if folder is None:
+        return LintResult(tuple(findings))
+    findings += runner.run("bundle folder", folder, package, entry=entry)
+    return LintResult(tuple(findings), bundles=1, bundle_packages=frozenset({package}))
 
 
-def concluded(
-    judgements: Iterable[Judgement],
+def build_report(
+    results: Sequence[LintResult],
     selection: Selection,
     *,
     waivers: Iterable[Waiver] = (),
     today: date | None = None,
 ) -> Report:
-    """The report on all that was judged, after waivers have spoken. Judgements may come in any order."""
-    run, heard = _Run(selection), list(judgements)
-    findings = [finding for judgement in heard for finding in judgement.findings]
-    kept, excused, standings = waived(findings, tuple(waivers), today, run.looks_for)
-    kept += (f for standing in standings for f in run.ask("waiver", standing, None))
+    """Apply waivers to lint results and sort the findings. The order of the results does not matter."""
+    runner = _RuleRunner(selection)
+    findings = [finding for result in results for finding in result.findings]
+    reported, waived, usages = apply_waivers(findings, tuple(waivers), today, runner.can_use)
+    reported += (finding for usage in usages for finding in runner.run("waiver", usage, None))
+    bundle_packages = frozenset[str | None]().union(*(result.bundle_packages for result in results))
     return Report(
-        findings=tuple(sorted(kept, key=lambda f: f.sort_key)),
-        packages=sum(judgement.packages for judgement in heard),
-        channels=sum(judgement.channels for judgement in heard),
-        entries=sum(judgement.entries for judgement in heard),
-        waived=tuple(sorted(excused, key=lambda f: f.sort_key)),
-        bundles=sum(j.bundles for j in heard) if "bundle folder" in selection.subjects else None,
+        findings=tuple(sorted(reported, key=lambda f: f.sort_key)),
+        packages=sum(result.packages for result in results) + len(bundle_packages),
+        channels=sum(result.channels for result in results),
+        entries=sum(result.entries for result in results),
+        waived=tuple(sorted(waived, key=lambda f: f.sort_key)),
+        bundles=sum(r.bundles for r in results) if "bundle folder" in selection.subjects else None,
     )
 
 
-def _moves(graph: PackageGraph, selection: Selection) -> dict[str, dict[str, tuple[tuple[str, str], ...]]]:
-    """Every step that OLM takes from one release to another, and in which channels."""
-    found: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {}
-    for channel in graph.channels:
-        if selection.has_channel(channel.name):
-            for policy, before, after in _steps(channel, selection.policy):
-                following = found.setdefault(before, {})
-                following[after] = (*following.get(after, ()), (policy, channel.name))
-    return found
+class _RuleRunner:
+    """The selected rules by subject."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self._rules: dict[str, list[Rule]] = {}
+        for rule in rules_for_subjects(selection.subjects):
+            if selection.has_rule(rule):
+                self._rules.setdefault(rule.subject, []).append(rule)
+
+    def can_use(self, waiver: Waiver) -> bool:
+        """Whether this run reports every finding that a waiver can match."""
+        rules = (rule for rules in self._rules.values() for rule in rules)
+        return any(waiver.rule in (rule.id, rule.name) for rule in rules) and self._selection.covers(waiver)
+
+    def run(
+        self,
+        subject: str,
+        target: Catalog | PackageGraph | Bundle | Upgrade | BundleFolder | PackageManifest | WaiverUsage,
+        package: str | None,
+        *,
+        entry: str | None = None,
+    ) -> Iterator[Finding]:
+        """Run the rules about a subject. `package` and `entry` are those of the target."""
+        for rule in self._rules.get(subject, ()):
+            for flaw in rule.check(target):
+                yield _to_finding(rule, flaw, package, entry=entry)
+
+    def package_findings(self, graph: PackageGraph) -> Iterator[Finding]:
+        """Lint a package, its selected channels and its bundles."""
+        package = graph.package
+        yield from self.run("package", graph, package.name)
+        for channel in graph.channels:
+            if self._selection.has_channel(channel.name):
+                yield from self._channel_findings(channel)
+        for bundle in package.bundles:
+            yield from self.run("bundle", bundle, package.name, entry=bundle.name)
+
+    def _channel_findings(self, graph: ChannelGraph) -> Iterator[Finding]:
+        violations = [
+            Violation(rule, flaw) for rule in self._rules.get("channel", ()) for flaw in rule.check(graph)
+        ]
+        for rule, flaw in verify_fixes(graph, violations):
+            yield _to_finding(rule, flaw, graph.package.name, graph.name)
+
+    def crd_findings(self, graph: PackageGraph, crds: BundleCrds) -> Iterator[Finding]:
+        """Lint the CRDs of every hop that OLM makes in the selected channels."""
+        from everpath.crd_upgrade_safety import check_upgrades  # noqa: PLC0415 - needs the bundles
+
+        # By installed version and next version: the resolvers and channels that make this hop.
+        hops: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {}
+        for channel in graph.channels:
+            if self._selection.has_channel(channel.name):
+                for resolver, before, after in _hops(channel, self._selection.policy):
+                    targets = hops.setdefault(before, {})
+                    targets[after] = (*targets.get(after, ()), (resolver, channel.name))
+        for upgrade in check_upgrades(hops, crds):
+            yield from self.run("upgrade", upgrade, graph.package.name)
 
 
-def _steps(channel: ChannelGraph, policy: PolicyName | None) -> Iterator[tuple[PolicyName, str, str]]:
-    """What the users of one policy, or of both, are moved to: by whom, from what, to what."""
+def _hops(channel: ChannelGraph, policy: ResolverName | None) -> Iterator[tuple[ResolverName, str, str]]:
+    """Yield resolver, installed entry and next entry for every hop of one resolver, or of both."""
     if policy != "v1":
-        for before, after in olm_v0.hops(channel).next.items():
+        for before, after in olm_v0.next_hops(channel).next.items():
             if after is not None:
                 yield "v0", before, after
     if policy != "v0":
-        for before, after in olm_v1.hops(channel).items():
+        for before, after in olm_v1.next_hops(channel).items():
             if after is not None:
                 yield "v1", before, after
 
 
-def _finding(rule: Rule, flaw: Flaw, package: str | None, channel: str | None, entry: str | None) -> Finding:
+def _to_finding(
+    rule: Rule, flaw: Flaw, package: str | None, channel: str | None = None, *, entry: str | None = None
+) -> Finding:
     return Finding(
         rule=rule.id,
         name=rule.name,
@@ -324,16 +299,5 @@ def _finding(rule: Rule, flaw: Flaw, package: str | None, channel: str | None, e
         because=tuple(map(str, flaw.because)),
         fix=None if flaw.fix is None else str(flaw.fix),
         unreadable=rule.unreadable,
-        other=flaw.other,
+        related=flaw.related,
     )
-
-
-def _concerns(finding: Finding, selection: Selection) -> bool:
-    """Whether a finding is about the part of the catalog that was asked for.
-
-    What could not be read concerns everybody: it may have been part of it.
-    """
-    if finding.unreadable:
-        return True
-    in_package = finding.package is None or selection.has_package(finding.package)
-    return in_package and (finding.channel is None or selection.has_channel(finding.channel))

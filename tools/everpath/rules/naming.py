@@ -8,10 +8,9 @@ from collections.abc import Iterator
 
 from everpath.graph import PackageGraph
 from everpath.model import Bundle
-from everpath.rules.bundle_versions import tolerated
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
-from everpath.versions import parse_or_none, version_suffix
+from everpath.versions import parse_or_none, parse_tolerant_or_none, version_suffix
 
 
 @bundle_rule("EP410", "name-and-version-differ", Severity.WARNING)
@@ -81,7 +80,11 @@ def folder_and_version_differ(graph: PackageGraph) -> Iterator[Flaw]:
     taken = {bundle.csv.folder for bundle in bundles if bundle.csv}
     for bundle in bundles:
         csv = bundle.csv
-        if csv is None or tolerated(csv.folder) is None or csv.folder in (csv.version, f"v{csv.version}"):
+        if (
+            csv is None
+            or parse_tolerant_or_none(csv.folder) is None
+            or csv.folder in (csv.version, f"v{csv.version}")
+        ):
             continue
         raised = f"raise spec.version to {csv.folder} and let the name end in .v{csv.folder}"
         yield Flaw(

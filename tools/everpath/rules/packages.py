@@ -20,11 +20,11 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package, Place, Problem, UpdateMode
-from everpath.rules.bundle_versions import by_version, lacks_annotations
-from everpath.rules.dns_names import label_fault
+from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
+from everpath.rules.dns_names import label_error
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, package_rule
-from everpath.wording import Nearby, listed, plural, shown
+from everpath.wording import NameSuggestions, display_name, join_names, plural
 
 _DEFAULT_KEY: Final = "operators.operatorframework.io.bundle.channel.default.v1"
 _FILE: Final = "metadata/annotations.yaml"
@@ -36,7 +36,7 @@ def package_name(graph: PackageGraph) -> Iterator[Flaw]:
 
     opm refuses the catalog, and OLM makes labels and objects of the name. Cost: one look at the name.
     """
-    fault = label_fault(graph.name)
+    fault = label_error(graph.name)
     for declaration in graph.package.declarations if fault else ():
         yield Flaw(
             declaration.place.at("name"),
@@ -61,7 +61,7 @@ def duplicate_package(graph: PackageGraph) -> Iterator[Flaw]:
             f"the package {graph.name} is declared {plural(len(declarations), 'time')}",
             because=(f"it is also declared in {declarations[0].place.file}", "opm refuses the catalog"),
             fix="keep one olm.package document",
-            other=declarations[0].place,
+            related=declarations[0].place,
         )
 
 
@@ -84,8 +84,8 @@ def no_default_channel(graph: PackageGraph) -> Iterator[Flaw]:
     if len(graph.by_name) > 1 or _is_rendered(package):
         yield Flaw(
             package.place,
-            f"the package {shown(graph.name)} names no default channel; "
-            f"it has {listed(sorted(graph.by_name))}",
+            f"the package {display_name(graph.name)} names no default channel; "
+            f"it has {join_names(sorted(graph.by_name))}",
             because=("a Subscription that names no channel has nothing to follow; opm refuses the catalog",),
             fix=_default_set(package, _best_channel(graph)),
             severity=Severity.WARNING if package.is_one_release else None,
@@ -105,7 +105,7 @@ def _default_set(package: Package, channel: str) -> str:
 
 def _best_channel(graph: PackageGraph) -> str:
     """A channel with the highest release; with the highest pre-release, if there is nothing else."""
-    ranked = sorted(by_version(graph.package.bundles), key=lambda pair: not pair[0].is_prerelease)
+    ranked = sorted(sort_by_version(graph.package.bundles), key=lambda pair: not pair[0].is_prerelease)
     held = [c for _, bundle in ranked[-1:] for c in graph.channels_by_entry.get(bundle.name, ())]
     return (held or sorted(graph.by_name))[0]
 
@@ -121,18 +121,18 @@ def default_channel_absent(graph: PackageGraph) -> Iterator[Flaw]:
         default = declaration.default_channel
         if not default or default in graph.by_name or not graph.by_name:
             continue
-        meant = Nearby(list(graph.by_name)).meant(default)
+        meant = NameSuggestions(list(graph.by_name)).suggest(default)
         yield Flaw(
             declaration.place.at("defaultChannel"),
             f"the default channel {default!r} of {graph.name} does not exist",
-            because=(f"the package has {listed(sorted(graph.by_name))}", "opm refuses the catalog"),
+            because=(f"the package has {join_names(sorted(graph.by_name))}", "opm refuses the catalog"),
             fix=f"did you mean {meant}?" if meant else _named_default(graph, default),
         )
 
 
 def _named_default(graph: PackageGraph, default: str) -> str:
     names = sorted(filter(None, graph.by_name))
-    return f"name one of {listed(names)}" if names else f"call the channel without a name {default}"
+    return f"name one of {join_names(names)}" if names else f"call the channel without a name {default}"
 
 
 @package_rule("EP105", "no-channels", Severity.ERROR)
@@ -165,7 +165,7 @@ def undeclared_package(catalog: Catalog) -> Iterator[Flaw]:
     that may be the declaration, and the fix says so. Cost: one look at each package; a comparison
     of names for those that miss.
     """
-    declared = Nearby([p.name for p in catalog.packages if p.declarations])
+    declared = NameSuggestions([p.name for p in catalog.packages if p.declarations])
     torn = {_folder(problem.place) for problem in catalog.problems if _hides_a_document(problem)}
     for package in catalog.packages:
         if package.declarations or not (package.channels or package.bundles):
@@ -173,12 +173,12 @@ def undeclared_package(catalog: Catalog) -> Iterator[Flaw]:
         parts = [f"channel {c.name}" for c in package.channels] + [
             f"bundle {b.name}" for b in package.bundles
         ]
-        meant = declared.meant(package.name) if package.name else None
+        meant = declared.suggest(package.name) if package.name else None
         named = f"the package {package.name}, which nobody declares" if package.name else "no package"
         yield Flaw(
             package.place.at("package"),
             f"{plural(len(parts), 'document')} belong{'s' if len(parts) == 1 else ''} to {named}",
-            because=(listed(parts), "opm refuses the catalog"),
+            because=(join_names(parts), "opm refuses the catalog"),
             fix=f"did you mean {meant}?" if meant else _declaration(package, torn),
             package=package.name,
         )
@@ -238,7 +238,7 @@ def default_channel_left_behind(graph: PackageGraph) -> Iterator[Flaw]:
     """
     package, default = graph.package, graph.by_name.get(graph.package.default_channel)
     is_rendered = _is_rendered(package)
-    ranked = [(v, b) for v, b in by_version(package.bundles) if not (is_rendered and v.is_prerelease)]
+    ranked = [(v, b) for v, b in sort_by_version(package.bundles) if not (is_rendered and v.is_prerelease)]
     if default is None or not ranked:
         return
     version, newest = ranked[-1]
@@ -248,7 +248,7 @@ def default_channel_left_behind(graph: PackageGraph) -> Iterator[Flaw]:
     yield Flaw(
         newest.place,
         f"{newest.name}, the highest version, is not in the default channel {default.name}",
-        because=(f"{version} is only in {listed(elsewhere)}", f"new users get {_best(default.heads)}"),
+        because=(f"{version} is only in {join_names(elsewhere)}", f"new users get {_best(default.heads)}"),
         fix=f"if it is for everybody, release it to {default.name} too{_edge_to(default, package)}; if it is "
         "of another line, leave it and waive this",
         entry=newest.name,
@@ -265,7 +265,7 @@ def _edge_to(channel: ChannelGraph, package: Package) -> str:
 
 
 def _best(heads: tuple[str, ...]) -> str:
-    return listed(heads) or "nothing"
+    return join_names(heads) or "nothing"
 
 
 @package_rule("EP114", "default-channel-changed", Severity.NOTE)
@@ -275,7 +275,7 @@ def default_channel_changed(graph: PackageGraph) -> Iterator[Flaw]:
     Users who installed without naming a channel stay in the one that was the default then.
     Cost: one sort of the bundles.
     """
-    named = [(b, b.csv) for _, b in by_version(graph.package.bundles) if b.csv and b.csv.default_channel]
+    named = [(b, b.csv) for _, b in sort_by_version(graph.package.bundles) if b.csv and b.csv.default_channel]
     changes = [
         (bundle, after, before.default_channel)
         for (_, before), (bundle, after) in pairwise(named)

@@ -180,7 +180,7 @@ def gvk_twice(bundle: Bundle) -> Iterator[Flaw]:
     installs it. A bundle that requires its own API is a warning: OLM v1 rejects every bundle with a
     requirement. An API that is required twice is a note. Cost: one look-up a property.
     """
-    for api, stated in olm_v0.provided_twice(bundle):
+    for api, stated in olm_v0.repeated_apis(bundle):
         yield Flaw(
             stated.place,
             f"OLM v0 never installs {bundle.name}: it provides {api} twice",
@@ -198,10 +198,10 @@ def _requirement_flaws(bundle: Bundle) -> Iterator[Flaw]:
     required = list(bundle.properties_of("olm.gvk.required"))
     if not required:
         return
-    provided = {olm_v0.gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
+    provided = {olm_v0.parse_gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
     seen: set[Gvk] = set()
     for stated in required:
-        api = olm_v0.gvk(stated.value)
+        api = olm_v0.parse_gvk(stated.value)
         if api is None:
             continue
         if api in seen:

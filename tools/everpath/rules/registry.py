@@ -9,14 +9,14 @@ from __future__ import annotations
 __all__ = [
     "Rule",
     "all_rules",
+    "bundle_folder_rule",
     "bundle_rule",
     "catalog_rule",
     "channel_rule",
-    "contents_rule",
     "find_rules",
     "package_file_rule",
     "package_rule",
-    "rules_about",
+    "rules_for_subjects",
     "upgrade_rule",
     "waiver_rule",
 ]
@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog
-from everpath.resolvers import PolicyName
+from everpath.resolvers import ResolverName
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.waivers import Standing
+from everpath.rules.waivers import WaiverUsage
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import Upgrade
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         "Upgrade",
         "BundleFolder",
         "PackageManifest",
-        Standing,
+        WaiverUsage,
     )
     Check = Callable[[S], Iterator[Flaw]]
 
@@ -74,12 +74,12 @@ class Rule(NamedTuple):
     subject: Subject
     docstring: str
     check: Callable[..., Iterator[Flaw]]
-    policy: PolicyName | None = None
+    policy: ResolverName | None = None
     unreadable: bool = False
     validators: tuple[str, ...] = ()
 
     @property
-    def law(self) -> str:
+    def description(self) -> str:
         """What it demands and why, as its function says it."""
         from inspect import cleandoc  # noqa: PLC0415 - takes longer than most rules, and few ask for laws
 
@@ -88,7 +88,7 @@ class Rule(NamedTuple):
     @property
     def summary(self) -> str:
         """The first sentence of the law."""
-        return self.law.partition("\n\n")[0].replace("\n", " ")
+        return self.description.partition("\n\n")[0].replace("\n", " ")
 
     @property
     def is_optional(self) -> bool:
@@ -113,7 +113,7 @@ def _decorator(  # noqa: PLR0913 - what a rule is made of
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
     unreadable: bool = False,
     validators: tuple[str, ...] = (),
 ) -> Callable[[Check[S]], Check[S]]:
@@ -130,7 +130,7 @@ def catalog_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
     unreadable: bool = False,
 ) -> Callable[[Check[Catalog]], Check[Catalog]]:
     """A rule asked once, of everything that was read."""
@@ -142,7 +142,7 @@ def package_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[PackageGraph]], Check[PackageGraph]]:
     """A rule asked of each package."""
     return _decorator("package", id, name, severity, policy=policy)
@@ -153,7 +153,7 @@ def channel_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[ChannelGraph]], Check[ChannelGraph]]:
     """A rule asked of each channel."""
     return _decorator("channel", id, name, severity, policy=policy)
@@ -164,13 +164,13 @@ def bundle_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[Bundle]], Check[Bundle]]:
     """A rule asked of each bundle."""
     return _decorator("bundle", id, name, severity, policy=policy)
 
 
-def contents_rule(
+def bundle_folder_rule(
     id: str,  # noqa: A002
     name: str,
     severity: Severity,
@@ -195,7 +195,7 @@ def upgrade_rule(
     name: str,
     severity: Severity,
     *,
-    policy: PolicyName | None = None,
+    policy: ResolverName | None = None,
 ) -> Callable[[Check[Upgrade]], Check[Upgrade]]:
     """A rule asked of each two releases OLM moves between, where their definitions are known."""
     return _decorator("upgrade", id, name, severity, policy=policy)
@@ -205,7 +205,7 @@ def waiver_rule(
     id: str,  # noqa: A002
     name: str,
     severity: Severity,
-) -> Callable[[Check[Standing]], Check[Standing]]:
+) -> Callable[[Check[WaiverUsage]], Check[WaiverUsage]]:
     """A rule asked of each waiver, after all others."""
     return _decorator("waiver", id, name, severity)
 
@@ -218,7 +218,7 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(_RULES[i] for i in sorted(_RULES))
 
 
-def rules_about(subjects: Container[str]) -> tuple[Rule, ...]:
+def rules_for_subjects(subjects: Container[str]) -> tuple[Rule, ...]:
     """The rules about some subjects, by id. Those about folders are imported only if they are among them."""
     from everpath.rules import load_rules  # noqa: PLC0415 - rule modules import this one
 

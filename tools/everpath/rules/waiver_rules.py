@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import waiver_rule
-from everpath.rules.waivers import Standing
+from everpath.rules.waivers import WaiverUsage
 
 
 @waiver_rule("EP901", "unused-waiver", Severity.WARNING)
-def unused_waiver(standing: Standing) -> Iterator[Flaw]:
+def unused_waiver(standing: WaiverUsage) -> Iterator[Flaw]:
     """Every waiver excuses a finding.
 
     One that excuses nothing would silence the next, unrelated fault of its kind. It is not reported when
@@ -29,7 +29,7 @@ def unused_waiver(standing: Standing) -> Iterator[Flaw]:
 
 
 @waiver_rule("EP902", "expired-waiver", Severity.ERROR)
-def expired_waiver(standing: Standing) -> Iterator[Flaw]:
+def expired_waiver(standing: WaiverUsage) -> Iterator[Flaw]:
     """No waiver is older than the date its author gave it.
 
     What it excused is reported again; the date was set so that somebody looks.

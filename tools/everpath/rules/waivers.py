@@ -6,7 +6,7 @@ exceptions must not outlive what they excuse.
 
 from __future__ import annotations
 
-__all__ = ["Standing", "Waiver", "waived"]
+__all__ = ["Waiver", "WaiverUsage", "apply_waivers"]
 
 import re
 from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ class Waiver(NamedTuple):
     entry: str = ""
     expires: date | None = None
 
-    def excuses(self, finding: Finding) -> bool:
+    def matches(self, finding: Finding) -> bool:
         return self.rule in (finding.rule, finding.name) and all(
             not pattern or _matches(pattern, value or "")
             for pattern, value in (
@@ -59,7 +59,7 @@ def _matches(pattern: str, name: str) -> bool:
     return fnmatchcase(name, pattern) if _WILDCARD.search(pattern) else name == pattern
 
 
-class Standing(NamedTuple):
+class WaiverUsage(NamedTuple):
     """How a waiver fared in one run; unused is one that excuses nothing though it might have."""
 
     waiver: Waiver
@@ -67,12 +67,12 @@ class Standing(NamedTuple):
     has_expired: bool
 
 
-def waived(
+def apply_waivers(
     findings: Iterable[Finding],
     waivers: tuple[Waiver, ...],
     today: date | None,
     was_looked_for: Callable[[Waiver], bool],
-) -> tuple[list[Finding], list[Finding], list[Standing]]:
+) -> tuple[list[Finding], list[Finding], list[WaiverUsage]]:
     """Findings that remain, findings that are excused, and how each waiver stands after that."""
     register = _Register(w for w in waivers if not w.has_expired(today))
     used: set[Waiver] = set()
@@ -85,11 +85,11 @@ def waived(
         else:
             used.add(excuse)
             excused.append(finding)
-    standings: list[Standing] = []
+    standings: list[WaiverUsage] = []
     for waiver in waivers:
         has_expired = waiver.has_expired(today)
         is_unused = not has_expired and waiver not in used and was_looked_for(waiver)
-        standings.append(Standing(waiver, is_unused, has_expired))
+        standings.append(WaiverUsage(waiver, is_unused, has_expired))
     return kept, excused, standings
 
 
@@ -117,7 +117,7 @@ class _Register:
             for lengths, shelf in self._shelves.get(rule, {}).items()
             for candidate in shelf.get(_beginnings(names, lengths), ())
         )
-        found = ((place, waiver) for place, waiver in alike if waiver.excuses(finding))
+        found = ((place, waiver) for place, waiver in alike if waiver.matches(finding))
         return next((waiver for _, waiver in sorted(found)), None)
 
 

@@ -1,13 +1,22 @@
-"""What OLM does to a cluster: for every installed version the next hop, the whole walk, and where it ends.
+"""Simulation: what OLM v0 and v1 do to clusters on every version of a package.
 
-The policies answer one question or all next hops of a channel; here their answers become walks, and walks
-become rows that say in words how they end.
+`simulate_package` yields a `ChannelResult` for each channel: the upgrade path of every installed version
+under both resolvers. A `Scenario` selects new installations, channel switches and resolvers.
 """
 
 from __future__ import annotations
 
-__all__ = ["Asked", "Line", "Row", "Scenario", "Sheet", "Terms", "released", "rows", "sheets"]
+__all__ = [
+    "ChannelResult",
+    "ClusterExtensionOptions",
+    "InstalledResult",
+    "InstalledVersion",
+    "Scenario",
+    "all_paths",
+    "find_installed",
+    "simulate_package",
+]
 
-from everpath.simulate.asked import Asked, released
-from everpath.simulate.rows import Line, Row, Sheet, rows
-from everpath.simulate.scenario import Scenario, Terms, sheets
+from everpath.simulate.installed import InstalledVersion, find_installed
+from everpath.simulate.results import ChannelResult, InstalledResult, all_paths
+from everpath.simulate.scenario import ClusterExtensionOptions, Scenario, simulate_package

@@ -1,30 +1,29 @@
-"""What is asked: who has what installed, what they do, and of which resolver; and the sheets that answer."""
+"""What is simulated, and the simulation of one package."""
 
 from __future__ import annotations
 
-__all__ = ["Scenario", "Terms", "sheets"]
+__all__ = ["ClusterExtensionOptions", "Scenario", "simulate_package"]
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.resolvers import PolicyName
-from everpath.resolvers.extensions import Extension, Source
-from everpath.resolvers.offers import as_served
-from everpath.simulate.asked import Asked
-from everpath.simulate.rows import Line, Row, Sheet
-from everpath.simulate.spanning import Spanning
-from everpath.simulate.stream import Stream
-from everpath.simulate.ways import Book
+from everpath.resolvers import ResolverName
+from everpath.resolvers.catalog_candidates import served_package
+from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
+from everpath.simulate.cluster_extension_paths import ClusterExtensionPaths
+from everpath.simulate.installed import InstalledVersion
+from everpath.simulate.results import ChannelResult, InstalledResult
+from everpath.upgrade_paths import ChannelPaths, PathInterner, UpgradePath
 
 
-class Terms(NamedTuple):
-    """What a ClusterExtension says beyond its package; `channels` None: each channel, one at a time.
+class ClusterExtensionOptions(NamedTuple):
+    """Fields of `spec.source.catalog` of a ClusterExtension besides the package.
 
-    An empty list of channels is what OLM v1 takes it for: all of them.
+    `channels` None: one ClusterExtension for each channel. Empty: OLM v1 uses all channels.
     """
 
     channels: tuple[str, ...] | None = None
@@ -33,165 +32,180 @@ class Terms(NamedTuple):
 
 
 class Scenario(NamedTuple):
-    """What is asked of every channel. At most one of `fresh`, `starting` and `switching` is set.
+    """What is simulated in every channel. At most one of `new_install`, `starting_csv`, `is_switch` is set.
 
-    `channels`: only these; of somebody who switches, those that are left, and `targets` those that are
-    joined. Empty: all.
+    `channels` limits the channels; empty: all. In a channel switch clusters leave `channels` and join
+    `targets`.
     """
 
-    policies: tuple[PolicyName, ...] = ("v0", "v1")
+    resolvers: tuple[ResolverName, ...] = ("v0", "v1")
     channels: frozenset[str] = frozenset()
-    fresh: bool = False
-    starting: str | None = None
-    switching: bool = False
+    new_install: bool = False
+    starting_csv: str | None = None
+    is_switch: bool = False
     targets: frozenset[str] = frozenset()
-    terms: Terms = Terms()
+    options: ClusterExtensionOptions = ClusterExtensionOptions()
 
 
-def sheets(
-    sources: Sequence[Source],
+def simulate_package(
+    catalogs: Sequence[ClusterCatalog],
     scenario: Scenario,
-    asked: Sequence[Asked] | None = None,
+    installed: Sequence[InstalledVersion] | None = None,
     *,
-    named: bool = False,
-) -> Iterator[Sheet]:
-    """One package: a sheet for each channel of each catalog that has it.
+    with_catalog_names: bool = False,
+) -> Iterator[ChannelResult]:
+    """Simulate one package: yield a result for each channel of each catalog that has the package.
 
-    `asked` limits the answers to something installed. `named`: there are other catalogs, so say which.
-    Cost: near-linear in entries and in the stops of their walks.
+    `installed` limits the result to these versions. `with_catalog_names` is set if the run has several
+    catalogs. Cost: near-linear in the entries and the hops of their paths.
 
-    Of what a package says twice OLM v1 takes the last, and OLM v0 is shown with the first: opm refuses it.
+    If a package declares something twice, OLM v1 uses the last declaration. OLM v0 is simulated with the
+    first one, because opm rejects such a catalog.
     """
-    if any(source.package is not None for source in sources):
-        yield from _Package(sources, scenario, asked, named).sheets()
+    if any(catalog.package is not None for catalog in catalogs):
+        yield from _PackageSimulation(catalogs, scenario, installed, with_catalog_names).results()
 
 
-@dataclass
-class _Package:
+class _PackageSimulation:
     """One package in all catalogs that have it."""
 
-    sources: Sequence[Source]
-    scenario: Scenario
-    asked: Sequence[Asked] | None
-    named: bool
-    _spanning: dict[tuple[str, ...], Spanning] = field(default_factory=dict)
-    _told: set[Row | None] = field(default_factory=set)
-    _ranked: dict[PackageGraph, Mapping[str, int]] = field(default_factory=dict)
-    _served: dict[PackageGraph, PackageGraph] = field(default_factory=dict)
+    def __init__(
+        self,
+        catalogs: Sequence[ClusterCatalog],
+        scenario: Scenario,
+        installed: Sequence[InstalledVersion] | None,
+        with_catalog_names: bool,
+    ) -> None:
+        self.catalogs = catalogs
+        self.scenario = scenario
+        self.installed = installed
+        self.with_catalog_names = with_catalog_names
+        packages = [catalog.package for catalog in catalogs if catalog.package is not None]
+        self._name = packages[0].name
+        self._served = {package: served_package(package) for package in packages}
+        self._extensions: dict[tuple[str, ...], ClusterExtensionPaths] = {}
+        self._reported_v1: set[UpgradePath | None] = set()
+        self._ranks: dict[PackageGraph, Mapping[str, int]] = {}
 
-    def __post_init__(self) -> None:
-        packages = [source.package for source in self.sources if source.package is not None]
-        self._served = {package: as_served(package) for package in packages}
-
-    def sheets(self) -> Iterator[Sheet]:
-        if self.scenario.terms.channels is not None:
-            yield self._joint(self.scenario.terms.channels)
+    def results(self) -> Iterator[ChannelResult]:
+        if self.scenario.options.channels is not None:
+            yield self._joint_result(self.scenario.options.channels)
             return
-        wanted = self.scenario.targets if self.scenario.switching else self.scenario.channels
-        for source in self.sources:
-            package = source.package
-            for name in sorted(package.by_name) if package is not None else ():
-                if not wanted or name in wanted:
-                    assert package is not None  # it has a channel
-                    yield self._sheet(source, package, package.by_name[name])
+        selected = self.scenario.targets if self.scenario.is_switch else self.scenario.channels
+        for catalog in self.catalogs:
+            if catalog.package is not None:
+                for name in sorted(catalog.package.by_name):
+                    if not selected or name in selected:
+                        yield self._channel_result(catalog, catalog.package, catalog.package.by_name[name])
 
-    @property
-    def name(self) -> str:
-        return next(source.package.name for source in self.sources if source.package is not None)
-
-    def _sheet(self, source: Source, package: PackageGraph, graph: ChannelGraph) -> Sheet:
-        book = Book()
-        v0 = Stream.v0(graph, book) if "v0" in self.scenario.policies else None
-        served = self._served[package]
-        v1 = self._v1(served, served.by_name[graph.name], book) if self._asks_v1 else None
-        origins = self._origins(package, graph) if self.scenario.switching else {}
-        catalog = source.name if self.named else None
-        lines = []
-        for asked in self._questions(package, graph, origins):
-            left = origins.get(asked.name, ()) if asked is not None else ()
-            row0 = v0.row(self._at_first(package, asked), self.scenario.starting) if v0 is not None else None
-            if row0 is not None:
-                row0 = self._placed(row0, source, left)._replace(catalog=catalog)
-            row1 = self._placed(v1.row(asked), source, left) if v1 is not None else None
-            lines.append(Line(asked.name if asked is not None else None, row0, row1))
-        if v0 is None and len(self.sources) > 1:
-            lines = [line for line in lines if self._is_news(line)]
+    def _channel_result(
+        self, catalog: ClusterCatalog, package: PackageGraph, graph: ChannelGraph
+    ) -> ChannelResult:
+        scenario, interner = self.scenario, PathInterner()
+        v0 = ChannelPaths(package, graph, "v0", interner=interner) if "v0" in scenario.resolvers else None
+        v1 = None
+        if "v1" in scenario.resolvers and scenario.starting_csv is None:  # a ClusterExtension has none
+            v1 = self._v1_paths(self._served[package], graph.name, interner)
+        origins = self._origins(package, graph) if scenario.is_switch else {}
+        catalog_name = catalog.name if self.with_catalog_names else None
+        results = []
+        for installed in self._installed_versions(package, graph, origins):
+            name = installed.name if installed is not None else None
+            left = origins.get(name, ()) if name is not None else ()
+            path_v0 = path_v1 = None
+            if v0 is not None:
+                stated = self._first_declared(package, installed)
+                path_v0 = v0.path(
+                    stated.as_bundle("v0") if stated is not None else None, scenario.starting_csv
+                )
+                path_v0 = self._with_context(path_v0, catalog, left)
+                path_v0 = replace(path_v0, catalog=catalog_name) if catalog_name is not None else path_v0
+            if v1 is not None:
+                path_v1 = v1.path(installed.as_bundle("v1") if installed is not None else None)
+                path_v1 = self._with_context(path_v1, catalog, left)
+            results.append(InstalledResult(name, path_v0, path_v1))
+        if v0 is None and len(self.catalogs) > 1:
+            # OLM v1 alone: the same path is not repeated for every catalog.
+            results = [result for result in results if self._is_unreported(result.v1)]
         is_default = graph.name == package.package.default_channel
-        return Sheet(package.name, graph.name, graph, tuple(lines), self._versions, catalog, is_default)
+        return ChannelResult(
+            package.name, graph.name, graph, tuple(results), self._versions, catalog_name, is_default
+        )
 
-    def _at_first(self, package: PackageGraph, asked: Asked | None) -> Asked | None:
-        """Something installed, of the version that the first document of its own catalog gives it."""
-        if asked is None or asked.name not in package.channels_by_entry:
-            return asked
-        return _entry(package, asked.name) if asked == self._entry(package, asked.name) else asked
+    def _is_unreported(self, path: UpgradePath | None) -> bool:
+        is_new = path not in self._reported_v1
+        self._reported_v1.add(path)
+        return is_new
 
-    def _entry(self, package: PackageGraph, name: str) -> Asked:
-        """An entry, of the version that its catalog gives it, or else one of the others."""
-        found = _entry(self._served[package], name)
+    def _v1_paths(
+        self, package: PackageGraph, channel: str, interner: PathInterner
+    ) -> ChannelPaths | ClusterExtensionPaths:
+        options = self.scenario.options
+        if len(self.catalogs) == 1 and not options.version_range and not options.self_certified:
+            return ChannelPaths(package, package.by_name[channel], "v1", interner=interner)
+        return self._extension_paths((channel,), channel)
+
+    def _extension_paths(self, channels: tuple[str, ...], label: str) -> ClusterExtensionPaths:
+        if channels not in self._extensions:
+            options = self.scenario.options
+            extension = ClusterExtension(self._name, channels, options.version_range, options.self_certified)
+            served = [c._replace(package=self._served[c.package]) if c.package else c for c in self.catalogs]
+            self._extensions[channels] = ClusterExtensionPaths(served, extension, label)
+        return self._extensions[channels]
+
+    def _with_context(
+        self, path: UpgradePath, catalog: ClusterCatalog, origins: tuple[str, ...]
+    ) -> UpgradePath:
+        if self.with_catalog_names and not path.sources:
+            return replace(path, origins=origins, sources=(catalog.name,) * len(path.hops))
+        return replace(path, origins=origins) if origins else path
+
+    def _first_declared(
+        self, package: PackageGraph, installed: InstalledVersion | None
+    ) -> InstalledVersion | None:
+        """Return the entry with the version of its first declaration; other versions as they are."""
+        if installed is None or installed.name not in package.channels_by_entry:
+            return installed
+        if installed == self._entry(package, installed.name):
+            return _stated_entry(package, installed.name)
+        return installed
+
+    def _entry(self, package: PackageGraph, name: str) -> InstalledVersion:
+        """Return an entry with the version that its catalog states, or else another catalog."""
+        found = _stated_entry(self._served[package], name)
         if found.version is not None or len(self._served) == 1:
             return found
-        others = (_entry(other, name) for other in self._served.values())
+        others = (_stated_entry(other, name) for other in self._served.values())
         return next((other for other in others if other.version is not None), found)
 
-    def _is_news(self, line: Line) -> bool:
-        """Whether no sheet of another catalog has it. OLM v1, if nobody else is asked, is told of once."""
-        known = line.v1 in self._told
-        self._told.add(line.v1)
-        return not known
-
-    @property
-    def _asks_v1(self) -> bool:
-        """A ClusterExtension has no startingCSV."""
-        return "v1" in self.scenario.policies and self.scenario.starting is None
-
-    def _placed(self, row: Row, source: Source, origins: tuple[str, ...]) -> Row:
-        """The row with what the run as a whole knows."""
-        if self.named and not row.sources:
-            return row._replace(origins=origins, sources=(source.name,) * len(row.way))
-        return row._replace(origins=origins) if origins else row
-
-    def _v1(self, package: PackageGraph, graph: ChannelGraph, book: Book) -> Stream | Spanning:
-        """In bulk, where nothing beside the channel counts."""
-        terms = self.scenario.terms
-        if len(self.sources) == 1 and not terms.version_range and not terms.self_certified:
-            return Stream.v1(package, graph, book)
-        return self._extension((graph.name,), graph.name)
-
-    def _extension(self, channels: tuple[str, ...], label: str) -> Spanning:
-        if channels not in self._spanning:
-            terms = self.scenario.terms
-            wanted = Extension(self.name, channels, terms.version_range, terms.self_certified)
-            sources = [s._replace(package=self._served[s.package]) if s.package else s for s in self.sources]
-            self._spanning[channels] = Spanning(sources, wanted, label)
-        return self._spanning[channels]
-
-    def _questions(
+    def _installed_versions(
         self, package: PackageGraph, graph: ChannelGraph, origins: Mapping[str, tuple[str, ...]]
-    ) -> Iterator[Asked | None]:
-        """Who is asked about in a channel, the newest first."""
+    ) -> Iterator[InstalledVersion | None]:
+        """Yield the versions whose paths are simulated in a channel, the newest first."""
+        scenario = self.scenario
         entries = self._entries(package, graph)
-        if self.scenario.fresh or self.scenario.starting is not None:
+        if scenario.new_install or scenario.starting_csv is not None:
             yield None
-        elif self.scenario.switching:
-            chosen = {asked.name for asked in self.asked} if self.asked is not None else None
-            names = [name for name in origins if chosen is None or name in chosen]
+        elif scenario.is_switch:
+            selected = {each.name for each in self.installed} if self.installed is not None else None
+            names = [name for name in origins if selected is None or name in selected]
             yield from (self._entry(package, name) for name in self._newest_first(package, names))
-            yield from (a for a in self.asked or () if self._is_homeless(a))
-        elif self.asked is None:
+            yield from (each for each in self.installed or () if self._is_in_no_channel(each))
+        elif self.installed is None:
             yield from (self._entry(package, name) for name in self._newest_first(package, entries))
         else:
-            # Who names a channel wants its answer, also about something that is not in it.
-            everybody = bool(self.scenario.channels)
-            yield from (a for a in self.asked if everybody or a.name in entries or self._is_homeless(a))
+            for each in self.installed:
+                # A channel that is named on the command line is simulated for versions of other channels too.
+                if scenario.channels or each.name in entries or self._is_in_no_channel(each):
+                    yield each
 
-    def _is_homeless(self, asked: Asked) -> bool:
-        """Whether it is in no channel at all, so that every channel may be asked to take it."""
-        return not asked.is_known or all(
-            asked.name not in package.channels_by_entry for package in self._served
+    def _is_in_no_channel(self, installed: InstalledVersion) -> bool:
+        return not installed.is_known or all(
+            installed.name not in package.channels_by_entry for package in self._served
         )
 
     def _entries(self, package: PackageGraph, graph: ChannelGraph) -> Collection[str]:
-        """The entries of a channel, of all the documents that have its name."""
+        """Return the entries of all channels with the name of this one."""
         if self._served[package] is package:
             return graph.entries
         return {name for other in package.channels if other.name == graph.name for name in other.entries}
@@ -201,61 +215,60 @@ class _Package:
         """The version of each bundle, if no other has it."""
         stated = {
             (name, str(version))
-            for source in self.sources
-            for graph in (self._served[source.package].channels if source.package is not None else ())
+            for package in self._served.values()
+            for graph in package.channels
             for name, version in graph.versions.items()
         }
-        names, versions = (Counter(column) for column in zip(*stated, strict=True)) if stated else ({}, {})
+        names, versions = Counter(name for name, _ in stated), Counter(version for _, version in stated)
         return {name: version for name, version in stated if names[name] == versions[version] == 1}
 
     def _newest_first(self, package: PackageGraph, names: Iterable[str]) -> list[str]:
-        if package not in self._ranked:
-            self._ranked[package] = _ranks(package)
-        return sorted(names, key=self._ranked[package].__getitem__)
+        """Sort entries by version whatever their order in the file; entries without a version are last."""
+        if package not in self._ranks:
+            versions = {n: v for graph in package.channels for n, v in graph.versions.items()}
+            ranked = sorted(versions, key=lambda n: (versions[n].key, n), reverse=True)
+            ranked += sorted(package.channels_by_entry.keys() - versions.keys())
+            self._ranks[package] = {name: rank for rank, name in enumerate(ranked)}
+        return sorted(names, key=self._ranks[package].__getitem__)
 
     def _origins(self, package: PackageGraph, target: ChannelGraph) -> Mapping[str, tuple[str, ...]]:
-        """For every entry that may come from another channel: from which."""
-        wanted = self.scenario.channels
+        """Return the channels from which clusters on each entry may switch to a channel."""
+        selected = self.scenario.channels
         found: dict[str, tuple[str, ...]] = {}
         for name, channels in package.channels_by_entry.items():
-            others = tuple(sorted(c for c in channels if c != target.name and (not wanted or c in wanted)))
+            others = tuple(
+                sorted(c for c in channels if c != target.name and (not selected or c in selected))
+            )
             if others:
                 found[name] = others
         return found
 
-    def _joint(self, channels: tuple[str, ...]) -> Sheet:
-        """Several channels as one, as a ClusterExtension takes its list."""
+    def _joint_result(self, channels: tuple[str, ...]) -> ChannelResult:
+        """Simulate one ClusterExtension with several channels."""
         label = ",".join(channels) or "*"
-        extension = self._extension(channels, label)
-        lines = [
-            Line(a.name if a is not None else None, None, extension.row(a)) for a in self._joined(channels)
-        ]
-        return Sheet(self.name, label, None, tuple(lines), self._versions)
+        paths = self._extension_paths(channels, label)
+        results = []
+        for installed in self._installed_in(channels):
+            bundle = installed.as_bundle("v1") if installed is not None else None
+            results.append(InstalledResult(bundle.name if bundle else None, None, paths.path(bundle)))
+        return ChannelResult(self._name, label, None, tuple(results), self._versions)
 
-    def _joined(self, channels: tuple[str, ...]) -> Iterator[Asked | None]:
-        if self.scenario.fresh:
+    def _installed_in(self, channels: tuple[str, ...]) -> Iterator[InstalledVersion | None]:
+        if self.scenario.new_install:
             yield None
             return
-        if self.asked is not None:
-            yield from self.asked
+        if self.installed is not None:
+            yield from self.installed
             return
-        met: set[Asked] = set()
-        for package in (source.package for source in self.sources if source.package is not None):
+        met: set[InstalledVersion] = set()
+        for package in (catalog.package for catalog in self.catalogs if catalog.package is not None):
             graphs = (g for g in package.channels if not channels or g.name in channels)
             for name in self._newest_first(package, {name for graph in graphs for name in graph.entries}):
-                if (asked := self._entry(package, name)) not in met:
-                    met.add(asked)
-                    yield asked
+                if (installed := self._entry(package, name)) not in met:
+                    met.add(installed)
+                    yield installed
 
 
-def _entry(package: PackageGraph, name: str) -> Asked:
+def _stated_entry(package: PackageGraph, name: str) -> InstalledVersion:
     bundle = package.package.by_name.get(name)
-    return Asked(name, bundle.version if bundle is not None else None)
-
-
-def _ranks(package: PackageGraph) -> Mapping[str, int]:
-    """The entries of a package, newest first whatever the order of writing, without a version last."""
-    versions = {n: v for graph in package.channels for n, v in graph.versions.items()}
-    dated = sorted(versions, key=lambda n: (versions[n].key, n), reverse=True)
-    undated = sorted(package.channels_by_entry.keys() - versions.keys())
-    return {name: rank for rank, name in enumerate(dated + undated)}
+    return InstalledVersion(name, bundle.version if bundle is not None else None)

@@ -12,17 +12,26 @@ from typing import Any, Final, NamedTuple
 import click
 
 from everpath.app.config import Config, load
-from everpath.cli.inputs import Inputs
+from everpath.app.inputs import Inputs
+from everpath.app.lint import select_rules, today
 from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
-from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
+from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
 from everpath.loaders.packagemanifest.bundles import load_package_for_lint
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.lint import FOLDERS, GRAPH, Judgement, Selection, concluded, judge, judge_folders
+from everpath.rules.lint import (
+    BUNDLE_SUBJECTS,
+    CATALOG_SUBJECTS,
+    LintResult,
+    Selection,
+    build_report,
+    lint_bundle,
+    lint_catalog,
+)
 from everpath.rules.registry import find_rules
 
-_SUBJECTS: Final = GRAPH | FOLDERS
+_SUBJECTS: Final = CATALOG_SUBJECTS | BUNDLE_SUBJECTS
 _PACKAGE_FILES: Final = "packagemanifest"
 # About folders and annotations that package manifests do not have: the package file says it all.
 _OF_BUNDLES: Final = ("bundle-layout", "required-annotation", "media-type", "annotation-folders")
@@ -88,27 +97,28 @@ def _verify(request: Request) -> int:
     output = output_format(request, config)
     paths = request.paths or (".",)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        judged: list[Judgement] = []
+        judged: list[LintResult] = []
         for number, path in enumerate(paths):
             progress(number, len(paths), path)
             judged += _judgements(path, selection)
-    report = concluded(judged, selection, waivers=config.waivers, today=today())
+    report = build_report(judged, selection, waivers=config.waivers, today=today())
     locate = Inputs(paths, config).locate
-    outcome = outcome_of(request, config, report, locate, _SUBJECTS, "bundle verify")
-    return tell_report(request, config, outcome, output, began)
+    outcome = build_lint_report(request, config, report, locate, _SUBJECTS, "bundle verify")
+    return write_report(request, config, outcome, output, began)
 
 
 def _selection(request: Request, config: Config) -> Selection:
     return Selection(
-        rules=selected(request.select, config.select, _SUBJECTS),
+        rules=select_rules(request.select, config.select, _SUBJECTS),
         ignored=find_rules(request.ignore or config.ignore) | find_rules(_OF_BUNDLES),
         subjects=_SUBJECTS,
         validators=find_validators((*(request.select_optional or config.select_optional), _PACKAGE_FILES)),
     )
 
 
-def _judgements(path: str, selection: Selection) -> Iterator[Judgement]:
+def _judgements(path: str, selection: Selection) -> Iterator[LintResult]:
     """On the upgrades, and on the manifests. The packages are the same, and counted once."""
     found = load_package_for_lint(path)
-    yield judge(found.catalog, selection)
-    yield judge_folders(found.parts, selection)._replace(packages=0)
+    yield lint_catalog(found.catalog, selection)
+    for part in found.parts:
+        yield lint_bundle(part, selection)._replace(bundle_packages=frozenset())

@@ -1,21 +1,21 @@
-"""Operators repositories: ROOT/operators/NAME/VERSION/…, as OperatorHub.io and OpenShift keep theirs.
+"""Operators repositories: ROOT/operators/PACKAGE/VERSION/…, as OperatorHub.io and OpenShift have them.
 
-ROOT, its operators folder and a single package folder are all accepted. `ci.yaml` of a package says how its
-edges are made (`bundles.update_graph`). Reading is the cost, 337 MB for OperatorHub: so CSVs are glanced at,
-CRDs left alone, and what was read is kept in an index (`bundles.index_cache`).
+A path may be ROOT, its operators folder or one package folder. `ci.yaml` of a package chooses how its edges
+are computed (`update_graph`). OperatorHub has 337 MB: CSVs are scanned without a parser where possible
+(`csv_summary`), CRDs are not read, and summaries are cached (`package_index`).
 """
 
 from __future__ import annotations
 
-__all__ = ["Progress", "load_repository"]
+__all__ = ["PackageFilter", "Progress", "load_repository"]
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_model import Files, add_notes, add_packages, build_bundle
+from everpath.file_cache import FileCache
+from everpath.loaders.bundle.bundle_model import Places, add_notes, add_packages, build_bundle
 from everpath.loaders.bundle.bundle_summary import summarize_bundle, unreadable_note
 from everpath.loaders.bundle.detect import (
     find_layouts,
@@ -23,133 +23,106 @@ from everpath.loaders.bundle.detect import (
     is_package_file_name,
     is_package_folder,
 )
-from everpath.loaders.bundle.folder_reader import FolderReader, folder_name, is_unchanged, join
-from everpath.loaders.bundle.index_cache import IndexCache, PackageRecord
+from everpath.loaders.bundle.folder_reader import FileStamp, FolderReader, folder_name, join
+from everpath.loaders.bundle.package_index import PackageIndex
 from everpath.loaders.bundle.summaries import BundleSummary, Note, PackageSummary
 from everpath.loaders.bundle.update_graph import MODES, parse_update_mode
-from everpath.loaders.packagemanifest.package_file import add_package_manifests, summarize_package_manifests
-from everpath.loaders.shares import WHOLE, Share
+from everpath.loaders.packagemanifest.package_file import (
+    add_package_manifests,
+    summarize_package_manifests,
+)
+from everpath.loaders.partition import WHOLE, Share
 from everpath.loaders.typed import Typed, repetitions
 from everpath.model import UpdateMode
 from everpath.model.builder import CatalogBuilder
-from everpath.parsing import outline
+from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import Broken, first_document
-from everpath.parsing.outline import Unfamiliar
+from everpath.parsing.yaml_outline import Unfamiliar
 
-if TYPE_CHECKING:
-    from everpath.loaders.bundle.verdicts import Verdicts
+_CI_FILES: Final = ("ci.yaml", "ci.yml")
+_MODE_KEY: Final = "updateGraph"
 
-_CI: Final = ("ci.yaml", "ci.yml")
-_MODE: Final = "updateGraph"
-
-
-#: Is told how far a long reading has come: done, of how many, what comes next.
+#: Called during a long load with the number of packages done, their total and the next package.
 Progress = Callable[[int, int, str], None]
 
 
-def load_repository(  # noqa: PLR0913 - each is a choice of the user's
+class PackageFilter(Protocol):
+    """Chooses package folders that need not be loaded because their results are known."""
+
+    def skip_unchanged(self, root: str, names: Sequence[str]) -> frozenset[str]:
+        """Return the names of the folders in `root` to leave out."""
+
+    def record_stamps(self, stamps: Mapping[str, Mapping[str, FileStamp]]) -> None:
+        """Receive the stamps of the folders that were loaded, without those too new to be cached."""
+
+
+def load_repository(  # noqa: PLR0913 - all but two are options of the user
     path: str,
     builder: CatalogBuilder,
     *,
-    cache: IndexCache | None = None,
+    cache: FileCache | None = None,
     default_mode: UpdateMode = UpdateMode.SEMVER,
     thorough: bool = False,
     progress: Progress | None = None,
     share: Share = WHOLE,
-    verdicts: Verdicts | None = None,
+    package_filter: PackageFilter | None = None,
 ) -> None:
-    """Read every package of a repository. Raises `UnreadableInput` when the folder itself cannot be listed.
+    """Load every package of a repository. Raises `UnreadableInput` if the folder cannot be listed.
 
-    `default_mode` is for packages whose ci.yaml names none: semver-mode for OperatorHub's workflow,
-    replaces-mode for operator-pipelines. A thorough reading parses all CSVs and asks no index. Each share has
-    an index of its own. A folder on which a verdict stands is left out; of the others it is noted what was
-    looked at.
-    Memory: the model and the facts of every bundle, never a file.
+    `default_mode` applies to packages whose ci.yaml chooses none: semver-mode in OperatorHub's workflow,
+    replaces-mode in operator-pipelines. `thorough` parses all of every CSV and ignores the cache.
+    Memory: the model and the summary of every bundle, never a whole file.
     """
-    root, names = _packages(path)
+    root, names = _find_packages(path)
     names = share.of(names, folder=str)
-    spared = _standing(verdicts, root, names) if verdicts else frozenset[str]()
-    shelf = _Shelf(root, None if thorough else cache, thorough, share)
-    wanted = [name for name in names if name not in spared]
-    for done, name in enumerate(wanted):
+    skipped = package_filter.skip_unchanged(root, names) if package_filter else frozenset[str]()
+    index = PackageIndex(None if thorough else cache, root, share)
+    selected = [name for name in names if name not in skipped]
+    for done, name in enumerate(selected):
         if progress is not None:
-            progress(done, len(wanted), name)
-        files = Files(join(root, name))
-        _add(builder, shelf.facts(name), files, name or folder_name(root), default_mode)
-    if wanted:
-        shelf.keep(spared)
-    if verdicts:
-        verdicts.note({name: record.stamps for name, record in shelf.settled.items()})
+            progress(done, len(selected), name)
+        summary = index.find(name)
+        if summary is None:
+            started_ns = index.now_ns
+            reader = FolderReader(join(root, name), thorough)
+            summary = _summarize_package(reader)
+            index.add(name, summary, reader, started_ns)
+        _add_package(builder, summary, Places(join(root, name)), name or folder_name(root), default_mode)
+    if selected:
+        index.save(skipped)
+    if package_filter:
+        package_filter.record_stamps({name: record.stamps for name, record in index.records.items()})
 
 
-def _standing(verdicts: Verdicts, root: str, names: Iterable[str]) -> frozenset[str]:
-    verdicts.enter(root)
-    return frozenset(filter(verdicts.stands, names))
-
-
-class _Shelf:
-    """The facts of packages: from the index while nothing has changed, else from their folders."""
-
-    def __init__(self, root: str, cache: IndexCache | None, is_thorough: bool, share: Share) -> None:
-        self._root = root
-        self._cache = cache
-        self._is_thorough = is_thorough
-        self._share = share
-        self.settled: dict[str, PackageRecord] = {}
-
-    @cached_property
-    def _known(self) -> Mapping[str, PackageRecord]:
-        return self._cache.load(self._root, self._share) if self._cache else {}
-
-    def facts(self, name: str) -> PackageSummary:
-        folder = join(self._root, name)
-        record = self._known.get(name)
-        if record is not None and is_unchanged(folder, record.stamps.items()):
-            self.settled[name] = record
-            return record.facts
-        began = self._cache.clock() if self._cache else 0
-        reader = FolderReader(folder, self._is_thorough)
-        facts = _read_package(reader)
-        if reader.is_cacheable(began):
-            self.settled[name] = PackageRecord(facts, reader.stamps)
-        return facts
-
-    def keep(self, spared: Iterable[str]) -> None:
-        """Keep what is worth it, if that is not what is kept already. Of the spared nobody asked."""
-        if self._cache is None:
-            return
-        kept = {name: self._known[name] for name in spared if name in self._known} | self.settled
-        if len(kept) < len(self._known) or any(self._known.get(n) is not r for n, r in kept.items()):
-            self._cache.save(self._root, kept, self._share)
-
-
-def _packages(path: str) -> tuple[str, Sequence[str]]:
-    """The folder that packages stand in and their names; a package by itself has an empty one."""
+def _find_packages(path: str) -> tuple[str, Sequence[str]]:
+    """Return the folder of the packages and their names; a single package has the name ""."""
     reader = FolderReader(path)
-    listing = reader.listing("")
+    listing = reader.list_folder("")
     if "operators" in listing.folders and has_package_folders(reader, "operators"):
-        return join(path, "operators"), reader.listing("operators").folders
+        return join(path, "operators"), reader.list_folder("operators").folders
     if is_package_folder(reader, ""):
         return path, ("",)
     return path, listing.folders
 
 
-def _read_package(reader: FolderReader) -> PackageSummary:
-    """What the files of a package folder say. Folders in it that are no bundles are passed over."""
+def _summarize_package(reader: FolderReader) -> PackageSummary:
+    """Summarize a package folder. Folders in it that are not bundles are ignored."""
     notes: list[Note] = []
     try:
-        listing = reader.listing("")
+        listing = reader.list_folder("")
     except UnreadableInput as error:
         return PackageSummary(notes=(unreadable_note("", error),))
-    bundles = tuple(_bundles(reader, listing.folders, notes))
-    is_flat = all(bundle.csv_file.rpartition(os.sep)[0] == bundle.folder for bundle in bundles)
-    if is_flat and any(map(is_package_file_name, listing.files)):
+    bundles = tuple(_summarize_bundles(reader, listing.folders, notes))
+    has_flat_bundles = all(bundle.csv_file.rpartition(os.sep)[0] == bundle.folder for bundle in bundles)
+    if has_flat_bundles and any(map(is_package_file_name, listing.files)):
         return summarize_package_manifests(reader)
-    mode = next((_read_mode(reader, name, notes) for name in _CI if name in listing.files), None)
+    mode = next((_read_mode(reader, name, notes) for name in _CI_FILES if name in listing.files), None)
     return PackageSummary(bundles, mode=mode, notes=tuple(notes))
 
 
-def _bundles(reader: FolderReader, folders: Iterable[str], notes: list[Note]) -> Iterator[BundleSummary]:
+def _summarize_bundles(
+    reader: FolderReader, folders: Iterable[str], notes: list[Note]
+) -> Iterator[BundleSummary]:
     for folder in folders:
         try:
             layouts = find_layouts(reader, folder)
@@ -162,22 +135,18 @@ def _bundles(reader: FolderReader, folders: Iterable[str], notes: list[Note]) ->
 
 
 def _read_mode(reader: FolderReader, file: str, notes: list[Note]) -> str | None:
-    """`updateGraph` of a ci.yaml."""
+    """Return `updateGraph` of a ci.yaml: scanned in the usual layout, else parsed."""
     try:
         data = reader.read(file)
-        return _glance(data)
+        found = yaml_outline.sections(data).get(_MODE_KEY)
+        if found is None or found.keys:
+            raise Unfamiliar
+        return yaml_outline.scalar(found.value)
     except Unfamiliar:
         return _parse_mode(data, file, notes)
     except UnreadableInput as error:
         notes.append(unreadable_note(file, error))
         return None
-
-
-def _glance(data: bytes) -> str | None:
-    found = outline.sections(data).get(_MODE)
-    if found is None or found.keys:
-        raise Unfamiliar
-    return outline.scalar(found.value)
 
 
 def _parse_mode(data: bytes, file: str, notes: list[Note]) -> str | None:
@@ -189,26 +158,23 @@ def _parse_mode(data: bytes, file: str, notes: list[Note]) -> str | None:
         return None
     if not isinstance(document.value, dict):
         return None
-    mode = typed.text(document.value, _MODE)
+    mode = typed.text(document.value, _MODE_KEY)
     notes.extend(note.at(file) for note in (*repetitions(document.repeated, ((),)), *typed.notes))
     return mode
 
 
-def _add(
-    builder: CatalogBuilder, facts: PackageSummary, files: Files, name: str, default_mode: UpdateMode
+def _add_package(
+    builder: CatalogBuilder, summary: PackageSummary, places: Places, name: str, default_mode: UpdateMode
 ) -> None:
-    """Turn the facts of one package folder into the model."""
-    if facts.manifests:
-        add_package_manifests(builder, facts, files, name)
+    if summary.manifests:
+        add_package_manifests(builder, summary, places, name)
         return
-    add_notes(builder, files, facts.notes, name)
-    mode = parse_update_mode(facts.mode, default_mode) if facts.mode else default_mode
-    if facts.mode and facts.mode not in MODES:
-        add_notes(builder, files, [_unknown_mode(facts.mode, mode)], name)
-    add_packages(builder, [build_bundle(bundle, name, files, builder) for bundle in facts.bundles], mode)
-
-
-def _unknown_mode(written: str, taken: UpdateMode) -> Note:
-    message = f"updateGraph {written!r} is no mode; read as {taken.value}"
-    fix = f"write {_MODE}: {taken.value} (there are also {', '.join(sorted(set(MODES) - {taken.value}))})"
-    return Note("unknown-update-mode", message, file=_CI[0], pointer=(_MODE,), fix=fix)
+    add_notes(builder, places, summary.notes, name)
+    mode = parse_update_mode(summary.mode, default_mode) if summary.mode else default_mode
+    if summary.mode and summary.mode not in MODES:
+        message = f"updateGraph {summary.mode!r} is not a mode; {mode.value} is used"
+        others = ", ".join(sorted(set(MODES) - {mode.value}))
+        fix = f"write {_MODE_KEY}: {mode.value} (other modes: {others})"
+        note = Note("unknown-update-mode", message, file=_CI_FILES[0], pointer=(_MODE_KEY,), fix=fix)
+        add_notes(builder, places, [note], name)
+    add_packages(builder, [build_bundle(bundle, name, places, builder) for bundle in summary.bundles], mode)

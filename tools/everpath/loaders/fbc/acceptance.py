@@ -8,15 +8,15 @@ from collections.abc import Iterable, Sequence
 
 from everpath.graph import PackageGraph
 from everpath.loaders.fbc.fields import Report
-from everpath.loaders.fbc.schema import CatalogDocuments
+from everpath.loaders.fbc.schemas import CatalogDocuments
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Place
 from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import BUNDLE, Blob
 from everpath.resolvers import opm
 from everpath.rules.findings import Severity
-from everpath.rules.lint import Selection, check
-from everpath.rules.opm_errors import LAWS, unreadable_ranges
+from everpath.rules.lint import Selection, lint
+from everpath.rules.opm_errors import OPM_RULES, range_errors
 
 
 def why_refused(blobs: Sequence[Blob]) -> str | None:
@@ -24,15 +24,15 @@ def why_refused(blobs: Sequence[Blob]) -> str | None:
     if any(blob["schema"] == BUNDLE and not blob.get("name") for blob in blobs):
         return "a bundle without a name"
     catalog = _catalog(blobs)
-    for finding in check(catalog, Selection(rules=LAWS)).findings:
+    for finding in lint(catalog, Selection(rules=OPM_RULES)).findings:
         if finding.severity is Severity.ERROR:
             return finding.message
     for package in catalog.packages:
         for graph in PackageGraph(package).channels:
-            if (words := opm.verdict(graph).words) is not None:
+            if (words := opm.validate_channel(graph).error) is not None:
                 return f"channel {graph.name}: {words}"
-        for refusal in unreadable_ranges(package):
-            return f"channel {refusal.channel}: {refusal.text}"
+        for refusal in range_errors(package):
+            return f"channel {refusal.channel}: {refusal.message}"
     return None
 
 

@@ -7,7 +7,7 @@ __all__ = ["is_base64", "object_flaw"]
 import re
 from typing import Any, Final
 
-from everpath.parsing.parsed import TextProblem
+from everpath.parsing.parse_result import TextProblem
 
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
@@ -38,10 +38,10 @@ def _manifest_flaw(data: str) -> str | None:
     # opm takes what starts with a brace for JSON and passes it on as it is.
     if manifest.lstrip().startswith(b"{"):
         return None
-    from everpath.parsing import yaml11  # noqa: PLC0415 - libyaml is not free
+    from everpath.parsing import yaml_parser  # noqa: PLC0415 - libyaml is not free
 
     try:
-        yaml11.parse(manifest)
+        yaml_parser.parse(manifest)
     except TextProblem as problem:
         return f"the manifest in an olm.bundle.object does not parse: {problem}"
     return None

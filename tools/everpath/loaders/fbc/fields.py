@@ -40,7 +40,7 @@ class Report:
 
     def written(self, place: Place, value: object) -> str:
         """A value as its author wrote it: 1.10 is no longer that once it is a number."""
-        from everpath.loaders.positions import locate  # noqa: PLC0415 - only for findings
+        from everpath.loaders.source_positions import locate  # noqa: PLC0415 - only for findings
 
         try:
             found = locate(place, self.sources)

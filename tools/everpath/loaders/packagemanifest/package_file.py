@@ -20,12 +20,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_model import Files, add_notes, build_bundle
+from everpath.loaders.bundle.bundle_model import Places, add_notes, build_bundle
 from everpath.loaders.bundle.bundle_summary import summarize_csv_file, unreadable_note
-from everpath.loaders.bundle.detect import YAML, is_package_document, is_package_file, is_package_file_name
+from everpath.loaders.bundle.detect import (
+    MANIFEST_SUFFIXES,
+    is_package_document,
+    is_package_file,
+    is_package_file_name,
+)
 from everpath.loaders.bundle.folder_reader import FileStamp, FolderReader, folder_name, join
 from everpath.loaders.bundle.summaries import BundleSummary, Note, PackageManifestSummary, PackageSummary
-from everpath.loaders.bundle.update_graph import declared, sort_by_version
+from everpath.loaders.bundle.update_graph import declared_entry, sort_by_version
 from everpath.loaders.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
 from everpath.model.builder import CatalogBuilder
@@ -53,7 +58,7 @@ def find_yaml_files(reader: FolderReader, notes: list[Note]) -> Iterator[str]:
     while waiting:
         folder = waiting.pop()
         try:
-            listing = reader.listing(folder)
+            listing = reader.list_folder(folder)
         except UnreadableInput as error:
             notes.append(unreadable_note(folder, error))
             continue
@@ -61,7 +66,7 @@ def find_yaml_files(reader: FolderReader, notes: list[Note]) -> Iterator[str]:
             continue
         seen.add(reader.stamps[folder])
         waiting += [join(folder, name) for name in reversed(listing.folders)]
-        yield from (join(folder, name) for name in listing.files if name.endswith(YAML))
+        yield from (join(folder, name) for name in listing.files if name.endswith(MANIFEST_SUFFIXES))
 
 
 def _read_package_file(
@@ -97,10 +102,10 @@ def _manifest(typed: Typed, document: Mapping[str, Any], file: str) -> PackageMa
 def load_package_manifests(path: str, builder: CatalogBuilder, *, thorough: bool = False) -> None:
     """Read the package files and CSVs of a folder. A thorough reading parses all of every CSV."""
     facts = summarize_package_manifests(FolderReader(path, thorough))
-    add_package_manifests(builder, facts, Files(path), folder_name(path))
+    add_package_manifests(builder, facts, Places(path), folder_name(path))
 
 
-def add_package_manifests(builder: CatalogBuilder, facts: PackageSummary, files: Files, folder: str) -> None:
+def add_package_manifests(builder: CatalogBuilder, facts: PackageSummary, files: Places, folder: str) -> None:
     """Add the package of each package file. CSVs that no channel reaches belong to the only one there is."""
     add_notes(builder, files, facts.notes, folder)
     for manifest in facts.manifests:
@@ -110,7 +115,7 @@ def add_package_manifests(builder: CatalogBuilder, facts: PackageSummary, files:
         names = [name for name, _ in manifest.channels]
         default = manifest.default_channel or (names[0] if len(names) == 1 else "")
         is_inferred = not manifest.default_channel
-        place = files.plain(manifest.file)
+        place = files.place(manifest.file)
         builder.declare(manifest.package, Declaration(place, default, is_inferred, UpdateMode.REPLACES))
         for channel in channels:
             builder.add_channel(channel)
@@ -119,13 +124,13 @@ def add_package_manifests(builder: CatalogBuilder, facts: PackageSummary, files:
                 builder.add_bundle(bundle)
 
 
-def _channels(manifest: PackageManifestSummary, bundles: list[Bundle], files: Files) -> list[Channel]:
+def _channels(manifest: PackageManifestSummary, bundles: list[Bundle], files: Places) -> list[Channel]:
     by_name: dict[str, Bundle] = {}
     for bundle in sort_by_version(bundles):
         by_name.setdefault(bundle.name, bundle)
     found = []
     for index, (name, current) in enumerate(manifest.channels):
-        place = files.plain(manifest.file, ("channels", index))
+        place = files.place(manifest.file, ("channels", index))
         absent = () if current in by_name else (Entry(current, place.at("currentCSV")),)
         entries = (*absent, *_entries(current, by_name))
         found.append(Channel(name, manifest.package, place, entries))
@@ -138,7 +143,7 @@ def _entries(current: str, by_name: Mapping[str, Bundle]) -> Iterator[Entry]:
     skipped = {name for csv in line.values() for name in csv.skips}
     for name, bundle in by_name.items():
         if name in line:
-            yield declared(bundle, line[name])
+            yield declared_entry(bundle, line[name])
         elif name in skipped:
             yield Entry(name, bundle.place)
 

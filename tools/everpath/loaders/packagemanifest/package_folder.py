@@ -14,16 +14,15 @@ from os import sep
 from typing import Final
 
 from everpath.errors import UnreadableInput
-from everpath.loaders import positions
+from everpath.loaders import source_positions
 from everpath.loaders.bundle.bundle_contents import load_manifest
 from everpath.loaders.bundle.detect import is_package_file
 from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.bundle.summaries import Note
 from everpath.loaders.packagemanifest.package_file import find_yaml_files
 from everpath.loaders.sources import Sources
-from everpath.model import Place, Problem
+from everpath.model import OpmError, Place, Problem
 from everpath.model.bundle_contents import Manifest, PackageManifest
-from everpath.opm_render.refusals import Refusal
 from everpath.parsing.first_document import first_document
 
 #: What may be given where package manifests are read.
@@ -57,16 +56,16 @@ class PackageFolder:
 
     @property
     def package_file(self) -> PackageManifest:
-        """The only one. Raises `Refusal` where there is none, or more than that."""
+        """The only one. Raises `OpmError` where there is none, or more than that."""
         if not self.package_files:
-            raise Refusal(
+            raise OpmError(
                 f"no file of {self.root} is a package file",
                 Place(self.root),
                 "add PACKAGE.package.yaml: packageName, and channels with name and currentCSV",
             )
         if len(self.package_files) > 1:
             first, second = (found.place for found in self.package_files[:2])
-            raise Refusal(
+            raise OpmError(
                 f"a second package file: there is {self.name_of(first)} already",
                 second,
                 "give each package a folder of its own",
@@ -82,7 +81,7 @@ def load_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder
     """
     path = path.rstrip(sep) or path
     reader = FolderReader(path, expected=_MANIFESTS)
-    reader.listing("")
+    reader.list_folder("")
     notes: list[Note] = []
     package_files: list[PackageManifest] = []
     folders: dict[str, list[Manifest]] = {}
@@ -117,7 +116,7 @@ def unreadable_file(problem: Problem) -> UnreadableInput:
 def _line_of(place: Place) -> str:
     """`file:line`; the file alone where it cannot be read, or is none."""
     try:
-        at = positions.locate(place, Sources())
+        at = source_positions.locate(place, Sources())
     except UnreadableInput:
         return place.file
     return f"{at.file}:{at.line}" if at.line else at.file

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from everpath.parsing.scalars import resolve
+from everpath.parsing.yaml_scalars import resolve
 from everpath.releases.model import BundleMetadata, DeclaredEdges, Membership, Release, ReleasesFile
 
 #: Editors that know the YAML language server check and complete the file with this line.

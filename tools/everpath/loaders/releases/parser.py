@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from everpath import __url__
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.loaders import positions
+from everpath.loaders import source_positions
 from everpath.loaders.releases.fields import Field, ProblemLog
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.model import Place
-from everpath.parsing import yaml11
+from everpath.parsing import yaml_parser
 from everpath.releases.model import (
     BundleMetadata,
     ChannelDeclaration,
@@ -90,15 +90,15 @@ def parse_releases(content: bytes, file: str, sources: Sources | None = None) ->
     sources = sources or Sources()
     sources.keep(file, content)
     try:
-        parsed = yaml11.parse(content)
-    except yaml11.YamlProblem as error:
+        parsed = yaml_parser.parse(content)
+    except yaml_parser.YamlProblem as error:
         raise ReleasesError(f"{file}:{error.line}:{error.column}: {error.message}", file=file) from error
     record = ProblemLog()
     source = _source(Field(parsed.value, Place(file), record))
     told = [(remark.line, remark.column, _REMARKS[remark.kind]) for remark in parsed.remarks]
     wrong = [*record.problems, *((c.place, str(c)) for c in find_problems(source))]
     for place, message in wrong:
-        at = positions.locate(place, sources)
+        at = source_positions.locate(place, sources)
         told.append((at.line, at.column, message))
     if told:
         lines = dict.fromkeys(f"{file}:{line}:{column}: {message}" for line, column, message in sorted(told))

@@ -16,7 +16,7 @@ from typing import Final
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.loaders.releases.fields import describe_value
 from everpath.loaders.sources import MEBIBYTE, Sources
-from everpath.parsing import yaml11
+from everpath.parsing import yaml_parser
 
 _LARGEST: Final = 16 * MEBIBYTE
 _PINNED: Final = re.compile(r"\S+@sha256:[0-9a-f]{64}")
@@ -57,8 +57,8 @@ def _lines(content: bytes, file: str) -> Iterator[tuple[int, str, str]]:
 
 def _document(content: bytes, file: str) -> Iterator[tuple[int, str, str]]:
     try:
-        parsed = yaml11.parse(content)
-    except yaml11.YamlProblem as error:
+        parsed = yaml_parser.parse(content)
+    except yaml_parser.YamlProblem as error:
         raise _wrong(file, error.line, error.message) from error
     if not isinstance(parsed.value, dict):
         raise _wrong(

@@ -19,7 +19,7 @@ from everpath.manifest_access import as_string, items_at, string_at
 from everpath.model import Gvk, Place
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.wording import plural
 
 _KEYS: Final = ("alm-examples", "olm.examples")
@@ -86,7 +86,7 @@ def _readable(bundle: BundleFolder) -> tuple[Manifest, str, _Examples] | None:
     return None if examples.fault else (bundle.csv, stated[0], examples)
 
 
-@contents_rule("EP623", "no-examples", Severity.WARNING, "csv")
+@bundle_folder_rule("EP623", "no-examples", Severity.WARNING, "csv")
 def no_examples(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has examples of its APIs, in the annotation alm-examples.
 
@@ -101,7 +101,7 @@ def no_examples(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP624", "two-example-annotations", Severity.WARNING, "csv")
+@bundle_folder_rule("EP624", "two-example-annotations", Severity.WARNING, "csv")
 def two_example_annotations(bundle: BundleFolder) -> Iterator[Flaw]:
     """The examples are in one annotation: alm-examples or olm.examples.
 
@@ -116,7 +116,7 @@ def two_example_annotations(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP625", "examples-do-not-parse", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP625", "examples-do-not-parse", Severity.ERROR, "csv", "opm")
 def examples_do_not_parse(bundle: BundleFolder) -> Iterator[Flaw]:
     """The examples are a JSON list of objects with apiVersion and kind.
 
@@ -135,7 +135,7 @@ def examples_do_not_parse(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP626", "example-without-api", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP626", "example-without-api", Severity.ERROR, "csv", "opm")
 def example_without_api(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every example is an object of an API that the CSV owns.
 
@@ -159,7 +159,7 @@ def example_without_api(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP627", "api-without-example", Severity.WARNING, "csv")
+@bundle_folder_rule("EP627", "api-without-example", Severity.WARNING, "csv")
 def api_without_example(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every API that a CSV owns has an example.
 
@@ -180,7 +180,7 @@ def api_without_example(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP628", "owned-crd-name", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP628", "owned-crd-name", Severity.ERROR, "csv", "opm")
 def owned_crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of an owned CRD is PLURAL.GROUP.
 

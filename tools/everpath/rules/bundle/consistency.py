@@ -20,9 +20,9 @@ from everpath.model import Gvk
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.bundle.crds import Crd, crds
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.image_references import mended, reference_fault
-from everpath.rules.registry import contents_rule
-from everpath.wording import listed
+from everpath.rules.image_references import corrected_reference, reference_error
+from everpath.rules.registry import bundle_folder_rule
+from everpath.wording import join_names
 
 _OWNED: Final = ("spec", "customresourcedefinitions", "owned")
 _SIZE_LIMIT: Final = 1 << 20
@@ -49,7 +49,7 @@ def _owned(csv: Manifest) -> Iterator[tuple[int, Gvk, str]]:
         yield i, Gvk(group, string_at(crd, "version"), string_at(crd, "kind")), name
 
 
-@contents_rule("EP653", "duplicate-crd", Severity.ERROR, "bundle")
+@bundle_folder_rule("EP653", "duplicate-crd", Severity.ERROR, "bundle")
 def duplicate_crd(bundle: BundleFolder) -> Iterator[Flaw]:
     """No two CRDs of a bundle define the same API.
 
@@ -68,7 +68,7 @@ def duplicate_crd(bundle: BundleFolder) -> Iterator[Flaw]:
             seen[api] = crd
 
 
-@contents_rule("EP654", "owned-crd-missing", Severity.ERROR, "bundle", "opm")
+@bundle_folder_rule("EP654", "owned-crd-missing", Severity.ERROR, "bundle", "opm")
 def owned_crd_missing(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every CRD that the CSV owns is in the bundle, with the version that the CSV names.
 
@@ -87,14 +87,14 @@ def owned_crd_missing(bundle: BundleFolder) -> Iterator[Flaw]:
             bundle.csv.place.at(*_OWNED, i),
             f"opm rejects the bundle: the CSV owns {api}, but no CRD {problem}",
             because=(
-                f"the bundle defines {listed(near)}" if near else "the bundle has no CRD of this kind",
+                f"the bundle defines {join_names(near)}" if near else "the bundle has no CRD of this kind",
                 "opm reports: owned CRD not found in bundle",
             ),
             fix="add the CRD to manifests/, or remove it from spec.customresourcedefinitions.owned",
         )
 
 
-@contents_rule("EP655", "crd-not-owned", Severity.ERROR, "bundle")
+@bundle_folder_rule("EP655", "crd-not-owned", Severity.ERROR, "bundle")
 def crd_not_owned(bundle: BundleFolder) -> Iterator[Flaw]:
     """The CSV owns every CRD of the bundle, in at least one version.
 
@@ -116,7 +116,7 @@ def crd_not_owned(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP656", "service-account-twice", Severity.ERROR, "bundle")
+@bundle_folder_rule("EP656", "service-account-twice", Severity.ERROR, "bundle")
 def service_account_twice(bundle: BundleFolder) -> Iterator[Flaw]:
     """The bundle has no ServiceAccount that a deployment of the CSV uses.
 
@@ -138,7 +138,7 @@ def service_account_twice(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP657", "bundle-size", Severity.ERROR, "bundle")
+@bundle_folder_rule("EP657", "bundle-size", Severity.ERROR, "bundle")
 def bundle_size(bundle: BundleFolder) -> Iterator[Flaw]:
     """The files of a bundle, compressed, fit into a ConfigMap of 1 MiB.
 
@@ -161,7 +161,7 @@ def bundle_size(bundle: BundleFolder) -> Iterator[Flaw]:
     )
 
 
-@contents_rule("EP658", "release-name", Severity.ERROR, "bundle")
+@bundle_folder_rule("EP658", "release-name", Severity.ERROR, "bundle")
 def release_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of a bundle with spec.release is PACKAGE-vVERSION-RELEASE.
 
@@ -180,7 +180,7 @@ def release_name(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP659", "related-image", Severity.ERROR, "bundle")
+@bundle_folder_rule("EP659", "related-image", Severity.ERROR, "bundle")
 def related_image(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every related image is a valid image reference.
 
@@ -191,9 +191,9 @@ def related_image(bundle: BundleFolder) -> Iterator[Flaw]:
         return
     for i, image in items_at(bundle.csv.body, "spec", "relatedImages"):
         stated = string_at(image, "image")
-        fault = reference_fault(stated) if stated else "it is empty"
+        fault = reference_error(stated) if stated else "it is empty"
         if fault:
-            guess = mended(stated)
+            guess = corrected_reference(stated)
             yield Flaw(
                 bundle.csv.place.at("spec", "relatedImages", i, "image"),
                 f"the related image {stated!r} cannot be mirrored: {fault}",

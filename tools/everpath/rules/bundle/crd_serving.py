@@ -12,7 +12,7 @@ from everpath.model.bundle_contents import BundleFolder
 from everpath.rules.bundle.crds import Crd, crds
 from everpath.rules.bundle.kubernetes_names import dns_label, dns_subdomain, request_uri
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
 _Fault = tuple[FieldPath, str, str]
 
@@ -22,7 +22,7 @@ _SELECTABLE_LIMIT: Final = 8
 _PORTS: Final = range(1, 65536)
 
 
-@contents_rule("EP646", "crd-conversion", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP646", "crd-conversion", Severity.ERROR, "crd", "opm")
 def crd_conversion(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD has a conversion webhook with its review versions if, and only if, its strategy is Webhook.
 
@@ -127,7 +127,7 @@ def _review_faults(versions: list[str], at: FieldPath) -> Iterator[_Fault]:
         yield at, "it has no review version that Kubernetes supports", "add v1"
 
 
-@contents_rule("EP649", "crd-selectable-fields", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP649", "crd-selectable-fields", Severity.ERROR, "crd", "opm")
 def crd_selectable_fields(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD has at most eight selectable fields, each with a unique path outside of metadata.
 
@@ -165,7 +165,7 @@ def _selectable_faults(paths: list[str]) -> Iterator[_Fault]:
         )
 
 
-@contents_rule("EP650", "crd-preserve-unknown-fields", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP650", "crd-preserve-unknown-fields", Severity.ERROR, "crd", "opm")
 def crd_preserve_unknown_fields(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD does not have spec.preserveUnknownFields: true.
 
@@ -183,7 +183,7 @@ def crd_preserve_unknown_fields(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP651", "crd-approval", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP651", "crd-approval", Severity.ERROR, "crd", "opm")
 def crd_approval(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD of a protected group has the annotation api-approved.kubernetes.io.
 

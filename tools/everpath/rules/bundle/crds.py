@@ -24,7 +24,7 @@ from everpath.model import Place
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.bundle.kubernetes_names import dns_label, dns_subdomain
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
 V1BETA1: Final = "apiextensions.k8s.io/v1beta1"
 V1: Final = "apiextensions.k8s.io/v1"
@@ -85,7 +85,7 @@ def crds(bundle: BundleFolder) -> Iterator[Crd]:
             yield Crd(manifest, manifest.spec, manifest.api_version == V1BETA1)
 
 
-@contents_rule("EP641", "crd-name", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP641", "crd-name", Severity.ERROR, "crd", "opm")
 def crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of a CRD is PLURAL.GROUP.
 
@@ -104,7 +104,7 @@ def crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP642", "crd-group", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP642", "crd-group", Severity.ERROR, "crd", "opm")
 def crd_group(bundle: BundleFolder) -> Iterator[Flaw]:
     """The group of a CRD is a domain with at least one dot.
 
@@ -121,7 +121,7 @@ def crd_group(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP643", "crd-names", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP643", "crd-names", Severity.ERROR, "crd", "opm")
 def crd_names(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD has plural and kind, all its names are DNS labels, and listKind differs from kind.
 
@@ -158,7 +158,7 @@ def _name_faults(crd: Crd) -> Iterator[_Fault]:
         yield ("listKind",), "listKind is the same as kind", f"write listKind: {kind}List"
 
 
-@contents_rule("EP644", "crd-versions", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP644", "crd-versions", Severity.ERROR, "crd", "opm")
 def crd_versions(bundle: BundleFolder) -> Iterator[Flaw]:
     """The versions of a CRD have unique, valid names, and exactly one is the storage version.
 
@@ -210,7 +210,7 @@ def _deprecations(crd: Crd) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP645", "crd-scope", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP645", "crd-scope", Severity.ERROR, "crd", "opm")
 def crd_scope(bundle: BundleFolder) -> Iterator[Flaw]:
     """The scope of a CRD is Namespaced or Cluster.
 
@@ -223,7 +223,7 @@ def crd_scope(bundle: BundleFolder) -> Iterator[Flaw]:
             yield crd.flaw(("scope",), message, "write scope: Namespaced or scope: Cluster")
 
 
-@contents_rule("EP647", "crd-columns", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP647", "crd-columns", Severity.ERROR, "crd", "opm")
 def crd_columns(bundle: BundleFolder) -> Iterator[Flaw]:
     """A printer column has a name, a valid type and a JSON path that starts with a dot.
 
@@ -263,7 +263,7 @@ def _column_faults(column: Any, path_key: str) -> Iterator[tuple[str, str, str]]
         yield path_key, message, "write a path such as .status.phase"
 
 
-@contents_rule("EP648", "crd-scale", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP648", "crd-scale", Severity.ERROR, "crd", "opm")
 def crd_scale(bundle: BundleFolder) -> Iterator[Flaw]:
     """The scale subresource of a CRD has specReplicasPath in spec and statusReplicasPath in status.
 
@@ -294,7 +294,7 @@ def _scale_faults(scale: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield key, message, f"write a path that starts with {' or '.join(roots)}"
 
 
-@contents_rule("EP652", "crd-stated-twice", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP652", "crd-stated-twice", Severity.ERROR, "crd", "opm")
 def crd_stated_twice(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CRD of v1beta1 has schema, subresources and columns in spec or in its versions, not in both.
 

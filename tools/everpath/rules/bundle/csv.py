@@ -27,7 +27,7 @@ from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.ranges import Range, RangeError
 from everpath.rules.bundle.kubernetes_names import dns_subdomain, label_value
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse, parse_tolerant, underline
 
 #: The annotations that OLM reads, by their lower-case names.
@@ -64,7 +64,7 @@ _STRUCTS: Final[Mapping[FieldPath, str]] = {
 }
 
 
-@contents_rule("EP621", "csv-name", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP621", "csv-name", Severity.ERROR, "csv", "opm")
 def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of a CSV is a DNS subdomain of at most 63 characters.
 
@@ -85,7 +85,7 @@ def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP622", "replaces-name", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP622", "replaces-name", Severity.ERROR, "csv", "opm")
 def replaces_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """spec.replaces is a valid name of a CSV.
 
@@ -109,7 +109,7 @@ def _modes(csv: Manifest) -> list[tuple[int, str, bool]]:
     return [(i, string_at(mode, "type"), bool(value_at(mode, "supported"))) for i, mode in items]
 
 
-@contents_rule("EP629", "install-modes", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP629", "install-modes", Severity.ERROR, "csv", "opm")
 def install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV lists its install modes, and supports at least one of them.
 
@@ -129,7 +129,7 @@ def install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP630", "conversion-install-modes", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP630", "conversion-install-modes", Severity.ERROR, "csv", "opm")
 def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     """An operator with a conversion webhook supports the install mode AllNamespaces and no other.
 
@@ -149,7 +149,7 @@ def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP631", "duplicate-install-mode", Severity.ERROR)
+@bundle_folder_rule("EP631", "duplicate-install-mode", Severity.ERROR)
 def duplicate_install_mode(bundle: BundleFolder) -> Iterator[Flaw]:
     """No install mode is listed twice.
 
@@ -168,7 +168,7 @@ def duplicate_install_mode(bundle: BundleFolder) -> Iterator[Flaw]:
         seen[kind] = supported
 
 
-@contents_rule("EP632", "no-min-kube-version", Severity.WARNING, "csv", "operatorhub/v2")
+@bundle_folder_rule("EP632", "no-min-kube-version", Severity.WARNING, "csv", "operatorhub/v2")
 def no_min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has spec.minKubeVersion.
 
@@ -184,7 +184,7 @@ def no_min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP633", "min-kube-version", Severity.ERROR, "csv", "operatorhub/v2", "opm")
+@bundle_folder_rule("EP633", "min-kube-version", Severity.ERROR, "csv", "operatorhub/v2", "opm")
 def min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """spec.minKubeVersion is a version of three numbers, without a leading v.
 
@@ -214,7 +214,7 @@ def _tolerant_version(stated: str) -> str | None:
         return None
 
 
-@contents_rule("EP634", "required-field", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP634", "required-field", Severity.ERROR, "csv", "opm")
 def required_field(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has metadata, spec, display name, install strategy and deployments, as its CRD requires.
 
@@ -248,7 +248,7 @@ def _is_set(value: Any) -> bool:
     return value not in (None, "", 0)
 
 
-@contents_rule("EP635", "annotation-case", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP635", "annotation-case", Severity.ERROR, "csv", "opm")
 def annotation_case(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotations that OLM reads have the exact case.
 
@@ -272,7 +272,7 @@ def wrong_case_annotations(manifest: Manifest) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP636", "properties-annotation", Severity.WARNING, "csv")
+@bundle_folder_rule("EP636", "properties-annotation", Severity.WARNING, "csv")
 def properties_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
     """Properties are in metadata/properties.yaml, not in the annotation olm.properties of the CSV.
 
@@ -288,7 +288,7 @@ def properties_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP637", "csv-api-version", Severity.ERROR, "csv", "opm")
+@bundle_folder_rule("EP637", "csv-api-version", Severity.ERROR, "csv", "opm")
 def csv_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """The apiVersion of a CSV is operators.coreos.com/v1alpha1.
 
@@ -308,7 +308,7 @@ def csv_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP611", "release-and-substitute", Severity.ERROR, "opm")
+@bundle_folder_rule("EP611", "release-and-substitute", Severity.ERROR, "opm")
 def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle has spec.release or the annotation olm.substitutesFor, not both.
 
@@ -328,7 +328,7 @@ def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP612", "skip-range", Severity.ERROR)
+@bundle_folder_rule("EP612", "skip-range", Severity.ERROR)
 def skip_range(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotation olm.skipRange is a valid range.
 

@@ -18,9 +18,9 @@ from typing import Final
 from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import parse_or_none
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _PRACTICES: Final = "good-practices"
 _DEPLOYMENTS: Final = ("spec", "install", "spec", "deployments")
@@ -34,7 +34,7 @@ _CREATE_VERBS: Final = frozenset({"create", "patch", "*", "[*]"})
 _CRD_RESOURCES: Final = frozenset({"customresourcedefinitions", "*", "[*]"})
 
 
-@contents_rule("EP671", "no-requests", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP671", "no-requests", Severity.WARNING, _PRACTICES)
 def no_requests(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every container of a deployment requests CPU and memory.
 
@@ -60,7 +60,7 @@ def no_requests(bundle: BundleFolder) -> Iterator[Flaw]:
                 )
 
 
-@contents_rule("EP672", "crd-description", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP672", "crd-description", Severity.WARNING, _PRACTICES)
 def crd_description(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every CRD that a CSV owns or requires has a description.
 
@@ -77,7 +77,7 @@ def crd_description(bundle: BundleFolder) -> Iterator[Flaw]:
                 yield Flaw(bundle.csv.place.at(*way, i), message, because, fix="add a description")
 
 
-@contents_rule("EP673", "channel-convention", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP673", "channel-convention", Severity.WARNING, _PRACTICES)
 def channel_convention(bundle: BundleFolder) -> Iterator[Flaw]:
     """The names of channels start with candidate, fast or stable.
 
@@ -90,13 +90,13 @@ def channel_convention(bundle: BundleFolder) -> Iterator[Flaw]:
     if others and place is not None:
         yield Flaw(
             place.at("annotations", _CHANNELS),
-            f"users cannot see how stable a release is in {listed(others)}",
+            f"users cannot see how stable a release is in {join_names(others)}",
             because=("by convention, the name of a channel starts with candidate, fast or stable",),
             fix="follow it in new channels; a rename strands the users of a channel",
         )
 
 
-@contents_rule("EP674", "creates-crds", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP674", "creates-crds", Severity.WARNING, _PRACTICES)
 def creates_crds(bundle: BundleFolder) -> Iterator[Flaw]:
     """An operator has no permission to create CustomResourceDefinitions.
 
@@ -123,7 +123,7 @@ def creates_crds(bundle: BundleFolder) -> Iterator[Flaw]:
                     return
 
 
-@contents_rule("EP675", "csv-name-convention", Severity.WARNING, _PRACTICES)
+@bundle_folder_rule("EP675", "csv-name-convention", Severity.WARNING, _PRACTICES)
 def csv_name_convention(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of a CSV is NAME.vVERSION.
 
@@ -143,7 +143,7 @@ def csv_name_convention(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP676", "no-deployment", Severity.ERROR, _PRACTICES)
+@bundle_folder_rule("EP676", "no-deployment", Severity.ERROR, _PRACTICES)
 def no_deployment(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has a deployment.
 

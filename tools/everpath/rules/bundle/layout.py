@@ -19,9 +19,9 @@ from everpath.model import Place, Property
 from everpath.model.bundle_contents import CSV, BundleFolder
 from everpath.ranges import Range, RangeError
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import underline
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _KEYS: Final = "operators.operatorframework.io.bundle."
 _MEDIA_TYPE: Final = f"{_KEYS}mediatype.v1"
@@ -40,7 +40,7 @@ _DEPENDENCIES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-@contents_rule("EP601", "bundle-layout", Severity.ERROR, "opm")
+@bundle_folder_rule("EP601", "bundle-layout", Severity.ERROR, "opm")
 def bundle_layout(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle folder contains the folders manifests and metadata.
 
@@ -52,11 +52,11 @@ def bundle_layout(bundle: BundleFolder) -> Iterator[Flaw]:
             bundle.contents.place,
             f"opm rejects the bundle: {bundle.contents.folder} has no {' and no '.join(names)}",
             because=("opm reports: Unable to locate manifests, or metadata, directory",),
-            fix=f"move the files of the bundle to {listed(names)}",
+            fix=f"move the files of the bundle to {join_names(names)}",
         )
 
 
-@contents_rule("EP602", "stray-file", Severity.ERROR, "bundle", "opm")
+@bundle_folder_rule("EP602", "stray-file", Severity.ERROR, "bundle", "opm")
 def stray_file(bundle: BundleFolder) -> Iterator[Flaw]:
     """The folder manifests contains only manifests: no folders and no hidden files.
 
@@ -73,7 +73,7 @@ def stray_file(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP603", "required-annotation", Severity.ERROR, "opm")
+@bundle_folder_rule("EP603", "required-annotation", Severity.ERROR, "opm")
 def required_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
     """annotations.yaml has all five required annotations, as strings, and no channel is empty.
 
@@ -105,7 +105,7 @@ def required_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP604", "media-type", Severity.ERROR, "opm")
+@bundle_folder_rule("EP604", "media-type", Severity.ERROR, "opm")
 def media_type(bundle: BundleFolder) -> Iterator[Flaw]:
     """The media type in annotations.yaml is that of the manifests: registry+v1 if there is a CSV.
 
@@ -125,7 +125,7 @@ def media_type(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP605", "annotation-folders", Severity.WARNING)
+@bundle_folder_rule("EP605", "annotation-folders", Severity.WARNING)
 def annotation_folders(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotations for the folders of manifests and metadata are manifests/ and metadata/.
 
@@ -144,7 +144,7 @@ def annotation_folders(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP606", "dependency", Severity.ERROR, "opm")
+@bundle_folder_rule("EP606", "dependency", Severity.ERROR, "opm")
 def dependency(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every dependency has a type that opm knows, all fields of the type, and a valid range or CEL rule.
 
@@ -162,7 +162,7 @@ _Fault = tuple[tuple[str, ...], str, tuple[str, ...], str]
 def _dependency_faults(stated: Property) -> Iterator[_Fault]:
     kind, value = stated.type, stated.value
     if kind not in _DEPENDENCIES:
-        known = listed(sorted(_DEPENDENCIES))
+        known = join_names(sorted(_DEPENDENCIES))
         yield (
             ("type",),
             f"opm rejects the bundle: the dependency type {kind!r} is unknown",

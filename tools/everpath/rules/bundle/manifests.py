@@ -12,7 +12,7 @@ from everpath.manifest_access import FieldPath, as_string, items_at, string_at, 
 from everpath.model.bundle_contents import CRD, CSV, BundleFolder, Manifest
 from everpath.rules.bundle.kubernetes_names import label_value, qualified_name
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
 _SUPPORTED_KINDS: Final = frozenset(
     {
@@ -61,7 +61,7 @@ _ANNOTATIONS_LIMIT: Final = 256 << 10
 _EXCLUSIVE_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion"})
 
 
-@contents_rule("EP607", "unsupported-kind", Severity.ERROR, "opm")
+@bundle_folder_rule("EP607", "unsupported-kind", Severity.ERROR, "opm")
 def unsupported_kind(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every manifest is of a kind that OLM applies from a bundle.
 
@@ -80,7 +80,7 @@ def unsupported_kind(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP608", "object-metadata", Severity.ERROR, "opm", "crd")
+@bundle_folder_rule("EP608", "object-metadata", Severity.ERROR, "opm", "crd")
 def object_metadata(bundle: BundleFolder) -> Iterator[Flaw]:
     """The API server accepts the metadata of every manifest: name, labels, annotations, owners, finalizers.
 
@@ -174,7 +174,7 @@ def _reference_faults(metadata: Any) -> Iterator[_Fault]:
         yield ("finalizers",), "it has both finalizers orphan and foregroundDeletion", "keep one"
 
 
-@contents_rule("EP609", "crd-api-version", Severity.ERROR, "crd", "opm")
+@bundle_folder_rule("EP609", "crd-api-version", Severity.ERROR, "crd", "opm")
 def crd_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """The apiVersion of a CRD is apiextensions.k8s.io/v1, or v1beta1 for Kubernetes before 1.22.
 
@@ -191,7 +191,7 @@ def crd_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP610", "field-type", Severity.ERROR, "csv", "crd", "bundle", "opm")
+@bundle_folder_rule("EP610", "field-type", Severity.ERROR, "csv", "crd", "bundle", "opm")
 def field_type(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every field of the CSV and of the CRDs has a value of the right type.
 

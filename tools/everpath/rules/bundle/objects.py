@@ -17,7 +17,7 @@ from everpath.manifest_access import as_string, items_at, value_at
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.bundle.csv import wrong_case_annotations
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 
 _DEFAULT_SCCS: Final = frozenset(
     {
@@ -33,7 +33,7 @@ _DEFAULT_SCCS: Final = frozenset(
 )
 
 
-@contents_rule("EP681", "disruption-budget", Severity.ERROR, "object")
+@bundle_folder_rule("EP681", "disruption-budget", Severity.ERROR, "object")
 def disruption_budget(bundle: BundleFolder) -> Iterator[Flaw]:
     """A PodDisruptionBudget allows evictions: maxUnavailable is not 0 and minAvailable is not 100%.
 
@@ -52,7 +52,7 @@ def disruption_budget(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(budget.place.at("spec", "minAvailable"), message, because, fix="write less than 100%")
 
 
-@contents_rule("EP682", "default-priority-class", Severity.ERROR, "object")
+@bundle_folder_rule("EP682", "default-priority-class", Severity.ERROR, "object")
 def default_priority_class(bundle: BundleFolder) -> Iterator[Flaw]:
     """No PriorityClass of a bundle is the global default.
 
@@ -79,7 +79,7 @@ def _values(rule: Any, key: str) -> set[str]:
     return {as_string(item) for _, item in items_at(rule, key)}
 
 
-@contents_rule("EP683", "rights-to-budgets", Severity.WARNING, "object")
+@bundle_folder_rule("EP683", "rights-to-budgets", Severity.WARNING, "object")
 def rights_to_budgets(bundle: BundleFolder) -> Iterator[Flaw]:
     """No role of a bundle may create or change PodDisruptionBudgets.
 
@@ -98,7 +98,7 @@ def rights_to_budgets(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP684", "rights-to-constraints", Severity.ERROR, "object")
+@bundle_folder_rule("EP684", "rights-to-constraints", Severity.ERROR, "object")
 def rights_to_constraints(bundle: BundleFolder) -> Iterator[Flaw]:
     """No role of a bundle may change a default SecurityContextConstraints object of OpenShift.
 
@@ -120,7 +120,7 @@ def rights_to_constraints(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-@contents_rule("EP685", "operator-group-annotation", Severity.ERROR, "operatorgroup")
+@bundle_folder_rule("EP685", "operator-group-annotation", Severity.ERROR, "operatorgroup")
 def operator_group_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotations of an OperatorGroup that OLM reads have the exact case.
 

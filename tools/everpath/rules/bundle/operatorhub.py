@@ -22,9 +22,9 @@ from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder
 from everpath.rules.bundle.kubernetes_names import request_uri
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse_tolerant
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _HUB: Final = "operatorhub/v2"
 _REJECTED: Final = ("the pipeline of OperatorHub.io rejects the bundle",)
@@ -61,7 +61,7 @@ _ADDRESS: Final = re.compile(
 )
 
 
-@contents_rule("EP661", "provider-name", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP661", "provider-name", Severity.ERROR, _HUB)
 def provider_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has spec.provider.name.
 
@@ -77,7 +77,7 @@ def provider_name(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP662", "maintainer", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP662", "maintainer", Severity.ERROR, _HUB)
 def maintainer(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every maintainer has a name and a valid email address.
 
@@ -101,7 +101,7 @@ def maintainer(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(place.at("email"), f"{email!r} is not an email address", _REJECTED, fix=fix)
 
 
-@contents_rule("EP663", "link", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP663", "link", Severity.ERROR, _HUB)
 def link(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every link has a name and an absolute URL.
 
@@ -123,7 +123,7 @@ def link(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(place.at("url"), f"the link {url!r} does not work: {fault}", _REJECTED, fix=fix)
 
 
-@contents_rule("EP664", "version-unset", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP664", "version-unset", Severity.ERROR, _HUB)
 def version_unset(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has spec.version, and it is not 0.0.0.
 
@@ -143,7 +143,7 @@ def version_unset(bundle: BundleFolder) -> Iterator[Flaw]:
         yield Flaw(place, message, _REJECTED, fix="set spec.version to the version of this release")
 
 
-@contents_rule("EP665", "no-icon", Severity.WARNING, _HUB)
+@bundle_folder_rule("EP665", "no-icon", Severity.WARNING, _HUB)
 def no_icon(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has an icon.
 
@@ -158,7 +158,7 @@ def no_icon(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-@contents_rule("EP666", "icon", Severity.ERROR, _HUB)
+@bundle_folder_rule("EP666", "icon", Severity.ERROR, _HUB)
 def icon(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has one icon, with data and a supported media type.
 
@@ -180,11 +180,11 @@ def icon(bundle: BundleFolder) -> Iterator[Flaw]:
         if kind and kind not in _MEDIA_TYPES:
             message = f"browsers do not show the icon: the media type {kind!r} is not supported"
             yield Flaw(
-                place.at(0, "mediatype"), message, _REJECTED, fix=f"write one of {listed(_MEDIA_TYPES)}"
+                place.at(0, "mediatype"), message, _REJECTED, fix=f"write one of {join_names(_MEDIA_TYPES)}"
             )
 
 
-@contents_rule("EP667", "capability-level", Severity.ERROR, "standardcapabilities")
+@bundle_folder_rule("EP667", "capability-level", Severity.ERROR, "standardcapabilities")
 def capability_level(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotation capabilities is one of the five capability levels.
 
@@ -199,11 +199,11 @@ def capability_level(bundle: BundleFolder) -> Iterator[Flaw]:
             bundle.csv.place.at("metadata", "annotations", "capabilities"),
             f"consoles show no capability level: {stated!r} does not exist",
             because=_REJECTED,
-            fix=f"write {near[0]}" if near else f"write one of {listed(_LEVELS)}",
+            fix=f"write {near[0]}" if near else f"write one of {join_names(_LEVELS)}",
         )
 
 
-@contents_rule("EP668", "category", Severity.ERROR, "standardcategories")
+@bundle_folder_rule("EP668", "category", Severity.ERROR, "standardcategories")
 def category(bundle: BundleFolder) -> Iterator[Flaw]:
     """The annotation categories is a comma-separated list of known categories.
 
@@ -217,7 +217,7 @@ def category(bundle: BundleFolder) -> Iterator[Flaw]:
     for stated in as_string(bundle.csv.annotations["categories"]).split(","):
         if stated.strip() not in known:
             near = get_close_matches(stated.strip(), sorted(known), n=1)
-            fix = f"write {near[0]}" if near else f"write one or more of {listed(sorted(known), 20)}"
+            fix = f"write {near[0]}" if near else f"write one or more of {join_names(sorted(known), 20)}"
             yield Flaw(
                 place,
                 f"users do not find the operator by category: {stated.strip()!r} does not exist",

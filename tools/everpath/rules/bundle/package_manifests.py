@@ -11,7 +11,7 @@ from everpath.manifest_access import items_at, string_at
 from everpath.model.bundle_contents import PackageManifest
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import package_file_rule
-from everpath.wording import listed
+from everpath.wording import join_names
 
 _VALIDATOR: Final = "packagemanifest"
 
@@ -67,7 +67,7 @@ def package_file_default(manifest: PackageManifest) -> Iterator[Flaw]:
     place = manifest.place.at("defaultChannel")
     if not default and len(names) > 1:
         message = "a Subscription without a channel fails: the package manifest has no defaultChannel"
-        yield Flaw(place, message, fix=f"set it to one of {listed(names)}")
+        yield Flaw(place, message, fix=f"set it to one of {join_names(names)}")
     elif default and names and default not in names:
         message = f"a Subscription without a channel fails: the default channel {default!r} does not exist"
-        yield Flaw(place, message, fix=f"set it to one of {listed(names)}")
+        yield Flaw(place, message, fix=f"set it to one of {join_names(names)}")

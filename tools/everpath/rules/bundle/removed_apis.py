@@ -11,7 +11,7 @@ from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CRD, BundleFolder
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import contents_rule
+from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse_tolerant
 
 #: Removed kinds by the Kubernetes version that removed them, and by apiVersion.
@@ -126,7 +126,7 @@ def _at_least(stated: str, since: str) -> bool:
         return False
 
 
-@contents_rule("EP669", "removed-api", Severity.ERROR, "alpha-deprecated-apis", "operatorhub/v2")
+@bundle_folder_rule("EP669", "removed-api", Severity.ERROR, "alpha-deprecated-apis", "operatorhub/v2")
 def removed_api(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle uses no API that was removed from the Kubernetes version it is for.
 
@@ -150,7 +150,7 @@ def _removed_in_1_22(bundle: BundleFolder) -> bool:
     return any(use.since == "1.22" for use in _uses(bundle))
 
 
-@contents_rule("EP686", "max-openshift-version", Severity.ERROR, "community")
+@bundle_folder_rule("EP686", "max-openshift-version", Severity.ERROR, "community")
 def max_openshift_version(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle with an API that OpenShift 4.9 removed has olm.maxOpenShiftVersion below 4.9.
 
@@ -201,7 +201,7 @@ def _stated_maximum(properties: str) -> str | None:
     return next((string_at(item, "value") for item in found), None)
 
 
-@contents_rule("EP687", "openshift-label", Severity.ERROR, "community")
+@bundle_folder_rule("EP687", "openshift-label", Severity.ERROR, "community")
 def openshift_label(bundle: BundleFolder) -> Iterator[Flaw]:
     """The image of a bundle with an API that OpenShift 4.9 removed has a label that excludes 4.9.
 

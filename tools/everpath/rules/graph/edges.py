@@ -20,17 +20,17 @@ from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place
 from everpath.rules.edits import (
     Edit,
-    moving_range,
-    replacing,
-    safest,
-    skipping,
-    unreplacing,
-    unskipping,
-    worth_trying,
+    add_skips,
+    first_accepted_edit,
+    is_worth_trying,
+    move_range,
+    remove_replaces,
+    remove_skip,
+    set_replaces,
 )
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
-from everpath.wording import Nearby, skip
+from everpath.wording import NameSuggestions, skip_clause
 
 
 @channel_rule("EP211", "self-edge", Severity.ERROR)
@@ -55,9 +55,9 @@ def self_edge(graph: ChannelGraph) -> Iterator[Flaw]:
 def _unlooped(graph: ChannelGraph, edge: Edge) -> Edit:
     name, field = edge.installed, edge.kind.value
     if edge.kind is EdgeKind.REPLACES:
-        return unreplacing(graph, name)._replace(text=f"remove {name} from its own {field}")
-    alone = unskipping(graph, name, [name])._replace(text=f"remove {name} from its own {field}")
-    return alone._replace(instead=_relinked(graph, name, alone)) if graph.head is not None else alone
+        return remove_replaces(graph, name)._replace(text=f"remove {name} from its own {field}")
+    alone = remove_skip(graph, name, [name])._replace(text=f"remove {name} from its own {field}")
+    return alone._replace(fallback=_relinked(graph, name, alone)) if graph.head is not None else alone
 
 
 def _relinked(graph: ChannelGraph, name: str, alone: Edit) -> Edit:
@@ -68,7 +68,7 @@ def _relinked(graph: ChannelGraph, name: str, alone: Edit) -> Edit:
     if not entry.replaces and below is not None and above is not None and below < above:
         text = f"{alone.text} and set replaces: {graph.head} on {name}"
         return Edit(text, (freed._replace(replaces=graph.head),))
-    skipped = skipping(graph, graph.head, [name])
+    skipped = add_skips(graph, graph.head, [name])
     return Edit(
         f"move {name} from its own skips to the skips of {graph.head}", alone.entries + skipped.entries
     )
@@ -83,11 +83,11 @@ def dangling_replaces(graph: ChannelGraph) -> Iterator[Flaw]:
     off. Cost: one look-up an entry; one comparison with every name for those that miss.
     """
     # An entry whose bundle is not there yet may be meant, too.
-    nearby, entries = Nearby(graph.package.by_name), Nearby(graph.entries)
+    nearby, entries = NameSuggestions(graph.package.by_name), NameSuggestions(graph.entries)
     for name, target in _replaced(graph):
         if graph.bundle(target) is not None:
             continue
-        probably = nearby.meant(target, besides=(name,)) or entries.meant(target, besides=(name,))
+        probably = nearby.suggest(target, exclude=(name,)) or entries.suggest(target, exclude=(name,))
         yield Flaw(
             graph.entries[name].place.at("replaces"),
             f"{name} replaces {target}, which exists nowhere in the package",
@@ -101,12 +101,12 @@ def dangling_replaces(graph: ChannelGraph) -> Iterator[Flaw]:
 def _repointed(graph: ChannelGraph, name: str, target: str, probably: str | None) -> str | Edit:
     """What a replaces that leads nowhere should say. At the end of a chain it does no harm as it is."""
     if probably is not None:
-        return replacing(graph, name, probably)._replace(text=f"did you mean {probably}?")
+        return set_replaces(graph, name, probably)._replace(text=f"did you mean {probably}?")
     if graph.package.is_one_release:
         return f"leave it, if {target} was released: only this folder was read; validate the package's folder"
     newest = graph.head_below(name) if not graph.head else None
     if newest is not None and len(graph.topmost([name, newest])) == 2:
-        return replacing(graph, name, newest)
+        return set_replaces(graph, name, newest)
     return f"leave it, if {target} was released and pruned; else remove replaces: {target} from {name}"
 
 
@@ -152,11 +152,11 @@ def skips_unknown(graph: ChannelGraph) -> Iterator[Flaw]:
     noted; a name that looks like a slip of the pen leaves the version that was meant without an edge.
     Cost: one look-up a name; one comparison with every name for those that miss.
     """
-    nearby = Nearby(graph.package.by_name)
+    nearby = NameSuggestions(graph.package.by_name)
     for name, target, place in _skipped(graph):
         if target in graph.package.by_name or not target:
             continue
-        probably = nearby.meant(target, besides=(name, graph.entries[name].replaces or ""))
+        probably = nearby.suggest(target, exclude=(name, graph.entries[name].replaces or ""))
         probably = None if probably in graph.skips[name] else probably
         yield Flaw(
             place,
@@ -217,8 +217,8 @@ def replaces_and_skips(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _unless_withdrawn(graph: ChannelGraph, name: str, target: str) -> str | Edit:
     """Behind a skipped entry opm does not look; it may not like what it would find there."""
-    edit = unskipping(graph, target, [name])
-    if safest(graph, [edit]) is None:
+    edit = remove_skip(graph, target, [name])
+    if first_accepted_edit(graph, [edit]) is None:
         return f"leave it: opm refuses the channel unless {name} skips {target}"
     return edit._replace(text=f"{edit.text}, unless it was withdrawn")
 
@@ -233,7 +233,7 @@ def empty_skip(graph: ChannelGraph) -> Iterator[Flaw]:
         for index, target in enumerate(entry.skips):
             if not target:
                 place = entry.place.at("skips", index)
-                fix = unskipping(graph, "", [name])._replace(text="remove the empty item")
+                fix = remove_skip(graph, "", [name])._replace(text="remove the empty item")
                 yield Flaw(place, f"{name} skips an empty name", fix=fix, entry=name)
 
 
@@ -269,11 +269,12 @@ def range_on_skipped(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     others = {name: [s for s in graph.skippers.get(name, ()) if s != name] for name in graph.ranges}
     found = {name: skippers for name, skippers in others.items() if skippers}
-    is_short = worth_trying(len(found), graph)
+    is_short = is_worth_trying(len(found), graph)
     for name, skippers in found.items():
         yield Flaw(
             graph.entries[name].place.at("skipRange"),
-            f"{name} has a skipRange, but {skip(skippers)} it: OLM v0 ignores the range, v1 honours it",
+            f"{name} has a skipRange, but {skip_clause(skippers)} it: OLM v0 ignores the range, "
+            "v1 honours it",
             because=tuple(Edge(s, name, EdgeKind.SKIPS) for s in skippers),
             fix=_moved(graph, name, skippers, is_short=is_short),
             entry=name,
@@ -284,5 +285,5 @@ def _moved(graph: ChannelGraph, name: str, skippers: list[str], *, is_short: boo
     """To move a range to whoever skips its entry; where that cannot be tried, or does harm, to leave it."""
     leave = "leave it, if it is for users of OLM v1"
     heirs = [skipper for skipper in skippers if skipper not in graph.skippers]
-    edit = moving_range(graph, name, heirs[-1]) if heirs and is_short else None
-    return edit._replace(lead=f"{leave}; else ", instead=leave) if edit is not None else leave
+    edit = move_range(graph, name, heirs[-1]) if heirs and is_short else None
+    return edit._replace(prefix=f"{leave}; else ", fallback=leave) if edit is not None else leave

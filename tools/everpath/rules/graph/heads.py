@@ -10,11 +10,18 @@ from itertools import pairwise
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import olm_v0, opm
-from everpath.resolvers.decisions import FailureKind
-from everpath.rules.edits import Edit, adding, replacing, skipping, unplaced, unreplacing
+from everpath.resolvers.resolution import FailureKind
+from everpath.rules.edits import (
+    Edit,
+    add_entry,
+    add_skips,
+    missing_bundles_advice,
+    remove_replaces,
+    set_replaces,
+)
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
-from everpath.wording import Nearby, listed
+from everpath.wording import NameSuggestions, join_names
 
 
 @channel_rule("EP201", "no-head", Severity.ERROR)
@@ -50,7 +57,7 @@ def _freed(graph: ChannelGraph, name: str, edges: tuple[Edge, ...]) -> Edit:
 
 
 def _fields(edges: tuple[Edge, ...]) -> str:
-    return listed(f"{e.kind.value} of {e.successor}" for e in edges)
+    return join_names(f"{e.kind.value} of {e.successor}" for e in edges)
 
 
 @channel_rule("EP202", "several-heads", Severity.ERROR)
@@ -63,14 +70,14 @@ def several_heads(graph: ChannelGraph) -> Iterator[Flaw]:
     if len(graph.heads) < 2:
         return
     main, *others = graph.topmost(graph.heads)
-    nearby, tails = Nearby(graph.package.by_name), dict[str, str]()
+    nearby, tails = NameSuggestions(graph.package.by_name), dict[str, str]()
     for above, head in pairwise([main, *others]):
         tail = _tail(graph, above, tails)
         yield Flaw(
             graph.entries[head].place.at("name"),
             f"nothing replaces or skips {head}, nor {main}: the channel has {len(graph.heads)} heads",
             because=_why_apart(graph, above, tail, head),
-            fix=unplaced(graph, (main, head)) or _joined(graph, tail, head, main, nearby),
+            fix=missing_bundles_advice(graph, (main, head)) or _joined(graph, tail, head, main, nearby),
             entry=head,
         )
 
@@ -135,17 +142,19 @@ def _whereabouts(graph: ChannelGraph, target: str) -> str:
     return "is in the package but not in this channel" if graph.bundle(target) else "exists nowhere"
 
 
-def _joined(graph: ChannelGraph, tail: str, head: str, main: str, nearby: Nearby) -> Edit:
+def _joined(graph: ChannelGraph, tail: str, head: str, main: str, nearby: NameSuggestions) -> Edit:
     """The smallest edit that puts a second head below the first."""
-    target, skips = graph.entries[tail].replaces, skipping(graph, main, [head])
-    meant = nearby.meant(target, besides=(tail,)) or Nearby([head]).meant(target) if target else None
+    target, skips = graph.entries[tail].replaces, add_skips(graph, main, [head])
+    meant = (
+        nearby.suggest(target, exclude=(tail,)) or NameSuggestions([head]).suggest(target) if target else None
+    )
     between = graph.bundle(target) if target and target not in graph.entries else None
-    if between and Nearby([head]).meant(between.name) is None:
+    if between and NameSuggestions([head]).suggest(between.name) is None:
         entry = _link(between, graph.channel.place, head)
-        link = adding(entry, "" if entry.replaces != head else f", with replaces: {head}")
-        return link._replace(otherwise=skips) if head in (entry.replaces, *entry.skips) else skips
+        link = add_entry(entry, "" if entry.replaces != head else f", with replaces: {head}")
+        return link._replace(alternative=skips) if head in (entry.replaces, *entry.skips) else skips
     if meant == head or (meant is None and _is_older(graph, head, tail)):
-        return replacing(graph, tail, head)
+        return set_replaces(graph, tail, head)
     return skips
 
 
@@ -167,7 +176,7 @@ def cycle(graph: ChannelGraph) -> Iterator[Flaw]:
 
     opm refuses the catalog and OLM v0 fails every Subscription of the namespace. Cost: one walk.
     """
-    if names := opm.verdict(graph).cycle:
+    if names := opm.validate_channel(graph).cycle:
         yield _cycle(graph, names, "entries replace each other in a circle")
 
 
@@ -178,8 +187,8 @@ def hidden_cycle(graph: ChannelGraph) -> Iterator[Flaw]:
     opm stops looking at the first skipped entry and accepts the catalog; OLM v0 walks on, meets the
     circle, and fails every Subscription of the namespace, new installs included. Cost: one walk.
     """
-    failure = olm_v0.order(graph).failure
-    if failure is None or failure.kind is not FailureKind.CYCLE or opm.verdict(graph).cycle:
+    failure = olm_v0.sort_channel(graph).failure
+    if failure is None or failure.kind is not FailureKind.CYCLE or opm.validate_channel(graph).cycle:
         return
     yield _cycle(graph, failure.names, "entries replace each other in a circle that opm does not see")
 
@@ -191,6 +200,6 @@ def _cycle(graph: ChannelGraph, names: tuple[str, ...], what: str) -> Flaw:
         graph.entries[wrong.successor].place.at("replaces"),
         f"{what}: {' → '.join(names)}",
         because=edges,
-        fix=unreplacing(graph, wrong.successor),
+        fix=remove_replaces(graph, wrong.successor),
         entry=wrong.successor,
     )

@@ -22,11 +22,11 @@ from typing import Final
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.ranges import Hazard, HazardKind, Range, RangeError
-from everpath.rules.edits import Edit, bounded, ranged
+from everpath.rules.edits import Edit, cap_range, set_range
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.versions import underline
-from everpath.wording import listed, plural
+from everpath.wording import join_names, plural
 
 #: Victims of a crash that a finding names.
 _MOST_VICTIMS: Final = 8
@@ -67,8 +67,8 @@ def _rewritten(graph: ChannelGraph, entry: Entry, text: str | None) -> Edit | No
     """A range as it was probably meant; where that does harm, as much of it as is below its own entry."""
     if not text:
         return None
-    below = bounded(graph, entry.name, Range.parse(text).intervals)
-    return ranged(entry, text)._replace(instead=below)
+    below = cap_range(graph, entry.name, Range.parse(text).intervals)
+    return set_range(entry, text)._replace(fallback=below)
 
 
 @channel_rule("EP302", "range-panics", Severity.ERROR)
@@ -83,7 +83,7 @@ def range_panics(graph: ChannelGraph) -> Iterator[Flaw]:
             spans = (~span.intervals).index_ranges(graph.sorted_versions)
             count = sum(end - start for start, end in spans)
             first = (graph.by_version[i] for i in islice(_places(spans), _MOST_VICTIMS))
-            victims = listed(first, _MOST_VICTIMS, total=count)
+            victims = join_names(first, _MOST_VICTIMS, total=count)
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} crashes OLM: {entry.skip_range!r} has nothing between two ||",
@@ -153,7 +153,7 @@ def range_includes_self(graph: ChannelGraph) -> Iterator[Flaw]:
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} covers {version}, its own version",
                 because=(f"{version} is in {entry.skip_range!r}",),
-                fix=bounded(graph, entry.name),
+                fix=cap_range(graph, entry.name),
                 entry=entry.name,
             )
 
@@ -170,10 +170,10 @@ def range_includes_newer(graph: ChannelGraph) -> Iterator[Flaw]:
         if count:
             yield Flaw(
                 entry.place.at("skipRange"),
-                f"the skipRange of {entry.name} covers {plural(count, 'newer version')}: {listed(newer)}"
+                f"the skipRange of {entry.name} covers {plural(count, 'newer version')}: {join_names(newer)}"
                 + (" …" if count > len(newer) else ""),
                 because=tuple(f"{graph.versions[n]} is in {entry.skip_range!r}" for n in newer),
-                fix=bounded(graph, entry.name),
+                fix=cap_range(graph, entry.name),
                 entry=entry.name,
             )
 
@@ -262,6 +262,6 @@ def range_open_ended(graph: ChannelGraph) -> Iterator[Flaw]:
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} has no upper end: {entry.skip_range!r}",
-                fix=bounded(graph, entry.name) or f"end it with < and the version of {entry.name}",
+                fix=cap_range(graph, entry.name) or f"end it with < and the version of {entry.name}",
                 entry=entry.name,
             )

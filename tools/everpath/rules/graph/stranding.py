@@ -11,12 +11,20 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.resolvers.arrivals import arrivals
-from everpath.resolvers.walks import End, destinations, walk
-from everpath.rules.edits import Edit, bounded, edited, safest, skipping, unskipping, widening
+from everpath.rules.edits import (
+    Edit,
+    add_skips,
+    apply_edit,
+    cap_range,
+    first_accepted_edit,
+    remove_skip,
+    widen_range,
+)
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
-from everpath.wording import listed, plural, skip
+from everpath.upgrade_paths.goals import path_goals
+from everpath.upgrade_paths.hops import PathEnd, hops_from, last_entries
+from everpath.wording import join_names, plural, skip_clause
 
 #: Ranges that are named as proof; a channel where everything covers everything has n for each of n entries.
 _MOST_RANGES: Final = 10
@@ -29,11 +37,11 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
     A skipped entry is never a target, so an entry that only skipped ones accept is left behind for
     ever, silently; opm exempts skipped entries and accepts the catalog. Cost: O((edges + ranges) · log n).
     """
-    hops = olm_v0.hops(graph)
+    hops = olm_v0.next_hops(graph)
     if hops.failure is not None:
         return
     stops = _stops(graph, hops.next, hops.failures)
-    target = olm_v0.fresh_install(graph)
+    target = olm_v0.new_install(graph)
     by_range = _ranged_way_out(graph, stops, target)
     refusal = cache(partial(_refusal, graph))
     for place, followers in stops.items():
@@ -53,8 +61,8 @@ def _stops(
 
     Who meets a failure does not move either; but that is no stop, and a rule of its own tells of the cause.
     """
-    ends = destinations(_moves(hops, failures), graph.head, graph.entries)
-    stranded = {n: d.name for n, d in ends.items() if d.end is End.STRANDED and d.name not in failures}
+    ends = last_entries(_moves(hops, failures), graph.head, graph.entries)
+    stranded = {n: d.name for n, d in ends.items() if d.end is PathEnd.STRANDED and d.name not in failures}
     stops: dict[str, list[str]] = {stop: [] for stop in stranded.values()}
     for name, stop in stranded.items():
         if name != stop:
@@ -74,7 +82,7 @@ def _nobody(place: str) -> str:
 def _ranged_way_out(graph: ChannelGraph, stops: Iterable[str], target: str | None) -> Edit | None:
     """The range by which `target` accepts every stop that must not be skipped. Cost: one look at each."""
     older = [stop for stop in stops if stop not in graph.skippers]
-    return widening(graph, target, older) if target is not None else None
+    return widen_range(graph, target, older) if target is not None else None
 
 
 def _way_out(graph: ChannelGraph, place: str, target: str | None, by_range: Edit | None) -> str | Edit:
@@ -84,14 +92,14 @@ def _way_out(graph: ChannelGraph, place: str, target: str | None, by_range: Edit
     """
     if target is None or target == place:
         assert graph.head is not None  # or OLM v0 would strand nobody, it would fail
-        rule = "EP505" if olm_v0.prohibited(graph)[graph.head] == olm_v0.DEPRECATED else "EP427"
+        rule = "EP505" if olm_v0.uninstallable(graph)[graph.head] == olm_v0.DEPRECATED_REASON else "EP427"
         return f"same cause as {rule} ({graph.head}), mended with it"
-    by_name = skipping(graph, target, [place])
+    by_name = add_skips(graph, target, [place])
     if place in graph.skippers:
         return by_name
     return (
         (by_range if _falls(graph, target, place) else None)
-        or safest(graph, [by_name])
+        or first_accepted_edit(graph, [by_name])
         or f"publish a release that replaces {graph.head} and skips {place}"
     )
 
@@ -114,7 +122,7 @@ def _way_over(graph: ChannelGraph, place: str, top: str) -> str:
 
 def _way_down(graph: ChannelGraph, place: str) -> str:
     """To deprecate what was withdrawn: to v1 whatever accepts it is then the better one, though lower."""
-    standings = olm_v1.standings(graph)
+    standings = olm_v1.sort_keys(graph)
     lower = [edge.successor for edge in graph.named_edges(place) if edge.successor != place]
     heir = min(lower, key=olm_v1.ranking(graph).__getitem__, default=None)
     if heir is None or not standings[heir][0] or any(bundle.csv for bundle in graph.package.bundles):
@@ -123,7 +131,7 @@ def _way_down(graph: ChannelGraph, place: str) -> str:
 
 
 def _others(followers: list[str]) -> str:
-    return f"; {listed(followers)} end{'s' if len(followers) == 1 else ''} there too" if followers else ""
+    return f"; {join_names(followers)} end{'s' if len(followers) == 1 else ''} there too" if followers else ""
 
 
 def _reasons(graph: ChannelGraph, place: str, refusal: Callable[[str], str]) -> tuple[str, ...]:
@@ -138,10 +146,10 @@ def _reasons(graph: ChannelGraph, place: str, refusal: Callable[[str], str]) -> 
 def _refusal(graph: ChannelGraph, successor: str) -> str:
     """Why an edge that exists leads nowhere under OLM v0."""
     if skippers := [s for s in graph.skippers.get(successor, ()) if s != successor]:
-        return f"{skip(skippers)} {successor}, so it is never a target"
+        return f"{skip_clause(skippers)} {successor}, so it is never a target"
     if successor in graph.skippers:
         return f"{successor} skips itself, so it is never a target"
-    if obstacle := olm_v0.prohibited(graph).get(successor):
+    if obstacle := olm_v0.uninstallable(graph).get(successor):
         return f"{successor} {obstacle}, so it is never a target"
     return f"{successor} is not on the replaces chain of {graph.head}"
 
@@ -154,14 +162,14 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
     the channel that is connected only to itself keeps its users for ever. So does a newest version that
     was withdrawn, since what replaces or skips it is lower. Cost: O((edges + ranges) · log n).
     """
-    good = arrivals(graph, "v1")
+    good = path_goals(graph, "v1")
     stops = {place: followers for place, followers in _stops_v1(graph).items() if place not in good}
-    ways = {t: _ranged_way_out(graph, stops, t) for t in good or olm_v1.fresh_installs(graph)}
+    ways = {t: _ranged_way_out(graph, stops, t) for t in good or olm_v1.new_installs(graph)}
     for place, followers in stops.items():
         yield Flaw(
             graph.entries[place].place.at("name"),
             f"OLM v1 never moves {place} on{_others(followers)}",
-            because=_reasons(graph, place, partial(olm_v1.refusal, graph, place)),
+            because=_reasons(graph, place, partial(olm_v1.rejection_reason, graph, place)),
             fix=_way_up(graph, place, ways),
             entry=place,
         )
@@ -169,12 +177,12 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _stops_v1(graph: ChannelGraph) -> dict[str, list[str]]:
     """Where nothing leads on under OLM v1. A failure strands nobody who would not be without it."""
-    stops = _stops(graph, olm_v1.hops(graph), ())
+    stops = _stops(graph, olm_v1.next_hops(graph), ())
     if not stops:
         return stops
-    from everpath.simulate.bulk import answers_v1  # noqa: PLC0415 - a channel without stops need not ask
+    from everpath.upgrade_paths.next_hops import next_hops_v1  # noqa: PLC0415 - a channel without stops need not ask
 
-    answers = answers_v1(PackageGraph(graph.package), graph)
+    answers = next_hops_v1(PackageGraph(graph.package), graph)
     return _stops(graph, answers.next, answers.failures)
 
 
@@ -185,7 +193,7 @@ def stranded_opm(graph: ChannelGraph) -> Iterator[Flaw]:
     opm stops following the chain at the first skipped entry and calls everything below it stranded; it
     refuses the catalog even where OLM would find a way. Cost: one walk.
     """
-    verdict = opm.verdict(graph)
+    verdict = opm.validate_channel(graph)
     if not verdict.stranded:
         return
     last = next(name for name in reversed(verdict.chain) if name in graph.entries)
@@ -194,7 +202,7 @@ def stranded_opm(graph: ChannelGraph) -> Iterator[Flaw]:
     are = "is" if len(verdict.stranded) == 1 else "are"
     yield Flaw(
         graph.entries[newest].place.at("name"),
-        f"opm refuses the channel: {listed(verdict.stranded)} {are} "
+        f"opm refuses the channel: {join_names(verdict.stranded)} {are} "
         f"neither on the replaces chain of {verdict.heads[0]} nor skipped",
         because=_halt(graph, last, target),
         fix=_way_on(graph, target, verdict.stranded, verdict.heads[0]),
@@ -212,17 +220,17 @@ def _halt(graph: ChannelGraph, last: str, target: str | None) -> tuple[str, ...]
     if not target:
         return (f"the chain ends at {last}, which replaces nothing",)
     if skippers := graph.skippers.get(target):
-        return (f"the chain stops at {last}, because {skip(skippers)} {target}, which it replaces",)
+        return (f"the chain stops at {last}, because {skip_clause(skippers)} {target}, which it replaces",)
     return (f"the chain ends at {last}, which replaces {target}, an entry this channel does not have",)
 
 
 def _way_on(graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], head: str) -> Edit:
     """To skip less where that alone pleases opm, else to skip all it calls stranded."""
-    skip_all = skipping(graph, head, stranded)
+    skip_all = add_skips(graph, head, stranded)
     if target and (skippers := graph.skippers.get(target)):
-        go_on = unskipping(graph, target, skippers)
-        if opm.verdict(edited(graph, go_on)).accepted:
-            return go_on._replace(otherwise=skip_all)
+        go_on = remove_skip(graph, target, skippers)
+        if opm.validate_channel(apply_edit(graph, go_on)).is_valid:
+            return go_on._replace(alternative=skip_all)
     return skip_all
 
 
@@ -233,14 +241,14 @@ def update_loop(graph: ChannelGraph) -> Iterator[Flaw]:
     A range that covers newer versions than its own entry makes OLM v0 go down, and then up again, for
     ever. Cost: O((edges + ranges) · log n).
     """
-    hops = olm_v0.hops(graph)
+    hops = olm_v0.next_hops(graph)
     moves = _moves(hops.next, hops.failures)
-    ends = destinations(moves, graph.head, graph.entries)
+    ends = last_entries(moves, graph.head, graph.entries)
     seen: set[str] = set()
     for destination in ends.values():
-        if destination.end is not End.LOOP or destination.name in seen:
+        if destination.end is not PathEnd.LOOP or destination.name in seen:
             continue
-        circle = (destination.name, *walk(moves, destination.name))
+        circle = (destination.name, *hops_from(moves, destination.name))
         seen.update(circle)
         yield _loop(graph, circle)
 
@@ -262,7 +270,7 @@ def _loop(graph: ChannelGraph, circle: tuple[str, ...]) -> Flaw:
 def _turned_away(graph: ChannelGraph, installed: str, successor: str) -> str | Edit:
     """An entry that no longer accepts another one. To replace it no longer would make it a head."""
     kinds = {edge.kind for edge in graph.edges_between(successor, installed)}
-    by_range = bounded(graph, successor) if kinds == {EdgeKind.RANGE} else None
+    by_range = cap_range(graph, successor) if kinds == {EdgeKind.RANGE} else None
     return by_range or f"publish {successor} again with a version above {installed}'s, in its stead"
 
 

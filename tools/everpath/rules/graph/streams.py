@@ -12,12 +12,12 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Entry
 from everpath.ranges import IntervalSet
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.resolvers.walks import destinations
-from everpath.rules.edits import Edit, next_release, widening
+from everpath.rules.edits import Edit, next_release_advice, widen_range
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
+from everpath.upgrade_paths.hops import last_entries
 from everpath.versions import Version
-from everpath.wording import listed, plural, skip
+from everpath.wording import join_names, plural, skip_clause
 
 #: Names of versions that a finding spells out.
 _MOST_LISTED: Final = 8
@@ -33,12 +33,12 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     minors = ((latest, _missed(graph, latest, patches)) for latest, patches in _minors(graph))
     failing = [(latest, missed) for latest, missed in minors if missed]
-    ends = destinations(olm_v0.hops(graph).next, graph.head, graph.entries) if failing else {}
+    ends = last_entries(olm_v0.next_hops(graph).next, graph.head, graph.entries) if failing else {}
     for latest, missed in failing:
         passes = all(_is_past(graph, ends[p].name, latest) for p in missed if p in ends)
         yield Flaw(
             graph.entries[latest].place.at("name"),
-            f"{latest} is the latest patch of its minor, but {listed(missed)} cannot reach it",
+            f"{latest} is the latest patch of its minor, but {join_names(missed)} cannot reach it",
             because=tuple(f"no way from {p} to {latest} inside the minor" for p in missed[:5]),
             fix=_patched(graph, latest, missed),
             entry=latest,
@@ -49,9 +49,9 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
 def _patched(graph: ChannelGraph, latest: str, missed: list[str]) -> str | Edit:
     """The range by which the latest patch accepts the others; one that is equal needs a patch above both."""
     is_above = all(graph.versions[name] < graph.versions[latest] for name in missed)
-    edit = widening(graph, latest, missed) if is_above else None
-    patch = f"publish a patch above {graph.versions[latest]} that skips {listed(missed)}"
-    return edit._replace(instead=patch) if edit is not None else patch
+    edit = widen_range(graph, latest, missed) if is_above else None
+    patch = f"publish a patch above {graph.versions[latest]} that skips {join_names(missed)}"
+    return edit._replace(fallback=patch) if edit is not None else patch
 
 
 def _minors(graph: ChannelGraph) -> Iterator[tuple[str, list[str]]]:
@@ -125,13 +125,13 @@ def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     arrivals: dict[str, list[str]] = {}
     withdrawn = {n for n, skippers in graph.skippers.items() if set(skippers) - {n}}
-    for name, target in olm_v1.hops(graph).items():
+    for name, target in olm_v1.next_hops(graph).items():
         if target in withdrawn:
             arrivals.setdefault(target, []).append(name)
-    fresh = olm_v1.fresh_install(graph)
+    fresh = olm_v1.new_install(graph)
     heir = next((name for name in olm_v1.ranking(graph) if name not in withdrawn), None)
     for target, entry in graph.entries.items():
-        who = [f"whoever runs {listed(arrivals[target])}"] if target in arrivals else []
+        who = [f"whoever runs {join_names(arrivals[target])}"] if target in arrivals else []
         who += ["new installs"] if target == fresh and target in withdrawn else []
         if who:
             fix = _diverted(graph, target, arrivals.get(target, []), heir)
@@ -141,7 +141,7 @@ def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
 def _diverted(graph: ChannelGraph, target: str, who: list[str], heir: str | None) -> str | Edit:
     """The range by which the best release that stands accepts them; else what makes v1 look elsewhere."""
     if heir is not None and olm_v1.ranking(graph)[heir] < olm_v1.ranking(graph)[target]:
-        edit = widening(graph, heir, who)
+        edit = widen_range(graph, heir, who)
         if edit is not None:
             return edit
     release = f"publish a release above {graph.versions.get(target, target)} that skips {target}"
@@ -157,7 +157,7 @@ def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str], fix: str | Edi
     skippers = [s for s in graph.skippers[entry.name] if s != entry.name]
     return Flaw(
         entry.place.at("name"),
-        f"{skip(skippers)} {entry.name}, yet OLM v1 sends {' and '.join(who)} to it",
+        f"{skip_clause(skippers)} {entry.name}, yet OLM v1 sends {' and '.join(who)} to it",
         because=tuple(graph.named_edges(entry.name)),
         fix=fix,
         entry=entry.name,
@@ -173,8 +173,8 @@ def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
     fail, too, it is only noted: the package is for OLM v0. Cost: one look at each property.
     """
     refused = {name: kind for name in graph.entries if (kind := _required(graph, name)) is not None}
-    victims: dict[str | None, list[str]] = {name: [] for name in olm_v1.fresh_installs(graph)}
-    for name, target in olm_v1.hops(graph).items() if refused else ():
+    victims: dict[str | None, list[str]] = {name: [] for name in olm_v1.new_installs(graph)}
+    for name, target in olm_v1.next_hops(graph).items() if refused else ():
         if name not in refused:
             victims.setdefault(target, []).append(name)
     for target, kind in refused.items():
@@ -184,13 +184,13 @@ def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _required(graph: ChannelGraph, name: str) -> str | None:
     bundle = graph.bundle(name)
-    return olm_v1.requirement(bundle) if bundle is not None else None
+    return olm_v1.dependency_property(bundle) if bundle is not None else None
 
 
 def _dependent(graph: ChannelGraph, target: str, kind: str, who: list[str]) -> Flaw:
     lowest = next((name for name in graph.by_version if name in who), target)
-    stays = f"whoever runs {listed(who)} stays there" if who else "a new ClusterExtension fails"
-    release = f"{next_release(graph, lowest)}, without {kind}"
+    stays = f"whoever runs {join_names(who)} stays there" if who else "a new ClusterExtension fails"
+    release = f"{next_release_advice(graph, lowest)}, without {kind}"
     return Flaw(
         graph.entries[target].place.at("name"),
         f"{target} depends on others, which OLM v1 refuses: {stays}",
@@ -215,7 +215,7 @@ def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
             yield Flaw(
                 target.channel.place,
                 f"{plural(count, 'version')} of other channels cannot switch to {target.name}: "
-                f"{listed(first, _MOST_LISTED, total=count)}",
+                f"{join_names(first, _MOST_LISTED, total=count)}",
                 fix=_let_in(target, released.versions[first[0]]),
                 channel=target.name,
             )

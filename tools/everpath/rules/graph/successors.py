@@ -11,19 +11,19 @@ from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.rules.edits import (
     Edit,
-    bounded,
-    closing,
-    next_release,
-    replacing,
-    safest,
-    skipping,
-    unplaced,
-    unskipping,
-    worth_trying,
+    add_skips,
+    cap_range,
+    first_accepted_edit,
+    is_worth_trying,
+    missing_bundles_advice,
+    next_release_advice,
+    remove_edge,
+    remove_skip,
+    set_replaces,
 )
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
-from everpath.wording import listed
+from everpath.wording import join_names
 
 
 @channel_rule("EP203", "fork", Severity.ERROR)
@@ -41,28 +41,30 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
         place = graph.entries[target].place if target in graph.entries else graph.entries[newest].place
         yield Flaw(
             place,
-            f"{listed(sorted(rivals))} both replace it"
+            f"{join_names(sorted(rivals))} both replace it"
             if len(rivals) == 2
-            else f"{listed(sorted(rivals))} all replace it",
+            else f"{join_names(sorted(rivals))} all replace it",
             because=tuple(Edge(r, target, EdgeKind.REPLACES) for r in rivals),
-            fix=unplaced(graph, rivals) or _one_line(graph, newest, older) or next_release(graph, target),
+            fix=missing_bundles_advice(graph, rivals)
+            or _one_line(graph, newest, older)
+            or next_release_advice(graph, target),
             entry=target,
         )
 
 
 def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None:
     """The edit that makes one line of rivals, without cutting the one that the head stands on."""
-    chain = opm.verdict(graph).chain
+    chain = opm.validate_channel(graph).chain
     in_line = _in_line(graph, [newest, *older])
     if chain and newest not in chain:
-        return safest(graph, [in_line])
-    return skipping(graph, newest, older)._replace(instead=in_line)
+        return first_accepted_edit(graph, [in_line])
+    return add_skips(graph, newest, older)._replace(fallback=in_line)
 
 
 def _in_line(graph: ChannelGraph, rivals: list[str]) -> Edit:
     """Each of several entries replaces the next one; the last keeps what it replaces."""
-    edits = [replacing(graph, above, below) for above, below in pairwise(rivals)]
-    return Edit(listed(e.text for e in edits), tuple(entry for e in edits for entry in e.entries))
+    edits = [set_replaces(graph, above, below) for above, below in pairwise(rivals)]
+    return Edit(join_names(e.text for e in edits), tuple(entry for e in edits for entry in e.entries))
 
 
 @channel_rule("EP209", "several-successors", Severity.NOTE)
@@ -74,9 +76,9 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
     The edges shown are those by name and those that are
     taken: a version may be covered by every range there is. Cost: O((edges + ranges) · log n).
     """
-    v0, v1 = olm_v0.hops(graph), olm_v1.hops(graph)
+    v0, v1 = olm_v0.next_hops(graph), olm_v1.next_hops(graph)
     several = {name: count for name, count in graph.successor_counts.items() if count > 1}
-    is_short = worth_trying(len(several), graph)
+    is_short = is_worth_trying(len(several), graph)
     for name, count in several.items():
         chosen = (v0.next.get(name), v1.get(name))
         edges = chain(graph.named_edges(name), *(graph.edges_between(c, name) for c in chosen if c))
@@ -98,13 +100,17 @@ def _kept(graph: ChannelGraph, name: str, chosen: str | None, *, is_short: bool)
     # OLM v1 needs no edge to another entry of the same version, and there is none to close.
     if chosen is None or not kinds or EdgeKind.REPLACES in kinds:
         return "leave it, if that is meant"
-    if safest(graph, [unskipping(graph, name, [chosen])]) is None:
+    if first_accepted_edit(graph, [remove_skip(graph, name, [chosen])]) is None:
         return f"leave it: opm refuses the channel unless {chosen} skips {name}"
     leave = f"leave it, if the way to {chosen} is meant"
-    return closing(graph, chosen, name)._replace(lead=f"{leave}; else ", instead=leave) if is_short else leave
+    return (
+        remove_edge(graph, chosen, name)._replace(prefix=f"{leave}; else ", fallback=leave)
+        if is_short
+        else leave
+    )
 
 
-def _chosen(hops: olm_v0.Hops, name: str) -> str:
+def _chosen(hops: olm_v0.ChannelHops, name: str) -> str:
     return "fails" if hops.failure or name in hops.failures else _takes(hops.next.get(name))
 
 
@@ -119,10 +125,10 @@ def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
     Where they differ, a cluster's road depends on the OLM generation it runs, and only one of the two
     roads was probably meant. Cost: O((edges + ranges) · log n).
     """
-    hops = olm_v0.hops(graph)
+    hops = olm_v0.next_hops(graph)
     if hops.failure is not None:
         return
-    v1 = olm_v1.hops(graph)
+    v1 = olm_v1.next_hops(graph)
     for name in graph.entries:
         first, second = hops.next.get(name), v1.get(name)
         # Whoever v0 strands is reported as stranded; here both have somewhere to go, or v0 has arrived.
@@ -142,14 +148,14 @@ def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) ->
     if v0 is not None and graph.bundle(v0) is None:
         return f"same cause as EP401 ({v0}), mended with it"
     if v0 in graph.package.deprecations_by_name("olm.bundle"):
-        return f"remove the deprecation of {v0}, which OLM v1 avoids, or {next_release(graph, name)}"
+        return f"remove the deprecation of {v0}, which OLM v1 avoids, or {next_release_advice(graph, name)}"
     if v0 is None or v1 is not None or not _is_lower(graph, v0, name):
-        return next_release(graph, name)
+        return next_release_advice(graph, name)
     if any(edge.kind is not EdgeKind.RANGE for edge in graph.edges_between(v0, name)):
         return f"publish {v0} again with a version above {graph.versions[name]}, in its stead"
-    edit = bounded(graph, v0)
+    edit = cap_range(graph, v0)
     assert edit is not None  # what is lower has a version
-    return edit._replace(instead=next_release(graph, name))
+    return edit._replace(fallback=next_release_advice(graph, name))
 
 
 def _is_lower(graph: ChannelGraph, one: str, other: str) -> bool:
@@ -173,7 +179,7 @@ def head_not_highest(graph: ChannelGraph) -> Iterator[Flaw]:
     yield Flaw(
         graph.entries[head].place.at("name"),
         f"the head is {head}, but {highest} is a higher version: a new install gets {head} from OLM v0 "
-        f"and {olm_v1.fresh_install(graph)} from OLM v1",
+        f"and {olm_v1.new_install(graph)} from OLM v1",
         because=tuple(graph.named_edges(highest)),
         fix=f"publish {head} again with a version above {graph.versions[highest]}, "
         f"or take {highest} out of the catalog and {_left(graph, highest)}",
@@ -185,7 +191,7 @@ def _left(graph: ChannelGraph, name: str) -> str:
     """What the edges to an entry become when it is taken out: whoever has it must still find a way."""
     takers = [taker for taker in graph.replacers.get(name, ()) if taker != name]
     if not takers:
-        return f"leave its name in the skips of {listed(graph.skippers.get(name, ()))}"
+        return f"leave its name in the skips of {join_names(graph.skippers.get(name, ()))}"
     below = graph.entries[name].replaces
     if below and below != takers[0]:
         return f"let {takers[0]} replace {below} and skip {name}"

@@ -14,17 +14,15 @@ from io import BytesIO
 from typing import Any
 
 from everpath.go_types import text_field
-from everpath.loaders.fbc.documents import Document, yaml_documents
-from everpath.model import Place
+from everpath.loaders.fbc.document_splitter import Document, yaml_documents
+from everpath.model import OpmError, Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA, Blob
 from everpath.opm_render.csv_metadata import csv_from_metadata
 from everpath.opm_render.go_json import json_text, sort_keys
-from everpath.opm_render.refusals import Refusal
-from everpath.parsing import json_text as json_parser
-from everpath.parsing import yaml11
+from everpath.parsing import json_parser, yaml_parser
 from everpath.parsing.first_document import first_document
-from everpath.parsing.parsed import TextProblem
+from everpath.parsing.parse_result import TextProblem
 from everpath.server.catalog.temporary_files import BundleManifests
 
 
@@ -32,7 +30,7 @@ def parse_document(text: bytes, place: Place, *, is_json: bool) -> Blob:
     """Parse the first document of a text. Raises ValueError for a document that opm refuses."""
     try:
         return decode_blob(CatalogDocument(place, _parse_value(text, is_json=is_json)))
-    except (TextProblem, Refusal) as problem:
+    except (TextProblem, OpmError) as problem:
         raise ValueError(f"{place.file}: {problem}") from problem
 
 
@@ -44,7 +42,7 @@ def _parse_value(text: bytes, *, is_json: bool) -> Any:
             # YAML that starts with a brace.
             pass
     first = next(part for part in yaml_documents(BytesIO(text)) if isinstance(part, Document))
-    return yaml11.parse(first.text if first.text.endswith(b"\n") else first.text + b"\n").value
+    return yaml_parser.parse(first.text if first.text.endswith(b"\n") else first.text + b"\n").value
 
 
 def bundle_manifests(bundle: Blob, package: Blob) -> BundleManifests:

@@ -19,8 +19,8 @@ import msgspec
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle import detect
-from everpath.loaders.fbc.documents import is_json
-from everpath.loaders.fbc.tree import Found, catalog_files
+from everpath.loaders.fbc.catalog_files import Found, catalog_files
+from everpath.loaders.fbc.document_splitter import is_json
 from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Place
 from everpath.server.catalog.file_watch import file_state
@@ -167,15 +167,15 @@ def _copy_catalog(path: str, copy: CatalogCopy) -> str | list[str]:
 
 def _convert_bundles(path: str, copy: CatalogCopy) -> Iterator[str]:
     """Convert bundles or package manifests to a catalog, as `everpath migrate` does; yield its files."""
+    from everpath.loaders.catalog_loader import read  # noqa: PLC0415
     from everpath.loaders.packagemanifest.migration import Migration  # noqa: PLC0415 - rarely needed
-    from everpath.loaders.reading import read  # noqa: PLC0415
-    from everpath.opm_render.refusals import Refusal  # noqa: PLC0415
+    from everpath.model import OpmError  # noqa: PLC0415
 
     migration = Migration(path, suffix="json")
     for package in read(path, thorough=True).catalog.packages:
         try:
             files = migration.package(package).files
-        except Refusal as refusal:
+        except OpmError as refusal:
             raise CatalogRefused(
                 f"package {package.name} cannot be served: {refusal.message}", hint=refusal.fix
             ) from refusal

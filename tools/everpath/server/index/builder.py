@@ -14,13 +14,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.fbc.catalog import read_fbc
+from everpath.loaders.fbc.loader import read_fbc
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Package, Place
 from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import CSV_METADATA
 from everpath.resolvers import olm_v0
-from everpath.rules.opm_errors import refusals
+from everpath.rules.opm_errors import opm_errors
 from everpath.server.errors import CatalogRefused
 from everpath.server.index.messages import bundle_message, provided_apis
 from everpath.server.index.model import (
@@ -73,9 +73,9 @@ def _opm_refusals(catalog: Catalog) -> Iterator[tuple[Place, str, str | None]]:
         if problem.kind not in _ACCEPTED_PROBLEMS:
             yield problem.place, problem.message, problem.fix
     for package in catalog.packages:
-        for refusal in refusals(package):
+        for refusal in opm_errors(package):
             channel = f"channel {refusal.channel}: " if refusal.channel else ""
-            yield refusal.place, f"package {refusal.package}: {channel}{refusal.words}", refusal.fix
+            yield refusal.place, f"package {refusal.package}: {channel}{refusal.message}", refusal.fix
         for bundle in package.bundles:
             if len(list(bundle.properties_of(CSV_METADATA))) > 1:
                 yield (
@@ -128,7 +128,7 @@ def _index_channel(
             message.SerializeToString(deterministic=True),
             tuple(provided_apis(bundle)),
         )
-    chain = olm_v0.order(graph).chain
+    chain = olm_v0.sort_channel(graph).chain
     in_chain = set(chain)
     olm_order = (*chain, *(name for name in names if name not in in_chain))
     return IndexedChannel(graph.name, graph.heads[0], deprecation, entries, olm_order)

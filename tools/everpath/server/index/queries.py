@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from everpath.model import Gvk
-from everpath.resolvers.quoting import quoted
+from everpath.resolvers.go_quote import go_quote
 from everpath.server import registry_pb2 as api
 from everpath.server.index.model import (
     VALID_NAME,
@@ -79,8 +79,8 @@ class RegistryQueries:
         entry = _channel(package, channel_name).entries.get(name)
         if entry is None:
             raise NotFound(
-                f"package {quoted(package_name)}, channel {quoted(channel_name)}, "
-                f"bundle {quoted(name)} not found"
+                f"package {go_quote(package_name)}, channel {go_quote(channel_name)}, "
+                f"bundle {go_quote(name)} not found"
             )
         return self._bundle_without_edges(package, entry)
 
@@ -103,7 +103,9 @@ class RegistryQueries:
         for entry in map(channel.entries.__getitem__, channel.olm_order):
             if entry.replaces == name or name in entry.skips:
                 return self._bundle_without_edges(package, entry)
-        raise NotFound(f"no entry found for package {quoted(package_name)}, channel {quoted(channel_name)}")
+        raise NotFound(
+            f"no entry found for package {go_quote(package_name)}, channel {go_quote(channel_name)}"
+        )
 
     def get_channel_entries_that_replace(self, name: str) -> list[api.ChannelEntry]:
         """GetChannelEntriesThatReplace. Raises `NotFound`."""
@@ -137,7 +139,7 @@ class RegistryQueries:
         """ExperimentalListPackageCustomSchemas. Raises ValueError for an invalid schema or package."""
         for parameter, name in (("schema", schema), ("packageName", package)):
             if name and VALID_NAME.fullmatch(name) is None:
-                reason = f"invalid {parameter} {quoted(name)}: must match ^{VALID_NAME.pattern}$"
+                reason = f"invalid {parameter} {go_quote(name)}: must match ^{VALID_NAME.pattern}$"
                 raise ValueError(f"invalid custom schema query: {reason}")
         return [
             custom
@@ -148,7 +150,7 @@ class RegistryQueries:
     def _package(self, name: str) -> IndexedPackage:
         package = self._index.packages.get(name)
         if package is None:
-            raise NotFound(f"package {quoted(name)} not found")
+            raise NotFound(f"package {go_quote(name)} not found")
         return package
 
     def _bundle_with_manifests(self, package: IndexedPackage, entry: IndexedEntry) -> api.Bundle:
@@ -197,7 +199,7 @@ class RegistryQueries:
 def _channel(package: IndexedPackage, name: str) -> IndexedChannel:
     channel = package.channels.get(name)
     if channel is None:
-        raise NotFound(f"package {quoted(package.name)}, channel {quoted(name)} not found")
+        raise NotFound(f"package {go_quote(package.name)}, channel {go_quote(name)} not found")
     return channel
 
 
@@ -230,5 +232,5 @@ def _channel_entry(located: LocatedEntry, replaces: str) -> api.ChannelEntry:
 
 
 def _gvk_text(gvk: Gvk) -> str:
-    group, version, kind = map(quoted, gvk)
+    group, version, kind = map(go_quote, gvk)
     return f"group:{group} version:{version} kind:{kind}"

@@ -1,0 +1,41 @@
+"""The upgrade paths that a picture shows. `simulate` reports the same paths."""
+
+from __future__ import annotations
+
+__all__ = ["DrawnPaths", "drawn_paths"]
+
+from collections.abc import Mapping
+
+from everpath.graph import PackageGraph
+from everpath.layout.picture import Picture
+from everpath.resolvers import ResolverName, olm_v0
+from everpath.resolvers.catalog_candidates import served_channel
+from everpath.simulate import InstalledVersion
+from everpath.upgrade_paths import ChannelPaths, UpgradePath
+
+
+class DrawnPaths:
+    """The paths of one channel under one resolver: of entries, new installations, other versions."""
+
+    def __init__(self, resolver: ResolverName, picture: Picture) -> None:
+        package, graph = PackageGraph(picture.graph.package), picture.graph
+        if resolver == "v1":
+            package, graph = served_channel(package, graph)
+        self.resolver: ResolverName = resolver
+        self._paths = ChannelPaths(package, graph, resolver)
+        self.by_entry: Mapping[str, UpgradePath] = {
+            node.name: self.path(InstalledVersion(node.name, node.version))
+            for node in picture.nodes
+            if node.entry
+        }
+        #: Whether OLM v0 cannot sort the channel, so that no cluster gets updates.
+        self.is_broken = resolver == "v0" and olm_v0.sort_channel(picture.graph).failure is not None
+
+    def path(self, installed: InstalledVersion | None) -> UpgradePath:
+        """Return the path of any installed version, or of a new installation (None)."""
+        return self._paths.path(installed.as_bundle(self.resolver) if installed is not None else None)
+
+
+def drawn_paths(picture: Picture) -> tuple[DrawnPaths, DrawnPaths]:
+    """Return the paths under OLM v0 and v1. O((edges + ranges) · log n) in most channels."""
+    return DrawnPaths("v0", picture), DrawnPaths("v1", picture)

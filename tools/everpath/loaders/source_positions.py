@@ -1,0 +1,252 @@
+"""Lines and columns, found again for the few places a finding names.
+
+Readers keep a byte offset and a pointer (`model.Place`) and nothing else; here that document alone is
+looked at once more, and its values are given their lines. Columns count characters, as editors do.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Location", "locate"]
+
+import re
+from functools import cached_property, lru_cache
+from json import JSONDecodeError, JSONDecoder
+from typing import TYPE_CHECKING, Final
+
+from everpath.loaders.location import Location
+from everpath.loaders.sources import MAX_DOCUMENT, MEBIBYTE, Sources
+from everpath.model import Place
+from everpath.parsing.json_descent import descend_json
+from everpath.parsing.parse_result import Pointer
+from everpath.parsing.text_offsets import Ruler
+
+if TYPE_CHECKING:
+    from everpath.parsing.value_index import Span, Spans
+
+# Nearly all places are at most this deep (entries, 3, skips, 0): one index serves a whole document.
+_DEPTH: Final = 4
+
+# From how many places in a document on an index of it pays.
+_PAYS_FROM: Final = 6
+
+# A finding shows its line; a minified catalog is one line of megabytes, which nobody wants to see.
+_LONGEST_LINE: Final = 2000
+
+# The beginning of a file is held while findings about it are placed, up to this size; behind that, what was
+# read last.
+_SMALL_FILE: Final = 4 * MEBIBYTE
+_KEPT_BEHIND: Final = MEBIBYTE // 2
+
+_BLOCK: Final = 1 << 16
+_MARK: Final = b"\xef\xbb\xbf"
+
+# How far before its value a key is looked for; between them stand a colon, blanks and perhaps a comment.
+_NEAR: Final = 1 << 12
+
+# A key at the end of a text, up to where its value begins.
+_NAMED: Final = rb"(?<![^\s\"'{,])(%b)[\"']?\s*:\s*(?:#[^\n]*\s*)?\Z"
+_SEPARATOR: Final = re.compile(rb"\n---")
+_LEADING: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:#[^\n]*)?\n|---[^\n]*\n)*[ \t]*(?=[^\s#])")
+
+# In a catalog a separator behind a comment ends the document, which then has nothing but comments.
+_LEADING_IN_CATALOG: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:---[^\n]*\n)?(?:[ \t\r]*(?:#[^\n]*)?\n)*(?!---)[ \t]*(?=[^\s#])"
+)
+
+
+def locate(place: Place, sources: Sources) -> Location:
+    """Where the value (or key) at a place is written, or its nearest parent if it is absent.
+
+    Cost: the lines on the way to it; from the sixth place of a document on a dictionary. Raises
+    `UnreadableInput` when the file is gone.
+    """
+    file = _file(sources, place.file)
+    document = _document(sources, place.file, place.offset) if place.pointer else None
+    span = document.span(place.pointer) if document else None
+    if span is None:
+        leading = _LEADING_IN_CATALOG if place.dialect == "fbc" else _LEADING
+        return file.location(*_first_word(file, place.offset, leading))
+    if document and place.on_key:
+        span = document.key_before(span[0], str(place.pointer[-1])) or span
+    return file.location(place.offset + span[0], place.offset + span[1])
+
+
+def _first_word(file: _File, offset: int, leading: re.Pattern[bytes]) -> Span:
+    """The first word of a document, behind separators and comments; an offset amid a line as it is."""
+    start = offset
+    if file.start_of_line(offset) == offset and (found := leading.match(file.read(offset, _BLOCK))):
+        start = offset + found.end()
+    return start, file.end_of_line(start)
+
+
+class _Document:
+    """One document, and the bytes its values take."""
+
+    def __init__(self, text: bytes, *, is_json: bool) -> None:
+        self._text = text
+        self._is_json = is_json
+        self._asked = 0
+        self._depth = 0
+        self._spans: Spans | None = None
+
+    def span(self, pointer: Pointer) -> Span | None:
+        """The bytes of a value, or of its nearest parent; None if that is the document."""
+        self._asked += 1
+        span = self._descend(pointer) if self._asked < _PAYS_FROM else None
+        return span or self._look_up(pointer)
+
+    def key_before(self, value: int, key: str) -> Span | None:
+        """The bytes of the key right in front of a value, quotes left out."""
+        near = max(0, value - _NEAR)
+        found = re.compile(_NAMED % re.escape(key.encode())).search(self._text, near, value)
+        return found.span(1) if found else None
+
+    def _descend(self, pointer: Pointer) -> Span | None:
+        if not self._is_json:
+            from everpath.parsing.value_search import descend_yaml  # noqa: PLC0415 - JSON needs none of it
+
+            return descend_yaml(self._text, pointer)
+        return self._in_bytes(descend_json(self._text.decode("utf-8", "surrogateescape"), pointer))
+
+    def _look_up(self, pointer: Pointer) -> Span | None:
+        if self._spans is None or len(pointer) > self._depth:
+            # Twice as deep at least, so that ever deeper places do not cost an index each.
+            self._depth = max(_DEPTH, 2 * len(pointer) if self._spans else len(pointer))
+            self._spans = self._index(self._depth)
+        nearest = self._spans.nearest(pointer)
+        return self._in_bytes(nearest[1]) if nearest and nearest[0] else None
+
+    def _index(self, depth: int) -> Spans:
+        from everpath.parsing.value_index import json_spans, yaml_spans  # noqa: PLC0415 - few findings need it
+
+        if self._is_json:
+            return json_spans(self._text.decode("utf-8", "surrogateescape"), depth)
+        return yaml_spans(self._text, depth)
+
+    def _in_bytes(self, span: Span | None) -> Span | None:
+        mark, ruler = self._ruler
+        return span and (mark + ruler.bytes(span[0]), mark + ruler.bytes(span[1]))
+
+    @cached_property
+    def _ruler(self) -> tuple[int, Ruler]:
+        """The bytes of a byte order mark, which is no character of the document, and the measure behind."""
+        mark = len(_MARK) if self._text.startswith(_MARK) else 0
+        return mark, Ruler(self._text[mark:], "surrogateescape")
+
+
+@lru_cache(maxsize=4)
+def _document(sources: Sources, file: str, offset: int) -> _Document:
+    """The document at an offset; reads no more of the file than it must."""
+    size = 4 * _BLOCK
+    while True:
+        content = _file(sources, file).read(offset, size)
+        is_all = len(content) < size or size >= MAX_DOCUMENT
+        if (json := _json_text(content)) is not None:
+            return _Document(json, is_json=True)
+        separator = _SEPARATOR.search(content, 1)
+        if separator is not None or is_all:
+            return _Document(content[: separator.start() + 1] if separator else content, is_json=False)
+        size *= 4
+
+
+def _json_text(content: bytes) -> bytes | None:
+    """The JSON value at the start of a text, if there is one and it ends there."""
+    if not content.lstrip().startswith(b"{"):
+        return None
+    text = content.decode("utf-8", "surrogateescape")
+    try:
+        end = JSONDecoder().raw_decode(text, len(text) - len(text.lstrip()))[1]
+    except (JSONDecodeError, RecursionError):
+        return None
+    return text[:end].encode("utf-8", "surrogateescape")
+
+
+class _File:
+    """The lines of one file: newlines counted once, a block at a time, up to the last place asked for."""
+
+    def __init__(self, sources: Sources, file: str) -> None:
+        self._sources = sources
+        self._file = file
+        self._line: _Line | None = None
+        self._before = [0]
+        self._kept, self._kept_from, self._is_end_kept = b"", 0, False
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Some bytes. What stands around them is kept, because the next finding is probably near this one."""
+        start = offset - self._kept_from
+        if start < 0 or (start + size > len(self._kept) and not self._is_end_kept):
+            self._keep(offset, offset + size + _KEPT_BEHIND)
+            start = offset - self._kept_from
+        return self._kept[start : start + size]
+
+    def _keep(self, offset: int, end: int) -> None:
+        self._kept_from = 0 if end <= _SMALL_FILE else max(0, offset - _BLOCK)
+        with self._sources.reading(self._file) as stream:
+            stream.seek(self._kept_from)
+            self._kept = stream.read(end - self._kept_from)
+        self._is_end_kept = self._kept_from + len(self._kept) < end
+
+    def location(self, start: int, end: int) -> Location:
+        line = self._line_at(start)
+        column, stop = line.column(start), line.column(end)
+        return Location(self._file, line.number, column, max(stop, column + 1), line.shown)
+
+    def _line_at(self, offset: int) -> _Line:
+        """The line of an offset. The last one is kept: a minified document has all its places in one."""
+        if self._line is None or not self._line.start <= offset <= self._line.end:
+            start, end = self.start_of_line(offset), self.end_of_line(offset)
+            self._line = _Line(self.read(start, end - start), start, self._number(offset))
+        return self._line
+
+    def start_of_line(self, offset: int) -> int:
+        """Cost: one block, unless the line is longer than that."""
+        end = offset
+        while end > 0:
+            begin = max(0, end - _BLOCK)
+            found = self.read(begin, end - begin).rfind(b"\n")
+            if found >= 0:
+                return begin + found + 1
+            end = begin
+        return 0
+
+    def end_of_line(self, offset: int) -> int:
+        while block := self.read(offset, _BLOCK):
+            if (found := block.find(b"\n")) >= 0:
+                return offset + found
+            offset += len(block)
+        return offset
+
+    def _number(self, offset: int) -> int:
+        block, rest = divmod(offset, _BLOCK)
+        for counted in range(len(self._before) - 1, block):
+            self._before.append(self._before[-1] + self.read(counted * _BLOCK, _BLOCK).count(b"\n"))
+        return self._before[block] + self.read(block * _BLOCK, rest).count(b"\n") + 1
+
+
+class _Line:
+    """One line of a file, with its number and the byte it starts at."""
+
+    def __init__(self, raw: bytes, start: int, number: int) -> None:
+        self.start = start
+        self.end = start + len(raw)
+        self.number = number
+        self._raw = raw.rstrip(b"\r")
+        self._ruler = Ruler(self._raw, "replace")
+
+    @cached_property
+    def shown(self) -> str:
+        """Its text, unless it is too long to be looked at."""
+        is_long = self._ruler.characters(len(self._raw)) > _LONGEST_LINE + self._has_mark
+        return "" if is_long else self._raw.decode("utf-8", "replace").removeprefix("\ufeff")
+
+    @property
+    def _has_mark(self) -> bool:
+        return self._raw.startswith(_MARK)
+
+    def column(self, offset: int) -> int:
+        """The column of a byte of the file, from 1; a byte order mark takes none."""
+        size = offset - self.start
+        return self._ruler.characters(size) - (self._has_mark and size >= len(_MARK)) + 1
+
+
+_file = lru_cache(maxsize=8)(_File)

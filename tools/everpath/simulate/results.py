@@ -1,0 +1,61 @@
+"""Results of a simulation: upgrade paths by channel and installed version."""
+
+from __future__ import annotations
+
+__all__ = ["ChannelResult", "InstalledResult", "all_paths"]
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from everpath.graph import ChannelGraph
+from everpath.upgrade_paths import UpgradePath
+
+
+class InstalledResult(NamedTuple):
+    """The paths of one installed version; None for a resolver that was not simulated.
+
+    `installed` is None for a new installation.
+    """
+
+    installed: str | None
+    v0: UpgradePath | None
+    v1: UpgradePath | None
+
+    @property
+    def paths(self) -> Iterator[UpgradePath]:
+        return (path for path in (self.v0, self.v1) if path is not None)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two resolvers install different versions or end differently."""
+        if self.v0 is None or self.v1 is None:
+            return False
+        return (self.v0.hops, self.v0.end) != (self.v1.hops, self.v1.end)
+
+
+class ChannelResult(NamedTuple):
+    """The result for one channel of one catalog; `graph` is None for several channels together.
+
+    `versions` has the bundles whose version no other bundle of the package has, in any catalog.
+    """
+
+    package: str
+    channel: str
+    graph: ChannelGraph | None
+    installed: tuple[InstalledResult, ...]
+    versions: Mapping[str, str]
+    catalog: str | None = None
+    is_default: bool = False
+
+
+def all_paths(results: Iterable[ChannelResult]) -> Iterator[UpgradePath]:
+    """Yield every path once. With several catalogs, the result of each contains the same paths of OLM v1."""
+    seen: set[UpgradePath] = set()
+    for result in results:
+        for installed in result.installed:
+            for path in installed.paths:
+                if result.catalog is not None and path.catalog is None:
+                    if path in seen:
+                        continue
+                    seen.add(path)
+                yield path
