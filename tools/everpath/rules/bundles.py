@@ -31,7 +31,10 @@ from everpath.versions import VersionError, parse, parse_or_none, parse_tolerant
 from everpath.wording import NameSuggestions, join_names
 
 _RELEASE_LIMIT: Final = 20
-_NOT_OFFERED: Final = "OLM v1 installs it only for a new ClusterExtension without channels"
+_NOT_OFFERED: Final = (
+    "OLM v0 never installs it",
+    "OLM v1 installs it only for a new ClusterExtension without channels",
+)
 
 
 @channel_rule("EP401", "missing-bundle", Severity.ERROR)
@@ -49,10 +52,8 @@ def missing_bundle(graph: ChannelGraph) -> Iterator[Flaw]:
         removal = _removal(graph, entry) if len(missing) == 1 and not meant else ""
         yield Flaw(
             entry.place.at("name"),
-            f"opm rejects the catalog: {entry.name} has no bundle"
-            if entry.name
-            else "opm rejects the catalog: an entry has no name",
-            because=("OLM has nothing to install",),
+            f"{entry.name} has no bundle" if entry.name else "an entry has no name",
+            because=("OLM has nothing to install; opm rejects the catalog",),
             fix=f"did you mean {meant}?"
             if meant
             else f"add the olm.bundle document{removal}"
@@ -97,10 +98,8 @@ def bundle_in_no_channel(graph: PackageGraph) -> Iterator[Flaw]:
             meant = nearby.suggest(bundle.name)
             yield Flaw(
                 bundle.place,
-                f"OLM v0 never installs {bundle.name}: it is in no channel"
-                if bundle.csv
-                else f"opm rejects the catalog: {bundle.name} is in no channel",
-                because=(_NOT_OFFERED,) if bundle.csv else (_NOT_OFFERED, "OLM v0 never installs it"),
+                f"{bundle.name} is in no channel",
+                because=(*_NOT_OFFERED, *(() if bundle.csv else ("opm rejects the catalog",))),
                 fix=f"is it the entry {meant}, which has no bundle?" if meant else _entry_fix(graph, bundle),
                 entry=bundle.name,
                 severity=Severity.WARNING if bundle.csv else None,
@@ -133,8 +132,8 @@ def duplicate_bundle(graph: PackageGraph) -> Iterator[Flaw]:
         if bundle is not first:
             yield Flaw(
                 bundle.place.at("name"),
-                f"opm rejects the catalog: two bundles of {graph.name} are named {bundle.name}",
-                because=(f"the first is in {first.place.file}",),
+                f"two bundles of {graph.name} are named {bundle.name}",
+                because=(f"the first is in {first.place.file}", "opm rejects the catalog"),
                 fix=_rename_fix(first, bundle),
                 entry=bundle.name,
                 related=first.place.at("name"),
@@ -170,8 +169,8 @@ def _reference_flaw(bundle: Bundle, noun: str, image: str, fault: str, steps: tu
     guess = corrected_reference(image)
     return Flaw(
         bundle.place.at(*steps),
-        f"opm rejects the catalog: {noun} of {bundle.name} is not a valid reference: {fault}",
-        because=(f"{image[:200]!r} cannot be pulled",),
+        f"{noun} of {bundle.name} is not a valid reference: {fault}",
+        because=(f"{image[:200]!r} cannot be pulled; opm rejects the catalog",),
         fix=f"write {guess}" if guess else "write host/path:tag or host/path@sha256:…",
     )
 
@@ -185,8 +184,8 @@ def no_image(bundle: Bundle) -> Iterator[Flaw]:
     if bundle.csv is None and not bundle.image and not bundle.has_objects:
         yield Flaw(
             bundle.place,
-            f"opm rejects the catalog: {bundle.name} has no image and no manifests",
-            because=("OLM has nothing to unpack",),
+            f"{bundle.name} has no image and no manifests",
+            because=("OLM has nothing to unpack; opm rejects the catalog",),
             fix="push the bundle image, and set image to its reference",
         )
 
@@ -223,12 +222,13 @@ def bundle_version(bundle: Bundle) -> Iterator[Flaw]:
             tolerant = parse_tolerant_or_none(text)
             yield Flaw(
                 _version_place(bundle),
-                f"opm rejects the catalog: the version of {bundle.name} is not SemVer: {error.reason}"
+                f"the version of {bundle.name} is not SemVer: {error.reason}"
                 if text
-                else f"opm rejects the catalog: {bundle.name} has no version",
+                else f"{bundle.name} has no version",
                 because=(
-                    *(error.pretty().splitlines() if text else ("opm requires a version",)),
+                    *(error.pretty().splitlines() if text else ()),
                     *((f"on a cluster, OLM reads it as {tolerant}",) if tolerant else ()),
+                    "opm rejects the catalog",
                 ),
                 fix=f"write {tolerant}" if tolerant else "write a version such as 1.2.3",
             )
@@ -242,8 +242,7 @@ def bundle_release(bundle: Bundle) -> Iterator[Flaw]:
     catalog otherwise. Cost: one parse.
     """
     for message, fix in _release_faults(bundle, bundle.release) if bundle.release else ():
-        because = ("opm validates the release, and compares it with the name",)
-        yield Flaw(_version_place(bundle), f"opm rejects the catalog: {message}", because, fix)
+        yield Flaw(_version_place(bundle), message, because=("opm rejects the catalog",), fix=fix)
 
 
 def _release_faults(bundle: Bundle, release: str) -> Iterator[tuple[str, str]]:
@@ -297,8 +296,8 @@ def duplicate_version(graph: PackageGraph) -> Iterator[Flaw]:
             continue
         yield Flaw(
             _version_place(bundle),
-            f"opm rejects the catalog: {other.name} and {bundle.name} both have version {version}",
-            because=(f"the first is in {other.place.file}",),
+            f"{other.name} and {bundle.name} both have version {version}",
+            because=(f"the first is in {other.place.file}", "opm rejects the catalog"),
             fix="change the version of one of them",
             entry=bundle.name,
         )

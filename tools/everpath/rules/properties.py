@@ -39,8 +39,8 @@ def package_property(bundle: Bundle) -> Iterator[Flaw]:
         count = f"{len(stated)} olm.package properties" if stated else "no olm.package property"
         yield Flaw(
             stated[1].place if stated else bundle.place.at("properties"),
-            f"opm rejects the catalog: {bundle.name} has {count}",
-            because=("exactly one is required",),
+            f"{bundle.name} has {count}",
+            because=("opm rejects the catalog: exactly one is required",),
             fix="keep the right one" if stated else "add one with packageName and version",
         )
 
@@ -59,17 +59,16 @@ def package_property_differs(bundle: Bundle) -> Iterator[Flaw]:
         else {"packageName": csv.package, "version": csv.version}
     )
     for stated in bundle.properties_of("olm.package"):
-        effect = "opm rejects the catalog" if csv is None else "catalog and cluster disagree"
         for key, value in actual.items() if isinstance(stated.value, dict) else ():
             found = field(stated.value, key) or ""
             if value is not None and isinstance(found, str) and found != value:
                 yield Flaw(
                     stated.place.at("value", key) if csv is None else stated.place,
-                    f"{effect}: olm.package of {bundle.name} has {key} {found!r}, the bundle has {value!r}",
+                    f"olm.package of {bundle.name} has {key} {found!r}, but the bundle has {value!r}",
                     because=(
-                        "opm requires the same package in both"
+                        "opm rejects the catalog"
                         if csv is None
-                        else "opm uses the property, OLM uses the CSV",
+                        else "catalog and cluster disagree: opm uses the property, OLM uses the CSV",
                     ),
                     fix=f"write {value} in the property",
                     severity=None if csv is None else Severity.WARNING,
@@ -87,13 +86,11 @@ def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
         type_ = PROPERTY_TYPES.get(stated.type)
         if type_ is None or stated.value is UNREAD or has_only_strings(stated.value, stated.type):
             continue
-        is_label = stated.type == "olm.label.required"
-        rejection = "OLM v0 cannot resolve dependencies" if is_label else "opm rejects the catalog"
         for mismatch in type_mismatches(stated.value, type_):
             yield Flaw(
                 stated.place.at("value", *mismatch.path),
-                f"{rejection}: {stated.type} of {bundle.name} is invalid: {mismatch.message}",
-                because=(_FAILS if is_label else f"opm cannot decode the value as {stated.type}",),
+                f"{stated.type} of {bundle.name} is invalid: {mismatch.message}",
+                because=(_FAILS if stated.type == "olm.label.required" else "opm rejects the catalog",),
                 fix=_type_fix(mismatch),
             )
 
