@@ -97,8 +97,8 @@ def _convert(
     except OpmError as refusal:
         print_refusal(refusal, sources)
         return ExitCode.FINDINGS
-    for remark in () if quiet else moves.remarks:
+    for remark in () if quiet else moves.warnings:
         print_warning(remark.message, remark.place, None, sources)
-    files = {name: folder.content(place) for name, place in moves.files.items()}
+    files = {name: folder.read(place) for name, place in moves.files.items()}
     write_files(target, files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN
