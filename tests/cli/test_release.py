@@ -105,7 +105,10 @@ def test_whatever_strands_somebody_is_refused_and_nothing_is_written(
     before = tree(project)
     answer = everpath("release", "0.3.0", "--skips", "0.2.0")
     assert answer.code == 1
-    assert "error[stranded]: acme.v0.1.0 can no longer reach the head acme.v0.3.0 under OLM v0" in answer.out
+    assert (
+        "error[stranded]: Clusters on acme.v0.1.0 can no longer be upgraded to the head acme.v0.3.0 under OLM v0"
+        in answer.out
+    )
     assert "  --> catalog/releases.yaml:" in answer.out
     assert "= fix:" in answer.out
     assert answer.err.startswith("error: somebody would be stranded")

@@ -21,7 +21,7 @@ from everpath.model import Catalog, Package
 from everpath.releases.channel_edges import catalog_package
 from everpath.releases.model import Variant
 from everpath.reporters.colour import Paint
-from everpath.reporters.comparison import ToldComparison
+from everpath.reporters.comparison import ComparisonReport
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
@@ -74,7 +74,7 @@ def told(step: Step, *, is_quiet: bool, roads_are_meant: bool) -> Iterator[str]:
 
     changes = _worth_telling(step.comparison, roads_are_meant=roads_are_meant)
     yield from comparison_text.render(
-        replace(_comparison(step, changes), colour=paint.on, brief=is_quiet),
+        replace(_comparison(step, changes), colour=paint.on, is_brief=is_quiet),
     )
 
 
@@ -87,9 +87,9 @@ def as_json(steps: Sequence[Step]) -> Iterator[str]:
             yield "".join(comparison_json.render(_comparison(each, each.comparison.changes))).rstrip("\n")
 
 
-def _comparison(step: Step, changes: tuple[Change, ...]) -> ToldComparison:
-    return ToldComparison(
-        policies=_POLICIES,
+def _comparison(step: Step, changes: tuple[Change, ...]) -> ComparisonReport:
+    return ComparisonReport(
+        resolvers=_POLICIES,
         locate=lambda place: source_positions.locate(place, step.project.sources),
         show=Severity.WARNING,
         comparison=replace(step.comparison, changes=changes),
@@ -104,7 +104,7 @@ def _of_catalog(step: Step) -> str:
 
 def _worth_telling(comparison: Comparison, *, roads_are_meant: bool) -> tuple[Change, ...]:
     """Who is hurt or surprised. Other roads are no surprise where that is what the release is for."""
-    is_meant = {ChangeKind.ROAD} if roads_are_meant else set()
+    is_meant = {ChangeKind.DIFFERENT_PATH} if roads_are_meant else set()
     grave = (change for change in comparison.changes if change.severity >= Severity.WARNING)
     return tuple(change for change in grave if change.kind not in is_meant)
 
