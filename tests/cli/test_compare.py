@@ -333,7 +333,7 @@ def test_the_matrix_says_why_it_fails_on_a_road(everpath: Everpath) -> None:
     answer = everpath("compare", "--matrix", "1=old", "2=skipping", "--fail-on", "different-path")
     assert answer.code == 1
     assert (
-        "warning[different-path]: op/stable: Clusters on op.v1 and op.v2 take a different upgrade path under OLM v0 and v1"
+        "warning[different-path]: op/stable: Clusters on op.v1 and op.v2 take a different upgrade path"
         in answer.out
     )
 

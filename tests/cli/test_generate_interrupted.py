@@ -1,4 +1,4 @@
-"""`everpath generate` and `release`, killed, on a full disk, or two at once: all files or none."""
+"""`everpath generate` and `release` write all files or none: killed, on a full disk, or two at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commandline import Everpath, heeded
-from everpath.cli import placing
+from everpath import atomic_files
 from everpath.signals import signals_as_interrupt
 from projects import tree, write_operator, write_releases
 
@@ -29,7 +29,7 @@ def project(here: Path) -> Path:
     return here
 
 
-def test_a_full_disk_leaves_everything_as_it_was(
+def test_a_full_disk_restores_everything(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everpath("generate")
@@ -40,7 +40,7 @@ def test_a_full_disk_leaves_everything_as_it_was(
         del draft
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(placing, "_write", full)
+    monkeypatch.setattr(atomic_files, "_write_new_file", full)
     answer = everpath("generate")
     assert answer.code == 2
     assert "cannot write bundles/acme/0.2.1/" in answer.err
@@ -48,7 +48,7 @@ def test_a_full_disk_leaves_everything_as_it_was(
     assert tree(project) == before
 
 
-def test_a_full_disk_is_told_by_its_folder_where_only_drafts_are_looked_at(
+def test_a_full_temporary_folder_is_an_error_with_its_path(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: Path, __: bytes) -> int:
@@ -60,36 +60,36 @@ def test_a_full_disk_is_told_by_its_folder_where_only_drafts_are_looked_at(
     assert re.fullmatch(r"error: cannot write to \S*everpath-\S+: No space left on device\n", answer.err)
 
 
-def test_what_a_killed_run_has_left_is_cleared_away_and_freezes_nothing(
-    everpath: Everpath, project: Path
-) -> None:
+def test_leftovers_of_a_killed_run_are_deleted_and_block_freezing(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     left = project / "bundles/acme/0.2.0/manifests/.acme.clusterserviceversion.yaml.123.new"
     left.write_text("half")
     assert everpath("generate", "--check").code == 1
     answer = everpath("release", "0.3.0", "-q")
     assert answer.code == 2
-    assert "bundles/acme/0.2.0 may be half a bundle" in answer.err
-    assert "everpath generate finishes it" in answer.err
+    assert "bundles/acme/0.2.0 may be incomplete" in answer.err
+    assert "run everpath generate to complete it" in answer.err
     assert everpath("generate").code == 0
     assert not left.exists()
     assert everpath("release", "0.3.0", "-q").code == 0
 
 
-def test_a_bundle_with_drafts_in_the_shelter_is_not_frozen(everpath: Everpath, project: Path) -> None:
+def test_a_bundle_with_leftovers_in_the_staging_folder_is_not_frozen(
+    everpath: Everpath, project: Path
+) -> None:
     everpath("generate")
     left = project / ".catalog.drafts/7/new/bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml"
     left.parent.mkdir(parents=True)
     left.write_text("half")
     answer = everpath("release", "0.3.0", "-q")
     assert answer.code == 2
-    assert "bundles/acme/0.2.0 may be half a bundle" in answer.err
+    assert "bundles/acme/0.2.0 may be incomplete" in answer.err
     assert everpath("generate").code == 0
     assert not (project / ".catalog.drafts").exists()
     assert everpath("release", "0.3.0", "-q").code == 0
 
 
-def test_drafts_of_other_files_and_drafts_of_drafts(everpath: Everpath, project: Path) -> None:
+def test_leftovers_of_other_files_are_kept(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     others = project / ".catalog.drafts/7/new/catalog/other.yaml"
     twice = project / ".catalog.drafts/8/old/.catalog.drafts/7/old/catalog/releases.yaml"
@@ -101,7 +101,7 @@ def test_drafts_of_other_files_and_drafts_of_drafts(everpath: Everpath, project:
     assert not twice.exists()
 
 
-def test_where_there_can_be_no_shelter_drafts_stand_beside_the_files(
+def test_without_a_staging_folder_files_are_staged_beside_their_place(
     everpath: Everpath, project: Path
 ) -> None:
     (project / ".catalog.drafts").write_text("in the way")
@@ -109,12 +109,12 @@ def test_where_there_can_be_no_shelter_drafts_stand_beside_the_files(
     assert not [name for name in tree(project) if name.endswith((".new", ".old"))]
 
 
-def test_a_source_in_the_current_folder_has_its_shelter_beside_that(
+def test_the_staging_folder_is_beside_the_folder_of_the_releases_file(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project / "catalog")
     with monkeypatch.context() as patch:
-        patch.setattr("everpath.cli.placing._Work.undo", lambda _: None)
+        patch.setattr("everpath.atomic_files._CommitSteps.roll_back", lambda _: None)
         _kill_at(patch, 12)
         everpath("generate")
     assert (project / ".catalog.drafts").is_dir()
@@ -122,9 +122,7 @@ def test_a_source_in_the_current_folder_has_its_shelter_beside_that(
     assert not (project / ".catalog.drafts").exists()
 
 
-def test_what_a_killed_run_has_left_beside_the_catalog_is_cleared_away(
-    everpath: Everpath, project: Path
-) -> None:
+def test_leftovers_beside_the_catalog_are_deleted(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     names = (
         "catalog/.releases.yaml.7.old",
@@ -140,14 +138,14 @@ def test_what_a_killed_run_has_left_beside_the_catalog_is_cleared_away(
     assert own.exists()
 
 
-def test_a_release_killed_at_any_step_is_cut_or_not_and_generating_finishes_it(
+def test_a_release_killed_at_any_step_is_completed_by_generate(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everpath("generate")
     before = tree(project)
     everpath("release", "0.3.0", "-q")
     after = tree(project)
-    monkeypatch.setattr("everpath.cli.placing._Work.undo", lambda _: None)
+    monkeypatch.setattr("everpath.atomic_files._CommitSteps.roll_back", lambda _: None)
     for step in range(1, 30):
         shutil.rmtree(project / "bundles")
         shutil.rmtree(project / "catalog")
@@ -169,7 +167,7 @@ def test_a_release_killed_at_any_step_is_cut_or_not_and_generating_finishes_it(
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_release_told_to_end_at_any_step_is_cut_or_not(
+def test_a_signal_at_any_step_rolls_the_release_back(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     everpath("generate")
@@ -184,7 +182,7 @@ def test_a_release_told_to_end_at_any_step_is_cut_or_not(
 
 
 def _signal_at(patch: pytest.MonkeyPatch, number: int, signal_number: int) -> None:
-    """After that step the process gets a signal, and some more while it puts everything back."""
+    """Send a signal to the process after that step, and more while it rolls back."""
     steps = iter(range(1, number))
 
     def counted(step: Callable[..., None]) -> Callable[..., None]:
@@ -195,11 +193,11 @@ def _signal_at(patch: pytest.MonkeyPatch, number: int, signal_number: int) -> No
 
         return run
 
-    for name in ("_make", "_write", "_keep", "_rename", "_move"):
-        patch.setattr(placing, name, counted(getattr(placing, name)))
+    for name in ("_make_folder", "_write_new_file", "_link_or_copy", "_rename", "_move"):
+        patch.setattr(atomic_files, name, counted(getattr(atomic_files, name)))
 
 
-def test_what_nohup_set_aside_stays_so() -> None:
+def test_signals_ignored_by_nohup_stay_ignored() -> None:
     if not hasattr(signal, "SIGHUP"):
         pytest.skip("there is no such signal")
     earlier = signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -211,7 +209,7 @@ def test_what_nohup_set_aside_stays_so() -> None:
 
 
 def _kill_at(patch: pytest.MonkeyPatch, number: int) -> None:
-    """The run ends at that step, as if it were killed."""
+    """End the run at that step, as if it were killed."""
     steps = iter(range(1, number))
 
     def counted(step: Callable[..., None]) -> Callable[..., None]:
@@ -222,8 +220,8 @@ def _kill_at(patch: pytest.MonkeyPatch, number: int) -> None:
 
         return run
 
-    for name in ("_make", "_write", "_keep", "_rename"):
-        patch.setattr(placing, name, counted(getattr(placing, name)))
+    for name in ("_make_folder", "_write_new_file", "_link_or_copy", "_rename"):
+        patch.setattr(atomic_files, name, counted(getattr(atomic_files, name)))
 
 
 def test_a_second_run_waits_for_the_first(
@@ -241,12 +239,12 @@ def test_a_second_run_waits_for_the_first(
 
     monkeypatch.setattr(fcntl, "flock", flock)
     answer = everpath("generate")
-    assert answer.err == "waiting for another everpath at work in catalog\n"
+    assert answer.err == "waiting for another everpath process in this project\n"
     assert (project / "bundles/acme/0.2.0").is_dir()
 
 
 @pytest.mark.parametrize("looking", [("generate", "--check"), ("release", "0.3.0", "--dry-run")])
-def test_runs_that_only_look_do_not_wait_for_each_other(
+def test_read_only_runs_do_not_wait_for_each_other(
     everpath: Everpath, project: Path, looking: tuple[str, ...]
 ) -> None:
     fcntl = pytest.importorskip("fcntl")

@@ -25,9 +25,9 @@ def _outcomes(found: Comparison) -> dict[str, str]:
 
 def test_an_edge_between_channels_that_is_lost_strands_whoever_names_none() -> None:
     [change] = _unnamed(comparison(TWO, CUT))
-    assert (
-        change.message
-        == "Clusters on a and b1 can no longer be upgraded to b3 under OLM v1 without channels in the ClusterExtension"
+    assert change.message == (
+        "Clusters on a and b1 can no longer be upgraded to b3 under OLM v1 "
+        "without channels in the ClusterExtension"
     )
     assert (change.old_path, change.new_path) == (
         "a → b1 → b2 → b3 (head of a channel)",

@@ -77,7 +77,7 @@ def opm_error_changes(new: PackageGraph, old: PackageGraph | None = None) -> Ite
                 ChangeKind.REFUSED,
                 new.name,
                 error.channel,
-                f"opm rejects the new catalog: {error.text}",
+                f"opm rejects the new catalog: {error.message}",
                 fix=error.fix or validate_hint(new.package),
                 place=error.place,
             )

@@ -128,7 +128,7 @@ def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
     manifests = detect.is_package_manifest(path)
     is_ours = wanted.share.number == 0
     if not manifests and detect.is_bundle_folder(path):
-        from everpath.loaders.bundle.one_bundle import load_bundle_folder  # noqa: PLC0415
+        from everpath.loaders.bundle.bundle_folder import load_bundle_folder  # noqa: PLC0415
 
         # A bundle alone has nobody to take its place in an order of versions: its own edges count.
         if is_ours:

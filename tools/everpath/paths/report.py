@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import OpmError
 from everpath.paths.bundle_selector import SelectedBundles
 from everpath.paths.constraints import (
     Constraint,
@@ -29,7 +30,7 @@ from everpath.paths.reachability import reachable_from
 from everpath.paths.resolver_hops import goals
 from everpath.resolvers import olm_v1
 from everpath.resolvers.resolution import FailureKind, InstalledBundle
-from everpath.rules.opm_errors import Refusal, opm_errors
+from everpath.rules.opm_errors import opm_errors
 from everpath.upgrade_paths.goals import path_goals
 from everpath.versions import Version
 
@@ -114,7 +115,7 @@ class PathsReport(NamedTuple):
     constraint_results: tuple[ConstraintResult, ...] = ()
     mirrors: tuple[Mirror, ...] = ()
     hop_graphs: tuple[HopGraph, ...] = ()
-    refused: tuple[Refusal, ...] = ()
+    refused: tuple[OpmError, ...] = ()
 
 
 def report_paths(query: PathsQuery) -> PathsReport:

@@ -29,7 +29,7 @@ def render(report: PathsReport) -> Iterator[str]:
     query = report.query
     head = {"version": VERSION, "package": query.package.name, "policy": query.resolver}
     yield json.dumps(head, ensure_ascii=False)[:-1]
-    refused = [{"channel": each.channel, "message": each.text} for each in report.refused]
+    refused = [{"channel": each.channel, "message": each.message} for each in report.refused]
     parts: dict[str, list[Json]] = {
         **({"refused": refused} if refused else {}),
         "goals": [_goal_paths(each) for each in report.goal_paths],

@@ -15,7 +15,7 @@ from everpath.paths.path_counts import MOST_IN_LOOP, PathCount
 from everpath.paths.report import ConstraintResult, GoalPaths, PathsQuery, PathsReport
 from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import columns, count, join_names, one_line, quote_empty
-from everpath.upgrade_paths.reasons import failing
+from everpath.upgrade_paths.reasons import failure_reason
 
 _MOST_NAMES: Final = 6
 _MOST_DIGITS: Final = 15
@@ -49,7 +49,7 @@ def render(report: PathsReport, *, colour: bool = False) -> Iterator[str]:
     # Catalogs are served by opm to OLM v0 only.
     for refusal in report.refused[:_MOST_REFUSALS] if report.query.resolver == "v0" else ():
         where = f"channel {refusal.channel}" if refusal.channel is not None else "the catalog"
-        warning = f"opm rejects {where} and does not serve the catalog to OLM v0: {refusal.text}"
+        warning = f"opm rejects {where} and does not serve the catalog to OLM v0: {refusal.message}"
         yield f"{paint('yellow', 'warning')}: {one_line(warning)}\n"
 
 
@@ -81,7 +81,7 @@ def _failures(hop_graph: HopGraph, paint: Paint) -> Iterator[str]:
     names_by_message: dict[str, list[str]] = {}
     for name, failure in hop_graph.failures.items():
         if failure not in hop_graph.channel_failures.values():
-            names_by_message.setdefault(failing(hop_graph.resolver, failure), []).append(name)
+            names_by_message.setdefault(failure_reason(hop_graph.resolver, failure), []).append(name)
     for message, names in names_by_message.items():
         yield f"{warning}: at {_names(names)} {one_line(message)}\n"
 

@@ -15,10 +15,9 @@ from everpath.loaders.fbc.catalog_files import Found, catalog_files
 from everpath.loaders.fbc.fields import Report
 from everpath.loaders.fbc.file_loader import FileReader
 from everpath.loaders.sources import STANDARD_INPUT, Sources, named
-from everpath.model import Place
+from everpath.model import OpmError, Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE, BUNDLE_OBJECT, Blob, embedded_csv
-from everpath.opm_render.refusals import Refusal
 from everpath.parsing.first_document import first_document
 
 # What opm takes in silence.
@@ -28,7 +27,7 @@ _ACCEPTED: Final = ("duplicate-key", "lossy-number")
 def read_documents(path: str, sources: Sources) -> list[CatalogDocument]:
     """Every document of a folder, a file or `-`, in the order opm comes by them.
 
-    Raises `UnreadableInput` where there is nothing to read, and `Refusal` at the first thing opm cannot.
+    Raises `UnreadableInput` where there is nothing to read, and `OpmError` at the first thing opm cannot.
     """
     documents = documents_of(_files(path, sources), sources)
     if not documents:
@@ -38,14 +37,14 @@ def read_documents(path: str, sources: Sources) -> list[CatalogDocument]:
 
 
 def documents_of(files: Iterable[str], sources: Sources) -> list[CatalogDocument]:
-    """Every document of some files, in their order. Raises `Refusal` at the first thing opm cannot read."""
+    """Every document of some files, in their order. Raises `OpmError` at the first thing opm cannot read."""
     taker = _Taker()
     reader = FileReader(taker, sources, thorough=True)
     for file in files:
         outcome = reader.read(file)
         for problem in outcome.report.problems:
             if problem.kind not in _ACCEPTED:
-                raise Refusal(problem.message, problem.place, problem.fix)
+                raise OpmError(problem.message, problem.place, problem.fix)
     return taker.documents
 
 
@@ -55,12 +54,12 @@ def read_blobs(path: str, sources: Sources) -> list[Blob]:
 
 
 def checked_blob(document: CatalogDocument) -> Blob:
-    """The blob of a document. Raises `Refusal`, also for a manifest in it that opm cannot read."""
+    """The blob of a document. Raises `OpmError`, also for a manifest in it that opm cannot read."""
     blob = decode_blob(document)
     for index, item in enumerate(blob.get("properties") or () if blob["schema"] == BUNDLE else ()):
         flaw = object_flaw(item["value"], thorough=True) if item["type"] == BUNDLE_OBJECT else None
         if flaw is not None:
-            raise Refusal(flaw, document.place.at("properties", index, "value"), "put the manifest in again")
+            raise OpmError(flaw, document.place.at("properties", index, "value"), "put the manifest in again")
     return blob
 
 
