@@ -12,7 +12,7 @@ from typing import Final
 from everpath.app.release import CatalogUpdate, PreparedRelease
 from everpath.compare import Change, ChangeKind
 from everpath.graph import PackageGraph
-from everpath.layout.scene import scenes
+from everpath.layout.drawing import channel_drawings
 from everpath.loaders import source_positions
 from everpath.model import Package
 from everpath.reporters import comparison_json, comparison_text, tree_text
@@ -69,7 +69,7 @@ def _channel_trees(update: CatalogUpdate, *, colour: bool) -> Iterator[str]:
         if graphs:
             if update.old.channels:
                 yield f"{paint('cyan', f'{heading}{_of_variant(update)}')}\n\n"
-            yield from tree_text.render(scenes(graphs, ()), colour=colour)
+            yield from tree_text.render(channel_drawings(graphs, ()), colour=colour)
             yield "\n"
 
 
