@@ -2,7 +2,7 @@
 
 The surface for programs, each name imported when it is first asked for:
 
-    catalog = everpath.read("catalog/").catalog
+    catalog = everpath.load("catalog/").catalog
     report = everpath.lint(catalog)
     for finding in report.findings: ...
 """
@@ -18,7 +18,7 @@ __all__ = [
     "Severity",
     "__version__",
     "lint",
-    "read",
+    "load",
 ]
 
 from importlib import import_module
@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from everpath.errors import EverpathError
-    from everpath.loaders.catalog_loader import read
+    from everpath.loaders.catalog_loader import load
     from everpath.model import Catalog
     from everpath.ranges import Range
     from everpath.rules.findings import Finding, Severity
@@ -45,7 +45,7 @@ _HOMES: Final = {
     "Report": "everpath.rules.lint",
     "Severity": "everpath.rules.findings",
     "lint": "everpath.rules.lint",
-    "read": "everpath.loaders.catalog_loader",
+    "load": "everpath.loaders.catalog_loader",
 }
 
 

@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 
 from everpath.app.config_file import Value, Written, described, find, open_written
 from everpath.errors import UsageError
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import Place, UpdateMode
 from everpath.reporters import FORMATS
 from everpath.reporters.formatting import printable
@@ -74,7 +74,7 @@ class Config(NamedTuple):
     waivers: tuple[Waiver, ...] = ()
     written: Written | None = None
 
-    def locate(self, place: Place) -> Location | None:
+    def locate(self, place: Place) -> SourcePosition | None:
         """The line of a waiver; None for places that are not in this file."""
         if self.written is None or place.file != self.file:
             return None

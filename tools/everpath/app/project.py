@@ -14,7 +14,7 @@ from typing import Final
 from everpath.app.drafts import Shelter
 from everpath.errors import UnreadableInput
 from everpath.loaders import source_positions
-from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.fbc.blobs import load_blobs
 from everpath.loaders.releases.pins import load_pins
 from everpath.loaders.sources import Sources
 from everpath.model import Place
@@ -110,7 +110,7 @@ class Project:
 def blobs_of(path: str, sources: Sources) -> list[Blob]:
     """The documents of a catalog as they are written. Raises UnreadableInput for what opm cannot read."""
     try:
-        return read_blobs(path, sources)
+        return load_blobs(path, sources)
     except Refusal as refusal:
         where = line_of(refusal.place, sources) or path
         raise UnreadableInput(f"{where}: {refusal.message}", hint=refusal.fix, file=path) from refusal

@@ -12,9 +12,9 @@ from everpath.app.config import Config
 from everpath.cli.image_inputs import local, shown
 from everpath.cli.saying import say
 from everpath.errors import EverpathError, UnreadableInput, UsageError
-from everpath.loaders.catalog_loader import Progress, read
-from everpath.loaders.location import Location
-from everpath.loaders.partition import WHOLE, Share
+from everpath.loaders.catalog_loader import Progress, load
+from everpath.loaders.location import SourcePosition
+from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.reporters.formatting import count
@@ -81,19 +81,19 @@ class Inputs:
         self,
         path: str,
         progress: Progress | None,
-        share: Share = WHOLE,
+        partition: Partition = WHOLE,
         lint_cache: Callable[[], LintCache | None] | None = None,
     ) -> Catalog:
-        """The catalog at one path, or a share of it, without what verdicts stand on."""
+        """The catalog at one path, or a partition of it, without what verdicts stand on."""
         found = local(path, progress)
-        catalog = read(
+        catalog = load(
             found,
             sources=self.sources,
             progress=progress,
             thorough=self.thorough,
             cache=_cache,
             default_mode=UpdateMode(self.mode) if self.mode else None,
-            share=share,
+            partition=partition,
             package_filter=lint_cache,
         ).catalog
         return catalog if found == path else catalog._replace(name=path.removeprefix("docker://"))
@@ -143,14 +143,14 @@ class Inputs:
         """The error of a question about a package where there is none."""
         return missing("there is no package here", "everpath validate-graph says what was read", self.unread)
 
-    def locate(self, place: Place) -> Location:
+    def locate(self, place: Place) -> SourcePosition:
         """The line of a place; without a line when the file cannot be read (again)."""
         from everpath.loaders import source_positions  # noqa: PLC0415 - a clean catalog needs no lines
 
         try:
             found = self.config.locate(place) or source_positions.locate(place, self.sources)
         except UnreadableInput:
-            found = Location(place.file, 0, 0, 0, "")
+            found = SourcePosition(place.file, 0, 0, 0, "")
         return found._replace(file=shown(found.file))
 
 

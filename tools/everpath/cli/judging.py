@@ -1,4 +1,4 @@
-"""Reads and judges the inputs of a run, a large one in shares: one process each."""
+"""Reads and judges the inputs of a run, a large one in partitions: one process each."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from everpath.cli import forks
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs, Names
 from everpath.errors import UnreadableInput
-from everpath.loaders.catalog_loader import Progress, prepare
-from everpath.loaders.partition import WHOLE, Share
+from everpath.loaders.catalog_loader import Progress, preload_modules
+from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
 from everpath.rules.lint import LintResult, PackageCrds, Selection, lint_catalog
@@ -56,7 +56,7 @@ class _Memory:
 
 
 class _Part(NamedTuple):
-    """What came of one share: names, the judgement, and whether it can stand without the others.
+    """What came of one partition: names, the judgement, and whether it can stand without the others.
 
     `standing` are the folders whose verdicts were still right; `reached` are new ones.
     """
@@ -87,7 +87,7 @@ def judgements(
     progress: Progress | None,
     definitions: PackageCrds | None = None,
 ) -> Iterator[LintResult]:
-    """A judgement on each input, or on each share of it, read when it is its turn.
+    """A judgement on each input, or on each partition of it, read when it is its turn.
 
     One that cannot be read at all is noted, and the others are judged all the same.
     `jobs` is the number of processes; None for as many as the input is worth.
@@ -118,12 +118,12 @@ def _parts(
 
     def part(number: int) -> _Part:
         told = progress if number == 0 else None
-        share = Share(number, count) if count > 1 else WHOLE
-        catalog = inputs.read(path, told, share, memory.ask)
+        partition = Partition(number, count) if count > 1 else WHOLE
+        catalog = inputs.read(path, told, partition, memory.ask)
         return _remembered(judging.part(catalog, told), catalog, memory.lint_cache)
 
     if count > 1:
-        prepare(path)
+        preload_modules(path)
     parts = [part for part in forks.each(part, count) if part is not None]
     if not _stand(parts, count):
         memory.keep([])

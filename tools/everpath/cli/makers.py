@@ -15,7 +15,7 @@ from everpath.cli.making import Files, Makers, Packed
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.catalog_writer import catalog_text
-from everpath.loaders.operator_manifests import read_operator
+from everpath.loaders.operator_manifests import load_operator_manifests
 from everpath.loaders.sources import Sources
 from everpath.model import Package, Place
 from everpath.model.bundle_contents import CSV, Manifest
@@ -38,7 +38,7 @@ def makers() -> Makers:
                 hint = f"`operator:` of {project.file} names it"
                 raise UnreadableInput(f"{path} does not exist", hint=hint, file=path)
         if paths not in known:
-            known[paths] = read_operator(paths, Sources())
+            known[paths] = load_operator_manifests(paths, Sources())
         operator, facts = known[paths], _facts(project, release, whole)
         _require_known_images(project, release, operator)
         documents = bundle_files(operator, facts)

@@ -14,7 +14,7 @@ import click
 
 from everpath.app.project import Project
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.parser import load_releases, parse_releases
 from everpath.loaders.sources import Sources
 from everpath.model import Package
@@ -102,7 +102,7 @@ def variant_package(project: Project, variant: Variant) -> Package:
     """The package as users have it: from the catalog on disk, else as the source would make it."""
     file = project.catalog_file(variant)
     if file.exists():
-        found = read(str(file)).catalog.by_name.get(project.source.package)
+        found = load(str(file)).catalog.by_name.get(project.source.package)
         if found is not None and found.channels:
             return found
     return catalog_package(project.source, variant)

@@ -13,7 +13,7 @@ from everpath.app.project import Project, line_of
 from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Made
 from everpath.compare import compare
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.model import Catalog, Place
 from everpath.model.bundle_contents import CSV, Manifest
@@ -125,7 +125,7 @@ def _of_edges(project: Project, made: Made) -> Iterator[str]:
         return
     with folder_aside() as folder:
         _write_repository(Path(folder, project.source.package), project, made)
-        bundles = read(folder).catalog
+        bundles = load(folder).catalog
         comparison = compare(Catalog("catalog", (catalog_package(project.source),)), bundles)
     if comparison.stranded:
         yield (

@@ -24,7 +24,7 @@ from everpath.cli.saying import say
 from everpath.cli.terminal import wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import Place
 from everpath.reporters import MACHINE_FORMATS, STATISTICS_FORMATS, reporter
 from everpath.reporters.formatting import printable
@@ -87,7 +87,7 @@ def outcome_of(
     wishes: Wishes,
     config: Config,
     report: Report,
-    locate: Callable[[Place], Location],
+    locate: Callable[[Place], SourcePosition],
     subjects: frozenset[str],
     command: str,
 ) -> LintReport:
@@ -107,14 +107,14 @@ def outcome_of(
     )
 
 
-def _with_lines(report: Report, locate: Callable[[Place], Location]) -> Report:
+def _with_lines(report: Report, locate: Callable[[Place], SourcePosition]) -> Report:
     """The report, in which a sentence that ends with another file has the line there, too."""
     if all(finding.related is None for finding in report.findings):
         return report
     return report._replace(findings=tuple(_with_line(finding, locate) for finding in report.findings))
 
 
-def _with_line(finding: Finding, locate: Callable[[Place], Location]) -> Finding:
+def _with_line(finding: Finding, locate: Callable[[Place], SourcePosition]) -> Finding:
     line = locate(finding.related).line if finding.related is not None else 0
     first, *more = finding.because or ("",)
     return finding._replace(because=(f"{first}:{line}", *more)) if line else finding

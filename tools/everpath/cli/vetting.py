@@ -26,8 +26,8 @@ from everpath.cli.writing import write
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
 from everpath.loaders.bundle.crds import bundle_crds_loader
-from everpath.loaders.catalog_loader import read
-from everpath.loaders.location import Location
+from everpath.loaders.catalog_loader import load
+from everpath.loaders.location import SourcePosition
 from everpath.model import Place
 from everpath.reporters import reporter
 from everpath.reporters.lint_report import LintReport
@@ -143,7 +143,7 @@ def _catalogs(project: Project, files: Iterable[str], aside: _Aside, config: Con
         subjects=_GRAPH,
     )
     definitions = aside.definitions()
-    found = [lint_catalog(read(file).catalog, selection, None, definitions) for file in files]
+    found = [lint_catalog(load(file).catalog, selection, None, definitions) for file in files]
     report = build_report(found, selection, waivers=config.waivers, today=today())
     if not report.findings:
         return report
@@ -159,7 +159,7 @@ def _before(project: Project, selection: Selection) -> Iterator[Finding]:
         definitions = bundle_crds_loader([str(project.bundles)]) if files else None
     for file in files:
         with suppress(UnreadableInput):
-            yield from lint_catalog(read(str(file)).catalog, selection, None, definitions).findings
+            yield from lint_catalog(load(str(file)).catalog, selection, None, definitions).findings
 
 
 def _essence(finding: Finding) -> tuple[str | None, ...]:
@@ -195,10 +195,10 @@ def _renamed(finding: Finding, aside: _Aside) -> Finding:
     )
 
 
-def _locate(config: Config, aside: _Aside) -> Callable[[Place], Location]:
+def _locate(config: Config, aside: _Aside) -> Callable[[Place], SourcePosition]:
     inputs = Inputs((), config)
 
-    def locate(place: Place) -> Location:
+    def locate(place: Place) -> SourcePosition:
         found = inputs.locate(place)
         return found._replace(file=aside.renamed(found.file))
 

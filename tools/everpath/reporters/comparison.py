@@ -15,7 +15,7 @@ from everpath.compare.differences import Difference, Kind
 from everpath.compare.matrix import Matrix, Move
 from everpath.compare.outcomes import Outcome
 from everpath.compare.properties import Property
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import Place
 from everpath.reporters.formatting import count, join_names
 from everpath.reporters.lint_report import Workspace
@@ -54,7 +54,7 @@ class _Told:
     """How a report is told: with which lines, from which severity on, in colour or not, to what end."""
 
     policies: tuple[ResolverName, ...]
-    locate: Callable[[Place], Location]
+    locate: Callable[[Place], SourcePosition]
     show: Severity = Severity.WARNING
     workspace: Workspace = field(default_factory=Workspace)
     colour: bool = False

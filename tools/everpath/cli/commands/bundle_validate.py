@@ -32,7 +32,7 @@ from everpath.loaders.bundle.bundle_folder import (
     load_package_file,
 )
 from everpath.loaders.catalog_loader import Progress
-from everpath.loaders.partition import Share
+from everpath.loaders.partition import Partition
 from everpath.model import Place
 from everpath.model.bundle_contents import ValidationInput
 from everpath.rules.bundle.validators import find_validators
@@ -222,18 +222,18 @@ def _judgements(
     jobs: int | None,
     progress: Progress | None,
 ) -> Iterator[LintResult]:
-    """Lint the selected bundles and package files; each process lints a share of them."""
+    """Lint the selected bundles and package files; each process lints a partition of them."""
     chosen = [f for f in found.folders if selection.has_package(f[0])]
     is_worth_it = forks.are_possible() and len(chosen) >= _MANY
     count = jobs if jobs and forks.are_possible() else forks.processors() if is_worth_it else 1
 
-    def part(number: int, share: Share | None = None) -> list[LintResult]:
-        mine = (share or Share(number, count)).of(chosen, folder=lambda f: f[0])
+    def part(number: int, partition: Partition | None = None) -> list[LintResult]:
+        mine = (partition or Partition(number, count)).select(chosen, folder=lambda f: f[0])
         told = progress if number == 0 else None
         return [lint_bundle(folder, selection) for folder in _read(mine, surroundings, told)]
 
     for number, results in enumerate(forks.each(part, count)):
-        yield from part(0, Share(number, count)) if results is None else results
+        yield from part(0, Partition(number, count)) if results is None else results
     if not selection.packages and found.package_files:
         yield from (lint_bundle(load_package_file(path), selection) for path in found.package_files)
 

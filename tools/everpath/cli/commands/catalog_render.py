@@ -19,9 +19,9 @@ from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
-from everpath.loaders.fbc.acceptance import why_refused
-from everpath.loaders.fbc.blobs import carried_csv, checked_blob, read_blobs, read_documents
-from everpath.loaders.fbc.catalog_writer import OUTPUTS, catalog_text
+from everpath.loaders.fbc.acceptance import rejection_reason
+from everpath.loaders.fbc.blobs import bundle_csv, decode_checked_blob, load_blobs, load_documents
+from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model.bundle_contents import Contents
 from everpath.opm_render.blobs import CatalogDocument
@@ -64,7 +64,7 @@ class _Request(NamedTuple):
     "-o",
     "--output",
     "output",
-    type=click.Choice(OUTPUTS),
+    type=click.Choice(OUTPUT_FORMATS),
     default="yaml",
     show_default=True,
     help="The language of the catalog; -o as opm calls it.",
@@ -187,17 +187,17 @@ class _Kitchen:
             if is_repository(path):
                 hint = f"give its bundles, as in {path}/{_depth(path)}"
                 raise UsageError(f"{path} is a repository of bundles, not one of them", hint=hint)
-            return [self._again(blob) for blob in read_blobs(path, self.sources)]
-        documents = read_documents(path, self.sources)
+            return [self._again(blob) for blob in load_blobs(path, self.sources)]
+        documents = load_documents(path, self.sources)
         if is_template(documents[0]):
             return self._template(documents)
-        return [self._again(checked_blob(document)) for document in documents]
+        return [self._again(decode_checked_blob(document)) for document in documents]
 
     def _image(self, path: str) -> list[Blob]:
         """What an image holds. A bundle is called by its reference, if it has one outside of this machine."""
         folder = local(path)
         if not is_bundle_folder(folder):
-            return [self._again(blob) for blob in read_blobs(folder, self.sources)]
+            return [self._again(blob) for blob in load_blobs(folder, self.sources)]
         is_on_disk = path.startswith(("oci:", "oci-archive:", "docker-archive:"))
         return [self._folder(folder, None if is_on_disk else path.removeprefix("docker://")).blob]
 
@@ -205,13 +205,13 @@ class _Kitchen:
         """Keep what comes by standard input."""
         if sys.stdin is None:
             raise UsageError("standard input is closed", hint="pipe a catalog or template into everpath")
-        self.sources.keep_stream(STANDARD_INPUT, sys.stdin.buffer)
+        self.sources.add_stream(STANDARD_INPUT, sys.stdin.buffer)
 
     def _template(self, documents: Sequence[CatalogDocument]) -> list[Blob]:
         for other in documents[1:]:
             message = "a template is one document, and opm reads no second one"
             raise Refusal(message, other.place, "put it into the first, or into a file of its own")
-        return render_template(documents[0], self._bundle, why_refused)
+        return render_template(documents[0], self._bundle, rejection_reason)
 
     def _bundle(self, image: str) -> RenderedBundle:
         """The bundle in an image that a template names."""
@@ -239,16 +239,16 @@ class _Kitchen:
         for path in self._request.catalogs:
             if path == STANDARD_INPUT:
                 self._hear()
-            for blob in read_blobs(local(path), self.sources):
+            for blob in load_blobs(local(path), self.sources):
                 if blob["schema"] == BUNDLE and blob["image"]:
-                    found.setdefault(blob["image"], RenderedBundle(self._again(blob), carried_csv(blob)))
+                    found.setdefault(blob["image"], RenderedBundle(self._again(blob), bundle_csv(blob)))
         return found
 
     def _again(self, blob: Blob) -> Blob:
         """A blob that has been rendered before."""
         if blob["schema"] != BUNDLE or self._request.migrate_level != _MIGRATION:
             return normalize_bundle(blob)
-        return self._migrated(RenderedBundle(normalize_bundle(blob), carried_csv(blob))).blob
+        return self._migrated(RenderedBundle(normalize_bundle(blob), bundle_csv(blob))).blob
 
     def _migrated(self, rendered: RenderedBundle) -> RenderedBundle:
         return migrate_to_csv_metadata(rendered) if self._request.migrate_level == _MIGRATION else rendered

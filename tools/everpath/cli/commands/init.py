@@ -26,7 +26,7 @@ from everpath.cli.placing import Placement, place
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, ReleasesError, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.loaders.releases.formatting import format_releases
 from everpath.loaders.releases.parser import parse_releases
@@ -132,7 +132,7 @@ def _reconstructed(path: str, name: str | None, file: Path) -> _Start:
     sources = Sources()
     with ProgressLine(sys.stderr) as progress:
         path = local(path, progress)
-        whole = _chosen(read(_part(path, name), sources=sources, progress=progress).catalog, name)
+        whole = _chosen(load(_part(path, name), sources=sources, progress=progress).catalog, name)
     if whole.is_one_release:
         raise UsageError(f"{path} is the folder of one bundle", hint="give the catalog it is in")
     source = reconstruct_releases(whole)

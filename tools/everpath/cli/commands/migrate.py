@@ -24,10 +24,10 @@ from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
-from everpath.loaders.fbc.catalog_writer import OUTPUTS
+from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.loaders.packagemanifest.package_folder import unreadable_file
-from everpath.loaders.sources import unreadable as cannot_read
+from everpath.loaders.sources import unreadable_input as cannot_read
 from everpath.model import Package
 from everpath.opm_render.refusals import Refusal
 
@@ -55,7 +55,7 @@ class _Request(NamedTuple):
 @click.option(
     "--format",
     "suffix",
-    type=click.Choice(OUTPUTS),
+    type=click.Choice(OUTPUT_FORMATS),
     default="yaml",
     show_default=True,
     help="How to spell the catalog.",

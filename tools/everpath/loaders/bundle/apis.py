@@ -15,7 +15,7 @@ from everpath.loaders.bundle.detect import Layout
 from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.bundle.summaries import BundleSummary, Note, Pointer, TypedValue
 from everpath.loaders.typed import Typed
-from everpath.parsing.first_document import Broken, first_document
+from everpath.parsing.first_document import ParseError, first_document
 
 GVK: Final = "olm.gvk"
 
@@ -48,7 +48,7 @@ def _document(reader: FolderReader, file: str, notes: list[Note]) -> Mapping[str
     """The mapping a manifest is; of anything else opm drops the file, with a warning."""
     try:
         value = first_document(reader.read(file)).value
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         note = unreadable_note(file, error)
         if note not in notes:
             notes.append(note)

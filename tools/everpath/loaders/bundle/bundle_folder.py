@@ -24,7 +24,7 @@ from everpath.loaders.bundle.summaries import Note
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import BundleFolder, BundleSize, PackageManifest, ValidationInput
-from everpath.parsing.first_document import Broken, first_document
+from everpath.parsing.first_document import ParseError, first_document
 
 # base64 adds a third, and gzip never more than a few bytes: below this size of all files together nothing
 # needs to be compressed to know that it is small.
@@ -173,7 +173,7 @@ def load_package_file(path: str) -> ValidationInput:
     place = Place(path)
     try:
         document = first_document(FolderReader(folder or ".").read(name)).value
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         problem = Problem("unreadable-document", place, f"cannot be read: {error.message}")
         return ValidationInput(Catalog(path, problems=(problem,)))
     body = document if isinstance(document, dict) else {}

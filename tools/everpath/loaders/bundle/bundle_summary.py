@@ -29,7 +29,7 @@ from everpath.loaders.bundle.csv_summary import KIND, summarize_csv
 from everpath.loaders.bundle.detect import YAML, Layout, is_csv_name
 from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.bundle.summaries import AnnotationsSummary, BundleSummary, CsvSummary, Note, TypedValue
-from everpath.parsing.first_document import Broken, check_text
+from everpath.parsing.first_document import ParseError, check_syntax
 
 
 def summarize_bundle(
@@ -99,9 +99,9 @@ def summarize_csv_file(reader: FolderReader, file: str, notes: list[Note]) -> Cs
         if KIND.encode() not in data:
             return None
         if reader.is_thorough:
-            check_text(data)
+            check_syntax(data)
         return summarize_csv(data)
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         notes.append(unreadable_note(file, error))
         return None
 
@@ -157,16 +157,16 @@ def is_metadata_name(name: str) -> bool:
 def _read_metadata_file(reader: FolderReader, file: str, notes: list[Note]) -> Metadata | None:
     try:
         return parse_metadata_file(reader.read(file))
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         # opm tries every file, a README too; only what is called YAML is expected to be some.
         if file.endswith(YAML) or isinstance(error, UnreadableInput):
             notes.append(unreadable_note(file, error))
         return None
 
 
-def unreadable_note(file: str, error: UnreadableInput | Broken) -> Note:
+def unreadable_note(file: str, error: UnreadableInput | ParseError) -> Note:
     """What to report of a file that cannot be read."""
-    if isinstance(error, Broken):
+    if isinstance(error, ParseError):
         message = f"not YAML: {error.message}"
         return Note("unreadable-document", message, file=file, offset=error.offset, fix=error.fix)
     return Note("unreadable-document", error.message, file=file, fix=error.hint)

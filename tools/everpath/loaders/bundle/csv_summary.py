@@ -19,7 +19,7 @@ from everpath.loaders.bundle.summaries import CsvSummary, join_keys
 from everpath.loaders.typed import Typed, repetitions
 from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import first_document
-from everpath.parsing.yaml_outline import Unfamiliar
+from everpath.parsing.yaml_outline import UnsupportedLayout
 
 KIND: Final = "ClusterServiceVersion"
 
@@ -34,15 +34,15 @@ _NOTICED: Final = ((), ("metadata",), ("metadata", "annotations"), ("spec",))
 
 
 def summarize_csv(data: bytes) -> CsvSummary | None:
-    """What a manifest says as a CSV, or None if it is something else. Raises `Broken`.
+    """What a manifest says as a CSV, or None if it is something else. Raises `ParseError`.
 
     Of several documents the first is read, as opm does; of a repeated key the last value.
     """
     try:
         return glance(data)
-    except Unfamiliar:
+    except UnsupportedLayout:
         document = first_document(data)
-        return summarize_parsed_csv(document.value, document.repeated)
+        return summarize_parsed_csv(document.value, document.duplicate_keys)
 
 
 def glance(data: bytes) -> CsvSummary:
@@ -50,7 +50,7 @@ def glance(data: bytes) -> CsvSummary:
     found = yaml_outline.sections(data)
     metadata, spec = (found[key].mapping() if key in found else None for key in ("metadata", "spec"))
     if metadata is None or spec is None or _scalar({k: s.value for k, s in found.items()}, "kind") != KIND:
-        raise Unfamiliar
+        raise UnsupportedLayout
     annotations = yaml_outline.mapping(metadata.get("annotations", b""))
     return CsvSummary(
         name=_scalar(metadata, "name"),

@@ -29,7 +29,7 @@ from everpath.loaders.bundle.update_graph import declared, sort_by_version
 from everpath.loaders.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
 from everpath.model.builder import CatalogBuilder
-from everpath.parsing.first_document import Broken, first_document
+from everpath.parsing.first_document import ParseError, first_document
 
 
 def summarize_package_manifests(reader: FolderReader) -> PackageSummary:
@@ -69,7 +69,7 @@ def _read_package_file(
 ) -> Iterator[PackageManifestSummary]:
     try:
         document = first_document(reader.read(file)).value
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         # A file that is no CSV may still be one that does not parse, and then it is noted already.
         if all(note.file != file for note in notes):
             notes.append(unreadable_note(file, error))
