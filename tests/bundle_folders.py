@@ -9,7 +9,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final
 
-from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Finding
 from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundle
@@ -228,7 +228,9 @@ def lay_out(files: Files, folder: Path) -> Path:
     return folder
 
 
-def judged(folder: Path, surroundings: LintTarget | None = None) -> tuple[Finding, ...]:
+def judged(folder: Path, surroundings: ValidationTarget | None = None) -> tuple[Finding, ...]:
     """What all rules say of a bundle's folder, the optional ones included."""
     selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
-    return lint_bundle(load_folder_for_lint(str(folder), surroundings or LintTarget()), selection).findings
+    return lint_bundle(
+        load_bundle_for_validation(str(folder), surroundings or ValidationTarget()), selection
+    ).findings

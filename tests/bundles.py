@@ -22,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from everpath.loaders.bundle.one_bundle import load_bundle_folder
+from everpath.loaders.bundle.bundle_folder import load_bundle_folder
 from everpath.loaders.bundle.repository import load_repository
 from everpath.loaders.notation import format_channel
 from everpath.loaders.packagemanifest.package_file import load_package_manifests

@@ -21,8 +21,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from everpath.model import Place
-from everpath.opm_render import Blob, Refusal, RenderedBundle
+from everpath.model import OpmError, Place
+from everpath.opm_render import Blob, RenderedBundle
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import embedded_csv
 
@@ -97,7 +97,7 @@ def image_renderer(*blobs: Mapping[str, Any]) -> Callable[[str], RenderedBundle]
 
     def render(image: str) -> RenderedBundle:
         if image not in by_image:
-            raise Refusal(f"no image {image}")
+            raise OpmError(f"no image {image}")
         rendered = decode_blob(CatalogDocument(Place("bundle.yaml"), by_image[image]))
         return RenderedBundle(rendered, embedded_csv(rendered))
 

@@ -162,7 +162,7 @@ def test_findings_are_shown_with_their_fix_and_lead_to_their_entry(opened: Opene
     assert page.texts("#panel .finding.error .fix") == ["Fix: add b1 to the skips of b3"]
     page.click("#panel .finding.error .link")
     assert page.texts("#panel .road.v0 .end") == ["stranded"]
-    assert page.texts("#panel .road.v0 .why")[0].startswith("nothing leads on from b1: ")
+    assert page.texts("#panel .road.v0 .why")[0].startswith("clusters on b1 get no further updates: ")
     assert page.texts("#panel .finding.error .rule") == ["EP206 stranded-v0"]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bundle_faults import FAULTS
 from bundle_folders import CSV, Files, good_bundle, judged, lay_out
-from everpath.loaders.bundle.bundle_folder import LintTarget
+from everpath.loaders.bundle.bundle_folder import ValidationTarget
 from everpath.model import Place
 
 EDITS: dict[str, Callable[[Files], None]] = {fault.name: fault.edit for fault in FAULTS}
@@ -20,7 +20,7 @@ def severities(folder: Path, rule: str, *names: str, **surroundings: Any) -> lis
     files = good_bundle()
     for name in names:
         EDITS[name](files)
-    around = LintTarget()._replace(**surroundings)
+    around = ValidationTarget()._replace(**surroundings)
     return [f.severity.word for f in judged(lay_out(files, folder), around) if f.rule == rule]
 
 

@@ -378,8 +378,8 @@ def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_each_share_has_an_index_of_its_own(repository: Path, cache: FileCache, opened: list[str]) -> None:
-    def names(share: Partition) -> set[str]:
-        found = read_packages(repository, cache=cache, share=share)
+    def names(partition: Partition) -> set[str]:
+        found = read_packages(repository, cache=cache, partition=partition)
         return {bundle.name for package in found.packages for bundle in package.bundles}
 
     parts = [{"op.v1.0.0", "op.v1.1.0"}, {"other.v1.0.0"}]
@@ -388,4 +388,4 @@ def test_each_share_has_an_index_of_its_own(repository: Path, cache: FileCache, 
     assert [names(Partition(number, 2)) for number in (0, 1)] == parts
     assert not opened
     assert names(WHOLE) == parts[0] | parts[1]
-    assert opened, "the index of a share must not pass for that of the whole"
+    assert opened, "the index of a partition must not pass for that of the whole"

@@ -8,7 +8,7 @@ import pytest
 
 from bundles import csv, write
 from commandline import Everpath
-from everpath.cli import placing
+from everpath import atomic_files
 from package_manifests import crd, owning, package_file, tree
 
 
@@ -56,7 +56,7 @@ def test_the_input_is_not_written_into(everpath: Everpath, flat: Path, out: str)
     before = tree(flat.parent)
     answer = everpath("bundle", "nest", "flat", out.format(here=flat.parent.name), "--force")
     assert answer.code == 2
-    assert "overlap, and the input must stay as it is\nhint: write to a folder beside" in answer.err
+    assert "overlap; the input must not change\nhint: write to a folder beside" in answer.err
     assert tree(flat.parent) == before
 
 
@@ -75,20 +75,23 @@ def test_a_folder_that_holds_something_needs_force(everpath: Everpath, flat: Pat
 def test_a_file_in_the_way_is_named(everpath: Everpath, flat: Path) -> None:
     (flat.parent / "out").write_text("mine")
     answer = everpath("bundle", "nest", "flat", "out", "--force")
-    assert (answer.code, answer.err) == (2, "error: out is not a folder\nhint: name a folder, there or not\n")
+    assert (answer.code, answer.err) == (
+        2,
+        "error: out is not a folder\nhint: name a folder, existing or new\n",
+    )
 
 
 def test_a_failure_leaves_nothing_behind(
     everpath: Everpath, flat: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_one = placing._write
+    write_one = atomic_files._write_new_file
 
     def failing(draft: Path, content: bytes) -> None:
         if "1.1.0" in str(draft):
             raise OSError(28, "No space left on device", str(draft))
         write_one(draft, content)
 
-    monkeypatch.setattr(placing, "_write", failing)
+    monkeypatch.setattr(atomic_files, "_write_new_file", failing)
     answer = everpath("bundle", "nest", "flat", "out")
     assert answer.code == 2
     assert "No space left on device\nhint: nothing was changed" in answer.err

@@ -9,7 +9,7 @@ import pytest
 
 from bundle_folders import ANNOTATIONS, CSV, good_bundle, lay_out
 from commandline import Everpath
-from everpath.cli import forks
+from everpath.app import worker_processes
 from everpath.reporters import FORMATS
 from projects import write_operator, write_releases
 from schemas import conforms
@@ -95,7 +95,9 @@ def test_the_work_of_a_child_that_fails_is_done_here(
     everpath: Everpath, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = everpath("bundle", "validate", str(repository), "-o", "json", "-j", "1")
-    monkeypatch.setattr(forks, "each", lambda work, count: [work(0), *[None] * (count - 1)])
+    monkeypatch.setattr(
+        worker_processes, "run_in_processes", lambda work, count: [work(0), *[None] * (count - 1)]
+    )
     assert everpath("bundle", "validate", str(repository), "-o", "json", "-j", "2") == alone
 
 
@@ -147,7 +149,7 @@ def test_the_configuration_may_name_validators_and_the_kubernetes_version(
         (["--select-optional", "operatorhub/v3"], "no validator is called 'operatorhub/v3'"),
         (["--select-optional", "name=multiarch"], "everpath does not check multiarch"),
         (["--kube-version", "new"], "--kube-version 'new' is not a version"),
-        (["--select", "EP2"], "--select EP2 names no rule that is asked here"),
+        (["--select", "EP2"], "--select EP2: this command runs none of these rules"),
     ],
 )
 def test_a_wrong_option_is_refused(
@@ -276,5 +278,5 @@ def test_a_folder_that_is_not_there_is_told_with_what_may_be_given(everpath: Eve
     assert answer.code == 3
     assert answer.err == (
         "error: cannot read nowhere: No such file or directory\n"
-        "hint: check the path; a bundle is a folder; so are a package's bundles and an operators repository\n"
+        "hint: check the path; choose a bundle folder, a package folder or an operators repository\n"
     )

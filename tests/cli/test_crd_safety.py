@@ -146,7 +146,7 @@ def test_what_was_found_before_is_not_believed_when_a_definition_elsewhere_has_c
     project: Path, everpath: Everpath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = FileCache(project / "cache", clock=much_later)
-    monkeypatch.setattr("everpath.cli.inputs._cache", lambda: cache)
+    monkeypatch.setattr("everpath.app.inputs._file_cache", lambda: cache)
     shutil.copytree("bundles", "operators")
     judge = ("validate-graph", "operators", "--bundles", "bundles", "--select", "EP702")
     bundle(project, "2.0.0", "", "size: {type: integer}, unit: {type: string}")

@@ -124,17 +124,17 @@ class TestImages:
         answer = everpath("generate")
         assert answer.code == 2
         line = 5 if at == "top" else 7
-        assert f"catalog/releases.yaml:{line}: no container has an image called 'amce'" in answer.err
-        assert "did you mean 'acme'? the manifests have acme: that is the key" in answer.err
+        assert f"catalog/releases.yaml:{line}: no container has an image named 'amce'" in answer.err
+        assert "did you mean 'acme'? the manifests have acme; the key has no tag" in answer.err
         assert not (here / "bundles").exists()
 
     @pytest.mark.parametrize(
         ("image", "fault"),
         [
-            ("acme:latest", "in no registry"),
-            ("acme/acme:v1", "in no registry"),
-            ("example.com/acme:latest", "which may be another tomorrow"),
-            ("example.com:5000/acme", "which may be another tomorrow"),
+            ("acme:latest", "has no registry"),
+            ("acme/acme:v1", "has no registry"),
+            ("example.com/acme:latest", "has no fixed tag"),
+            ("example.com:5000/acme", "has no fixed tag"),
         ],
     )
     def test_an_image_that_is_hardly_meant_is_warned_of(
@@ -146,7 +146,10 @@ class TestImages:
         write_releases(here, TWO, "x-images: none\n")
         answer = everpath("generate")
         assert answer.code == 0
-        assert f"warning: the operator's image is {image}, {fault}: say under `images:`" in answer.err
+        assert (
+            f"warning: the operator's image is {image}, which {fault}: declare it under `images:`"
+            in answer.err
+        )
 
     @pytest.mark.parametrize("image", ["localhost/acme:v1", f"example.com/acme@sha256:{'a' * 64}"])
     def test_an_image_may_be_local_or_have_a_digest(self, everpath: Everpath, here: Path, image: str) -> None:
@@ -161,14 +164,16 @@ class TestImages:
     ) -> None:
         write_operator(here)
         write_releases(here, TWO, "images: {acme: 'example.com/acme:v1'}\n")
-        told = "warning: 0.2.0 has the operator's image of 0.1.0, example.com/acme:v1: an image without a tag"
+        told = (
+            "warning: 0.2.0 has the same operator image as 0.1.0, example.com/acme:v1. An image without a tag"
+        )
         assert told in everpath("generate").err
         assert everpath("generate").err == ""
-        told = "warning: 0.3.0 has the operator's image of 0.2.0, example.com/acme:v1"
+        told = "warning: 0.3.0 has the same operator image as 0.2.0, example.com/acme:v1"
         assert told in everpath("release", "0.3.0").err
 
     def test_a_catalog_without_images_is_warned_of(self, everpath: Everpath, project: Path) -> None:
         file = project / RELEASES
         file.write_text(file.read_text().replace("image: example.com/acme-bundle\n", ""))
-        told = "warning: catalog/releases.yaml has no `image:`: the catalog names no image of the bundle"
+        told = "warning: catalog/releases.yaml has no `image:`, so the catalog contains the manifests"
         assert told in everpath("generate").err

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commandline import Everpath, heeded
-from everpath.cli import placing
+from everpath import atomic_files
 from everpath.signals import signals_as_interrupt
 from projects import tree, write_operator, write_releases
 
@@ -40,7 +40,7 @@ def test_a_full_disk_leaves_everything_as_it_was(
         del draft
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(placing, "_write", full)
+    monkeypatch.setattr(atomic_files, "_write_new_file", full)
     answer = everpath("generate")
     assert answer.code == 2
     assert "cannot write bundles/acme/0.2.1/" in answer.err
@@ -69,8 +69,8 @@ def test_what_a_killed_run_has_left_is_cleared_away_and_freezes_nothing(
     assert everpath("generate", "--check").code == 1
     answer = everpath("release", "0.3.0", "-q")
     assert answer.code == 2
-    assert "bundles/acme/0.2.0 may be half a bundle" in answer.err
-    assert "everpath generate finishes it" in answer.err
+    assert "bundles/acme/0.2.0 may be incomplete" in answer.err
+    assert "run everpath generate to complete it" in answer.err
     assert everpath("generate").code == 0
     assert not left.exists()
     assert everpath("release", "0.3.0", "-q").code == 0
@@ -83,7 +83,7 @@ def test_a_bundle_with_drafts_in_the_shelter_is_not_frozen(everpath: Everpath, p
     left.write_text("half")
     answer = everpath("release", "0.3.0", "-q")
     assert answer.code == 2
-    assert "bundles/acme/0.2.0 may be half a bundle" in answer.err
+    assert "bundles/acme/0.2.0 may be incomplete" in answer.err
     assert everpath("generate").code == 0
     assert not (project / ".catalog.drafts").exists()
     assert everpath("release", "0.3.0", "-q").code == 0
@@ -114,7 +114,7 @@ def test_a_source_in_the_current_folder_has_its_shelter_beside_that(
 ) -> None:
     monkeypatch.chdir(project / "catalog")
     with monkeypatch.context() as patch:
-        patch.setattr("everpath.cli.placing._Work.undo", lambda _: None)
+        patch.setattr("everpath.atomic_files._CommitSteps.roll_back", lambda _: None)
         _kill_at(patch, 12)
         everpath("generate")
     assert (project / ".catalog.drafts").is_dir()
@@ -147,7 +147,7 @@ def test_a_release_killed_at_any_step_is_cut_or_not_and_generating_finishes_it(
     before = tree(project)
     everpath("release", "0.3.0", "-q")
     after = tree(project)
-    monkeypatch.setattr("everpath.cli.placing._Work.undo", lambda _: None)
+    monkeypatch.setattr("everpath.atomic_files._CommitSteps.roll_back", lambda _: None)
     for step in range(1, 30):
         shutil.rmtree(project / "bundles")
         shutil.rmtree(project / "catalog")
@@ -195,8 +195,8 @@ def _signal_at(patch: pytest.MonkeyPatch, number: int, signal_number: int) -> No
 
         return run
 
-    for name in ("_make", "_write", "_keep", "_rename", "_move"):
-        patch.setattr(placing, name, counted(getattr(placing, name)))
+    for name in ("_make_folder", "_write_new_file", "_link_or_copy", "_rename", "_move"):
+        patch.setattr(atomic_files, name, counted(getattr(atomic_files, name)))
 
 
 def test_what_nohup_set_aside_stays_so() -> None:
@@ -222,8 +222,8 @@ def _kill_at(patch: pytest.MonkeyPatch, number: int) -> None:
 
         return run
 
-    for name in ("_make", "_write", "_keep", "_rename"):
-        patch.setattr(placing, name, counted(getattr(placing, name)))
+    for name in ("_make_folder", "_write_new_file", "_link_or_copy", "_rename"):
+        patch.setattr(atomic_files, name, counted(getattr(atomic_files, name)))
 
 
 def test_a_second_run_waits_for_the_first(
@@ -241,7 +241,7 @@ def test_a_second_run_waits_for_the_first(
 
     monkeypatch.setattr(fcntl, "flock", flock)
     answer = everpath("generate")
-    assert answer.err == "waiting for another everpath at work in catalog\n"
+    assert answer.err == "waiting for another everpath process in this project\n"
     assert (project / "bundles/acme/0.2.0").is_dir()
 
 

@@ -59,9 +59,9 @@ def test_a_released_bundle_that_has_changed_is_an_error(
     before = tree(project)
     answer = everpath("generate")
     assert answer.code == 2
-    what = "is gone, and it was released" if is_gone else "has changed since it was released"
+    what = "is missing: it was released" if is_gone else "has changed since it was released"
     assert f"error: bundles/acme/0.1.0 {what} (catalog/releases.yaml:" in answer.err
-    assert "git restore it, and cut a new release" in answer.err
+    assert "restore it with git, and release changes as a new version" in answer.err
     assert tree(project) == before
 
 
@@ -71,7 +71,7 @@ def test_half_a_bundle_is_an_error(everpath: Everpath, project: Path) -> None:
     before = tree(project)
     answer = everpath("release", "0.3.0")
     assert answer.code == 2
-    assert "bundles/acme/0.1.0 is half a bundle: it has no metadata folder" in answer.err
+    assert "bundles/acme/0.1.0 is incomplete: it has no metadata folder" in answer.err
     assert tree(project) == before
 
 
@@ -133,12 +133,12 @@ def test_a_bundle_without_a_name_is_an_error(everpath: Everpath, project: Path) 
         (
             "{type: AllNamespaces, supported: true}",
             "AllNamespaces",
-            "it is made from operator/manifests.yaml",
+            "it is generated from operator/manifests.yaml",
         ),
         (
             "0.1.0, channels: [stable]",
             "0.1.0, channels: [stable], dependencies: [{type: olm.gvk, value: 3}]",
-            "it is made from catalog/releases.yaml",
+            "it is generated from catalog/releases.yaml",
         ),
     ],
 )
@@ -166,7 +166,7 @@ def test_a_catalog_without_a_release_is_warned_of(everpath: Everpath, project: P
     answer = everpath("generate")
     assert answer.code == 0
     assert answer.err == (
-        "warning: catalog/releases.yaml:6: no release is in the catalog 'new', and it is not written\n"
+        "warning: catalog/releases.yaml:6: no release is in the catalog 'new'; it is not written\n"
     )
 
 
@@ -216,8 +216,8 @@ class TestWhatItMadeIsJudged:
         assert "error[EP" in answer.out
         assert "--> bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml:" in answer.out
         assert "minKubeVersion" in answer.out
-        assert "it is made from operator/manifests.yaml\n" in answer.out
-        assert answer.err == "error: nothing was written: the files would have the errors above\n"
+        assert "it is generated from operator/manifests.yaml\n" in answer.out
+        assert answer.err == "error: nothing was written, because the files would have the errors above\n"
         assert tree(project) == before
         assert everpath("release", "0.3.0").code == 1
         assert tree(project) == before
@@ -230,7 +230,7 @@ class TestWhatItMadeIsJudged:
         waivers = "".join(f"  - {{rule: {rule}, reason: a test}}\n" for rule in rules)
         (project / "everpath.yaml").write_text(f"waivers:\n{waivers}")
         assert everpath("generate").code == 0
-        assert everpath("generate", "--no-config").out.startswith("Nothing to write")
+        assert everpath("generate", "--no-config").out.startswith("All files are up to date")
 
     def test_a_catalog_with_an_error_is_not_written(self, everpath: Everpath, project: Path) -> None:
         write_releases(

@@ -83,7 +83,8 @@ def test_what_operator_sdk_scaffolds_is_released_without_a_word_of_editing(
     started = everpath("init")
     assert started.code == 0
     assert (
-        "warning: what config/default changes (namePrefix, patches) is not in these manifests" in started.err
+        "warning: the changes of config/default (namePrefix, patches) are not in these manifests"
+        in started.err
     )
     assert started.err.endswith("The first release: everpath release 0.0.1\n")
     assert "# kustomize build config/manifests > operator.yaml" in (here / RELEASES).read_text()
@@ -154,7 +155,10 @@ def test_webhooks_of_operator_sdk_are_stated_in_the_csv(everpath: Everpath, here
 
 def test_what_nothing_here_says_is_left_open_in_the_file(everpath: Everpath, here: Path) -> None:
     answer = everpath("init", "-p", "acme")
-    assert "commented out in it. Then:\nThe first release: everpath release 0.1.0" in answer.err
+    assert (
+        "commented out in catalog/releases.yaml. Then:\nThe first release: everpath release 0.1.0"
+        in answer.err
+    )
     text = (here / RELEASES).read_text()
     write_operator(here)
     for key, value in (("operator", "../config"), ("image", ""), ("images", "{controller:")):
@@ -168,15 +172,15 @@ def test_what_nothing_here_says_is_left_open_in_the_file(everpath: Everpath, her
 def test_a_file_without_releases_makes_nothing_and_says_what_to_do(everpath: Everpath, here: Path) -> None:
     everpath("init", "-p", "acme")
     answer = everpath("generate")
-    told = "warning: catalog/releases.yaml has no release yet: everpath release 0.1.0 cuts the first\n"
+    told = "warning: catalog/releases.yaml has no release yet: run everpath release 0.1.0 to cut the first\n"
     assert (answer.code, answer.err) == (0, told)
 
 
 @pytest.mark.parametrize(
     ("option", "value", "told"),
     [
-        ("--file", "", "--file names no file"),
-        ("--package", "../evil", "'../evil' cannot be the name of a package"),
+        ("--file", "", "--file is empty"),
+        ("--package", "../evil", "'../evil' is not a valid package name"),
     ],
 )
 def test_what_is_no_name_is_refused_before_anything_is_written(

@@ -128,7 +128,7 @@ def test_the_old_catalog_must_not_stay_beside_the_new_one(everpath: Everpath, he
     before = tree(here)
     answer = everpath("init", "--from", "catalog")
     assert answer.code == 2
-    assert "would lie beside catalog/acme/catalog.yaml" in answer.err
+    assert "would be beside catalog/acme/catalog.yaml" in answer.err
     assert tree(here) == before
 
 
@@ -151,7 +151,7 @@ def test_no_hint_moves_a_catalog_over_another_or_the_current_folder(everpath: Ev
     assert "mv" not in everpath("init", "--from", ".").err
     (here / "old-catalog").mkdir()
     assert everpath("init", "--from", "catalog").err.endswith(
-        "\nhint: write to another folder, and delete the old catalog after: --file new/releases.yaml\n"
+        "\nhint: write to another folder, then delete the old catalog: --file new/releases.yaml\n"
     )
 
 
@@ -186,7 +186,7 @@ def test_released_bundles_stay_what_they_are_when_an_operator_is_named(
     assert everpath("init", "--from", "published.yaml").code == 0
     text = (here / RELEASES).read_text()
     (here / RELEASES).write_text(text.replace("releases:\n", "operator: ../operator\nreleases:\n", 1))
-    assert everpath("generate").out.startswith("Nothing to write")
+    assert everpath("generate").out.startswith("All files are up to date")
     assert everpath("release", "0.3.0", "-q", "-c", "stable").code == 0
     assert {path.name for path in (here / "bundles/acme").iterdir()} == {"0.3.0", "ci.yaml"}
     old, new = catalog(here / "published.yaml"), catalog(here / "catalog/acme/catalog.yaml")
@@ -241,12 +241,12 @@ def test_of_a_repository_only_the_wanted_package_is_read(
         asked.append(path)
         return load(path, **more)
 
-    monkeypatch.setattr("everpath.cli.commands.init.read", watched)
+    monkeypatch.setattr("everpath.app.import_catalog.read", watched)
     new = ("--file", "new/releases.yaml")
     assert everpath("init", "--from", "repository", "-p", "acme", *new).code == 0
     assert asked == ["repository/operators/acme"]
     assert (
-        "no package is called 'acmee'"
+        "there is no package 'acmee'"
         in everpath("init", "--from", "repository", "-p", "acmee", "-f", "newer.yaml").err
     )
 
@@ -263,7 +263,7 @@ def test_a_bundle_that_opm_refuses_today_stays_as_it_was_published(everpath: Eve
     csv.write_text(csv.read_text().replace("    owned: []\n", owned))
     answer = everpath("init", "--from", "operators", "--file", "new/releases.yaml")
     assert answer.code == 0
-    assert "warning: kept as `published`, since opm refuses it today: operators/acme/0.1.0/" in answer.err
+    assert "warning: kept as `published`, because opm rejects it today: operators/acme/0.1.0/" in answer.err
     older, newer = load_releases("new/releases.yaml").releases
     assert older.bundle == "published"
     assert (newer.bundle or "").startswith("sha256:")
@@ -279,7 +279,7 @@ def test_a_bundle_in_no_channel_is_left_out_and_told(everpath: Everpath, here: P
     (here / "old/catalog.yaml").write_text(f"{PUBLISHED}---\n{lost}")
     answer = everpath("init", "--from", "old")
     assert answer.code == 0
-    assert "warning: left out, since no channel has it and opm refuses that: acme.v0.0.1\n" in answer.err
+    assert "warning: omitted, because it is in no channel and opm rejects that: acme.v0.0.1\n" in answer.err
     assert everpath("generate", "--check").code == 0
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bundles import csv, write, write_bundle
 from commandline import ROOT, Everpath
-from everpath.cli import placing
+from everpath import atomic_files
 from everpath.loaders.catalog_loader import load
 from package_manifests import package_file, tree, walks
 
@@ -172,14 +172,14 @@ def test_a_catalog_is_not_migrated(everpath: Everpath, here: Path) -> None:
 def test_a_failure_leaves_nothing_behind(
     everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rename = placing._rename
+    rename = atomic_files._rename
 
     def failing(old: Path, new: Path) -> None:
         if new.name == "catalog.yaml":
             raise OSError(5, "Input/output error", str(new))
         rename(old, new)
 
-    monkeypatch.setattr(placing, "_rename", failing)
+    monkeypatch.setattr(atomic_files, "_rename", failing)
     answer = everpath("migrate", "m", "new")
     assert answer.code == 2
     assert not (here / "new").exists()

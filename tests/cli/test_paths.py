@@ -66,7 +66,7 @@ def test_hints_list_the_catalog_that_was_asked_about(everpath: Everpath, here: P
     assert "choose one with -p; `everpath list packages mine` lists them" in everpath("paths", "mine").err
 
 
-def test_what_was_meant_as_a_range_and_is_none_is_told_as_that(everpath: Everpath) -> None:
+def test_invalid_range_is_reported_as_a_range(everpath: Everpath) -> None:
     answer = everpath("paths", "--never", ">=x <2.0.0")
     assert answer.code == 2
     first, text, caret = answer.err.splitlines()[:3]
@@ -75,7 +75,7 @@ def test_what_was_meant_as_a_range_and_is_none_is_told_as_that(everpath: Everpat
     assert "has no bundle 'x'" in everpath("paths", "--never", "x").err
 
 
-def test_only_demands_make_a_failure_of_the_resolver_a_finding(everpath: Everpath) -> None:
+def test_only_constraints_make_a_failure_of_the_resolver_a_finding(everpath: Everpath) -> None:
     assert everpath("paths", "-", "--policy", "v1", stdin=fbc(PANIC)).code == 0
     assert everpath("paths", "-", "--policy", "v1", "--never", "b1", stdin=fbc(PANIC)).code == 1
 
@@ -87,18 +87,17 @@ def test_a_goal_in_another_channel_says_where_it_is(everpath: Everpath) -> None:
 
 
 def test_every_part_of_the_json_keeps_its_schema(everpath: Everpath) -> None:
-    assert [s["channels"] for s in _json(everpath)["surveys"]] == [["fast"], ["stable"]]
-    assert _json(everpath, "--from", "1.0.0", "--policy", "v0")["surveys"][0]["roads"][0]["entries"] == [
+    assert [s["channels"] for s in _json(everpath)["goals"]] == [["fast"], ["stable"]]
+    assert _json(everpath, "--from", "1.0.0", "--policy", "v0")["goals"][0]["paths"][0]["entries"] == [
         "op.v1.0.0",
         "op.v1.2.0",
     ]
     assert (
-        _json(everpath, "--across", "--from", "1.0.0", "--to", "1.3.0")["surveys"][0]["counts"][0]["roads"]
-        == 2
+        _json(everpath, "--across", "--from", "1.0.0", "--to", "1.3.0")["goals"][0]["counts"][0]["paths"] == 2
     )
-    demands = _json(everpath, "--must-pass", "1.1.0", "--never", ">9.0.0")["demands"]
-    assert [d["holds"] for d in demands] == [False, True]
-    assert demands[0]["offences"][0]["culprit"] == {"from": "op.v1.0.0", "to": "op.v1.2.0"}
+    constraints = _json(everpath, "--must-pass", "1.1.0", "--never", ">9.0.0")["constraints"]
+    assert [d["holds"] for d in constraints] == [False, True]
+    assert constraints[0]["violations"][0]["hop"] == {"from": "op.v1.0.0", "to": "op.v1.2.0"}
     mirrors = _json(everpath, "--mirror")["mirrors"]
     assert [m["policy"] for m in mirrors] == ["v0", "v1"]
     assert mirrors[0]["bundles"][0] == {
@@ -108,61 +107,61 @@ def test_every_part_of_the_json_keeps_its_schema(everpath: Everpath) -> None:
     }
 
 
-def test_quiet_are_only_the_roads(everpath: Everpath) -> None:
+def test_quiet_prints_only_the_paths(everpath: Everpath) -> None:
     loud, quiet = (everpath("paths", "-p", "op", *words) for words in ([], ["-q"]))
     assert (quiet.code, quiet.out, quiet.err) == (0, loud.out, "")
 
 
-def test_a_broken_demand_exits_with_one(everpath: Everpath) -> None:
+def test_violated_constraint_exits_with_one(everpath: Everpath) -> None:
     assert everpath("paths", "-c", "stable", "--must-pass", "1.1.0").code == 1
     assert everpath("paths", "-c", "stable", "--must-pass", "1.1.0", "--from", "1.1.0").code == 0
     assert everpath("paths", "-c", "stable", "--never", "1.1.0").code == 1
     assert everpath("paths", "-c", "stable", "--never", "1.1.0", "--policy", "v0").code == 0
 
 
-def test_a_version_outside_of_every_catalog_has_roads_by_ranges(everpath: Everpath) -> None:
+def test_version_outside_of_the_catalog_has_paths_by_ranges(everpath: Everpath) -> None:
     answer = everpath("paths", "--from", "1.0.5")
     assert "1 hop  op.v1.0.5 -[skipRange]-> op.v1.2.0" in answer.out
     assert (
-        "no road leads from op.v1.2.5 to op.v1.2.0"
+        "no upgrade path from op.v1.2.5 to op.v1.2.0"
         in everpath("paths", "--from", "1.2.5", "-c", "stable").out
     )
 
 
-def test_who_is_at_the_goal_is_told_so(everpath: Everpath) -> None:
-    assert "op.v1.2.0 is there already" in everpath("paths", "-c", "stable", "--from", "1.2.0").out
+def test_start_at_the_goal_is_reported(everpath: Everpath) -> None:
+    assert "op.v1.2.0 is the goal" in everpath("paths", "-c", "stable", "--from", "1.2.0").out
 
 
-def test_a_channel_that_v0_cannot_resolve_is_told(everpath: Everpath) -> None:
+def test_channel_that_v0_cannot_resolve_is_reported(everpath: Everpath) -> None:
     answer = everpath("paths", "-", "--policy", "v0", stdin=fbc("c: a\nb: a\na"))
-    assert "warning: OLM v0 resolves nothing in channel stable: several heads (b and c)" in answer.out
+    assert "warning: OLM v0 cannot resolve channel stable: several heads (b and c)" in answer.out
     answer = everpath("paths", "-", "--policy", "v1", stdin=fbc("c: a\nb: a\na"))
     assert "warning" not in answer.out
 
 
-def test_a_demand_does_not_hold_because_nobody_moves(everpath: Everpath) -> None:
+def test_constraint_is_unknown_where_the_resolver_makes_no_hop(everpath: Everpath) -> None:
     text = fbc("c: a\nb: a\na")
     answer = everpath("paths", "-", "--policy", "v0", "--must-pass", "b", stdin=text)
     assert answer.code == 1
-    assert "unsettled: every road passes b\n  OLM fails for a, and then" in answer.out
-    assert "warning: OLM v0 resolves nothing in channel stable" in answer.out
+    assert "unknown: every upgrade path passes b\n  OLM fails for a, so" in answer.out
+    assert "warning: OLM v0 cannot resolve channel stable" in answer.out
 
 
 PANIC = "b3: b2 / - / >5.0.0 || || <1.0.0\nb2: b1\nb1"
 
 
-def test_nobody_goes_where_v1_fails(everpath: Everpath) -> None:
+def test_v1_makes_no_hop_where_it_fails(everpath: Everpath) -> None:
     """b3's range crashes OLM v1 wherever it is looked at: not at b2, which b3 replaces."""
     answer = everpath("paths", "-", "--policy", "v1", stdin=fbc(PANIC))
     assert "b1    1.0.0    none" in answer.out
     assert "warning: at b3 and b1 OLM v1 fails: the skipRange of b3 crashes it" in answer.out
     answer = everpath("paths", "-", "--policy", "v1", "--must-pass", "b2", stdin=fbc(PANIC))
-    assert (answer.code, answer.out.splitlines()[0]) == (1, "unsettled: every road passes b2")
+    assert (answer.code, answer.out.splitlines()[0]) == (1, "unknown: every upgrade path passes b2")
 
 
-def test_a_failure_off_the_road_leaves_a_demand_alone(everpath: Everpath) -> None:
+def test_failure_beside_the_path_does_not_affect_a_constraint(everpath: Everpath) -> None:
     answer = everpath("paths", "-", "--policy", "v1", "--must-pass", "b1", "--from", "b2", stdin=fbc(PANIC))
-    assert (answer.code, answer.out.splitlines()[0]) == (1, "broken: every road passes b1")
+    assert (answer.code, answer.out.splitlines()[0]) == (1, "violated: every upgrade path passes b1")
     answer = everpath("paths", "-", "--policy", "v1", "--never", "b1", "--from", "b2", stdin=fbc(PANIC))
     assert answer.code == 0
 
@@ -170,23 +169,23 @@ def test_a_failure_off_the_road_leaves_a_demand_alone(everpath: Everpath) -> Non
 def test_the_json_says_for_whom_a_resolver_fails(everpath: Everpath) -> None:
     document = json.loads(everpath("paths", "-", "--policy", "v1", "-o", "json", stdin=fbc(PANIC)).out)
     conforms("paths", document)
-    assert [each["from"] for each in document["surveys"][0]["stuck"]] == ["b3", "b1"]
+    assert [each["from"] for each in document["goals"][0]["failures"]] == ["b3", "b1"]
 
 
-def test_loops_are_told_and_large_ones_make_counts_a_bound(everpath: Everpath) -> None:
+def test_loops_are_reported_and_large_ones_make_counts_a_lower_bound(everpath: Everpath) -> None:
     rows = "\n".join(f"b{i}: - / - / >=0.0.1" for i in range(14, 0, -1))
     answer = everpath("paths", "-", "--from", "b1", "--to", "b14", "--limit", "1", stdin=fbc(rows))
-    assert "loop: b14, b13, b12, b11, b10 and 9 more lead to one another" in answer.out
-    assert "at least 4,096 roads from b1 to b14" in answer.out
-    assert "a loop of more than 12 entries is on the way" in answer.out
+    assert "loop: b14, b13, b12, b11, b10 and 9 more can be upgraded to one another" in answer.out
+    assert "at least 4,096 upgrade paths from b1 to b14" in answer.out
+    assert "a loop has more than 12 entries" in answer.out
 
 
-def test_numbers_beyond_reading_are_told_by_their_size(everpath: Everpath) -> None:
+def test_large_numbers_are_shown_in_scientific_notation(everpath: Everpath) -> None:
     rows = "\n".join([*(f"b{i}: b{i - 1} / - / <{i}.0.0" for i in range(300, 1, -1)), "b1"])
     answer = everpath("paths", "-", "--from", "b1", "--limit", "0", stdin=fbc(rows))
-    assert "about 5.0e89 roads from b1 to b300, of 1 to 299 hops" in answer.out
+    assert "about 5.0e89 upgrade paths from b1 to b300 with 1 to 299 hops" in answer.out
     document = json.loads(everpath("paths", "-", "--from", "b1", "-o", "json", stdin=fbc(rows)).out)
-    assert document["surveys"][0]["counts"][0]["roads"] == 2**298
+    assert document["goals"][0]["counts"][0]["paths"] == 2**298
 
 
 def test_an_imageset_is_yaml_that_names_the_bundles(everpath: Everpath) -> None:
@@ -223,7 +222,7 @@ def test_options_that_do_not_fit_together(everpath: Everpath, options: list[str]
     assert message in answer.err
 
 
-def test_beside_a_mirror_a_demand_may_be_of_some_roads_only(everpath: Everpath) -> None:
+def test_constraint_beside_a_mirror_may_restrict_paths(everpath: Everpath) -> None:
     answer = everpath("paths", "-c", "stable", "--mirror", "--must-pass", "1.1.0", "--from", "1.1.0")
     assert answer.code == 0
     assert "keep " in answer.out
@@ -237,15 +236,15 @@ def test_a_part_that_cannot_be_read_is_an_exit_code_of_its_own(everpath: Everpat
 
 
 def test_it_can_be_written_to_a_file(everpath: Everpath, here: Path) -> None:
-    answer = everpath("paths", "-c", "fast", "--output-file", "roads.txt")
+    answer = everpath("paths", "-c", "fast", "--output-file", "paths.txt")
     assert answer.out == ""
-    assert (here / "roads.txt").read_text().startswith("package op, channel fast")
+    assert (here / "paths.txt").read_text().startswith("package op, channel fast")
 
 
 def test_a_terminal_gets_colour(everpath: Everpath, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     assert "\x1b[1m" in everpath("paths").out
-    assert "\x1b[1;31mbroken\x1b[0m" in everpath("paths", "--never", "1.1.0").out
+    assert "\x1b[1;31mviolated\x1b[0m" in everpath("paths", "--never", "1.1.0").out
 
 
 def test_a_name_cannot_write_to_the_terminal(everpath: Everpath) -> None:
@@ -254,37 +253,37 @@ def test_a_name_cannot_write_to_the_terminal(everpath: Everpath) -> None:
         assert "\x1b" not in everpath("paths", "-", *options, stdin=text).out
 
 
-def test_an_empty_channel_has_no_roads(everpath: Everpath) -> None:
+def test_empty_channel_has_no_paths(everpath: Everpath) -> None:
     text = "schema: olm.package\nname: p\n---\nschema: olm.channel\npackage: p\nname: c\nentries: []\n"
     answer = everpath("paths", "-", stdin=text)
-    assert (answer.code, answer.out) == (0, "There are no entries, and so no roads.\n")
+    assert (answer.code, answer.out) == (0, "The channels have no entries, so there are no upgrade paths.\n")
 
 
 def test_a_name_that_is_empty_can_be_seen(everpath: Everpath, here: Path) -> None:
     drawn = json.dumps([*yaml.safe_load_all(fbc("b: - / a\na"))]).replace('"a"', '""')
     (here / "odd.json").write_text("\n".join(map(json.dumps, json.loads(drawn))))
     assert '""    1.0.0    1      1         1\n' in everpath("paths", "odd.json").out
-    assert '1 road from "" to b, of 1 hop\n' in everpath("paths", "odd.json", "--from", "1.0.0").out
+    assert '1 upgrade path from "" to b with 1 hop\n' in everpath("paths", "odd.json", "--from", "1.0.0").out
     assert '"" -[skips]-> b\n' in everpath("paths", "odd.json", "--from", "1.0.0").out
     walks = everpath("simulate", "odd.json").out
     assert '  ""         2.0.0: head  the same\n' in walks
 
 
-def test_a_road_under_v1_says_what_its_goal_is(everpath: Everpath, here: Path) -> None:
+def test_v1_path_states_what_its_goal_is(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "op.v1.0.0: op.v2.0.0\nop.v2.0.0", "op")
     first, second = everpath("paths", "--policy", "v1").out.split("\n\npackage")
-    assert first.startswith("package op, channel stable: the road OLM v1 takes to op.v1.0.0\n")
-    withdrawn = "op.v2.0.0, which it installs afresh, though it is withdrawn"
-    assert second.startswith(f" op, channel stable: the road OLM v1 takes to {withdrawn}\n")
+    assert first.startswith("package op, channel stable: upgrade paths of OLM v1 to op.v1.0.0\n")
+    withdrawn = "op.v2.0.0, a new installation although it is withdrawn"
+    assert second.startswith(f" op, channel stable: upgrade paths of OLM v1 to {withdrawn}\n")
     write_fbc(here, "op.v2.0.0\nop.v1.0.0", "op")
     [only] = everpath("paths", "--policy", "v1").out.split("\n\npackage")
-    assert only.partition("\n")[0].endswith("the road OLM v1 takes to op.v2.0.0, which it installs afresh")
+    assert only.partition("\n")[0].endswith("upgrade paths of OLM v1 to op.v2.0.0, a new installation")
 
 
 def test_a_mirror_with_two_goals_names_both(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "op.v3.0.0: op.v2.0.0\nop.v2.0.0: op.v1.0.0\nop.v1.0.0\n%deprecated op.v3.0.0: old", "op")
     out = everpath("paths", "--mirror", "--policy", "v1").out
-    assert "channel stable: 2 of 3 entries; users of 3 versions come to op.v3.0.0 or op.v2.0.0\n" in out
+    assert "channel stable: 2 of 3 entries; 3 versions can be upgraded to op.v3.0.0 or op.v2.0.0\n" in out
     assert "  op.v2.0.0  2.0.0    is where users arrive\n" in out
     [mirror] = _json(everpath, "--mirror", "--policy", "v1")["mirrors"]
     assert mirror["channels"][0]["goals"] == ["op.v3.0.0", "op.v2.0.0"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commandline import Everpath
-from everpath.cli import placing
+from everpath import atomic_files
 from everpath.errors import UnreadableInput
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 from schemas import conforms
@@ -108,7 +108,7 @@ def test_whatever_strands_somebody_is_refused_and_nothing_is_written(
     assert "error[stranded]: acme.v0.1.0 can no longer reach the head acme.v0.3.0 under OLM v0" in answer.out
     assert "  --> catalog/releases.yaml:" in answer.out
     assert "= fix:" in answer.out
-    assert answer.err.startswith("error: somebody would be stranded")
+    assert answer.err.startswith("error: installed versions would be stranded")
     assert answer.err.endswith("nothing was written\n")
     assert tree(project) == before
 
@@ -117,7 +117,7 @@ def test_a_second_head_is_refused_as_well(everpath: Everpath, project: Path) -> 
     before = tree(project)
     answer = everpath("release", "0.3.0", "--range", ">=0.2.0 <0.3.0")
     assert answer.code == 1
-    assert "opm would refuse the catalog; nothing was written" in answer.err
+    assert "opm would reject the catalog; nothing was written" in answer.err
     assert tree(project) == before
 
 
@@ -151,7 +151,7 @@ def test_every_variant_is_looked_at(everpath: Everpath, project: Path) -> None:
         (["0.1.5"], "0.1.5 is lower than 0.2.0, the head of the channel 'stable'"),
         (["0.3.0", "--channel", "stabel"], "did you mean 'stable'?"),
         (["0.3.0", "--replaces", "0.1.9"], "0.1.9: there is no such release"),
-        (["0.3.0", "--zstream", "--replaces", "0.2.0"], "--zstream works out what is replaced"),
+        (["0.3.0", "--zstream", "--replaces", "0.2.0"], "--zstream computes replaces"),
         (["0.3.0", "--reason", "x"], "name it: --withdraw VERSION"),
         (["0.3.0", "--range", ">=1"], "write '>=1.0.0'"),
         (["0.3"], "'0.3' is not a version"),
@@ -205,7 +205,7 @@ def test_a_disk_that_is_full_changes_nothing(
             raise OSError(5, "Input/output error", str(new))
         old.replace(new)
 
-    monkeypatch.setattr(placing, "_rename", failing)
+    monkeypatch.setattr(atomic_files, "_rename", failing)
     answer = everpath("release", "0.3.0", "-q")
     assert answer.code == 2
     assert "Input/output error" in answer.err
@@ -236,7 +236,7 @@ def test_what_cannot_be_made_is_told_without_graphs(everpath: Everpath, project:
     (project / "operator/manifests.yaml").unlink()
     answer = everpath("release", "0.3.0")
     assert (answer.code, answer.out) == (3, "")
-    assert "no ClusterServiceVersion" in answer.err
+    assert "no base ClusterServiceVersion" in answer.err
 
 
 def test_a_release_is_promoted_to_another_channel(everpath: Everpath, here: Path) -> None:
@@ -309,7 +309,7 @@ class TestForPrograms:
         before = tree(project)
         code, document = self._told(everpath, "0.3.0", "--skips", "0.2.0")
         assert (code, document["state"], document["files"]) == (1, "refused", [])
-        assert "somebody would be stranded" in document["reasons"]
+        assert "installed versions would be stranded" in document["reasons"]
         kinds = {change["kind"] for change in document["comparisons"][0]["changes"]}
         assert "stranded" in kinds
         assert tree(project) == before

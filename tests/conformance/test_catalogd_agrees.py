@@ -28,7 +28,7 @@ from documents import bundle, channel, package
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc.blobs import load_documents
 from everpath.loaders.sources import Sources
-from everpath.opm_render.refusals import Refusal
+from everpath.model import OpmError
 from everpath.server.content_api.content import CatalogContent, meta_from_document
 from everpath.server.content_api.preconditions import parse_http_time
 
@@ -106,7 +106,7 @@ def stored_text(oracle: Oracle, folder: Path, storage: Path) -> bytes | None:
 def our_text(folder: Path) -> bytes | None:
     try:
         return content(folder).text
-    except (Refusal, UnreadableInput):
+    except (OpmError, UnreadableInput):
         return None
 
 

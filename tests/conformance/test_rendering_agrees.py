@@ -22,8 +22,8 @@ from everpath.loaders.fbc.acceptance import rejection_reason
 from everpath.loaders.fbc.blobs import load_blobs
 from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.loaders.sources import Sources
-from everpath.model import Place
-from everpath.opm_render import Blob, Refusal, RenderedBundle, render_bundle
+from everpath.model import OpmError, Place
+from everpath.opm_render import Blob, RenderedBundle, render_bundle
 from everpath.opm_render.blobs import CatalogDocument, blob_package, decode_blob
 from everpath.opm_render.bundles import embedded_csv, expand_image_template, normalize_bundle
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
@@ -39,16 +39,16 @@ def _document(body: Mapping[str, Any]) -> CatalogDocument:
     return CatalogDocument(Place("template.yaml"), body)
 
 
-def _rendered(case: Case) -> str | Refusal:
+def _rendered(case: Case) -> str | OpmError:
     def render(image: str) -> RenderedBundle:
         if image not in case.bundles:
-            raise Refusal(f"no image {image}")
+            raise OpmError(f"no image {image}")
         blob = decode_blob(_document(case.bundles[image]))
         return RenderedBundle(blob, embedded_csv(blob))
 
     try:
         blobs = render_template(_document(case.template), render, rejection_reason)
-    except Refusal as refusal:
+    except OpmError as refusal:
         return refusal
     return "".join(catalog_text(blobs, "json"))
 
@@ -75,7 +75,7 @@ def test_templates_render_to_what_opm_makes_of_them(
             assert ours == answer.get("catalog", ""), case
             counts["rendered"] += 1
         else:
-            assert isinstance(ours, Refusal), (case, answer)
+            assert isinstance(ours, OpmError), (case, answer)
             counts["refused"] += 1
     record_property(
         "counted",
@@ -93,14 +93,14 @@ def _question(folder: Path, output: str, level: str) -> dict[str, object]:
     return {"ask": "render", "folders": [str(folder)], "output": output, "migrate": level, "image": image}
 
 
-def _folder_rendered(folder: Path, output: str, level: str) -> str | Refusal:
+def _folder_rendered(folder: Path, output: str, level: str) -> str | OpmError:
     try:
         contents = load_bundle_contents(str(folder))
         rendered = render_bundle(contents, expand_image_template(contents, _IMAGE) if level else "")
         return "".join(
             catalog_text([(migrate_to_csv_metadata(rendered) if level else rendered).blob], output)
         )
-    except Refusal as refusal:
+    except OpmError as refusal:
         return refusal
 
 
@@ -147,7 +147,7 @@ def test_random_bundles_render_to_what_opm_makes_of_them(
             assert ours == answer.get("text", ""), folder
             counts["rendered"] += 1
         else:
-            assert isinstance(ours, Refusal), (folder, answer)
+            assert isinstance(ours, OpmError), (folder, answer)
             counts["refused"] += 1
     what = f"random bundles as {output}{' with metadata' if level else ''}"
     record_property(
@@ -202,7 +202,7 @@ def test_a_catalog_rendered_again_is_what_opm_makes_of_it(
         answer = oracle.ask({"ask": "render", "folders": [str(folder)], "output": "json"})
         try:
             ours = "".join(catalog_text(map(normalize_bundle, load_blobs(str(folder), Sources())), "json"))
-        except Refusal:
+        except OpmError:
             assert not answer["ok"], blobs
             counts["refused"] += 1
         else:

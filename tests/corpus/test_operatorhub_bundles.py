@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from everpath.loaders.bundle.bundle_folder import LintTarget, find_bundle_folders, load_folder_for_lint
+from everpath.loaders.bundle.bundle_folder import (
+    ValidationTarget,
+    find_bundle_folders,
+    load_bundle_for_validation,
+)
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Severity
 from everpath.rules.lint import BUNDLE_SUBJECTS, Report, Selection, build_report, lint_bundle
@@ -43,7 +47,7 @@ WARNINGS_AND_ERRORS = {
 def report(operatorhub: Path) -> Report:
     paths = [path for _, path in find_bundle_folders(str(operatorhub)).folders][::20]
     selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
-    results = [lint_bundle(load_folder_for_lint(path, LintTarget()), selection) for path in paths]
+    results = [lint_bundle(load_bundle_for_validation(path, ValidationTarget()), selection) for path in paths]
     return build_report(results, selection)
 
 

@@ -10,7 +10,7 @@ from bundles import csv, write
 from everpath.errors import UnreadableInput
 from everpath.loaders.packagemanifest.flatten import FileMoves, nest_manifests
 from everpath.loaders.packagemanifest.package_folder import load_package_folder
-from everpath.opm_render import Refusal
+from everpath.model import OpmError
 from package_manifests import crd, owning, package_file
 
 
@@ -94,7 +94,7 @@ def test_two_different_files_with_the_version_a_csv_owns_are_refused(tmp_path: P
             "b.yaml": crd(note="b"),
         },
     )
-    with pytest.raises(Refusal, match=r"things.example.com is also in a.yaml") as refused:
+    with pytest.raises(OpmError, match=r"things.example.com is also in a.yaml") as refused:
         moves(tmp_path)
     assert (refused.value.place.file, refused.value.fix) == (
         str(tmp_path / "b.yaml"),
@@ -168,7 +168,7 @@ def test_manifests_that_make_no_sense_are_refused(
     tmp_path: Path, files: dict[str, str], message: str, fix: str
 ) -> None:
     write(tmp_path, files)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(OpmError) as refused:
         moves(tmp_path)
     assert message in refused.value.message
     assert (refused.value.fix or "").startswith(fix)

@@ -114,8 +114,11 @@ def test_starting_csv_that_is_not_in_the_channel_fails_in_olm_s_words() -> None:
     assert resolve(channel_graph(CHAIN), None, starting_csv="b9").failure == ResolutionFailure(
         FailureKind.NO_STARTING_CSV,
         ("b9",),
-        "constraints not satisfiable: no operators found with name b9 in channel stable of package p in the "
-        "catalog referenced by subscription <subscription>, subscription <subscription> exists",
+        (
+            "constraints not satisfiable: no operators found with name b9 in channel stable of package p in "
+            "the "
+            "catalog referenced by subscription <subscription>, subscription <subscription> exists"
+        ),
     )
 
 
@@ -155,22 +158,22 @@ def test_a_channel_without_entries_is_one_that_olm_does_not_see() -> None:
         (
             "b: a\na: - / b",
             [
-                "a refused: is no head, because b replaces or skips it",
-                "b refused: is no head, because a replaces or skips it",
+                "a refused: is no head: b replaces or skips it",
+                "b refused: is no head: a replaces or skips it",
             ],
         ),
         (
             "b\na",
             [
-                "a refused: is a head, because no entry replaces or skips it, and is not the only one",
-                "b refused: is a head, because no entry replaces or skips it, and is not the only one",
+                "a refused: is one of several heads: no entry replaces or skips it",
+                "b refused: is one of several heads: no entry replaces or skips it",
             ],
         ),
         (
             "c: b\nb: a\na: b",
             [
-                "b refused: stands in a circle: it replaces a",
-                "a refused: stands in a circle: it replaces b",
+                "b refused: is in a cycle: it replaces a",
+                "a refused: is in a cycle: it replaces b",
             ],
         ),
     ],
@@ -195,7 +198,7 @@ def test_a_range_without_an_answer_crashes_olm_for_what_is_installed_and_not_for
         assert (failure.kind, failure.names) == (FailureKind.PANIC, ("b2",))  # the first from the head
         assert failure.message == "runtime error: invalid memory address or nil pointer dereference"
         assert sentences(graph, installed) == [
-            "b2 refused: has the skipRange '<1.0.0 || || =9.0.0', over which OLM crashes"
+            "b2 refused: has the skipRange '<1.0.0 || || =9.0.0', on which OLM crashes"
         ]
 
 
@@ -213,11 +216,11 @@ def test_every_entry_is_heard_of_from_the_head_down_after_those_that_do_not_coun
     )
     assert sentences(graph, at("b1")) == [
         "b9 refused: is not on the chain of replaces below b6",
-        "b3 refused: is skipped by b4, and OLM v0 takes nothing that is skipped",
-        "b2 refused: is skipped by b4, and OLM v0 takes nothing that is skipped",
-        "b1 refused: is skipped by b3, b5, and OLM v0 takes nothing that is skipped",
+        "b3 refused: is skipped by b4, and OLM v0 never installs a skipped entry",
+        "b2 refused: is skipped by b4, and OLM v0 never installs a skipped entry",
+        "b1 refused: is skipped by b3, b5, and OLM v0 never installs a skipped entry",
         "b0 refused: is not on the chain of replaces below b6",
-        "b6 refused: does not name b1, and its skipRange '<0.5.0' does not hold 1.0.0",
+        "b6 refused: does not replace or skip b1, and its skipRange '<0.5.0' does not contain 1.0.0",
         "b5 taken: is the nearest to the head",
         "b4 passed over: b5 is nearer to the head",
     ]
@@ -237,9 +240,15 @@ def test_a_remark_names_the_edge_it_came_by() -> None:
 def test_the_reasons_why_an_entry_does_not_accept() -> None:
     graph = channel_graph("b3: b2 / - / nonsense\nb2: b1 / - / >=9.0.0\nb1")
     assert sentences(graph, at("gone")) == [
-        "b3 refused: does not name gone, and its skipRange 'nonsense' does not parse, so that OLM ignores it",
-        "b2 refused: does not name gone, and its skipRange '>=9.0.0' cannot be asked: no version is known",
-        "b1 refused: does not name gone, and has no skipRange",
+        (
+            "b3 refused: does not replace or skip gone, and its skipRange 'nonsense' does not parse, "
+            "so OLM ignores it"
+        ),
+        (
+            "b2 refused: does not replace or skip gone, and its skipRange '>=9.0.0' does not apply: "
+            "the installed version is unknown"
+        ),
+        "b1 refused: does not replace or skip gone, and has no skipRange",
     ]
 
 
@@ -259,9 +268,9 @@ def test_a_prohibited_entry_is_heard_as_refused() -> None:
         "b2 taken: is the nearest to the head",
     ]
     assert sentences(graph, None) == [
-        "b1 refused: is skipped by b3, and OLM v0 takes nothing that is skipped",
+        "b1 refused: is skipped by b3, and OLM v0 never installs a skipped entry",
         "b3 refused: carries olm.deprecated",
-        "b2 taken: is the first from the head down",
+        "b2 taken: is the first installable entry below the head",
     ]
 
 
@@ -274,8 +283,8 @@ def test_a_new_install_hears_the_head_taken_and_the_rest_passed_over() -> None:
 
 def test_starting_csv_is_heard_among_all_that_it_is_not() -> None:
     assert sentences(channel_graph("x@bad\nb1\nb2: b1"), None, "b1") == [
-        "b2 refused: is not b1, which startingCSV asks for",
-        "x refused: is not b1, which startingCSV asks for",
+        "b2 refused: is not the startingCSV b1",
+        "x refused: is not the startingCSV b1",
         "b1 taken: is the head",
     ]
 
@@ -291,7 +300,7 @@ def test_all_who_stand_above_an_entry_that_is_no_head_are_named_in_order() -> No
     drawing = "\n".join(["a: - / " + ", ".join(names), *(f"{name}: a" for name in names)])
     [first] = [r for r in heard(channel_graph(drawing), None) if r.entry == "a"]
     above = ", ".join(sorted(names))
-    assert first.reason == f"is no head, because {above} replaces or skips it"
+    assert first.reason == f"is no head: {above} replaces or skips it"
 
 
 def test_where_one_entry_provides_an_api_twice_olm_s_words_are_not_foretold() -> None:

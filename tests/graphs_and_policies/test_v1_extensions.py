@@ -148,7 +148,7 @@ def test_deprecated_bundles_come_last_however_high_they_are() -> None:
     ("drawing", "reason"),
     [
         ("b2?: b1\nb1", "the catalog has no bundle b2"),
-        ("b2@two: b1\nb1", "OLM v1 cannot read the version of b2, and takes such last"),
+        ("b2@two: b1\nb1", "OLM v1 cannot parse the version of b2 and ranks it last"),
         ("b2: b1\nb1\n%deprecated b2", "b2 is deprecated and b1 is not"),
         ("b2@0.9.0: b1\nb1\n%deprecated b2\n%deprecated b1", "b2 is no higher version"),
         ("b2@0.9.0: b1\nb1", "b2 is no higher version"),
@@ -325,7 +325,7 @@ def test_every_refusal_has_its_reason() -> None:
         "refused b5 of c: is outside the version range '<5'",
         "refused b4 of c: no edge leads to it from b1",
         "refused b2-rc of c: is a pre-release, and the version range '<5' names none",
-        "refused x of c: has no version that parses, so that no version range holds it",
+        "refused x of c: has no valid version, so no version range contains it",
         "refused b6 of c: is in none of the channels stable",
         "passed over b1 of c: is lower than b3: 1.0.0 and 3.0.0",
         "taken b3 of c: ranks first",
@@ -335,9 +335,9 @@ def test_every_refusal_has_its_reason() -> None:
 def test_what_is_passed_over_has_its_reason() -> None:
     drawing = "b3: b1\nb2: b1\nb1\ny@3.0.0: b1\nx@v2: b1\n%deprecated b2: old"
     assert heard([source(drawing)], asking("b1")) == [
-        "passed over y of c: has the same version as b3: OLM 1.2.0 takes either, later releases b3",
+        "passed over y of c: has the same version as b3: OLM 1.2.0 takes either, later releases take b3",
         "passed over b1 of c: is lower than b3: 1.0.0 and 3.0.0",
-        "passed over x of c: has no version that parses, and such are taken last",
+        "passed over x of c: has no valid version, and OLM v1 ranks it last",
         "passed over b2 of c: is deprecated, and b3 is not",
         "taken b3 of c: ranks first",
     ]
@@ -381,8 +381,8 @@ def test_catalogs_that_lose_are_heard_of() -> None:
         "taken b2 of high: ranks first",
     ]
     assert heard([source("b2: b1", "x"), source("b2: b1", "y")], asking("b1")) == [
-        "refused b2 of x: several catalogs with the highest priority have an offer",
-        "refused b2 of y: several catalogs with the highest priority have an offer",
+        "refused b2 of x: several catalogs with the highest priority have a candidate",
+        "refused b2 of y: several catalogs with the highest priority have a candidate",
     ]
 
 

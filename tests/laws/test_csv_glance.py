@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given
 
 from csv_texts import csv_texts, damaged_csv_texts
-from everpath.loaders.bundle.csv_summary import glance, summarize_csv, summarize_parsed_csv
+from everpath.loaders.bundle.csv_summary import scan_csv, summarize_csv, summarize_parsed_csv
 from everpath.loaders.bundle.summaries import CsvSummary
 from everpath.parsing.first_document import ParseError, first_document
 from everpath.parsing.yaml_outline import UnsupportedLayout
@@ -16,27 +16,27 @@ def _parsed(text: str) -> CsvSummary | None:
     return summarize_parsed_csv(document.value, document.duplicate_keys)
 
 
-def _glanced(text: str) -> CsvSummary | None:
+def _scanned(text: str) -> CsvSummary | None:
     try:
-        return glance(text.encode())
+        return scan_csv(text.encode())
     except UnsupportedLayout:
         return None
 
 
 @given(csv_texts())
-def test_a_glance_at_a_csv_never_differs_from_its_parse(text: str) -> None:
-    glanced = _glanced(text)
-    assert glanced is None or glanced == _parsed(text)
+def test_a_scan_of_a_csv_never_differs_from_its_parse(text: str) -> None:
+    scanned = _scanned(text)
+    assert scanned is None or scanned == _parsed(text)
 
 
 @given(damaged_csv_texts())
-def test_a_glance_at_damaged_yaml_never_differs_from_its_parse(text: str) -> None:
+def test_a_scan_of_damaged_yaml_never_differs_from_its_parse(text: str) -> None:
     try:
         parsed = _parsed(text)
     except ParseError:
         assume(False)
-    glanced = _glanced(text)
-    assert glanced is None or glanced == parsed
+    scanned = _scanned(text)
+    assert scanned is None or scanned == parsed
 
 
 @given(csv_texts())

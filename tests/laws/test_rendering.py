@@ -17,8 +17,8 @@ from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.fbc.blobs import load_blobs
 from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
-from everpath.model import Place
-from everpath.opm_render import Blob, Refusal, render_bundle
+from everpath.model import OpmError, Place
+from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
 from everpath.opm_render.go_json import json_text
@@ -105,10 +105,10 @@ def test_the_order_of_documents_of_different_names_does_not_matter(
     assert len(texts) == 1
 
 
-def refusal(root: Path) -> Refusal | None:
+def refusal(root: Path) -> OpmError | None:
     try:
         migrate_to_csv_metadata(render_bundle(load_bundle_contents(str(root)), "op:1"))
-    except Refusal as refused:
+    except OpmError as refused:
         return refused
     return None
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Place
-from everpath.paths.hop_graph import goals, network
+from everpath.paths.hop_graph import build_hop_graph
+from everpath.paths.resolver_hops import goals
 from everpath.resolvers import ResolverName, cluster_extension, olm_v1, subscription
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
 from everpath.resolvers.resolution import InstalledBundle, Resolution, TraceStep
@@ -176,9 +177,9 @@ def test_roads_of_a_policy_are_the_walks_of_the_simulation(text: str, twice: boo
     graphs = PackageGraph(package).by_name
     for row in answered(Catalog("c", (package,))):
         assert row.installed is not None
-        net = network([graphs[row.channel]], row.resolver)
-        if row.installed in net.place:
-            assert net.ahead(row.installed) == ((row.next,) if row.next else ())
+        net = build_hop_graph([graphs[row.channel]], row.resolver)
+        if row.installed in net.rank:
+            assert net.successors(row.installed) == ((row.next,) if row.next else ())
             assert row.end is not PathEnd.HEAD or row.last in goals(graphs[row.channel], row.resolver)
 
 

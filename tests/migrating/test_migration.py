@@ -12,7 +12,7 @@ import yaml
 from bundles import csv, write, write_bundle
 from everpath.loaders.catalog_loader import load
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
-from everpath.opm_render import Refusal
+from everpath.model import OpmError
 from package_manifests import crd, owning, package_file
 
 
@@ -246,7 +246,7 @@ def test_what_no_catalog_can_hold_is_refused(
     tmp_path: Path, files: dict[str, str], message: str, fix: str
 ) -> None:
     write(tmp_path, files)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(OpmError) as refused:
         migrated(tmp_path)
     assert message in refused.value.message
     assert (refused.value.fix or "").startswith(fix)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from everpath.graph import PackageGraph
-from everpath.paths.bundle_selector import subject
-from everpath.paths.constraints import Demand, DemandKind, Offence, must_pass, never
-from everpath.paths.hop_graph import Policy, network
+from everpath.paths.bundle_selector import select_bundles
+from everpath.paths.constraints import (
+    Constraint,
+    ConstraintKind,
+    ConstraintViolation,
+    check_must_pass,
+    check_never,
+)
+from everpath.paths.hop_graph import PathResolver, build_hop_graph
 from graphs import package_graph
 
 CHAIN = """
@@ -17,32 +23,34 @@ CHAIN = """
 
 
 def _pass(
-    drawing: str, x: str, goal: str, start: str | None = None, policy: Policy = "any"
-) -> Offence | None:
+    drawing: str, x: str, goal: str, start: str | None = None, policy: PathResolver = "any"
+) -> ConstraintViolation | None:
     package = package_graph(drawing)
-    demand = Demand(DemandKind.MUST_PASS, subject(package, x))
-    return must_pass(network(package.channels[:1], policy), demand, goal, start)
+    demand = Constraint(ConstraintKind.MUST_PASS, select_bundles(package, x))
+    return check_must_pass(build_hop_graph(package.channels[:1], policy), demand, goal, start)
 
 
-def _never(drawing: str, y: str, policy: Policy = "any", **limits: str) -> Offence | None:
+def _never(drawing: str, y: str, policy: PathResolver = "any", **limits: str) -> ConstraintViolation | None:
     package: PackageGraph = package_graph(drawing)
-    demand = Demand(DemandKind.NEVER, subject(package, y, ranges=True))
-    return never(network(package.channels[:1], policy), demand, limits.get("goal"), limits.get("start"))
+    demand = Constraint(ConstraintKind.NEVER, select_bundles(package, y, allow_range=True))
+    return check_never(
+        build_hop_graph(package.channels[:1], policy), demand, limits.get("goal"), limits.get("start")
+    )
 
 
 def test_the_shortest_road_past_x_is_shown_with_the_edge_that_leads_past() -> None:
-    offence = _pass(CHAIN, "c", "d")
-    assert offence is not None
-    assert offence.road == ("b", "d")
-    assert offence.culprit == ("b", "d")
-    assert offence.starts == ("a", "b")
+    violation = _pass(CHAIN, "c", "d")
+    assert violation is not None
+    assert violation.path == ("b", "d")
+    assert violation.hop == ("b", "d")
+    assert violation.starts == ("a", "b")
 
 
 def test_a_road_from_one_start_is_blamed_on_the_hop_over_x() -> None:
-    offence = _pass(CHAIN, "3.0.0", "d", "a")
-    assert offence is not None
-    assert offence.road == ("a", "b", "d")
-    assert offence.culprit == ("b", "d")
+    violation = _pass(CHAIN, "3.0.0", "d", "a")
+    assert violation is not None
+    assert violation.path == ("a", "b", "d")
+    assert violation.hop == ("b", "d")
 
 
 def test_who_passes_is_not_blamed() -> None:
@@ -57,16 +65,16 @@ def test_a_goal_below_x_needs_no_passing() -> None:
 
 def test_where_no_version_is_passed_the_hop_that_leaves_x_behind_is_blamed() -> None:
     """x is the newest of all, but one may come back from it."""
-    offence = _pass("e: d\nd: c / x\nc: b\nx@9.0.0: b\nb: a\na", "x", "e", "a")
-    assert offence is not None
-    assert offence.road == ("a", "b", "c", "d", "e")
-    assert offence.culprit == ("b", "c")
+    violation = _pass("e: d\nd: c / x\nc: b\nx@9.0.0: b\nb: a\na", "x", "e", "a")
+    assert violation is not None
+    assert violation.path == ("a", "b", "c", "d", "e")
+    assert violation.hop == ("b", "c")
 
 
 def test_x_without_a_version_is_for_those_who_could_come_to_it() -> None:
-    offence = _pass("d: c / - / <3.0.0\nc?: b\nb", "c", "d")
-    assert offence is not None
-    assert offence.starts == ("b",)
+    violation = _pass("d: c / - / <3.0.0\nc?: b\nb", "c", "d")
+    assert violation is not None
+    assert violation.starts == ("b",)
 
 
 def test_only_what_a_resolver_does_counts_under_its_policy() -> None:
@@ -77,17 +85,17 @@ def test_only_what_a_resolver_does_counts_under_its_policy() -> None:
 
 
 def test_landing_on_y_shows_the_hop_onto_it() -> None:
-    offence = _never(CHAIN, "c")
-    assert offence is not None
-    assert offence.road == ("b", "c")
-    assert offence.culprit == ("b", "c")
-    assert offence.starts == ("b",)
+    violation = _never(CHAIN, "c")
+    assert violation is not None
+    assert violation.path == ("b", "c")
+    assert violation.hop == ("b", "c")
+    assert violation.starts == ("b",)
 
 
 def test_a_range_means_everything_in_it() -> None:
-    offence = _never(CHAIN, ">=2.0.0 <4.0.0", start="a")
-    assert offence is not None
-    assert offence.road == ("a", "b")
+    violation = _never(CHAIN, ">=2.0.0 <4.0.0", start="a")
+    assert violation is not None
+    assert violation.path == ("a", "b")
     assert _never(CHAIN, ">=7.0.0") is None
 
 
@@ -103,9 +111,9 @@ def test_what_one_has_is_not_landed_on() -> None:
 
 
 def test_a_new_install_lands_without_a_road() -> None:
-    offence = _never("a", "a")
-    assert offence is not None
-    assert (offence.road, offence.culprit) == (("a",), None)
+    violation = _never("a", "a")
+    assert violation is not None
+    assert (violation.path, violation.hop) == (("a",), None)
     assert _never("a", "a", start="a") is None
 
 
@@ -117,6 +125,6 @@ def test_v0_never_lands_on_what_is_skipped_but_v1_does() -> None:
 
 
 def test_an_entry_whose_own_range_holds_it_still_goes_on() -> None:
-    offence = _never("c: b\nb: - / - / >=0.0.1\na", ">=2.0.0 <4.0.0")
-    assert offence is not None
-    assert set(offence.starts) == {"a", "b", "c"}
+    violation = _never("c: b\nb: - / - / >=0.0.1\na", ">=2.0.0 <4.0.0")
+    assert violation is not None
+    assert set(violation.starts) == {"a", "b", "c"}

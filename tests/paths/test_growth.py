@@ -11,9 +11,9 @@ import pytest
 
 from everpath.graph import PackageGraph
 from everpath.paths import path_counts
-from everpath.paths.bundle_selector import subject
-from everpath.paths.constraints import Demand, DemandKind, must_pass, never
-from everpath.paths.hop_graph import network
+from everpath.paths.bundle_selector import select_bundles
+from everpath.paths.constraints import Constraint, ConstraintKind, check_must_pass, check_never
+from everpath.paths.hop_graph import build_hop_graph
 from everpath.paths.mirror_v0 import mirror_v0
 from everpath.paths.mirror_v1 import mirror_v1
 from graphs import package_graph
@@ -27,14 +27,18 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def _count(package: PackageGraph) -> object:
-    return path_counts.tallies(network(package.channels), f"b{len(package.channels[0].entries)}")
+    return path_counts.path_counts(build_hop_graph(package.channels), f"b{len(package.channels[0].entries)}")
 
 
 def _demand(package: PackageGraph) -> object:
-    net, size = network(package.channels), len(package.channels[0].entries)
-    passing = Demand(DemandKind.MUST_PASS, subject(package, f"b{size // 2}"))
-    landing = Demand(DemandKind.NEVER, subject(package, ">=2.0.0", ranges=True))
-    return must_pass(net, passing, f"b{size}"), never(net, landing), never(net, landing, start="b1")
+    hop_graph, size = build_hop_graph(package.channels), len(package.channels[0].entries)
+    passing = Constraint(ConstraintKind.MUST_PASS, select_bundles(package, f"b{size // 2}"))
+    landing = Constraint(ConstraintKind.NEVER, select_bundles(package, ">=2.0.0", allow_range=True))
+    return (
+        check_must_pass(hop_graph, passing, f"b{size}"),
+        check_never(hop_graph, landing),
+        check_never(hop_graph, landing, start="b1"),
+    )
 
 
 def _mirror(package: PackageGraph) -> object:
@@ -42,8 +46,8 @@ def _mirror(package: PackageGraph) -> object:
 
 
 def _show(package: PackageGraph) -> object:
-    net = network(package.channels)
-    return list(net.hops([f"b{i}" for i in range(1, len(package.channels[0].entries) + 1)]))
+    hop_graph = build_hop_graph(package.channels)
+    return list(hop_graph.hops([f"b{i}" for i in range(1, len(package.channels[0].entries) + 1)]))
 
 
 @pytest.mark.parametrize("act", [_count, _demand, _mirror, _show])
@@ -72,6 +76,6 @@ def test_roads_that_are_not_listed_do_not_wait(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("everpath.paths.path_counts.heapq.heappush", push)
     lines = (SHAPES["ranges over all below"](i) for i in range(400, 1, -1))
-    net = network(package_graph("\n".join([*lines, "b1"])).channels)
-    assert len(list(islice(path_counts.first_roads(net, "b1", "b400"), 100))) == 100
+    hop_graph = build_hop_graph(package_graph("\n".join([*lines, "b1"])).channels)
+    assert len(list(islice(path_counts.paths_by_length(hop_graph, "b1", "b400"), 100))) == 100
     assert longest <= 2 * 100

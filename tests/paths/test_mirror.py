@@ -9,19 +9,19 @@ import pytest
 from everpath.graph import ChannelGraph
 from everpath.paths import mirror_v0 as chain
 from everpath.paths import set_cover
-from everpath.paths.bundle_list import by_name
-from everpath.paths.hop_graph import hops_of
-from everpath.paths.mirror import arriving, kept_in
+from everpath.paths.bundle_list import as_bundle_list
+from everpath.paths.mirror import reaching, reduced_channel
 from everpath.paths.mirror_v0 import mirror_v0
 from everpath.paths.mirror_v1 import mirror_v1
+from everpath.paths.resolver_hops import next_hops
 from everpath.versions import parse
 from graphs import channel_graph, package_graph
 
 
 def _serves(graph: ChannelGraph, kept: tuple[str, ...], served: tuple[str, ...], goal: str) -> bool:
     everyone = {name: graph.versions.get(name) for name in graph.entries}
-    hops = hops_of(kept_in(graph, kept), "v0", everyone)
-    return goal in kept and set(served) <= arriving(hops, (goal,))
+    hops = next_hops(reduced_channel(graph, kept), "v0", everyone)
+    return goal in kept and set(served) <= reaching(hops, (goal,))
 
 
 def test_v0_keeps_the_run_of_the_chain_down_to_whoever_accepts_the_last() -> None:
@@ -149,7 +149,7 @@ def test_a_list_of_names_keeps_every_chain_whole() -> None:
     package = package_graph("[one]\nd: a\na: z\nz@0.5.0\n[two]\nc: b / - / <2.0.0\nb: a\na")
     mirror = mirror_v0(package.channels)
     assert mirror.bundles == ("d", "c", "a")
-    named, torn = by_name(package.channels, mirror)
+    named, torn = as_bundle_list(package.channels, mirror)
     assert named.bundles == ("d", "c", "b", "a")
     assert torn == ()
     assert not named.is_smallest
@@ -159,9 +159,9 @@ def test_a_list_of_names_may_lead_somebody_astray() -> None:
     """x is kept for the second channel. In the first it ends the road of whoever v1 brings there."""
     package = package_graph("[one]\nd: - / a, b\nx@3.0.0: - / a\nb: - / a\na\n[two]\nx@3.0.0: a\na")
     mirror = mirror_v1(package.channels)
-    assert by_name(package.channels, mirror)[1] == ()
+    assert as_bundle_list(package.channels, mirror)[1] == ()
     package = package_graph("[one]\nd: b\nx@3.0.0: - / a\nb: - / a\na\n[two]\nx@3.0.0: a\na")
-    [torn] = by_name(package.channels, mirror_v1(package.channels))[1]
+    [torn] = as_bundle_list(package.channels, mirror_v1(package.channels))[1]
     assert torn == ("one", ("a",))
 
 

@@ -1,10 +1,10 @@
-"""Shapes of YAML that a glance knows, those it leaves to a parser, and traps that look like keys."""
+"""Shapes of YAML that a scan reads, those it leaves to the parser, and traps that look like keys."""
 
 from __future__ import annotations
 
 import pytest
 
-from everpath.loaders.bundle.csv_summary import glance, summarize_csv, summarize_parsed_csv
+from everpath.loaders.bundle.csv_summary import scan_csv, summarize_csv, summarize_parsed_csv
 from everpath.loaders.bundle.summaries import CsvSummary, split_keys
 from everpath.parsing.first_document import first_document
 from everpath.parsing.yaml_outline import UnsupportedLayout
@@ -60,8 +60,8 @@ FAMILIAR = {
 
 
 @pytest.mark.parametrize("text", FAMILIAR.values(), ids=FAMILIAR)
-def test_a_glance_is_enough_for(text: str) -> None:
-    assert glance(text.encode()) == _parsed(text)
+def test_scan_reads(text: str) -> None:
+    assert scan_csv(text.encode()) == _parsed(text)
 
 
 UNFAMILIAR = {
@@ -97,9 +97,9 @@ UNFAMILIAR = {
 
 
 @pytest.mark.parametrize("text", UNFAMILIAR.values(), ids=UNFAMILIAR)
-def test_a_glance_leaves_to_the_parser(text: str) -> None:
+def test_scan_leaves_to_the_parser(text: str) -> None:
     with pytest.raises(UnsupportedLayout):
-        glance(text.encode())
+        scan_csv(text.encode())
 
 
 # Each holds a line that a careless reader takes for a key of the CSV. libyaml reads all of them.

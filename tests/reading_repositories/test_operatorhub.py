@@ -13,7 +13,7 @@ import pytest
 
 from bundles import problems, read_packages
 from everpath.loaders.bundle import annotations as metadata
-from everpath.loaders.bundle.csv_summary import glance, summarize_parsed_csv
+from everpath.loaders.bundle.csv_summary import scan_csv, summarize_parsed_csv
 from everpath.model import Catalog, Channel
 from everpath.parsing.first_document import first_document
 from everpath.parsing.yaml_outline import UnsupportedLayout
@@ -100,10 +100,10 @@ def test_a_glance_at_every_csv_and_annotations_file_is_never_wrong(
         document = first_document(content)
         try:
             if kind == "csvs":
-                is_right = glance(content) == summarize_parsed_csv(document.value, document.duplicate_keys)
+                is_right = scan_csv(content) == summarize_parsed_csv(document.value, document.duplicate_keys)
             else:
                 found = metadata.summarize_metadata(document.value, document.duplicate_keys)
-                is_right = metadata.Metadata(metadata.glance(content)) == found
+                is_right = metadata.Metadata(metadata.scan_annotations(content)) == found
         except UnsupportedLayout:
             counts[f"{kind} left to the parser"] += 1
             continue

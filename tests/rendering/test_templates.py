@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from everpath.loaders.fbc.acceptance import rejection_reason
-from everpath.opm_render import Blob, Refusal
+from everpath.model import OpmError
+from everpath.opm_render import Blob
 from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.templates import is_template, render_template
 from rendered import blob, image_renderer, semver, template
@@ -104,7 +105,7 @@ def test_a_package_has_icon_and_description_of_the_newest_bundle_of_its_default_
 
 def test_a_duplicate_key_in_a_semver_template_is_refused() -> None:
     document = CatalogDocument(template({}).place, semver(stable=["1.0.0"]), repeated=(("stable",),))
-    with pytest.raises(Refusal, match="duplicate key stable"):
+    with pytest.raises(OpmError, match="duplicate key stable"):
         render_template(document, image_renderer(blob("1.0.0")), rejection_reason)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bundles import read_bundle, read_packages, write_bundle
 from documents import in_folder, repository
-from everpath.loaders.bundle.update_graph import channels
+from everpath.loaders.bundle.update_graph import build_channels
 from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import Bundle, Catalog, UpdateMode
@@ -204,7 +204,7 @@ def test_in_semver_mode_a_csv_that_replaces_another_one_is_not_heeded() -> None:
 def in_modes(*bundles: Bundle) -> tuple[str | None, set[str]]:
     """What is advised in semver-mode, and what would follow of switching the mode."""
     (*_, finding) = parse_report(repository(*bundles, mode=UpdateMode.SEMVER), "ignored-edges")
-    found = channels("op", bundles, UpdateMode.REPLACES)
+    found = build_channels("op", bundles, UpdateMode.REPLACES)
     (op,) = repository(*bundles).packages
     return finding.fix, rule_ids(Catalog("test", (op._replace(channels=tuple(found)),)))
 

@@ -30,15 +30,15 @@ def test_what_opm_accepts_is_none(name: str) -> None:
 
 def test_the_graph_of_a_channel_is_refused_in_opm_s_words() -> None:
     [found] = opm_errors(package_graph("b\na").package)
-    assert (found.channel, found.words) == ("stable", "multiple channel heads found in graph: a, b")
+    assert (found.channel, found.message) == ("stable", "multiple channel heads found in graph: a, b")
     [empty] = opm_errors(catalog(*_EMPTY).packages[0])
-    assert (empty.channel, empty.words) == ("c2", "channel must contain at least one bundle")
+    assert (empty.channel, empty.message) == ("c2", "channel must contain at least one bundle")
 
 
 def test_of_one_kind_the_first_is_told_and_the_others_are_counted() -> None:
     strays = [bundle(f"op.v1.{n}.0", f"1.{n}.0") for n in (2, 3, 4)]
     [found] = opm_errors(catalog(*_PLAIN, *strays).packages[0])
-    assert found.words == "op.v1.2.0 is in no channel (and 2 others of this kind)"
+    assert found.message == "op.v1.2.0 is in no channel (and 2 others of this kind)"
 
 
 @pytest.mark.parametrize("text", ["*", " ", "x", ">=v1.0.0"])
@@ -46,7 +46,7 @@ def test_a_range_that_does_not_parse_is_refused(text: str) -> None:
     drawn = package_graph("a").package
     entry = drawn.channels[0].entries[0]._replace(skip_range=text)
     [found] = opm_errors(drawn._replace(channels=(drawn.channels[0]._replace(entries=(entry,)),)))
-    assert (found.channel, found.words) == ("stable", f'invalid skipRange "{text}" of a')
+    assert (found.channel, found.message) == ("stable", f'invalid skipRange "{text}" of a')
 
 
 @pytest.mark.parametrize("text", [None, "", "<1.0.0", "<1.0.0 || || >2.0.0"])
@@ -82,19 +82,19 @@ def test_what_stands_there_twice_is_refused_in_opm_s_words_and_is_no_matter_of_a
     document: Document, words: str
 ) -> None:
     [found] = opm_errors(catalog(*_PLAIN, deprecations(), document).packages[0])
-    assert (found.channel, found.words) == (None, words)
+    assert (found.channel, found.message) == (None, words)
 
 
 def test_a_reference_that_is_deprecated_twice_is_not_taken_for_a_second_document() -> None:
     twice = deprecations(*[("olm.bundle", "op.v1.0.0", "old")] * 2)
     [found] = opm_errors(catalog(*_PLAIN, twice).packages[0])
-    assert (found.rule, found.words) == ("EP502", "olm.bundle op.v1.0.0 is deprecated twice")
+    assert (found.rule, found.message) == ("EP502", "olm.bundle op.v1.0.0 is deprecated twice")
 
 
 def test_a_bundle_without_a_name_is_shown_with_what_to_do() -> None:
     [found] = opm_errors(catalog(package(), channel({"name": ""}), bundle("")).packages[0])
     assert (found.channel, found.rule, found.place.file) == (None, "EP111", "2.yaml")
-    assert (found.words, found.fix) == ("a bundle has no name", "give it its name")
+    assert (found.message, found.fix) == ("a bundle has no name", "add its name")
 
 
 def test_what_is_no_matter_of_a_channel_comes_first_and_channels_by_name() -> None:
@@ -108,14 +108,14 @@ def test_ranges_are_counted_by_channel_and_pointed_at() -> None:
     wrong = [{"name": "op.v1.1.0", "replaces": "op.v1.0.0"}, {"name": "op.v1.0.0"}]
     made = channel(*({**entry, "skipRange": "x"} for entry in wrong), name="early")
     [found] = opm_errors(catalog(*_PLAIN, made).packages[0])
-    assert found.words == 'invalid skipRange "x" of op.v1.1.0 (and 1 others of this kind)'
+    assert found.message == 'invalid skipRange "x" of op.v1.1.0 (and 1 others of this kind)'
     assert (found.rule, found.place.pointer[-1]) == ("EP301", "skipRange")
 
 
 def test_graphs_of_two_channels_of_one_name_that_are_wrong_alike_are_told_once() -> None:
     """opm refuses the second channel for its name before it looks at a graph."""
     [read] = catalog(*_PLAIN, channel(name="c2"), channel(name="c2")).packages
-    assert [(found.channel, found.words) for found in opm_errors(read)] == [
+    assert [(found.channel, found.message) for found in opm_errors(read)] == [
         (None, 'package "op" has duplicate channel "c2"'),
         ("c2", "channel must contain at least one bundle"),
     ]

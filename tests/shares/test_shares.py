@@ -1,4 +1,4 @@
-"""A large input is judged in shares. Nobody can tell from the report."""
+"""A large input is judged in partitions. Nobody can tell from the report."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ def test_a_range_stops_a_walk_at_the_highest_that_it_holds() -> None:
 def test_a_range_says_what_the_end_is() -> None:
     wanted = Scenario(("v1",), options=ClusterExtensionOptions(version_range="<3"))
     assert [r.reason for r in answered(CHAIN, wanted)][1:] == [
-        "is what it would install afresh",
-        "reaches what it would install afresh in 1 hop",
+        "is what a new ClusterExtension installs",
+        "reaches what a new ClusterExtension installs in 1 hop",
     ]
 
 
@@ -42,7 +42,7 @@ def test_a_range_that_holds_nothing_on_the_way_strands() -> None:
     wanted = Scenario(("v1",), options=ClusterExtensionOptions(version_range="!=2.0.0"))
     stays = answered(CHAIN, wanted, "b1")[0]
     assert stays.end is PathEnd.STRANDED
-    assert stays.reason == "nothing leads on from b1: nobody of the channels that it may use accepts it"
+    assert stays.reason == "clusters on b1 get no further updates: no entry of its channels accepts it"
 
 
 def test_lower_successors_are_named_where_nothing_leads_on() -> None:
@@ -53,7 +53,9 @@ def test_lower_successors_are_named_where_nothing_leads_on() -> None:
     [row] = answered(
         "b4\nb1: b2\nb2", Scenario(("v1",), options=ClusterExtensionOptions(version_range=">0")), "b2"
     )
-    assert row.reason.startswith("nothing leads on from b2: b1 replaces b2, but it is lower than b2")
+    assert row.reason.startswith(
+        "clusters on b2 get no further updates: b1 replaces b2, but it is lower than b2"
+    )
 
 
 def test_self_certified_goes_straight_to_the_highest() -> None:
@@ -154,7 +156,10 @@ def test_v1_alone_is_on_one_sheet() -> None:
 def test_a_catalog_of_a_higher_priority_is_a_reason_in_a_sentence() -> None:
     served = sources("b2: b1\nb1", "b1\nb3", priorities=(0, 5))
     [row] = answered(served, Scenario(("v1",)), "b1")
-    assert row.reason == "nothing leads on from b1: b2 replaces b1, but catalog b has a higher priority"
+    assert (
+        row.reason
+        == "clusters on b1 get no further updates: b2 replaces b1, but catalog b has a higher priority"
+    )
 
 
 def test_a_copy_of_a_catalog_changes_no_end() -> None:

@@ -20,7 +20,9 @@ def test_a_fresh_install_is_the_head_for_v0_and_the_highest_for_v1() -> None:
     found = answered("b1: b2\nb2", FRESH)
     assert brief(found) == ["v0 - → b1 head", "v1 - → b2 stranded"]
     assert found[0].reason == "a new Subscription installs b1, the head"
-    assert found[1].reason.startswith("a new ClusterExtension installs b2; nothing leads on from b2")
+    assert found[1].reason.startswith(
+        "a new ClusterExtension installs b2; clusters on b2, which a new ClusterExtension installs"
+    )
     assert found[0].next == "b1"
 
 
@@ -61,7 +63,7 @@ def test_a_fresh_install_may_meet_an_error_or_a_circle_later() -> None:
     assert late.reason.startswith("startingCSV installs b1; at b1 OLM v0 fails: runtime error")
     [round_] = answered("b3: b2\nb2: b1 / - / >=3.0.0\nb1", Scenario(("v0",), new_install=True))
     assert (round_.hops, round_.end) == (("b3", "b2", "b3"), PathEnd.LOOP)
-    assert round_.reason == "a new Subscription installs b3; goes in a circle: b3 → b2 → b3"
+    assert round_.reason == "a new Subscription installs b3; updates in a cycle: b3 → b2 → b3"
 
 
 # Somebody switches the channel
@@ -99,7 +101,8 @@ def test_whoever_finds_no_edge_after_a_switch_stays_under_v0_and_fails_under_v1(
     found = answered(CHANNELS, Scenario(is_switch=True, targets=frozenset(["fast"])), "b1")
     assert brief(found) == ["v0 b1 stranded", "v1 b1 error"]
     assert found[0].reason == (
-        "nothing leads on from b1: no entry of fast replaces or skips it, and no skipRange covers 1.0.0"
+        "clusters on b1 get no further updates: no entry of fast replaces or skips it, and no "
+        "skipRange covers 1.0.0"
     )
     assert found[1].reason == (
         'OLM v1 fails: error upgrading from currently installed version "1.0.0": '
@@ -142,8 +145,8 @@ def test_who_is_nowhere_is_matched_by_name_and_by_range_in_every_channel() -> No
 def test_of_who_is_nowhere_refused_edges_are_named() -> None:
     [row] = answered("b3: - / b2\nb2: gone\n", Scenario(("v0",)), "gone")
     assert row.reason == (
-        "nothing leads on from gone: b2 replaces gone, "
-        "but b3 skips b2, and OLM v0 installs nothing that is skipped"
+        "clusters on gone get no further updates: b2 replaces gone, "
+        "but b3 skips b2, and OLM v0 never installs a skipped entry"
     )
 
 

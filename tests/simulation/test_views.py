@@ -134,8 +134,8 @@ def test_policies_stand_side_by_side_and_the_difference_is_marked() -> None:
         "  ≠  b1         stays: stranded  2.0.0 → 3.0.0: head",
         "",
         (
-            "  OLM v0, stranded: nothing leads on from b1: b2 skips b1, but b3 skips b2, "
-            "and OLM v0 installs nothing that is skipped"
+            "  OLM v0, stranded: clusters on b1 get no further updates: b2 skips b1, but b3 skips b2, "
+            "and OLM v0 never installs a skipped entry"
         ),
         "",
         (

@@ -66,7 +66,8 @@ def test_a_skipped_entry_is_no_stop_for_v0_and_one_for_v1() -> None:
         "v1 b1 → b2 → b3 head",
     ]
     assert answer(drawing, "b1", "v0").reason == (
-        "nothing leads on from b1: b2 skips b1, but b3 skips b2, and OLM v0 installs nothing that is skipped"
+        "clusters on b1 get no further updates: b2 skips b1, but b3 skips b2, and OLM v0 never "
+        "installs a skipped entry"
     )
 
 
@@ -85,27 +86,29 @@ def test_an_entry_that_nobody_accepts_is_stranded() -> None:
     row = answer("b2: - / c1\nb1@1.0.0: c1", "b1", "v1")
     assert row.end is PathEnd.STRANDED
     assert row.reason == (
-        "nothing leads on from b1: no entry of stable replaces or skips it, and no skipRange covers 1.0.0"
+        "clusters on b1 get no further updates: no entry of stable replaces or skips it, and no "
+        "skipRange covers 1.0.0"
     )
 
 
 def test_a_walk_may_strand_on_its_way() -> None:
     row = answer("b4: b3 / b3\nb3: b2\nb2: b1\nb1", "b1", "v0")
     assert (row.hops, row.end) == (("b2",), PathEnd.STRANDED)
-    assert row.reason.startswith("nothing leads on from b2: b3 replaces b2, but b4 skips b3")
+    assert row.reason.startswith("clusters on b2 get no further updates: b3 replaces b2, but b4 skips b3")
 
 
 def test_an_entry_whose_own_range_covers_it_takes_itself_for_its_successor() -> None:
     assert answer("b3: b2\nb2: b1 / - / <=2.0.0\nb1", "b2", "v0").hops == ("b3",)
     assert answer("b3: b2\nb2: b1 / - / <=2.0.0\nb1\n%prohibited b3", "b2", "v0").reason == (
-        "nothing leads on from b2: its own skipRange covers it, so that OLM v0 takes it for its own successor"
+        "clusters on b2 get no further updates: "
+        "its own skipRange covers it, so OLM v0 considers it up to date"
     )
 
 
 def test_a_prohibited_successor_is_named_with_its_obstacle() -> None:
     assert answer("b2: b1\nb1\n%prohibited b2", "b1", "v0").reason == (
-        "nothing leads on from b1: b2 replaces b1, "
-        "but b2 carries olm.deprecated, and OLM v0 never installs that"
+        "clusters on b1 get no further updates: b2 replaces b1, "
+        "but b2 carries olm.deprecated, so OLM v0 never installs it"
     )
 
 
@@ -113,7 +116,8 @@ def test_v1_does_not_go_down_and_says_so() -> None:
     drawing = "b1: b2\nb2"
     row = answer(drawing, "b2", "v1")
     assert row.reason == (
-        "nothing leads on from b2, which OLM v1 installs though the head is b1: "
+        "clusters on b2, which a new ClusterExtension installs although b1 is the head, get no "
+        "further updates: "
         "b1 replaces b2, but b1 is no higher version"
     )
 
@@ -121,12 +125,12 @@ def test_v1_does_not_go_down_and_says_so() -> None:
 def test_a_version_that_v1_cannot_read_is_called_so() -> None:
     row = answer("b2@v1.0: b1\nb1@0.9.0", "b1", "v1")
     assert row.end is PathEnd.HEAD
-    assert row.reason.endswith("but OLM v1 cannot read the version of b2, and takes such last")
+    assert row.reason.endswith("but OLM v1 cannot parse the version of b2 and ranks it last")
 
 
 def test_where_v1_does_not_go_to_a_head_that_is_deprecated_or_absent_what_it_installs_is_its_goal() -> None:
     deprecated = answer("b2: b1\nb1\n%deprecated b2: old", "b1", "v1")
-    afresh = "is what it would install afresh; not the head b2: b2 replaces b1"
+    afresh = "is what a new ClusterExtension installs; does not reach the head b2: b2 replaces b1"
     assert deprecated.end is PathEnd.HEAD
     assert deprecated.reason == f"{afresh}, but b2 is deprecated and b1 is not"
     assert answer("b2?: b1\nb1", "b1", "v1").reason == f"{afresh}, but the catalog has no bundle b2"
@@ -140,7 +144,7 @@ def test_nobody_arrives_at_what_v1_installs_and_an_entry_withdraws() -> None:
 
 
 def test_with_several_heads_one_arrives_under_v1_at_the_one_it_would_install() -> None:
-    assert answer("b3\nb2: b1\nb1", "b3", "v1").reason == "is what it would install afresh"
+    assert answer("b3\nb2: b1\nb1", "b3", "v1").reason == "is what a new ClusterExtension installs"
     assert answer("b3\nb2: b1\nb1", "b1", "v1").end is PathEnd.STRANDED
 
 
@@ -152,15 +156,15 @@ def test_a_walk_that_goes_round_is_a_loop() -> None:
     drawing = "b3: b2\nb2: b1 / - / >=3.0.0\nb1"
     row = answer(drawing, "b1", "v0")
     assert (row.end, row.hops) == (PathEnd.LOOP, ("b2", "b3", "b2"))
-    assert row.reason == "goes in a circle: b2 → b3 → b2"
-    assert answer(drawing, "b3", "v0").reason == "goes in a circle: b3 → b2 → b3"
+    assert row.reason == "updates in a cycle: b2 → b3 → b2"
+    assert answer(drawing, "b3", "v0").reason == "updates in a cycle: b3 → b2 → b3"
 
 
 def test_of_a_long_circle_some_stops_are_named() -> None:
     chain = "\n".join(f"b{i}: b{i - 1}" for i in range(9, 2, -1))
     row = answer(f"{chain}\nb2: b1 / - / >=9.0.0\nb1", "b1", "v0")
     assert len(row.hops) == 9
-    assert row.reason == "goes in a circle: b2 → b3 → b4 → b5 → b6 → b7 → … → b2"
+    assert row.reason == "updates in a cycle: b2 → b3 → b4 → b5 → b6 → b7 → … → b2"
 
 
 def test_of_many_who_accept_a_stranded_entry_three_are_named() -> None:
@@ -169,9 +173,11 @@ def test_of_many_who_accept_a_stranded_entry_three_are_named() -> None:
     reason = answer(
         "\n".join([f"h@2.0.0: b / {names}", *skipped, "b@0.1.0\n%prohibited h"]), "b", "v0"
     ).reason
-    assert reason.startswith("nothing leads on from b: h replaces b, but h carries olm.deprecated")
+    assert reason.startswith(
+        "clusters on b get no further updates: h replaces b, but h carries olm.deprecated"
+    )
     assert reason.count("but") == 3
-    assert reason.endswith("; 6 more accept it and cannot be taken either")
+    assert reason.endswith("; 6 more entries accept it and cannot be installed either")
 
 
 def test_a_channel_without_one_head_fails_under_v0_in_its_own_words() -> None:

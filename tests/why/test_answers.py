@@ -54,9 +54,9 @@ def test_a_skipped_entry_is_not_taken_and_the_rule_says_what_to_edit() -> None:
     told = story(explained("b3: - / b2\nb2: - / b1\nb1", "b1"))
     assert told.verdict == "OLM v0 keeps b1, and will not move it."
     assert looked(told) == [
-        "b2 refused: skips b1, but is skipped by b3, and OLM v0 takes nothing that is skipped",
+        "b2 refused: skips b1, but is skipped by b3, and OLM v0 never installs a skipped entry",
         "b1 refused: is what is installed",
-        "b3 refused: does not name b1, and has no skipRange",
+        "b3 refused: does not replace or skip b1, and has no skipRange",
     ]
     assert fixes(told) == ["EP206 add b1 to the skips of b3"]
 
@@ -81,8 +81,8 @@ def test_a_channel_that_opm_refuses_is_answered_and_told_so() -> None:
 def test_a_range_that_does_not_parse_is_told_although_it_names_nobody() -> None:
     told = story(explained("b3: b2 / - / >=1.0.0 < v3.0.0\nb2: gone", "p.v1.0.0"))
     assert looked(told)[0] == (
-        "b3 refused: does not name p.v1.0.0, and its skipRange '>=1.0.0 < v3.0.0' does not parse, "
-        "so that OLM ignores it"
+        "b3 refused: does not replace or skip p.v1.0.0, and its skipRange '>=1.0.0 < v3.0.0' does not parse, "
+        "so OLM ignores it"
     )
     assert fixes(told)[0] == "EP301 give b3 the skipRange '>=1.0.0 <3.0.0'"
 
@@ -109,7 +109,7 @@ def test_a_new_install_that_gets_an_older_version_hears_of_the_head() -> None:
     assert told.verdict == "OLM v0 installs b1."
     assert looked(told) == [
         "b2 refused: carries olm.deprecated",
-        "b1 taken: is the first from the head down",
+        "b1 taken: is the first installable entry below the head",
     ]
     assert fixes(told)[0].startswith("EP505 ")
 
@@ -382,7 +382,7 @@ def test_deprecations_are_those_of_the_catalog_that_a_bundle_is_taken_from() -> 
 def test_a_loop_is_told_as_the_road() -> None:
     told = story(explained("b3: b2 / - / =1.0.0\nb2: b1 / - / =3.0.0\nb1", "b3"))
     assert told.verdict == "OLM v0 moves b3 to b2."
-    assert told.road.startswith("b3 → b2 → b3: goes in a circle")
+    assert told.road.startswith("b3 → b2 → b3: updates in a cycle")
     assert any(fix.startswith("EP210 ") for fix in fixes(told))
 
 

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.model import Place
+from everpath.model import OpmError, Place
 from everpath.opm_render.blobs import CatalogDocument
-from everpath.opm_render.refusals import Refusal
 from everpath.server.content_api.content import CatalogContent, Meta, meta_from_document
 
 
@@ -61,7 +60,7 @@ EMPTY: list[Any] = []
     ],
 )
 def test_a_document_that_catalogd_refuses_is_refused(body: Any, message: str) -> None:
-    with pytest.raises(Refusal, match=message):
+    with pytest.raises(OpmError, match=message):
         make_meta(body)
 
 

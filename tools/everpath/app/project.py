@@ -1,125 +1,202 @@
-"""A source, where it lies, and the paths and documents that go with it."""
+"""A project: its releases.yaml, and the paths of the bundles and catalogs that are generated from it."""
 
 from __future__ import annotations
 
-__all__ = ["SUFFIXES", "Project", "blobs_of", "line_of"]
+__all__ = [
+    "CATALOG_SUFFIXES",
+    "Files",
+    "Project",
+    "format_position",
+    "load_blobs",
+    "open_project",
+    "project_lock",
+    "releases_file",
+]
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
-from everpath.app.drafts import Shelter
-from everpath.errors import UnreadableInput
+from everpath.atomic_files import StagingDir
+from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders import source_positions
-from everpath.loaders.fbc.blobs import load_blobs
+from everpath.loaders.catalog_loader import load
+from everpath.loaders.fbc import blobs
+from everpath.loaders.releases.parser import load_releases, parse_releases
 from everpath.loaders.releases.pins import load_pins
 from everpath.loaders.sources import Sources
-from everpath.model import Place
-from everpath.opm_render import Blob, Refusal
+from everpath.model import OpmError, Package, Place
+from everpath.opm_render import Blob
+from everpath.releases.channel_edges import catalog_package
 from everpath.releases.model import Release, ReleasesFile, Variant
 
-#: How a catalog may be spelled.
-SUFFIXES: Final = ("yaml", "json")
+CATALOG_SUFFIXES: Final = ("yaml", "json")
+_DEFAULT_FILES: Final = ("catalog/releases.yaml", "releases.yaml")
+
+#: The files of a bundle by their paths below its folder.
+Files: TypeAlias = Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
 class Project:
-    """A source, where it lies, and the paths that follow from it.
+    """A releases.yaml and the paths that follow from it.
 
-    `given` are the documents of a catalog that the source was made from, in the stead of those on disk.
-    `pinned` is a file of digests for this run, in the stead of the one that the source names.
+    `unsaved` is the content of the file, if it is not written yet. `imported_blobs` replace the documents of
+    the catalogs on disk, and `pins_file` the file of digests that releases.yaml names.
     """
 
     file: Path
     source: ReleasesFile
     sources: Sources
-    given: tuple[Blob, ...] | None = None
-    pinned: str | None = None
+    unsaved: bytes | None = None
+    imported_blobs: tuple[Blob, ...] | None = None
+    pins_file: str | None = None
 
     @property
     def folder(self) -> Path:
-        """The folder of the source, which is that of the catalog."""
+        """The folder of releases.yaml, in which the catalogs are generated."""
         return self.file.parent
 
     @property
-    def shelter(self) -> Shelter:
-        """Where files are written aside."""
-        return Shelter.beside(self.folder)
+    def staging(self) -> StagingDir:
+        return StagingDir.beside(self.folder)
 
-    def beside(self, path: str) -> Path:
-        """A path of the file, which counts from the file's folder."""
+    def resolve(self, path: str) -> Path:
+        """Resolve a path of releases.yaml, which is relative to its folder."""
         return Path(os.path.normpath(self.folder / path))
 
     @cached_property
     def digests(self) -> Mapping[str, str] | None:
-        """What images are pinned to; None if they are not. Raises ReleasesError, UnreadableInput."""
-        file = self.pinned or (str(self.beside(self.source.pins)) if self.source.pins else None)
+        """Digests of images; None if images are not pinned. Raises ReleasesError and UnreadableInput."""
+        file = self.pins_file or (str(self.resolve(self.source.pins)) if self.source.pins else None)
         return load_pins(file, self.sources) if file else None
 
-    def image_of(self, release: Release) -> str:
-        """The reference of a bundle's image, by digest where that is known: it is built after the bundle."""
+    def bundle_image(self, release: Release) -> str:
+        """Return the reference of a bundle's image, by digest if it is pinned."""
         image = self.source.bundle_image(release)
         return (self.digests or {}).get(image, image)
 
     @property
     def bundles(self) -> Path:
-        return self.beside(self.source.bundles or "../bundles") / self.source.package
+        return self.resolve(self.source.bundles or "../bundles") / self.source.package
 
     def bundle_folder(self, release: Release) -> Path:
-        """BUNDLES/PACKAGE/VERSION; by name where two releases have one version."""
-        is_alone = len(self.source.by_version[release.version]) == 1
-        return self.bundles / (release.version if is_alone else self.source.csv_name(release))
-
-    def catalog_folder(self, variant: Variant) -> Path:
-        return self.folder / variant.name / self.source.package
+        """Return BUNDLES/PACKAGE/VERSION, or BUNDLES/PACKAGE/NAME if two releases have the same version."""
+        is_unique = len(self.source.by_version[release.version]) == 1
+        return self.bundles / (release.version if is_unique else self.source.csv_name(release))
 
     def catalog_file(self, variant: Variant, suffix: str | None = None) -> Path:
-        """The catalog of a variant: in the spelling that is asked for, else the one it has, else YAML."""
-        folder = self.catalog_folder(variant)
-        found = (s for s in SUFFIXES if (folder / f"catalog.{s}").exists())
-        return folder / f"catalog.{suffix or next(found, 'yaml')}"
+        """Return the catalog of a variant, by default with the suffix that it has on disk, else YAML."""
+        folder = self.folder / variant.name / self.source.package
+        existing = (s for s in CATALOG_SUFFIXES if (folder / f"catalog.{s}").exists())
+        return folder / f"catalog.{suffix or next(existing, 'yaml')}"
 
     @cached_property
-    def kept(self) -> tuple[Blob, ...]:
-        """What the catalogs on disk hold; of several variants the first with a document of a name counts."""
-        if self.given is not None:
-            return self.given
-        found: dict[tuple[str, str], Blob] = {}
-        for variant in self.source.variants:
-            file = self.catalog_file(variant)
-            for blob in self._documents(file) if file.exists() else ():
-                found.setdefault((str(blob.get("schema")), str(blob.get("name"))), blob)
-        return tuple(found.values())
+    def catalog_blobs(self) -> tuple[Blob, ...]:
+        """The documents of all catalogs on disk. Of documents with the same name, the first is taken."""
+        if self.imported_blobs is not None:
+            return self.imported_blobs
+        blobs: dict[tuple[str, str], Blob] = {}
+        for file in map(self.catalog_file, self.source.variants):
+            try:
+                documents = load_blobs(str(file), Sources()) if file.exists() else []
+            except UnreadableInput as error:
+                hint = "restore it with git, or delete it and run everpath generate"
+                raise UnreadableInput(error.message, hint=hint, file=str(file)) from error
+            for blob in documents:
+                blobs.setdefault((str(blob.get("schema")), str(blob.get("name"))), blob)
+        return tuple(blobs.values())
 
-    @staticmethod
-    def _documents(file: Path) -> list[Blob]:
-        try:
-            return blobs_of(str(file), Sources())
-        except UnreadableInput as error:
-            hint = "git restore it, or delete it and let everpath generate write it anew"
-            raise UnreadableInput(error.message, hint=hint, file=str(file)) from error
+    def published_package(self, variant: Variant) -> Package:
+        """Return the package as users have it: from the catalog on disk, else as it would be generated."""
+        file = self.catalog_file(variant)
+        if file.exists():
+            package = load(str(file)).catalog.by_name.get(self.source.package)
+            if package is not None and package.channels:
+                return package
+        return catalog_package(self.source, variant)
 
-    def line_of(self, release: Release, key: str) -> str:
-        """`file:line` of a key of a release."""
-        return line_of(release.place.at(key), self.sources)
+    def position(self, release: Release, key: str) -> str:
+        """Return `file:line` of a key of a release."""
+        return format_position(release.place.at(key), self.sources)
 
 
-def blobs_of(path: str, sources: Sources) -> list[Blob]:
-    """The documents of a catalog as they are written. Raises UnreadableInput for what opm cannot read."""
+def open_project(file: str | None, unsaved: bytes | None = None, pins_file: str | None = None) -> Project:
+    """Load the project of a releases.yaml, by default the one in the current folder.
+
+    With `unsaved`, this content is parsed instead of the file's. Raises ReleasesError and UnreadableInput.
+    """
+    if pins_file is not None and not pins_file.strip():
+        raise UsageError("--pin is empty", hint="omit it, or name a file of digests")
+    path, sources = releases_file(file), Sources()
+    source = (
+        load_releases(str(path), sources) if unsaved is None else parse_releases(unsaved, str(path), sources)
+    )
+    return Project(path, source, sources, unsaved, pins_file=pins_file)
+
+
+def releases_file(file: str | None) -> Path:
+    """Return the releases.yaml that an option `--file` names, by default the one in the current folder."""
+    if file is not None and not file.strip():
+        raise UsageError("--file is empty", hint="omit it, or name a releases.yaml")
+    if file is not None:
+        path = Path(file)
+        return path / "releases.yaml" if path.is_dir() else path
+    for name in _DEFAULT_FILES:
+        if Path(name).exists():
+            return Path(name)
+    raise UnreadableInput(
+        "there is no catalog/releases.yaml in the current folder",
+        hint="run everpath init to create one, or name another with --file",
+        file=_DEFAULT_FILES[0],
+    )
+
+
+@contextmanager
+def project_lock(project: Project, *, exclusive: bool, on_wait: Callable[[], object]) -> Iterator[None]:
+    """Lock the project's folder, so that no bundle changes while its digest is computed.
+
+    Runs that only read share the lock. `on_wait` is called before waiting for another process. Does nothing
+    where folders cannot be locked (Windows, some network file systems).
+    """
     try:
-        return load_blobs(path, sources)
-    except Refusal as refusal:
-        where = line_of(refusal.place, sources) or path
+        import fcntl  # noqa: PLC0415 - Windows has none
+
+        handle = os.open(project.folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        mode = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+        try:
+            fcntl.flock(handle, mode | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(handle, mode)
+        except OSError:
+            pass
+        yield
+    finally:
+        os.close(handle)
+
+
+def load_blobs(path: str, sources: Sources) -> list[Blob]:
+    """Load the documents of a catalog. Raises UnreadableInput for what opm rejects."""
+    try:
+        return blobs.load_blobs(path, sources)
+    except OpmError as refusal:
+        where = format_position(refusal.place, sources) or path
         raise UnreadableInput(f"{where}: {refusal.message}", hint=refusal.fix, file=path) from refusal
 
 
-def line_of(place: Place, sources: Sources) -> str:
-    """`file:line`, or what there is of it: a place may be a folder, or nowhere."""
+def format_position(place: Place, sources: Sources) -> str:
+    """Return `file:line` of a place, without the line if the place is a folder or cannot be read."""
     try:
-        at = source_positions.locate(place, sources)
+        location = source_positions.locate(place, sources)
     except UnreadableInput:
         return place.file
-    return f"{at.file}:{at.line}" if at.line else at.file
+    return f"{location.file}:{location.line}" if location.line else location.file

@@ -23,11 +23,11 @@ from everpath.compare.differences import Difference, Kind
 from everpath.compare.fixes import spares
 from everpath.compare.similar_names import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Package, Place
+from everpath.model import OpmError, Package, Place
 from everpath.resolvers import ResolverName, olm_v0, opm
 from everpath.rules.edits import Edit, add_skips, apply_edit, widen_range
 from everpath.rules.findings import Severity
-from everpath.rules.opm_errors import Refusal, opm_errors
+from everpath.rules.opm_errors import opm_errors
 from everpath.wording import join_names, plural
 
 
@@ -271,13 +271,13 @@ def refused(new: PackageGraph, old: PackageGraph | None = None) -> Iterator[Chan
                 ChangeKind.REFUSED,
                 new.name,
                 refusal.channel,
-                f"opm refuses the new catalog: {refusal.words}",
+                f"opm refuses the new catalog: {refusal.message}",
                 fix=refusal.fix or _validated(new.package),
                 place=refusal.place,
             )
 
 
-def _is_untold(refusal: Refusal) -> bool:
+def _is_untold(refusal: OpmError) -> bool:
     """Whether it is neither the graph of a channel, nor a channel said twice, nor a bundle in none."""
     return refusal.rule not in (None, "EP108", "EP402")
 

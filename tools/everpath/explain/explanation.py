@@ -13,11 +13,10 @@ from everpath.explain.fixes import Remedy, remedies
 from everpath.explain.location import elsewhere, near_misses, refusal, refused, whereabouts
 from everpath.explain.trace import Account, Question, accounts
 from everpath.explain.warnings import cautions
-from everpath.model import Catalog
+from everpath.model import Catalog, OpmError
 from everpath.resolvers import ResolverName
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.resolvers.resolution import FailureKind, ResolutionFailure
-from everpath.rules.opm_errors import Refusal
 
 #: Stops of a walk that are told; the account has them all.
 _MOST_STOPS: Final = 8
@@ -50,7 +49,7 @@ class Explanation(NamedTuple):
     whereabouts: tuple[str, ...]
     stories: tuple[Story, ...]
     checks: tuple[Check, ...]
-    refused: tuple[tuple[str, Refusal], ...] = ()
+    refused: tuple[tuple[str, OpmError], ...] = ()
 
     @property
     def is_content(self) -> bool:

@@ -12,10 +12,11 @@ from typing import Final
 
 from everpath.explain.trace import Account, Question
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import OpmError
 from everpath.resolvers import cluster_extension, subscription
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
 from everpath.resolvers.resolution import InstalledBundle
-from everpath.rules.opm_errors import Refusal, opm_errors
+from everpath.rules.opm_errors import opm_errors
 from everpath.simulate import InstalledVersion
 from everpath.versions import parse
 from everpath.wording import NameSuggestions, join_names
@@ -93,20 +94,22 @@ def _matches(graph: ChannelGraph) -> Iterator[str]:
         yield f"No entry of {graph.name} names anything from elsewhere or has a skipRange."
 
 
-def refused(sources: Sequence[ClusterCatalog]) -> Iterator[tuple[str, Refusal]]:
+def refused(sources: Sequence[ClusterCatalog]) -> Iterator[tuple[str, OpmError]]:
     """What opm has against the package in each catalog: what it refuses is not served, whatever OLM does."""
     for source in sources:
         if source.package is not None:
             yield from ((source.name, refusal) for refusal in opm_errors(source.package.package))
 
 
-def refusal(catalog: str | None, found: Refusal) -> str:
+def refusal(catalog: str | None, found: OpmError) -> str:
     """A sentence about something that opm refuses; `catalog` where there are several."""
     if found.channel is not None:
         where = f" of catalog {catalog}" if catalog else ""
-        return f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.words}"
+        return (
+            f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.message}"
+        )
     which = f"catalog {catalog}" if catalog else "the catalog"
-    return f"opm refuses {which}, and does not serve it: {found.words}"
+    return f"opm refuses {which}, and does not serve it: {found.message}"
 
 
 def near_misses(account: Account) -> Iterator[str]:

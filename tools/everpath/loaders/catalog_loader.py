@@ -85,7 +85,7 @@ def load(  # noqa: PLR0913 - each is an option of the user
     elif partition.number == 0:
         # One package is not divided: it is in the first partition.
         if kind == "bundle":
-            from everpath.loaders.bundle.one_bundle import load_bundle_folder  # noqa: PLC0415
+            from everpath.loaders.bundle.bundle_folder import load_bundle_folder  # noqa: PLC0415
 
             # Semver mode orders several bundles. A single one has only the edges of its CSV.
             load_bundle_folder(path, builder, mode=default_mode or UpdateMode.REPLACES)

@@ -13,6 +13,7 @@ __all__ = [
     "Deprecations",
     "Entry",
     "Gvk",
+    "OpmError",
     "Other",
     "Package",
     "Place",
@@ -41,3 +42,4 @@ from everpath.model.catalog import (
     Unread,
     UpdateMode,
 )
+from everpath.model.opm_error import OpmError

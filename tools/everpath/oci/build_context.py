@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_summary import is_metadata_name
-from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
+from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, Layout, find_layouts
 from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.fbc.catalog_files import UnreadableFile, catalog_files
 from everpath.loaders.sources import Sources
@@ -98,7 +98,7 @@ def _metadata_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str,
 
 def _is_read_by_opm(name: str) -> bool:
     """True for a file of metadata/ that opm may use: it opens hidden files too, but understands only YAML."""
-    return not name.startswith(".") or name.endswith(YAML)
+    return not name.startswith(".") or name.endswith(MANIFEST_SUFFIXES)
 
 
 def _test_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str, str]]:

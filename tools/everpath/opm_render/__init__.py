@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Blob", "Refusal", "RenderedBundle", "render_bundle"]
+__all__ = ["Blob", "RenderedBundle", "render_bundle"]
 
 from everpath.opm_render.bundles import Blob, RenderedBundle, render_bundle
-from everpath.opm_render.refusals import Refusal

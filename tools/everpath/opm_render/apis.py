@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from everpath.go_types import GoType, field, text_field, type_mismatches
-from everpath.model import Gvk
+from everpath.model import Gvk, OpmError
 from everpath.model.bundle_contents import Contents, Manifest
 from everpath.opm_render.manifest_checks import crd_api_version
-from everpath.opm_render.refusals import Refusal
 
 _API: GoType = dict.fromkeys(("group", "kind", "name", "version"), "string")
 _API_LISTS: GoType = {"owned": [_API], "required": [_API]}
@@ -50,14 +49,14 @@ def required_apis(csv: Manifest) -> Iterator[ApiKey]:
 
 
 def check_owned_crds(contents: Contents, csv: Manifest) -> None:
-    """Raise `Refusal` if the bundle lacks a CRD that the CSV owns. Additional CRDs are allowed."""
+    """Raise `OpmError` if the bundle lacks a CRD that the CSV owns. Additional CRDs are allowed."""
     provided = set(provided_apis(contents, csv))
     for index, api in _crds(csv, "owned"):
         if api not in provided:
             place = csv.place.at("spec", "customresourcedefinitions", "owned", index)
             message = f"the CSV owns {api}, which no CustomResourceDefinition of the bundle defines"
             fix = "add the CRD to the manifests, or use the name, kind and version of the CRD"
-            raise Refusal(message, place, fix)
+            raise OpmError(message, place, fix)
 
 
 def _crds(csv: Manifest, list_name: str) -> Iterator[tuple[int, ApiKey]]:
@@ -68,7 +67,7 @@ def _crds(csv: Manifest, list_name: str) -> Iterator[tuple[int, ApiKey]]:
         if not dot:
             place = csv.place.at("spec", "customresourcedefinitions", list_name, index, "name")
             message = f"the CRD name {name!r} is not of the form PLURAL.GROUP"
-            raise Refusal(message, place, "write the name of the CustomResourceDefinition")
+            raise OpmError(message, place, "write the name of the CustomResourceDefinition")
         gvk = Gvk(group, text_field(item, "version"), text_field(item, "kind"))
         yield index, ApiKey(gvk, plural)
 
@@ -83,10 +82,10 @@ def _items(csv: Manifest, section: str, list_name: str) -> Iterator[tuple[int, M
     lists = csv.spec.get(section)
     place = csv.place.at("spec", section)
     for mismatch in type_mismatches(lists, _API_LISTS):
-        raise Refusal(f"{section} of the CSV is invalid: {mismatch.message}", place.at(*mismatch.path))
+        raise OpmError(f"{section} of the CSV is invalid: {mismatch.message}", place.at(*mismatch.path))
     items = field(lists, list_name)
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if item is None:
             message = f"an entry of {section}.{list_name} is null"
-            raise Refusal(message, place.at(list_name, index), "remove it, or write the API")
+            raise OpmError(message, place.at(list_name, index), "remove it, or write the API")
         yield index, item

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from everpath.go_types import GoType, type_mismatches
-from everpath.model import Channel, Place
+from everpath.model import Channel, OpmError, Place
 from everpath.opm_render.bundles import BUNDLE, BUNDLE_OBJECT, Blob
 from everpath.opm_render.go_json import sort_keys
-from everpath.opm_render.refusals import Refusal, check_depth
+from everpath.opm_render.nesting import check_depth
 
 
 class CatalogDocument(NamedTuple):
@@ -134,18 +134,18 @@ _GO_TYPES: Final = {schema: _go_type(struct) for schema, struct in _STRUCTS.item
 
 
 def decode_blob(document: CatalogDocument) -> Blob:
-    """The blob that opm makes of a document. Raises `Refusal`."""
+    """The blob that opm makes of a document. Raises `OpmError`."""
     body = document.body
     if not isinstance(body, dict):
-        raise Refusal("a document of a catalog must be a mapping", document.place, "write keys and values")
+        raise OpmError("a document of a catalog must be a mapping", document.place, "write keys and values")
     check_depth(body, document.place)
     schema = meta_fields(document).get("schema")
     if not schema:
-        raise Refusal("the document has no schema", document.place, "add one, such as schema: olm.package")
+        raise OpmError("the document has no schema", document.place, "add one, such as schema: olm.package")
     if schema not in _STRUCTS:
         return {str(key): value for key, value in sort_keys(_round_integers(body)).items()}
     for mismatch in type_mismatches(body, _GO_TYPES[schema]):
-        raise Refusal(f"invalid {schema}: {mismatch.message}", document.place.at(*mismatch.path))
+        raise OpmError(f"invalid {schema}: {mismatch.message}", document.place.at(*mismatch.path))
     _check_base64_fields(document, schema)
     return _decode_struct(_round_integers(body), _STRUCTS[schema])
 
@@ -153,30 +153,30 @@ def decode_blob(document: CatalogDocument) -> Blob:
 def meta_fields(document: CatalogDocument) -> dict[str, str]:
     """Schema, package and name of a document, as far as it has them; keys match in any case.
 
-    Raises `Refusal` if opm cannot decode these fields, or if two keys differ only in case.
+    Raises `OpmError` if opm cannot decode these fields, or if two keys differ only in case.
     """
     body: Mapping[str, Any] = document.body
     keys: dict[str, str] = {}
     for key in sorted(body):
         if (other := keys.setdefault(key.casefold(), key)) != key:
             message = f"opm does not distinguish the keys {other} and {key}"
-            raise Refusal(message, document.place.at(key), "keep one of them")
+            raise OpmError(message, document.place.at(key), "keep one of them")
     names = ("schema", "package", "name")
     fields: dict[str, Any] = {name: body[keys[name]] for name in names if name in keys}
     for name, value in fields.items():
         if not isinstance(value, str):
-            raise Refusal(f"{keys[name]} is not a string", document.place.at(keys[name]), "quote it")
+            raise OpmError(f"{keys[name]} is not a string", document.place.at(keys[name]), "quote it")
     return fields
 
 
 def _check_base64_fields(document: CatalogDocument, schema: str) -> None:
-    """Raise `Refusal` if the icon of a package or a manifest of a bundle is not base64."""
+    """Raise `OpmError` if the icon of a package or a manifest of a bundle is not base64."""
 
     def check(mapping: Mapping[str, Any], key: str, place: Place, name: str) -> None:
         spellings = sorted((k for k in mapping if k.casefold() == key), reverse=True)
         value = mapping[spellings[0]] if spellings else None
         if next(type_mismatches(value, "bytes"), None) is not None:
-            raise Refusal(f"{name} is not base64", place, "encode it with base64")
+            raise OpmError(f"{name} is not base64", place, "encode it with base64")
 
     keys = {key.casefold(): key for key in sorted(document.body)}
     if schema == "olm.package" and "icon" in keys:
@@ -190,7 +190,7 @@ def _check_base64_fields(document: CatalogDocument, schema: str) -> None:
         if property_["type"] == BUNDLE_OBJECT and value is not None:
             place = document.place.at(keys["properties"], index, "value")
             if not isinstance(value, dict):
-                raise Refusal(f"the value of {BUNDLE_OBJECT} must be a mapping", place, "write data: BASE64")
+                raise OpmError(f"the value of {BUNDLE_OBJECT} must be a mapping", place, "write data: BASE64")
             check(value, "data", place, f"the data of {BUNDLE_OBJECT}")
 
 

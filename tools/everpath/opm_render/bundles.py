@@ -27,12 +27,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from everpath.go_types import field, text_field, type_mismatches
 from everpath.go_types.properties import PROPERTY_TYPES
-from everpath.model import Gvk, Place, Property
+from everpath.model import Gvk, OpmError, Place, Property
 from everpath.model.bundle_contents import CSV, PACKAGE_ANNOTATION, Contents, Manifest
 from everpath.opm_render.apis import ApiKey, check_owned_crds, provided_apis, required_apis
 from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.opm_render.manifest_checks import check_manifests, csv_release, csv_version
-from everpath.opm_render.refusals import Refusal, check_depth
+from everpath.opm_render.nesting import check_depth
 from everpath.opm_render.related_images import related_images
 
 #: A document of a file-based catalog, with its keys in opm's order.
@@ -59,7 +59,7 @@ class RenderedBundle(NamedTuple):
 
 
 def render_bundle(contents: Contents, image: str = "", *, is_published: bool = False) -> RenderedBundle:
-    """Render a bundle that can be pulled from `image`. Raises `Refusal`.
+    """Render a bundle that can be pulled from `image`. Raises `OpmError`.
 
     A published bundle may lack a CRD that its CSV owns: older releases of opm accepted that, and the bundle
     has users. Cost: linear in the size of the manifests.
@@ -81,7 +81,7 @@ def render_bundle(contents: Contents, image: str = "", *, is_published: bool = F
 
 
 def expand_image_template(contents: Contents, template: str) -> str:
-    """Fill in {{.Package}}, {{.Name}} and {{.Version}} of an image reference. Raises `Refusal`."""
+    """Fill in {{.Package}}, {{.Name}} and {{.Version}} of an image reference. Raises `OpmError`."""
     csv = _checked_csv(contents)
     package = contents.annotation(PACKAGE_ANNOTATION)
     declared = _declared_properties(contents, csv, package)
@@ -120,9 +120,9 @@ def embedded_csv(blob: Blob, parse: Callable[[bytes], object] = json.loads) -> M
 
 
 def _checked_csv(contents: Contents, *, is_published: bool = False) -> Manifest:
-    """The CSV of a bundle, after all checks of manifests and annotations. Raises `Refusal`."""
+    """The CSV of a bundle, after all checks of manifests and annotations. Raises `OpmError`."""
     if not contents.manifests:
-        raise Refusal("the bundle has no manifests", contents.place, "add the manifests of the bundle")
+        raise OpmError("the bundle has no manifests", contents.place, "add the manifests of the bundle")
     for manifest in contents.manifests:
         check_depth(manifest.body, manifest.place)
     for item in (*contents.properties, *contents.dependencies):
@@ -130,18 +130,18 @@ def _checked_csv(contents: Contents, *, is_published: bool = False) -> Manifest:
     csv = contents.csv
     if csv is None:
         message = "the bundle has no ClusterServiceVersion"
-        raise Refusal(message, contents.place, "add the ClusterServiceVersion of the operator")
+        raise OpmError(message, contents.place, "add the ClusterServiceVersion of the operator")
     check_manifests(contents, csv)
     if not is_published:
         check_owned_crds(contents, csv)
     if contents.annotations is None:
         message = "no file in metadata/ states the package and channels of the bundle"
-        raise Refusal(message, contents.place, "add metadata/annotations.yaml")
+        raise OpmError(message, contents.place, "add metadata/annotations.yaml")
     if not contents.annotation(PACKAGE_ANNOTATION):
         # opm renders such a bundle and then drops it without a message.
         message = "the annotations do not state the package of the bundle"
         place = (contents.annotations_place or contents.place).at("annotations")
-        raise Refusal(message, place, f"add {PACKAGE_ANNOTATION}")
+        raise OpmError(message, place, f"add {PACKAGE_ANNOTATION}")
     return csv
 
 
@@ -155,7 +155,7 @@ def _properties(contents: Contents, csv: Manifest, package: str) -> Iterator[dic
     dependencies = list(_with_missing_values(contents, contents.dependencies))
     for item in (*properties, *dependencies):
         if item.type in (_GVK, _PACKAGE) and item.value is _NO_VALUE:
-            raise Refusal(f"{item.type} has no value", item.place, "add a value")
+            raise OpmError(f"{item.type} has no value", item.place, "add a value")
     packages = [_checked_value(item) for item in properties if item.type == _PACKAGE]
     name, version, release = (text_field(packages[-1], key) for key in ("packageName", "version", "release"))
     yield {"type": _PACKAGE, "value": _package_value(name, version, release)}
@@ -225,10 +225,10 @@ def _with_missing_values(contents: Contents, properties: Iterable[Property]) -> 
 
 
 def _checked_value(item: Property) -> object:
-    """The value of a property whose type opm decodes into a struct. Raises `Refusal`."""
+    """The value of a property whose type opm decodes into a struct. Raises `OpmError`."""
     for mismatch in type_mismatches(item.value, PROPERTY_TYPES[item.type]):
         message = f"invalid value of {item.type}: {mismatch.message}"
-        raise Refusal(message, item.place.at("value", *mismatch.path), "write what the type requires")
+        raise OpmError(message, item.place.at("value", *mismatch.path), "write what the type requires")
     return item.value
 
 

@@ -20,7 +20,7 @@ from everpath.opm_render.manifest_checks import check_type
 
 
 def migrate_to_csv_metadata(bundle: RenderedBundle) -> RenderedBundle:
-    """Replace the manifests of a bundle that has an image with CSV metadata. Raises `Refusal`."""
+    """Replace the manifests of a bundle that has an image with CSV metadata. Raises `OpmError`."""
     blob, csv = bundle.blob, bundle.csv
     properties = blob.get("properties", [])
     if not blob.get("image") or csv is None:

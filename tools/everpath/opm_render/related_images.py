@@ -8,17 +8,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from everpath.go_types import field, text_field, type_mismatches
+from everpath.model import OpmError
 from everpath.model.bundle_contents import Manifest
 from everpath.opm_render.manifest_checks import check_type
-from everpath.opm_render.refusals import Refusal
 
 
 def related_images(csv: Manifest, image: str) -> list[dict[str, str]]:
-    """The related images by reference; equal references stay in the order of the CSV. Raises `Refusal`."""
+    """The related images by reference; equal references stay in the order of the CSV. Raises `OpmError`."""
     listed = csv.spec.get("relatedImages")
     place = csv.place.at("spec", "relatedImages")
     for mismatch in type_mismatches(listed, "[]v1alpha1.RelatedImage"):
-        raise Refusal(f"relatedImages of the CSV is invalid: {mismatch.message}", place.at(*mismatch.path))
+        raise OpmError(f"relatedImages of the CSV is invalid: {mismatch.message}", place.at(*mismatch.path))
     images = [{"name": text_field(item, "name"), "image": text_field(item, "image")} for item in listed or ()]
     known = {related["image"] for related in images}
     if image and image not in known:
@@ -32,7 +32,7 @@ def related_images(csv: Manifest, image: str) -> list[dict[str, str]]:
 
 
 def _deployments(csv: Manifest) -> list[Any]:
-    """The deployments of the install strategy, of any name. Raises `Refusal` if one is invalid."""
+    """The deployments of the install strategy, of any name. Raises `OpmError` if one is invalid."""
     path = ("spec", "install")
     install = field(csv.spec, "install")
     check_type(install, "map any", csv, *path)

@@ -1,8 +1,12 @@
-"""Every road an upgrade may take: counted, listed, demanded, and kept by as few bundles as can be.
+"""Upgrade paths between versions: their number, constraints on them, and the smallest mirror that keeps them.
 
-network    who may go where in one hop, under either resolver or as far as the edges allow
-roads      how many roads there are, the shortest, the longest, the first few
-demands    everybody passes X; nobody lands on Y
-mirror     the fewest bundles that leave nobody without a road: by `chain` for v0, by `climb` for v1
-survey     one question about a package, and its answer
+report            answers one query about a package
+hop_graph         the hops that edges allow, or that a resolver makes
+resolver_hops     the next hop of every installed version under one resolver
+path_counts       number of paths, the longest, and paths in order of length
+reachability      shortest paths, and what can be reached
+constraints       `--must-pass` and `--never`
+outside_versions  installed versions that are not entries of a channel and have a hop into it
+mirror            the smallest mirror of a channel: `mirror_v0`, `mirror_v1`, `set_cover`, `bundle_list`
+bundle_selector   names, versions and ranges of the command line
 """

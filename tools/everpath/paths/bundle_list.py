@@ -1,59 +1,56 @@
-"""A mirror that is said by names alone: a bundle that is kept is kept in all of its channels.
+"""A mirror as a list of bundle names, as oc-mirror takes it: a bundle is kept in all of its channels.
 
-Mirroring tools that take a list of bundles know no channels. What one channel needs is then also in the
-others, where it may be an entry without a replacer: a second head, with which OLM v0 resolves nothing.
+A bundle that one channel needs is then in the others, too. There it may be an entry without a replacer, which
+is a second head, and OLM v0 does not resolve the channel.
 """
 
 from __future__ import annotations
 
-__all__ = ["Torn", "by_name"]
+__all__ = ["BrokenChannel", "as_bundle_list"]
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.paths.hop_graph import hops_of, newest_first
-from everpath.paths.mirror import Kept, Mirror, arriving, kept_in
+from everpath.paths.mirror import Mirror, reaching, reduced_channel
+from everpath.paths.resolver_hops import newest_first, next_hops
 
 
-class Torn(NamedTuple):
-    """A channel in which somebody would lose the road."""
+class BrokenChannel(NamedTuple):
+    """A channel in which versions are cut off by the list."""
 
     channel: str
-    missed: tuple[str, ...]
+    cut_off: tuple[str, ...]
 
 
-def by_name(graphs: Sequence[ChannelGraph], mirror: Mirror) -> tuple[Mirror, tuple[Torn, ...]]:
-    """The mirror with all that its names ask for in every channel, and the channels that are torn even so.
+def as_bundle_list(
+    graphs: Sequence[ChannelGraph], mirror: Mirror
+) -> tuple[Mirror, tuple[BrokenChannel, ...]]:
+    """Return the mirror with what its bundles need in all channels, and the channels that break even so.
 
-    Cost: the entries added, each once, and a simulation a channel.
+    Cost: each added entry once, and one resolution of each channel.
     """
     names = set(mirror.bundles)
-    if mirror.policy == "v0":
-        while more := {name for graph in graphs for name in _lacking(graph, names)}:
-            names |= more
+    while mirror.resolver == "v0":
+        missing: set[str] = set()
+        for graph in graphs:
+            for name in graph.entries:
+                above = (*graph.replacers.get(name, ()), *graph.skippers.get(name, ()))
+                if name in names and above and names.isdisjoint(above):
+                    missing.add(above[0])  # without it the entry is a second head
+        if not missing:
+            break
+        names |= missing
+    channels, broken = [], []
+    for graph, mirrored in zip(graphs, mirror.channels, strict=True):
+        entries = tuple(name for name in newest_first(graph.entries, graph.versions) if name in names)
+        channels.append(replace(mirrored, entries=entries))
+        installed = {name: graph.versions.get(name) for name in graph.entries}
+        hops = next_hops(reduced_channel(graph, entries), mirror.resolver, installed)
+        arriving = reaching(hops, mirrored.goals)
+        if cut_off := tuple(name for name in mirrored.served if name not in arriving):
+            broken.append(BrokenChannel(graph.name, cut_off))
     versions = {name: version for graph in graphs for name, version in graph.versions.items()}
-    channels = tuple(_within(graph, kept, names) for graph, kept in zip(graphs, mirror.channels, strict=True))
-    torn = [_torn(graph, kept, mirror) for graph, kept in zip(graphs, channels, strict=True)]
-    whole = mirror._replace(bundles=tuple(newest_first(names, versions)), channels=channels)
-    return whole, tuple(each for each in torn if each.missed)
-
-
-def _lacking(graph: ChannelGraph, names: set[str]) -> Iterable[str]:
-    """For every entry but the head somebody who replaces it, if there is one, else somebody who skips it."""
-    for name in graph.entries:
-        above = (*graph.replacers.get(name, ()), *graph.skippers.get(name, ()))
-        if name in names and above and names.isdisjoint(above):
-            yield above[0]
-
-
-def _within(graph: ChannelGraph, kept: Kept, names: set[str]) -> Kept:
-    return replace(kept, entries=tuple(n for n in newest_first(graph.entries, graph.versions) if n in names))
-
-
-def _torn(graph: ChannelGraph, kept: Kept, mirror: Mirror) -> Torn:
-    everyone = {name: graph.versions.get(name) for name in graph.entries}
-    hops = hops_of(kept_in(graph, kept.entries), mirror.policy, everyone)
-    there = arriving(hops, kept.goals)
-    return Torn(graph.name, tuple(name for name in kept.served if name not in there))
+    bundles = tuple(newest_first(names, versions))
+    return mirror._replace(bundles=bundles, channels=tuple(channels)), tuple(broken)

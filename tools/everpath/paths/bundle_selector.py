@@ -1,8 +1,8 @@
-"""Whom a word of the command line means: a bundle by its name, by its version, or all in a range."""
+"""Bundles that an argument of the command line names: by name, by version, or by a range."""
 
 from __future__ import annotations
 
-__all__ = ["Subject", "installed", "subject"]
+__all__ = ["SelectedBundles", "select_bundles", "select_installed"]
 
 import re
 from collections.abc import Iterable
@@ -10,78 +10,85 @@ from typing import Final, NamedTuple
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.paths.suggestions import nearby
+from everpath.paths.suggestions import closest_match
 from everpath.ranges import Range, RangeError
 from everpath.simulate import InstalledVersion, find_installed
 from everpath.versions import Version, VersionError, parse_tolerant, underline
 
-#: Signs that no name has and that ranges are written with.
+#: Characters that occur in ranges and in no name.
 _RANGE_LIKE: Final = re.compile(r"[<>=!|]")
 
-#: The command that lists what a word may mean, where nobody says which catalog is asked about.
+#: The command that lists bundles, if the caller does not know the catalog.
 _LISTING: Final = "`everpath list bundles`"
 
 
-class Subject(NamedTuple):
-    """The bundles a word means; `version` if it means one version."""
+class SelectedBundles(NamedTuple):
+    """The bundles that `text` names; `version` if it names a single version."""
 
     text: str
     names: frozenset[str]
     version: Version | None = None
 
 
-def subject(package: PackageGraph, text: str, listing: str = _LISTING, *, ranges: bool = False) -> Subject:
-    """Whom a word means. Raises UsageError when that is nobody, with the name that comes nearest.
+def select_bundles(
+    package: PackageGraph, text: str, listing: str = _LISTING, *, allow_range: bool = False
+) -> SelectedBundles:
+    """Return the bundles of a name, a version or, with `allow_range`, a range.
 
-    `listing` is the command that lists the bundles there are, for who is near to none of them.
+    `listing` is the command that lists all bundles. Raises UsageError, with the closest match, if there is no
+    such bundle; a range may be empty.
     """
     versions = _versions(package)
     if text in versions:
-        return Subject(text, frozenset([text]), versions[text])
+        return SelectedBundles(text, frozenset([text]), versions[text])
     if (version := _version(text)) is not None:
         names = frozenset(name for name, its in versions.items() if its == version)
         if names:
-            return Subject(text, names, version)
-    if ranges and (span := _range(text)) is not None:
-        found = (name for name, its in versions.items() if its is not None and its in span.intervals)
-        return Subject(text, frozenset(found))
-    raise _unknown(package, text, listing, versions)
+            return SelectedBundles(text, names, version)
+    if allow_range and (wanted := _range(text)) is not None:
+        found = (name for name, its in versions.items() if its is not None and its in wanted.intervals)
+        return SelectedBundles(text, frozenset(found))
+    raise _unknown(package, text, listing, f"package {package.name} has no bundle {text!r}")
 
 
 def _range(text: str) -> Range | None:
-    """A range; None for what was not meant to be one. Raises UsageError where it was, and is none."""
+    """Parse a range; None if the text does not look like one. Raises UsageError if it does and is invalid."""
     try:
         return Range.parse(text)
     except RangeError as error:
         if not _RANGE_LIKE.search(text):
             return None
-        shown = underline(error.text, *error.span, error.reason)
-        raise UsageError(f"{text!r} is not a range:\n{shown}", hint=error.hint) from error
+        excerpt = underline(error.text, *error.span, error.reason)
+        raise UsageError(f"{text!r} is not a range:\n{excerpt}", hint=error.hint) from error
 
 
-def installed(
+def select_installed(
     package: PackageGraph, graphs: Iterable[ChannelGraph], text: str, listing: str = _LISTING
 ) -> InstalledVersion:
-    """What runs on a cluster, as `simulate` takes it: in the catalog or not, by its name or its version.
+    """Return the installed version that a name or a version means; it need not be in the catalog.
 
-    Raises UsageError for a version that several have, and for a name that tells nothing.
+    Raises UsageError if several bundles have the version, or if nothing is known about the name: it is not in
+    the package, no entry names it, and it does not end with a version.
     """
     graphs = tuple(graphs)
     found = find_installed([package], text)
     here = [asked for asked in found if any(asked.name in graph.entries for graph in graphs)] or found
     if len(here) > 1:
         names = ", ".join(sorted(asked.name for asked in here))
-        raise UsageError(f"{text} is the version of several: {names}", hint="--from NAME says which")
+        raise UsageError(f"several bundles have version {text}: {names}", hint="use --from NAME")
     asked = here[0]
-    referred = any(asked.name in graph.replacers or asked.name in graph.skippers for graph in graphs)
-    if asked.is_known or asked.version is not None or referred:
+    is_named = any(asked.name in graph.replacers or asked.name in graph.skippers for graph in graphs)
+    if asked.is_known or asked.version is not None or is_named:
         return asked
-    words = f"package {package.name} has no bundle {text!r}, no entry names it, and it ends with no version"
-    raise _unknown(package, text, listing, _versions(package), words)
+    message = (
+        f"package {package.name} has no bundle {text!r}, no entry names it, "
+        "and the name does not end with a version"
+    )
+    raise _unknown(package, text, listing, message)
 
 
 def _versions(package: PackageGraph) -> dict[str, Version | None]:
-    """Every name that is an entry or a bundle of the package, with its version if it has a readable one."""
+    """Return all entries and bundles of the package with their versions, None if missing or invalid."""
     names = dict.fromkeys([*package.channels_by_entry, *package.package.by_name])
     return {
         name: _version(bundle.version) if (bundle := package.package.by_name.get(name)) else None
@@ -96,9 +103,7 @@ def _version(text: str | None) -> Version | None:
         return None
 
 
-def _unknown(
-    package: PackageGraph, text: str, listing: str, versions: dict[str, Version | None], words: str = ""
-) -> UsageError:
-    near = nearby(text, {name: str(its) if its is not None else None for name, its in versions.items()})
-    hint = f"did you mean {near!r}?" if near else f"{listing} lists them"
-    return UsageError(words or f"package {package.name} has no bundle {text!r}", hint=hint)
+def _unknown(package: PackageGraph, text: str, listing: str, message: str) -> UsageError:
+    versions = {name: str(its) if its is not None else None for name, its in _versions(package).items()}
+    match = closest_match(text, versions)
+    return UsageError(message, hint=f"did you mean {match!r}?" if match else f"{listing} lists them")

@@ -1,138 +1,134 @@
-"""What a release manager demands of every road: that it passes X, or that it never lands on Y.
+"""Constraints on upgrade paths: every path passes a version, or no path lands on one.
 
-Both are questions of reachability: who can come to the goal if X were not there; who can come to Y. A demand
-costs the edges, however many roads there are.
+Both are decided by reachability, so they cost the edges, however many paths there are.
 """
 
 from __future__ import annotations
 
-__all__ = ["Demand", "DemandKind", "Offence", "must_pass", "never"]
+__all__ = ["Constraint", "ConstraintKind", "ConstraintViolation", "check_must_pass", "check_never"]
 
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from everpath.paths.bundle_selector import Subject
-from everpath.paths.hop_graph import Network, fresh_v1, newest_first
-from everpath.paths.path_counts import distances, shortest_road
-from everpath.paths.reachability import comers, nearest, onward
+from everpath.paths.bundle_selector import SelectedBundles
+from everpath.paths.hop_graph import HopGraph
+from everpath.paths.reachability import distances, hops_onto, reachable_from, shortest_path
+from everpath.paths.resolver_hops import fresh_install_v1, newest_first
 from everpath.resolvers import olm_v0
 from everpath.simulate import find_installed
 
 
-class DemandKind(StrEnum):
+class ConstraintKind(StrEnum):
+    """The option that states the constraint."""
+
     MUST_PASS = "must-pass"
     NEVER = "never"
 
 
-class Demand(NamedTuple):
-    """One demand of the command line."""
+class Constraint(NamedTuple):
+    """One `--must-pass` or `--never`, and the bundles that it names."""
 
-    kind: DemandKind
-    subject: Subject
+    kind: ConstraintKind
+    subject: SelectedBundles
 
 
-class Offence(NamedTuple):
-    """A road that breaks a demand, and the hop of it that leads past X or onto Y.
+class ConstraintViolation(NamedTuple):
+    """A shortest path that violates a constraint, the hop that does, and all versions with such a path.
 
-    `road` is one of the shortest. Of a new install that is Y, it is Y alone, and there is no hop.
-    `starts` are all who have such a road, lowest first.
+    `starts` are sorted, lowest first. A new installation of a forbidden version has a path of one entry and
+    no hop.
     """
 
-    demand: Demand
-    road: tuple[str, ...]
-    culprit: tuple[str, str] | None
+    constraint: Constraint
+    path: tuple[str, ...]
+    hop: tuple[str, str] | None
     starts: tuple[str, ...] = ()
 
 
-def must_pass(network: Network, demand: Demand, goal: str, start: str | None = None) -> Offence | None:
-    """The shortest road to the goal that misses X, from `start` or from anybody below X.
+def check_must_pass(
+    hop_graph: HopGraph, constraint: Constraint, goal: str, start: str | None = None
+) -> ConstraintViolation | None:
+    """Return the shortest path to the goal that misses the version, from `start` or any lower version.
 
-    Nobody below X has to pass it who only wants to come to a goal that is itself below X.
+    A goal below the version needs no path through it.
     """
-    subject = demand.subject
+    subject = constraint.subject
     if goal in subject.names or start in subject.names:
         return None
-    left = distances(network, goal, subject.names)
-    starts = [start] if start is not None else _below(network, subject, goal)
-    guilty = _lowest_first(network, (name for name in starts if name in left and name != goal))
-    if not guilty:
+    found = distances(hop_graph, (goal,), subject.names)
+    starts = [start] if start is not None else _versions_below(hop_graph, subject, goal)
+    violating = _lowest_first(hop_graph, (name for name in starts if name in found and name != goal))
+    if not violating:
         return None
-    first = min(guilty, key=left.__getitem__)
-    road = shortest_road(network, first, (goal,), subject.names)
-    assert road is not None  # it has a distance
-    return Offence(demand, road, _passing(network, road, subject), tuple(guilty))
+    nearest = min(violating, key=lambda name: found[name].hops)
+    path = shortest_path(hop_graph, nearest, (goal,), subject.names)
+    assert path is not None  # it has a distance
+    return ConstraintViolation(constraint, path, _bypassing_hop(hop_graph, path, subject), tuple(violating))
 
 
-def _below(network: Network, subject: Subject, goal: str) -> Iterable[str]:
-    """Those of a lower version; where X has no version, those who could come to it.
+def _versions_below(hop_graph: HopGraph, subject: SelectedBundles, goal: str) -> Iterable[str]:
+    """Return the installed versions below the subject; without a version, those that can reach it.
 
-    A version that nobody states is the one that the name ends with. Whose version nobody can tell is below X,
-    unless one comes there from X.
+    A bundle without a version has the one that its name ends with. If there is none, it counts as lower
+    unless it can be reached from the subject.
     """
-    version, versions = subject.version, network.versions
+    version, versions = subject.version, hop_graph.versions
     if version is None:
-        return nearest(network, subject.names & network.place.keys())
+        return distances(hop_graph, subject.names & hop_graph.rank.keys())
     if goal in versions and versions[goal] < version:
         return ()
-    stated = {
-        name: versions.get(name) or find_installed((), name)[0].as_bundle("v0").version
-        for name in network.place
-    }
+    stated = {n: versions.get(n) or find_installed((), n)[0].as_bundle("v0").version for n in hop_graph.rank}
     unknown = {name for name, its in stated.items() if its is None}
-    behind = onward(network, subject.names & network.place.keys()) if unknown else ()
+    after = reachable_from(hop_graph, subject.names & hop_graph.rank.keys()) if unknown else ()
     below = {name for name, its in stated.items() if its is not None and its < version}
-    return (name for name in network.place if name in below or (name in unknown and name not in behind))
+    return (name for name in hop_graph.rank if name in below or (name in unknown and name not in after))
 
 
-def _passing(network: Network, road: tuple[str, ...], subject: Subject) -> tuple[str, str]:
-    """The hop from below X to above it; if none does that, the one from which X cannot be reached again."""
-    hops = list(pairwise(road))
-    version, versions = subject.version, network.versions
+def _bypassing_hop(hop_graph: HopGraph, path: tuple[str, ...], subject: SelectedBundles) -> tuple[str, str]:
+    """Return the hop from below the subject to above it, else the first after which it is unreachable."""
+    hops = list(pairwise(path))
+    version, versions = subject.version, hop_graph.versions
     for start, end in hops:
         low, high = versions.get(start), versions.get(end)
         if version and low and high and low < version < high:
             return start, end
-    near = nearest(network, subject.names & network.place.keys())
-    return next((hop for hop in hops if hop[1] not in near), hops[-1])
+    reaching = distances(hop_graph, subject.names & hop_graph.rank.keys())
+    return next((hop for hop in hops if hop[1] not in reaching), hops[-1])
 
 
-def never(
-    network: Network, demand: Demand, goal: str | None = None, start: str | None = None
-) -> Offence | None:
-    """The shortest road that lands on Y: from anybody or from `start`, to anywhere or to the goal.
+def check_never(
+    hop_graph: HopGraph, constraint: Constraint, goal: str | None = None, start: str | None = None
+) -> ConstraintViolation | None:
+    """Return the shortest path that lands on the version, from `start` or anywhere, to the goal or anywhere.
 
-    Without a `start` a new install counts too: it lands without a road.
+    Without `start` a new installation of the version is a violation, too. Of several versions with a hop onto
+    it, the newest is shown: its users are affected first.
     """
-    leads_on = distances(network, goal) if goal is not None else network.place
-    there = newest_first(demand.subject.names & network.place.keys(), network.versions)
-    landings = [name for name in there if name in leads_on and name != start]
+    before_goal = distances(hop_graph, (goal,)) if goal is not None else hop_graph.rank
+    forbidden = newest_first(constraint.subject.names & hop_graph.rank.keys(), hop_graph.versions)
+    forbidden = [name for name in forbidden if name in before_goal and name != start]
     if start is not None:
-        road = shortest_road(network, start, landings)
-        return None if road is None else Offence(demand, road, (road[-2], road[-1]), (start,))
-    return _landed(network, demand, landings)
+        path = shortest_path(hop_graph, start, forbidden)
+        return None if path is None else ConstraintViolation(constraint, path, (path[-2], path[-1]), (start,))
+    if landing := hops_onto(hop_graph, forbidden):
+        starts = _lowest_first(hop_graph, landing)
+        hop = (starts[-1], landing[starts[-1]])
+        return ConstraintViolation(constraint, hop, hop, tuple(starts))
+    fresh = _fresh_installs(hop_graph)
+    return next((ConstraintViolation(constraint, (name,), None) for name in forbidden if name in fresh), None)
 
 
-def _landed(network: Network, demand: Demand, landings: list[str]) -> Offence | None:
-    """Whoever lands in one hop; of several, the newest is shown, whom it will happen to first."""
-    landed = comers(network, landings)
-    if landed:
-        starts = _lowest_first(network, landed)
-        hop = (starts[-1], landed[starts[-1]])
-        return Offence(demand, hop, hop, tuple(starts))
-    return next((Offence(demand, (y,), None) for y in landings if y in _fresh(network)), None)
+def _fresh_installs(hop_graph: HopGraph) -> set[str]:
+    found: set[str | None] = set()
+    for graph in hop_graph.graphs:
+        if hop_graph.resolver != "v1":
+            found.add(olm_v0.new_install(graph))
+        if hop_graph.resolver != "v0":
+            found.add(fresh_install_v1(graph))
+    return {name for name in found if name is not None}
 
 
-def _fresh(network: Network) -> set[str]:
-    """What new installs get."""
-    found: set[str] = set()
-    for graph in network.graphs:
-        v0, v1 = olm_v0.new_install(graph), fresh_v1(graph)
-        picks = {"v0": [v0], "v1": [v1], "any": [v0, v1]}[network.policy]
-        found.update(name for name in picks if name is not None)
-    return found
-
-
-def _lowest_first(network: Network, names: Iterable[str]) -> list[str]:
-    return sorted(names, key=lambda name: -network.place[name])
+def _lowest_first(hop_graph: HopGraph, names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: -hop_graph.rank[name])

@@ -1,35 +1,33 @@
-"""The fewest bundles that a mirror must keep so that nobody who arrives loses the road.
+"""The fewest bundles that a mirror must keep so that all upgrade paths that reach a goal still do.
 
-Every channel of the mirror is that of the catalog without the entries that are not kept. Who is served is
-judged by asking the policy itself what it makes of that; `chain` and `climb` only say where to look.
+A mirrored channel is the channel without the entries that are not kept. `mirror_v0` and `mirror_v1` search
+for the smallest one; whether a candidate works is decided by the resolver itself.
 """
 
 from __future__ import annotations
 
-__all__ = ["Kept", "Mirror", "arriving", "kept_in", "wanted", "whole"]
+__all__ = ["Mirror", "MirroredChannel", "entries_to_serve", "reaching", "reduced_channel", "whole_channel"]
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.paths.hop_graph import newest_first
+from everpath.paths.resolver_hops import newest_first
 from everpath.resolvers import ResolverName
 from everpath.upgrade_paths.hops import PathEnd, last_entries
 from everpath.versions import Version
 
-Hops = Mapping[str, str | None]
-
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What is kept of one channel, newest first.
+class MirroredChannel:
+    """The entries of one channel that a mirror keeps, newest first.
 
-    `goals` are where everybody served ends, as `arrivals` has it: none if nothing can be judged, because the
-    policy brings nobody there or fails; then all is kept. `served` are those who have a road, kept themselves
-    or not; `cut_off` have none even in the whole channel. `needed_by` says of a kept entry who would lose the
-    road without it, where that is not everybody. `offered` are entries that the whole channel skips and the
-    mirror would offer.
+    `goals`: where the paths of all `served` versions end. It is empty if the resolver fails or no path stays
+    at a goal; then the whole channel is kept. `served`: versions that reach a goal, kept or not. `cut_off`:
+    versions that reach none even in the whole channel. `needed_by`: for a kept entry the versions that would
+    be cut off without it, unless these are all. `offered`: entries that the whole channel skips and the
+    mirror does not.
     """
 
     channel: str
@@ -43,10 +41,10 @@ class Kept:
 
 
 class Mirror(NamedTuple):
-    """What is kept of some channels of a package. No mirror has fewer than `at_least` bundles."""
+    """A mirror of some channels of a package. No mirror has fewer than `at_least` bundles."""
 
-    policy: ResolverName
-    channels: tuple[Kept, ...]
+    resolver: ResolverName
+    channels: tuple[MirroredChannel, ...]
     bundles: tuple[str, ...]
     total: int
     at_least: int
@@ -56,26 +54,26 @@ class Mirror(NamedTuple):
         return len(self.bundles) == self.at_least
 
 
-def whole(graph: ChannelGraph, cut_off: Collection[str]) -> Kept:
-    """All of a channel: who knows what its users need while OLM takes them nowhere?"""
+def whole_channel(graph: ChannelGraph, cut_off: Collection[str]) -> MirroredChannel:
+    """Keep all entries, because the resolver does not show which of them are needed."""
     entries = newest_first(graph.entries, graph.versions)
-    lost = newest_first(cut_off, graph.versions)
-    return Kept(graph.name, (), len(entries), entries=tuple(entries), cut_off=tuple(lost))
+    unserved = newest_first(cut_off, graph.versions)
+    return MirroredChannel(graph.name, (), len(entries), entries=tuple(entries), cut_off=tuple(unserved))
 
 
-def kept_in(graph: ChannelGraph, kept: Collection[str]) -> ChannelGraph:
-    """The channel with nothing but some of its entries."""
-    entries = tuple(entry for entry in graph.channel.entries if entry.name in kept)
+def reduced_channel(graph: ChannelGraph, names: Collection[str]) -> ChannelGraph:
+    """Return the channel with only some of its entries."""
+    entries = tuple(entry for entry in graph.channel.entries if entry.name in names)
     return ChannelGraph(graph.channel._replace(entries=entries), graph.package)
 
 
-def arriving(hops: Hops, goals: Collection[str]) -> set[str]:
-    """Who comes to one of the goals by following these hops, and stays there."""
+def reaching(hops: Mapping[str, str | None], goals: Collection[str]) -> set[str]:
+    """Return the versions whose upgrade paths end at one of the goals."""
     ends = last_entries(hops, None, hops)
     return {name for name, (stop, end) in ends.items() if end is not PathEnd.LOOP and stop in goals}
 
 
-def wanted(graph: ChannelGraph, since: Version | None) -> set[str]:
-    """Whom a mirror has to serve: all, or those from a version on. Who has no version may be on any."""
+def entries_to_serve(graph: ChannelGraph, since: Version | None) -> set[str]:
+    """Return the entries from a version on, and those without a version; all if `since` is None."""
     versions = graph.versions
     return {n for n in graph.entries if since is None or n not in versions or versions[n] >= since}

@@ -1,158 +1,167 @@
-"""The smallest mirror for OLM v0: the shortest run of each channel's chain that serves everybody.
+"""The smallest mirror for OLM v0: the shortest section of the replaces chain that serves all versions.
 
-OLM v0 wants the entries of a channel to be one chain of replaces: an entry whose replacer is missing is a
-second head, and then nothing is resolved at all. So those that can be chosen are a run of that chain from the
-head down, skipped ones included, and the run must reach down to whoever accepts the last user. Entries beside
-the chain are never chosen; one may still be needed, because it skips an entry of the run that would otherwise
-lead somebody astray.
+OLM v0 needs one chain of `replaces`. An entry whose replacer is missing is a second head, and the channel is
+not resolved. So the entries that can be installed are a section of the chain from the head down, including
+skipped ones, long enough to contain an entry that accepts each version. Entries outside of the chain are
+never installed. One may still be needed because it skips an entry of the section that leads to a dead end.
 """
 
 from __future__ import annotations
 
 __all__ = ["MOST_TRIALS", "mirror_v0"]
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from typing import Final, NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.paths.hop_graph import hops_of, newest_first
-from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
+from everpath.paths.mirror import (
+    Mirror,
+    MirroredChannel,
+    entries_to_serve,
+    reaching,
+    reduced_channel,
+    whole_channel,
+)
+from everpath.paths.resolver_hops import newest_first, next_hops
 from everpath.resolvers import olm_v0
 from everpath.upgrade_paths.next_hops import next_hops_v0
 from everpath.versions import Version
 
-#: Mirrors with entries beside the chain that are tried before the search settles for what it has.
+#: Candidates with entries outside of the chain that are tried before the search settles for a larger mirror.
 MOST_TRIALS: Final = 500
 
 
-class _Found(NamedTuple):
-    """What is kept of a channel, what no mirror can do without, and how many entries none has fewer than."""
+class _Result(NamedTuple):
+    """The mirrored channel, the entries that every mirror needs, and the smallest possible size."""
 
-    kept: Kept
-    indispensable: frozenset[str] = frozenset()
+    channel: MirroredChannel
+    required: frozenset[str] = frozenset()
     at_least: int = 0
 
 
 def mirror_v0(graphs: Sequence[ChannelGraph], since: Version | None = None) -> Mirror:
-    """The smallest mirror of some channels, for everybody or for those from a version on.
+    """Return the smallest mirror of some channels, for all versions or those from `since` on.
 
-    Cost: one simulation a channel where the run that accepts everybody also serves everybody, as it nearly
-    always does.
+    Cost: usually one resolution of each channel, for the first section that has an entry for each version.
     """
-    found = [_channel(graph, since) for graph in graphs]
+    results = [_mirror_channel(graph, since) for graph in graphs]
     versions = {name: version for graph in graphs for name, version in graph.versions.items()}
-    bundles = newest_first({name for each in found for name in each.kept.entries}, versions)
-    indispensable = {name for each in found for name in each.indispensable}
-    at_least = max([len(indispensable), *(each.at_least for each in found)], default=0)
+    bundles = newest_first({name for each in results for name in each.channel.entries}, versions)
+    required = {name for each in results for name in each.required}
+    at_least = max([len(required), *(each.at_least for each in results)], default=0)
     total = len({name for graph in graphs for name in graph.entries})
-    return Mirror("v0", tuple(each.kept for each in found), tuple(bundles), total, at_least)
+    return Mirror("v0", tuple(each.channel for each in results), tuple(bundles), total, at_least)
 
 
-def _channel(graph: ChannelGraph, since: Version | None) -> _Found:
-    goal, total = graph.head, len(graph.entries)
+def _mirror_channel(graph: ChannelGraph, since: Version | None) -> _Result:
+    goal, wanted = graph.head, entries_to_serve(graph, since)
     if goal is None or next_hops_v0(graph).failures or goal in olm_v0.uninstallable(graph):
-        return _Found(whole(graph, wanted(graph, since)), frozenset(graph.entries))
-    search = _Search(graph, goal, since)
+        return _Result(whole_channel(graph, wanted), frozenset(graph.entries))
+    search = _ChainSearch(graph, goal, since)
     names, at_least = search.smallest()
-    ordered = set(olm_v0.sort_channel(graph).chain)
-    offered = [name for name in olm_v0.sort_channel(kept_in(graph, names)).chain if name not in ordered]
-    kept = Kept(
+    in_order = set(olm_v0.sort_channel(graph).chain)
+    offered = [n for n in olm_v0.sort_channel(reduced_channel(graph, names)).chain if n not in in_order]
+    channel = MirroredChannel(
         graph.name,
         (goal,),
-        total,
+        len(graph.entries),
         entries=_newest(graph, names),
         served=_newest(graph, search.served),
-        cut_off=_newest(graph, wanted(graph, since) - search.served),
-        needed_by={name: _newest(graph, search.missed(names - {name})) for name in search.removable(names)},
+        cut_off=_newest(graph, wanted - search.served),
+        needed_by={
+            name: _newest(graph, search.cut_off_by(names - {name})) for name in search.removable(names)
+        },
         offered=tuple(offered),
     )
-    return _Found(kept, search.indispensable, at_least)
+    return _Result(channel, search.required, at_least)
 
 
 def _newest(graph: ChannelGraph, names: Collection[str]) -> tuple[str, ...]:
     return tuple(newest_first(names, graph.versions))
 
 
-class _Search:
-    """The search for the shortest run of a chain, and for what must be kept beside it."""
+class _ChainSearch:
+    """Search for the shortest section of the chain, and for the entries outside of it that are needed."""
 
     def __init__(self, graph: ChannelGraph, goal: str, since: Version | None) -> None:
         self._graph, self._goal = graph, goal
-        self._everyone = {name: graph.versions.get(name) for name in graph.entries}
-        self.served = arriving(hops_of(graph, "v0", self._everyone), (goal,)) & wanted(graph, since)
-        self._line = tuple(_line(graph, goal))
-        self._least = self._reach()
+        self._installed = {name: graph.versions.get(name) for name in graph.entries}
+        hops = next_hops(graph, "v0", self._installed)
+        self.served = reaching(hops, (goal,)) & entries_to_serve(graph, since)
+        self._chain = tuple(_replaces_chain(graph, goal))
+        self._least = self._shortest_accepting_section()
 
     @property
-    def indispensable(self) -> frozenset[str]:
-        """The run without which somebody is accepted by no one that can be chosen."""
-        return frozenset(self._line[: self._least])
+    def required(self) -> frozenset[str]:
+        """The section without which no installable entry accepts some version."""
+        return frozenset(self._chain[: self._least])
 
-    def missed(self, kept: Collection[str]) -> set[str]:
-        """Who has no road any more when only these are kept."""
-        hops = hops_of(kept_in(self._graph, kept), "v0", self._everyone)
-        return self.served - (arriving(hops, (self._goal,)) if self._goal in kept else set())
+    def cut_off_by(self, names: Collection[str]) -> set[str]:
+        """Return the served versions that no longer reach the goal if only `names` are kept."""
+        hops = next_hops(reduced_channel(self._graph, names), "v0", self._installed)
+        return self.served - (reaching(hops, (self._goal,)) if self._goal in names else set())
 
-    def removable(self, kept: frozenset[str]) -> Iterator[str]:
-        """What can be left out of a set without tearing the chain: the end of the run, and all beside it."""
-        line = frozenset(self._line)
-        run = [name for name in self._line if name in kept]
-        yield from run[1:][-1:]
-        yield from (name for name in _newest(self._graph, kept) if name not in line)
+    def removable(self, names: frozenset[str]) -> Iterator[str]:
+        """Yield the entries that can be removed without breaking the chain: its end, and all outside."""
+        chain = frozenset(self._chain)
+        section = [name for name in self._chain if name in names]
+        yield from section[1:][-1:]
+        yield from (name for name in _newest(self._graph, names) if name not in chain)
 
     def smallest(self) -> tuple[frozenset[str], int]:
-        """The smallest set, and its size; or the smallest that was found, and what none is smaller than."""
-        beside, trials = self._beside(), MOST_TRIALS
+        """Return the smallest set found, and the size that no set is smaller than."""
+        outside, trials = self._useful_outside_chain(), MOST_TRIALS
         for size in range(self._least, len(self._graph.entries) + 1):
-            for kept in self._of_size(size, beside):
-                if not self.missed(kept):
-                    return kept, size
-                trials -= len(beside) > 0
+            for names in self._candidates(size, outside):
+                if not self.cut_off_by(names):
+                    return names, size
+                trials -= len(outside) > 0
                 if trials <= 0:
-                    return self._settled(size), size
-        raise AssertionError("the whole channel serves whom it serves")
+                    return self._shortest_section(size), size
+        raise AssertionError("the whole channel serves all served versions")
 
-    def _of_size(self, size: int, beside: Sequence[str]) -> Iterator[frozenset[str]]:
-        for run in range(min(size, len(self._line)), self._least - 1, -1):
-            for others in combinations(beside, size - run):
-                yield frozenset((*self._line[:run], *others))
+    def _candidates(self, size: int, outside: Sequence[str]) -> Iterator[frozenset[str]]:
+        for length in range(min(size, len(self._chain)), self._least - 1, -1):
+            for others in combinations(outside, size - length):
+                yield frozenset((*self._chain[:length], *others))
 
-    def _settled(self, size: int) -> frozenset[str]:
-        """The shortest run with nothing beside it; where none serves everybody, the whole channel."""
-        runs = (frozenset(self._line[:run]) for run in range(size, len(self._line) + 1))
-        return next((run for run in runs if not self.missed(run)), frozenset(self._graph.entries))
+    def _shortest_section(self, size: int) -> frozenset[str]:
+        """Return the shortest section that works alone; if none does, the whole channel."""
+        sections = (frozenset(self._chain[:length]) for length in range(size, len(self._chain) + 1))
+        return next(
+            (names for names in sections if not self.cut_off_by(names)), frozenset(self._graph.entries)
+        )
 
-    def _reach(self) -> int:
-        """How long a run is at least that has somebody for everyone. O((edges + ranges) · log)."""
-        place = {name: i for i, name in enumerate(self._line)}
-        nearest = self._graph.best_successors(place)
-        others = self.served - {self._goal}
-        return max((1 + self._accepted_at(name, nearest[name], place) for name in others), default=1)
+    def _shortest_accepting_section(self) -> int:
+        """Return the length of the section that has an accepting entry for each version. O(edges · log n)."""
+        index = {name: i for i, name in enumerate(self._chain)}
+        best = self._graph.best_successors(index)
+        lengths = [1]
+        for name in self.served - {self._goal}:
+            if best[name] != name:
+                lengths.append(1 + index[best[name]])
+            else:  # the range of the entry contains itself
+                accepting = (edge.successor for edge in self._graph.successors(name))
+                lengths.append(1 + min(index[by] for by in accepting if by in index and by != name))
+        return max(lengths)
 
-    def _accepted_at(self, name: str, nearest: str, place: Mapping[str, int]) -> int:
-        """The place of the first on the chain that accepts an entry and is another one."""
-        if nearest != name:
-            return place[nearest]
-        accepting = (edge.successor for edge in self._graph.successors(name))
-        return min(place[by] for by in accepting if by in place and by != name)
-
-    def _beside(self) -> tuple[str, ...]:
-        """Entries off the chain that skip one of it, and those that keep such a one from being a head."""
-        graph, line = self._graph, frozenset(self._line)
-        useful = {name for name, skips in graph.skips.items() if name not in line and skips & line}
+    def _useful_outside_chain(self) -> tuple[str, ...]:
+        """Return entries outside of the chain that skip one of it, and those that replace or skip these."""
+        graph, chain = self._graph, frozenset(self._chain)
+        useful = {name for name, skips in graph.skips.items() if name not in chain and skips & chain}
         waiting = list(useful)
         while waiting:
             name = waiting.pop()
             for above in (*graph.replacers.get(name, ()), *graph.skippers.get(name, ())):
-                if above not in line and above not in useful:
+                if above not in chain and above not in useful:
                     useful.add(above)
                     waiting.append(above)
         return _newest(graph, useful)
 
 
-def _line(graph: ChannelGraph, head: str) -> Iterator[str]:
-    """The chain of replaces below the head, skipped entries included. OLM has found no circle in it."""
+def _replaces_chain(graph: ChannelGraph, head: str) -> Iterator[str]:
+    """Yield the head and what it replaces, including skipped entries. There is no cycle: v0 resolves it."""
     name: str | None = head
     while name is not None and name in graph.entries:
         yield name

@@ -1,11 +1,12 @@
-"""The smallest mirror for OLM v1: for everyone somebody who accepts them and ranks before them.
+"""The smallest mirror for OLM v1: for each version a kept entry that accepts it and ranks higher.
 
-OLM v1 knows no chain. Nobody is led astray by what is missing, and whoever can go up in the ranking does, so
-that a mirror serves everybody if it has one of those who accept each of them: the search for a smallest set
-that meets one of each group (`cover`).
+OLM v1 needs no chain of `replaces`, and a missing entry changes no other hop for the worse: a version always
+goes to the highest entry that accepts it. So a mirror serves all versions if it contains one of the accepting
+entries of each: a minimum hitting set (`set_cover`).
 
-Whoever runs what is not kept is also taken over by another bundle of that version, which needs no edge. Which
-of several equal ones OLM v1 takes is chance: all that are kept lead on, so that nobody is lost by any choice.
+A version that is not kept can also be replaced by another bundle of the same version, without an edge. Which
+of several bundles with the same version OLM v1 installs is not defined. All that are kept lead on to a goal,
+so any choice works.
 """
 
 from __future__ import annotations
@@ -15,114 +16,131 @@ __all__ = ["mirror_v1"]
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from everpath.graph import ChannelGraph
-from everpath.paths.hop_graph import arrivals_v1, hops_of, newest_first
-from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
+from everpath.paths.mirror import (
+    Mirror,
+    MirroredChannel,
+    entries_to_serve,
+    reaching,
+    reduced_channel,
+    whole_channel,
+)
+from everpath.paths.resolver_hops import arrivals_v1, newest_first, next_hops
 from everpath.paths.set_cover import smallest_cover
 from everpath.resolvers import olm_v1
 from everpath.versions import Version
 
 
 def mirror_v1(graphs: Sequence[ChannelGraph], since: Version | None = None) -> Mirror:
-    """The smallest mirror of some channels, for everybody or for those from a version on.
+    """Return the smallest mirror of some channels, for all versions or those from `since` on.
 
-    Served are all who can come to where one arrives by going up in the ranking; what is kept must be able to
-    as well. Cost: the named edges and ranges, entries² bits, and the search of `smallest_cover`.
+    Served are all versions that can reach an arrival by ascending in the ranking; kept entries must be able
+    to as well. Cost: the named edges and ranges, entries² bits, and the search of `smallest_cover`.
     """
     versions = {name: version for graph in graphs for name, version in graph.versions.items()}
     names = newest_first({name for graph in graphs for name in graph.entries}, versions)
     bits = {name: 1 << i for i, name in enumerate(names)}
-    climbs = [_Climb(graph, bits, since) for graph in graphs]
-    demands = (demand for climb in climbs for demand in climb.demands())
-    cover = smallest_cover(demands, _implied(climbs, bits))
-    channels = tuple(climb.judged(cover.members) for climb in climbs)
-    uncut = {name for kept in channels if not kept.goals for name in kept.entries}
-    kept = tuple(name for name in names if cover.members & bits[name] or name in uncut)
-    return Mirror("v1", channels, kept, len(names), max(cover.at_least, len(uncut)))
+    searches = [_ChannelSearch(graph, bits, since) for graph in graphs]
+    implied: dict[int, list[int]] = {}
+    for search in searches:
+        for name, accepting in search.implied_sets():
+            implied.setdefault(bits[name], []).append(accepting)
+    required = (each for search in searches for each in search.required_sets())
+    cover = smallest_cover(required, implied)
+    channels = tuple(search.mirrored(cover.members) for search in searches)
+    unreduced = {name for channel in channels if not channel.goals for name in channel.entries}
+    kept = tuple(name for name in names if cover.members & bits[name] or name in unreduced)
+    return Mirror("v1", channels, kept, len(names), max(cover.at_least, len(unreduced)))
 
 
-class _Climb:
-    """One channel as OLM v1 sees it: who can be brought to where one arrives, and by whom."""
+class _ChannelSearch:
+    """One channel under OLM v1: the versions that can reach an arrival, and the entries that accept them.
+
+    Sets of entries are integers; each entry has one bit.
+    """
 
     def __init__(self, graph: ChannelGraph, bits: Mapping[str, int], since: Version | None) -> None:
         self._graph, self._bits = graph, bits
         self._goals = arrivals_v1(graph)
-        self._wanted = wanted(graph, since)
-        self._equals = _equals(graph, bits)
-        self._climbing = 0
-        #: For everyone who can be brought there: those who do the next hop of it.
-        self._accepting = dict(self._accepted())
+        self._wanted = entries_to_serve(graph, since)
+        self._equals = _equal_standings(graph, bits)
+        #: Entries with a bundle that can reach a goal.
+        self._ascending = 0
+        #: For each version that can reach a goal: the entries of which one must be the next hop.
+        self._accepting = dict(self._find_accepting())
 
-    def _accepted(self) -> Iterator[tuple[str, int]]:
-        """From the first of the ranking down, so that only those are asked who rank before and climb."""
-        standings, covering = olm_v1.sort_keys(self._graph), self._covering()
+    def _find_accepting(self) -> Iterator[tuple[str, int]]:
+        """Go down the ranking, so that the higher entries that can reach a goal are known."""
+        standings, covering = olm_v1.sort_keys(self._graph), self._covering_entries()
         unranked = (name for name in self._graph.entries if name not in standings)
         for name in (*standings, *unranked):
             named = (edge.successor for edge in self._graph.named_edges(name))
-            accepting = _mask(self._bits, set(named)) | covering.get(name, 0)
+            accepting = _bit_set(self._bits, set(named)) | covering.get(name, 0)
             if name in standings and not standings[name][0]:
-                # Another of that version that is not deprecated is taken without an edge.
+                # A bundle of the same version that is not deprecated is installed without an edge.
                 accepting |= self._equals.get((True, *standings[name][1:]), 0)
-            accepting &= self._climbing
+            accepting &= self._ascending
             if accepting or name in self._goals:
-                self._climbing |= self._bits[name] if name in standings else 0
+                self._ascending |= self._bits[name] if name in standings else 0
                 yield name, accepting
 
-    def _covering(self) -> Mapping[str, int]:
-        """For every entry those whose range has its version: a sweep over the versions."""
-        turns: dict[int, int] = {}
-        for name, span in self._graph.ranges.items():
-            for turn in (
-                turn for run in span.intervals.index_ranges(self._graph.sorted_versions) for turn in run
-            ):
-                turns[turn] = turns.get(turn, 0) ^ self._bits[name]
-        found, running = {}, 0
+    def _covering_entries(self) -> Mapping[str, int]:
+        """Return for each version the entries whose range contains it, by a sweep over sorted versions."""
+        toggles: dict[int, int] = {}
+        for name, skip_range in self._graph.ranges.items():
+            for run in skip_range.intervals.index_ranges(self._graph.sorted_versions):
+                for position in run:
+                    toggles[position] = toggles.get(position, 0) ^ self._bits[name]
+        found, current = {}, 0
         for position, name in enumerate(self._graph.by_version):
-            running ^= turns.get(position, 0)
-            found[name] = running
+            current ^= toggles.get(position, 0)
+            found[name] = current
         return found
 
     @property
     def _served(self) -> set[str]:
         return self._wanted & self._accepting.keys()
 
-    def demands(self) -> Iterator[int]:
-        """For everyone served those of whom one must be kept, and of every goal it or an equal one."""
+    def required_sets(self) -> Iterator[int]:
+        """Yield for each served version, and for each goal, the entries of which one must be kept."""
         for name in self._served.union(self._goals):
-            yield self._serving(name)
+            yield self._entries_serving(name)
 
-    def _serving(self, name: str) -> int:
-        """Who brings somebody on that is not kept, or is kept in the place of a goal."""
+    def _entries_serving(self, name: str) -> int:
+        """Return the entries that a version which is not kept is upgraded to; for a goal, its equals."""
         standing = olm_v1.sort_keys(self._graph).get(name)
-        equal = self._equals.get(standing, 0) & self._climbing if standing is not None else 0
+        equal = self._equals.get(standing, 0) & self._ascending if standing is not None else 0
         if name in self._goals:
-            return equal & _mask(self._bits, self._goals)
+            return equal & _bit_set(self._bits, self._goals)
         return self._accepting[name] | equal & ~self._bits[name]
 
-    def implied(self) -> Iterator[tuple[str, int]]:
-        """Of whom one must be kept beside an entry, if that is kept."""
+    def implied_sets(self) -> Iterator[tuple[str, int]]:
+        """Yield for each entry the entries of which one must be kept if it is kept itself."""
         for name, accepting in self._accepting.items():
             if name not in self._goals:
                 yield name, accepting
 
-    def judged(self, members: int) -> Kept:
-        """What is kept, if OLM v1 itself then brings there whom it should; else the whole channel."""
-        kept = self._kept(members)
-        everyone = {name: self._graph.versions.get(name) for name in self._graph.entries}
-        hops = hops_of(kept_in(self._graph, kept.entries), "v1", everyone)
-        if self._goals and arriving(hops, self._goals).issuperset(kept.served):
-            return kept
-        return whole(self._graph, self._wanted)
+    def mirrored(self, members: int) -> MirroredChannel:
+        """Return the reduced channel if the resolver confirms that it works, else the whole channel."""
+        channel = self._reduced(members)
+        installed = {name: self._graph.versions.get(name) for name in self._graph.entries}
+        hops = next_hops(reduced_channel(self._graph, channel.entries), "v1", installed)
+        if self._goals and reaching(hops, self._goals).issuperset(channel.served):
+            return channel
+        return whole_channel(self._graph, self._wanted)
 
-    def _kept(self, members: int) -> Kept:
-        versions, here = self._graph.versions, members & self._climbing
-        entries = [name for name in self._accepting if self._bits[name] & here]
-        alone: dict[int, list[str]] = {}
+    def _reduced(self, members: int) -> MirroredChannel:
+        versions, kept = self._graph.versions, members & self._ascending
+        entries = [name for name in self._accepting if self._bits[name] & kept]
+        served_alone: dict[int, list[str]] = {}
         for name in newest_first(self._served.union(entries), versions):
-            by = (self._accepting[name] if self._bits[name] & here else self._serving(name)) & here
+            is_kept = self._bits[name] & kept
+            by = (self._accepting[name] if is_kept else self._entries_serving(name)) & kept
             if by.bit_count() == 1:
-                alone.setdefault(by, []).append(name)
-        needed_by = {name: tuple(alone[bit]) for name in entries if (bit := self._bits[name]) in alone}
-        return Kept(
+                served_alone.setdefault(by, []).append(name)
+        needed_by = {
+            name: tuple(served_alone[bit]) for name in entries if (bit := self._bits[name]) in served_alone
+        }
+        return MirroredChannel(
             self._graph.name,
             self._goals,
             len(self._graph.entries),
@@ -133,16 +151,8 @@ class _Climb:
         )
 
 
-def _implied(climbs: Iterable[_Climb], bits: Mapping[str, int]) -> Mapping[int, Sequence[int]]:
-    found: dict[int, list[int]] = {}
-    for climb in climbs:
-        for name, accepting in climb.implied():
-            found.setdefault(bits[name], []).append(accepting)
-    return found
-
-
-def _equals(graph: ChannelGraph, bits: Mapping[str, int]) -> Mapping[tuple[bool, bool, object], int]:
-    """Those of equal standing, of whom OLM v1 takes any; what it cannot read is equal to nothing."""
+def _equal_standings(graph: ChannelGraph, bits: Mapping[str, int]) -> Mapping[tuple[bool, bool, object], int]:
+    """Group entries between which OLM v1 does not distinguish; an invalid version is equal to nothing."""
     found: dict[tuple[bool, bool, object], int] = {}
     for name, standing in olm_v1.sort_keys(graph).items():
         if standing[1]:
@@ -150,5 +160,5 @@ def _equals(graph: ChannelGraph, bits: Mapping[str, int]) -> Mapping[tuple[bool,
     return found
 
 
-def _mask(bits: Mapping[str, int], names: Iterable[str]) -> int:
+def _bit_set(bits: Mapping[str, int], names: Iterable[str]) -> int:
     return sum(bits[name] for name in names)

@@ -1,167 +1,114 @@
-"""Answers for a whole network at once, without a look at every hop of a range."""
+"""Shortest paths and reachability in a hop graph, without visiting every hop of a range."""
 
 from __future__ import annotations
 
-__all__ = ["Way", "comers", "nearest", "onward", "swept"]
+__all__ = ["Distance", "distances", "hops_onto", "reachable_from", "shortest_path"]
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from everpath.paths.hop_graph import Network
+from everpath.paths.hop_graph import HopGraph
 
 
-def nearest(
-    network: Network, goals: Collection[str], without: Collection[str] = frozenset()
-) -> Mapping[str, tuple[int, str]]:
-    """For every entry that has a road to a goal: its hops, and the newest that is next on a shortest one.
+class Distance(NamedTuple):
+    """Number of hops to the nearest goal, and the next entry on that path (the goal itself at a goal)."""
 
-    Back from the goals, one hop after the other. O((entries + named edges) · log): who has a road is struck
-    from the list, and what is left of a range is found without passing over the others again.
+    hops: int
+    next: str
+
+
+def distances(
+    hop_graph: HopGraph, goals: Collection[str], without: Collection[str] = frozenset()
+) -> Mapping[str, Distance]:
+    """Return the distance of every version from which a goal can be reached.
+
+    Of several next entries the newest is chosen. Entries in `without` are not passed. The search goes back
+    from the goals, one hop at a time, and visits each version of a range once: O((entries + named edges) ·
+    log n).
     """
-    found = {goal: (0, goal) for goal in goals}
-    waiting = _Waiting(network, {*goals, *without})
+    found = {goal: Distance(0, goal) for goal in goals}
+    unvisited = _Unvisited(hop_graph, {*goals, *without})
     layer, hops = list(goals), 0
     while layer:
         hops += 1
         reached = []
-        for end in sorted(layer, key=network.place.__getitem__):
-            for start in waiting.leave_for(end):
-                found[start] = (hops, end)
+        for end in sorted(layer, key=hop_graph.rank.__getitem__):
+            for start in unvisited.visit_predecessors(end):
+                found[start] = Distance(hops, end)
                 reached.append(start)
         layer = reached
     return found
 
 
-def comers(network: Network, ends: Collection[str]) -> Mapping[str, str]:
-    """Who comes to one of these in one hop, and to which: the first that accepts them. The same cost."""
+def shortest_path(
+    hop_graph: HopGraph, start: str, goals: Collection[str], without: Collection[str] = frozenset()
+) -> tuple[str, ...] | None:
+    """Return a shortest path to one of the goals that avoids `without`; of several, by newer entries."""
+    found = distances(hop_graph, goals, without)
+    if start not in found or start in without:
+        return None
+    path = [start]
+    while path[-1] not in goals:
+        path.append(found[path[-1]].next)
+    return tuple(path)
+
+
+def hops_onto(hop_graph: HopGraph, ends: Collection[str]) -> Mapping[str, str]:
+    """Return the versions with a hop to one of `ends`, each with the end. Cost as `distances`."""
     found: dict[str, str] = {}
-    waiting = _Waiting(network, ())
+    unvisited = _Unvisited(hop_graph, ())
     for end in ends:
-        for start in waiting.leave_for(end):
-            # A range may hold its own entry, which hides it from the others.
-            other = end if start != end else next((e for e in network.ahead(start) if e in ends), None)
+        for start in unvisited.visit_predecessors(end):
+            # A range may contain its own entry, which is then visited although it is no hop.
+            other = end if start != end else next((e for e in hop_graph.successors(start) if e in ends), None)
             if other is not None:
                 found[start] = other
     return found
 
 
-def onward(network: Network, starts: Iterable[str]) -> Collection[str]:
-    """Whatever one comes to from some starts, themselves included. Cost: the hops from there."""
-    met = set(starts)
-    waiting = list(met)
+def reachable_from(hop_graph: HopGraph, starts: Iterable[str]) -> Collection[str]:
+    """Return all versions that can be reached from `starts`, including these. Cost: the hops from there."""
+    reached = set(starts)
+    waiting = list(reached)
     while waiting:
-        new = [name for name in network.ahead(waiting.pop()) if name not in met]
-        met.update(new)
+        new = [name for name in hop_graph.successors(waiting.pop()) if name not in reached]
+        reached.update(new)
         waiting += new
-    return met
+    return reached
 
 
-class _Waiting:
-    """The entries that have no road yet."""
+class _Unvisited:
+    """The versions that a search has not visited; visited runs are skipped by union-find."""
 
-    def __init__(self, network: Network, gone: Collection[str]) -> None:
-        self._network = network
-        self._gone = set(gone)
-        self._next = list(range(len(network.by_version) + 1))
+    def __init__(self, hop_graph: HopGraph, visited: Collection[str]) -> None:
+        self._hop_graph = hop_graph
+        self._visited = set(visited)
+        self._next = list(range(len(hop_graph.by_version) + 1))
 
-    def leave_for(self, end: str) -> Iterator[str]:
-        """Those who can go to an entry; they are struck from the list."""
-        arrival = self._network.arrivals.get(end)
-        if arrival is None:
+    def visit_predecessors(self, end: str) -> Iterator[str]:
+        """Yield the unvisited versions with a hop to `end`, and mark them as visited."""
+        predecessors = self._hop_graph.predecessors.get(end)
+        if predecessors is None:
             return
-        for start in arrival.named:
-            yield from self._strike(start)
-        for low, high in arrival.runs:
-            position = self._first(low)
+        for start in predecessors.named:
+            yield from self._visit(start)
+        for low, high in predecessors.runs:
+            position = self._first_unvisited(low)
             while position < high:
                 self._next[position] = position + 1
-                yield from self._strike(self._network.by_version[position])
-                position = self._first(position)
+                yield from self._visit(self._hop_graph.by_version[position])
+                position = self._first_unvisited(position)
 
-    def _strike(self, name: str) -> Iterator[str]:
-        if name not in self._gone:
-            self._gone.add(name)
+    def _visit(self, name: str) -> Iterator[str]:
+        if name not in self._visited:
+            self._visited.add(name)
             yield name
 
-    def _first(self, position: int) -> int:
-        """The first position from this one on that no range has asked about."""
-        trail = []
+    def _first_unvisited(self, position: int) -> int:
+        passed = []
         while self._next[position] != position:
-            trail.append(position)
+            passed.append(position)
             position = self._next[position]
-        for passed in trail:
-            self._next[passed] = position
+        for each in passed:
+            self._next[each] = position
         return position
-
-
-#: A way to go on, the longest first, of equal ones the newest: minus the hops, the place, the name.
-_Claim = tuple[int, int, str]
-
-
-class Way(NamedTuple):
-    """How many roads an entry has, the hops of a longest one, and its next entry (none at the goal)."""
-
-    roads: int
-    longest: int
-    next: tuple[str, ...]
-
-
-def swept(network: Network, goal: str, reaching: Collection[str]) -> Mapping[str, Way]:
-    """The roads of all who reach the goal, where every hop goes up. O((entries + named edges) · log).
-
-    From the newest down: whoever is done tells those that can come to it, all of a range at once.
-    """
-    found: dict[str, Way] = {}
-    board = _Board(network)
-    for name in network.place:
-        if name in reaching:
-            found[name] = way = Way(1, 0, ()) if name == goal else board.heard(name)
-            board.tell(name, way)
-    return found
-
-
-class _Board:
-    """What those who are done have told. What is told to a run stands at log n nodes of a tree above it."""
-
-    def __init__(self, network: Network) -> None:
-        self._network = network
-        self._size = len(network.by_version)
-        self._roads = [0] * (2 * self._size)
-        self._claims: list[_Claim | None] = [None] * (2 * self._size)
-        self._named: dict[str, list[tuple[int, _Claim]]] = {}
-
-    def tell(self, name: str, way: Way) -> None:
-        """Let everybody who can come to an entry know of its roads."""
-        claim = (-way.longest - 1, self._network.place[name], name)
-        arrival = self._network.arrivals.get(name)
-        if arrival is not None:
-            for start in arrival.named:
-                self._named.setdefault(start, []).append((way.roads, claim))
-            for node in (node for low, high in arrival.runs for node in self._above(low, high)):
-                self._roads[node] += way.roads
-                self._claims[node] = min(self._claims[node] or claim, claim)
-
-    def _above(self, low: int, high: int) -> Iterator[int]:
-        """The fewest nodes of the tree that have these positions below them and no others."""
-        low, high = low + self._size, high + self._size
-        while low < high:
-            if low & 1:
-                yield low
-                low += 1
-            if high & 1:
-                high -= 1
-                yield high
-            low, high = low // 2, high // 2
-
-    def heard(self, name: str) -> Way:
-        """What all whom an entry can go to have told it. There must be one."""
-        told = self._named.get(name, [])
-        roads, claims = sum(count for count, _ in told), [claim for _, claim in told]
-        node = self._network.position.get(name, -self._size) + self._size
-        while node:
-            roads += self._roads[node]
-            if (claim := self._claims[node]) is not None:
-                claims.append(claim)
-            node //= 2
-        longest, _, following = min(claims)
-        return Way(roads, -longest, (following,))

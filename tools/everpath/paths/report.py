@@ -1,202 +1,246 @@
-"""The answer to one question about a package: its roads, what became of the demands, and the mirrors."""
+"""The answer to one query about a package: its upgrade paths, its constraints, or its mirrors."""
 
 from __future__ import annotations
 
-__all__ = ["Question", "Roadbook", "Survey", "Verdict", "roadbook"]
+__all__ = ["ConstraintResult", "ConstraintState", "GoalPaths", "PathsQuery", "PathsReport", "report_paths"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.paths.bundle_selector import Subject
-from everpath.paths.constraints import Demand, DemandKind, Offence, must_pass, never
-from everpath.paths.hop_graph import Network, Policy, goals, network
+from everpath.model import OpmError
+from everpath.paths.bundle_selector import SelectedBundles
+from everpath.paths.constraints import (
+    Constraint,
+    ConstraintKind,
+    ConstraintViolation,
+    check_must_pass,
+    check_never,
+)
+from everpath.paths.hop_graph import HopGraph, PathResolver, build_hop_graph
 from everpath.paths.mirror import Mirror
 from everpath.paths.mirror_v0 import mirror_v0
 from everpath.paths.mirror_v1 import mirror_v1
-from everpath.paths.outside_versions import in_ranges, named
-from everpath.paths.path_counts import Road, Tally, first_roads, longest_road, loops, tallies
-from everpath.paths.reachability import onward
-from everpath.resolvers.resolution import FailureKind, InstalledBundle, ResolutionFailure
-from everpath.rules.opm_errors import Refusal, opm_errors
+from everpath.paths.outside_versions import named_versions, versions_in_ranges
+from everpath.paths.path_counts import PathCount, longest_path, loops, path_counts, paths_by_length
+from everpath.paths.reachability import reachable_from
+from everpath.paths.resolver_hops import goals
+from everpath.resolvers import olm_v1
+from everpath.resolvers.resolution import FailureKind, InstalledBundle
+from everpath.rules.opm_errors import opm_errors
+from everpath.upgrade_paths.goals import path_goals
 from everpath.versions import Version
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of some channels of a package.
+class PathsQuery:
+    """A query about some channels of a package.
 
-    `across`: roads may switch between the channels; else each is looked at alone. `start` and `goal` limit
-    the roads; `limit` is how many are listed. `mirror` asks for the smallest, for those `since` a version.
+    `across`: paths may switch between the channels; otherwise each channel is examined alone. `start` and
+    `goal` restrict the paths, `limit` is the number listed. `mirror` asks for the smallest one, `since`
+    restricts the versions that it serves.
     """
 
     package: PackageGraph
     channels: tuple[ChannelGraph, ...]
-    policy: Policy = "any"
+    resolver: PathResolver = "any"
     across: bool = False
     start: InstalledBundle | None = None
-    goal: Subject | None = None
+    goal: SelectedBundles | None = None
     limit: int = 20
-    demands: tuple[Demand, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     mirror: bool = False
     since: Version | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
-    """The roads to one goal, from everybody or from `start`.
+class GoalPaths:
+    """The upgrade paths to one goal, from all versions or from `start`.
 
-    `listed` are the first roads from `start`, shortest first. `longest` is a longest one of them, or of all.
+    `listed` are the first paths from `start`, shortest first; `longest` is a longest path.
+    `is_fresh_install`: the goal is not a head, but what OLM v1 installs first; `is_withdrawn`: an entry
+    replaces or skips it.
     """
 
-    network: Network
+    hop_graph: HopGraph
     goal: str
     start: str | None
-    tallies: Mapping[str, Tally]
-    loops: tuple[Road, ...] = ()
-    listed: tuple[Road, ...] = ()
-    longest: Road = ()
+    counts: Mapping[str, PathCount]
+    loops: tuple[tuple[str, ...], ...] = ()
+    listed: tuple[tuple[str, ...], ...] = ()
+    longest: tuple[str, ...] = ()
+    is_fresh_install: bool = False
+    is_withdrawn: bool = False
 
     @property
     def channels(self) -> tuple[str, ...]:
-        return tuple(graph.name for graph in self.network.graphs)
+        return tuple(graph.name for graph in self.hop_graph.graphs)
 
 
-class Verdict(NamedTuple):
-    """What became of a demand: the roads that break it, each in the network it was found in.
+class ConstraintState(StrEnum):
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
 
-    `stuck` are those whose road the resolver does not go on with, because it fails: of them nothing is known.
+
+class ConstraintResult(NamedTuple):
+    """The paths that violate a constraint, each with the hop graph that has it.
+
+    `failing` are versions for which the resolver fails, so that their paths are unknown.
     """
 
-    demand: Demand
-    offences: tuple[tuple[Network, Offence], ...] = ()
-    stuck: tuple[str, ...] = ()
+    constraint: Constraint
+    violations: tuple[tuple[HopGraph, ConstraintViolation], ...] = ()
+    failing: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> ConstraintState:
+        if self.violations:
+            return ConstraintState.VIOLATED
+        return ConstraintState.UNKNOWN if self.failing else ConstraintState.HOLDS
 
     @property
     def holds(self) -> bool:
-        return not self.offences and not self.stuck
+        return self.state is ConstraintState.HOLDS
 
 
-class Roadbook(NamedTuple):
-    """All that was asked for, and what opm refuses of the package."""
+class PathsReport(NamedTuple):
+    """The results of a query, and what opm rejects of the package."""
 
-    question: Question
-    surveys: tuple[Survey, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
+    query: PathsQuery
+    goal_paths: tuple[GoalPaths, ...] = ()
+    constraint_results: tuple[ConstraintResult, ...] = ()
     mirrors: tuple[Mirror, ...] = ()
-    networks: tuple[Network, ...] = ()
-    refused: tuple[Refusal, ...] = ()
+    hop_graphs: tuple[HopGraph, ...] = ()
+    refused: tuple[OpmError, ...] = ()
 
 
-def roadbook(question: Question) -> Roadbook:
-    """The answer. Roads are not counted where only demands or a mirror are asked for. Cost: the edges."""
-    networks = tuple(_networks(question))
-    verdicts = tuple(_verdict(question, networks, demand) for demand in question.demands)
-    mirrors = tuple(_mirrors(question)) if question.mirror else ()
-    surveys = () if verdicts or mirrors else tuple(_surveys(question, networks))
-    return Roadbook(question, surveys, verdicts, mirrors, networks, opm_errors(question.package.package))
+def report_paths(query: PathsQuery) -> PathsReport:
+    """Answer a query. Paths are only counted if it has no constraints and no mirror. Cost: the edges."""
+    hop_graphs = _hop_graphs(query)
+    results = tuple(_check(query, hop_graphs, constraint) for constraint in query.constraints)
+    mirrors: list[Mirror] = []
+    if query.mirror and query.resolver != "v1":
+        mirrors.append(mirror_v0(query.channels, query.since))
+    if query.mirror and query.resolver != "v0":
+        mirrors.append(mirror_v1(query.channels, query.since))
+    goal_paths = () if results or mirrors else tuple(_goal_paths(query, hop_graphs))
+    refused = opm_errors(query.package.package)
+    return PathsReport(query, goal_paths, results, tuple(mirrors), hop_graphs, refused)
 
 
-def _networks(question: Question) -> Iterator[Network]:
-    """One for each channel, or one for all of them."""
-    groups = [question.channels] if question.across else [(graph,) for graph in question.channels]
-    installed = () if question.start is None else (question.start,)
-    found = [network(group, question.policy, installed) for group in groups if group]
-    goal, start = question.goal, question.start
-    found = [net for net in found if goal is None or goal.names & net.place.keys()]
-    concerned = [net for net in found if start is None or _knows(net, start.name)]
-    return iter(concerned or found)
-
-
-def _knows(net: Network, start: str) -> bool:
-    return bool(net.ahead(start)) or any(start in graph.entries for graph in net.graphs)
-
-
-def _goals(question: Question, net: Network) -> Sequence[str]:
-    if question.goal is None:
-        return tuple(dict.fromkeys(goal for graph in net.graphs for goal in goals(graph, net.policy)))
-    return sorted(question.goal.names & net.place.keys(), key=net.place.__getitem__)
-
-
-def _surveys(question: Question, networks: Sequence[Network]) -> Iterator[Survey]:
-    start = question.start.name if question.start else None
-    for net in networks:
-        for goal in _goals(question, net):
-            yield _survey(net, goal, start, question.limit)
-
-
-def _survey(net: Network, goal: str, start: str | None, limit: int) -> Survey:
-    tally = tallies(net, goal)
-    listed = tuple(islice(first_roads(net, start, goal), limit)) if start is not None else ()
-    starts = [start] if start is not None else list(net.place)
-    furthest = max((name for name in starts if name in tally), key=lambda n: tally[n].longest, default=None)
-    longest = longest_road(tally, furthest) if furthest is not None else ()
-    return Survey(net, goal, start, tally, loops(net), listed, longest)
-
-
-def _verdict(question: Question, networks: Sequence[Network], demand: Demand) -> Verdict:
-    offences: list[tuple[Network, Offence]] = []
-    stuck: dict[str, None] = {}
-    for plain in networks:
-        for net in _peopled(question, plain, demand):
-            found = [(net, offence) for offence in _offences(question, net, demand)]
-            stuck |= dict.fromkeys(_stuck(question, net))
-            if found:
-                offences += found
-                break
-    return Verdict(demand, tuple(offences), tuple(stuck))
-
-
-def _peopled(question: Question, net: Network, demand: Demand) -> Iterator[Network]:
-    """A network with all who may be on its roads: first whom an entry names, then whom a range holds.
-
-    Versions that nobody is known to have are thought of only where nobody else breaks the demand.
-    """
-    if question.start is not None:
-        yield net
-        return
-    known = named(net.graphs, net.policy)
-    yield network(net.graphs, net.policy, known) if known else net
-    version = demand.subject.version
-    more = tuple(in_ranges(net.graphs, known, () if version is None else (version,)))
-    if more:
-        yield network(net.graphs, net.policy, (*known, *more))
-
-
-def _stuck(question: Question, net: Network) -> Iterator[str]:
-    """For whom the resolver fails on the way: whoever has arrived has gone all of it."""
-    there = _goals(question, net) if net.stuck else ()
-    if question.start is not None:
-        met = onward(net, (question.start.name,))
-        return (name for name in net.stuck if name in met and name not in there)
-    found = [
-        name for name, failure in net.stuck.items() if name not in there and not _stays(net, name, failure)
+def _hop_graphs(query: PathsQuery) -> tuple[HopGraph, ...]:
+    """Return one graph for each channel, or one for all; only those with goal and start, if there are any."""
+    groups = [query.channels] if query.across else [(graph,) for graph in query.channels]
+    installed = () if query.start is None else (query.start,)
+    found = [build_hop_graph(group, query.resolver, installed) for group in groups if group]
+    goal, start = query.goal, query.start
+    found = [each for each in found if goal is None or goal.names & each.rank.keys()]
+    with_start = [
+        each
+        for each in found
+        if start is None
+        or each.successors(start.name)
+        or any(start.name in graph.entries for graph in each.graphs)
     ]
-    entries = [name for name in found if name not in net.absent]
-    # What stops a whole channel is told of its entries.
-    return iter(n for n in found if not entries or n in entries or net.stuck[n] not in net.failures.values())
+    return tuple(with_start or found)
 
 
-def _stays(net: Network, name: str, failure: ResolutionFailure) -> bool:
-    """Whether somebody who is no entry has no offer in OLM v1: it says so, and leaves what is installed."""
-    return name in net.absent and failure.kind is FailureKind.NO_BUNDLES
+def _goals(query: PathsQuery, hop_graph: HopGraph) -> Sequence[str]:
+    if query.goal is None:
+        found = (goal for graph in hop_graph.graphs for goal in goals(graph, hop_graph.resolver))
+        return tuple(dict.fromkeys(found))
+    return sorted(query.goal.names & hop_graph.rank.keys(), key=hop_graph.rank.__getitem__)
 
 
-def _offences(question: Question, net: Network, demand: Demand) -> Iterator[Offence]:
-    start = question.start.name if question.start else None
-    if demand.kind is DemandKind.MUST_PASS:
-        found = [must_pass(net, demand, goal, start) for goal in _goals(question, net)]
-    elif question.goal is None:
-        found = [never(net, demand, None, start)]
+def _goal_paths(query: PathsQuery, hop_graphs: Sequence[HopGraph]) -> Iterator[GoalPaths]:
+    start = query.start.name if query.start else None
+    for hop_graph in hop_graphs:
+        for goal in _goals(query, hop_graph):
+            counts = path_counts(hop_graph, goal)
+            listed: tuple[tuple[str, ...], ...] = ()
+            if start is not None:
+                listed = tuple(islice(paths_by_length(hop_graph, start, goal), query.limit))
+            starts = [name for name in (hop_graph.rank if start is None else [start]) if name in counts]
+            farthest = max(starts, key=lambda name: counts[name].longest, default=None)
+            longest = longest_path(counts, farthest) if farthest is not None else ()
+            fresh = _is_fresh_install(hop_graph, goal)
+            withdrawn = fresh and not any(goal in path_goals(g, "v1") for g in hop_graph.effective_graphs)
+            yield GoalPaths(
+                hop_graph, goal, start, counts, loops(hop_graph), listed, longest, fresh, withdrawn
+            )
+
+
+def _is_fresh_install(hop_graph: HopGraph, goal: str) -> bool:
+    graphs = hop_graph.effective_graphs
+    if hop_graph.resolver != "v1" or any(goal == graph.head for graph in graphs):
+        return False
+    return any(goal in olm_v1.new_installs(graph) for graph in graphs)
+
+
+def _check(query: PathsQuery, hop_graphs: Sequence[HopGraph], constraint: Constraint) -> ConstraintResult:
+    violations: list[tuple[HopGraph, ConstraintViolation]] = []
+    failing: dict[str, None] = {}
+    for plain in hop_graphs:
+        for hop_graph in _with_outside_versions(query, plain, constraint):
+            found = [(hop_graph, violation) for violation in _violations(query, hop_graph, constraint)]
+            failing |= dict.fromkeys(_failing(query, hop_graph))
+            if found:
+                violations += found
+                break
+    return ConstraintResult(constraint, tuple(violations), tuple(failing))
+
+
+def _with_outside_versions(
+    query: PathsQuery, hop_graph: HopGraph, constraint: Constraint
+) -> Iterator[HopGraph]:
+    """Yield the graph with versions that an entry names, then also with samples of versions in ranges.
+
+    The second is examined only if the first has no violation: nobody may have such a version.
+    """
+    if query.start is not None:
+        yield hop_graph
+        return
+    graphs, resolver = hop_graph.graphs, hop_graph.resolver
+    named = named_versions(graphs, resolver)
+    yield build_hop_graph(graphs, resolver, named) if named else hop_graph
+    version = constraint.subject.version
+    sampled = tuple(versions_in_ranges(graphs, named, () if version is None else (version,)))
+    if sampled:
+        yield build_hop_graph(graphs, resolver, (*named, *sampled))
+
+
+def _violations(
+    query: PathsQuery, hop_graph: HopGraph, constraint: Constraint
+) -> Iterator[ConstraintViolation]:
+    start = query.start.name if query.start else None
+    if constraint.kind is ConstraintKind.MUST_PASS:
+        found = [check_must_pass(hop_graph, constraint, goal, start) for goal in _goals(query, hop_graph)]
+    elif query.goal is None:
+        found = [check_never(hop_graph, constraint, None, start)]
     else:
-        found = [never(net, demand, goal, start) for goal in _goals(question, net)]
-    return (offence for offence in found if offence is not None)
+        found = [check_never(hop_graph, constraint, goal, start) for goal in _goals(query, hop_graph)]
+    return (violation for violation in found if violation is not None)
 
 
-def _mirrors(question: Question) -> Iterator[Mirror]:
-    if question.policy != "v1":
-        yield mirror_v0(question.channels, question.since)
-    if question.policy != "v0":
-        yield mirror_v1(question.channels, question.since)
+def _failing(query: PathsQuery, hop_graph: HopGraph) -> list[str]:
+    """Return the versions for which the resolver fails before they reach a goal."""
+    arrived = _goals(query, hop_graph) if hop_graph.failures else ()
+    if query.start is not None:
+        reached = reachable_from(hop_graph, (query.start.name,))
+        return [name for name in hop_graph.failures if name in reached and name not in arrived]
+    # OLM v1 reports an outside version without an update as an error and keeps it: its path is known.
+    found = [
+        name
+        for name, failure in hop_graph.failures.items()
+        if name not in arrived and not (name in hop_graph.outside and failure.kind is FailureKind.NO_BUNDLES)
+    ]
+    entries = {name for name in found if name not in hop_graph.outside}
+    if not entries:
+        return found
+    # A failure of the whole channel is listed for its entries, not for outside versions.
+    channel_failures = hop_graph.channel_failures.values()
+    return [n for n in found if n in entries or hop_graph.failures[n] not in channel_failures]

@@ -1,21 +1,21 @@
-"""The smallest set that meets every one of many: an exact search where it ends in time, else a good guess.
+"""Minimum hitting set by branch and bound: the fewest members of which each required set contains one.
 
-Members are the bits of an integer, as are the demands: a demand is met when the set has one of its bits.
+Sets are integers, members are their bits.
 """
 
 from __future__ import annotations
 
-__all__ = ["MOST_STEPS", "Cover", "smallest_cover"]
+__all__ = ["MOST_BRANCHES", "Cover", "smallest_cover"]
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-#: Branches of the search after which the best set found so far is taken.
-MOST_STEPS: Final = 20_000
+#: Branches after which the search stops with the best set found so far.
+MOST_BRANCHES: Final = 20_000
 
 
 class Cover(NamedTuple):
-    """A set that meets all demands, and a number that no such set is smaller than."""
+    """A hitting set, and the size that no hitting set is smaller than."""
 
     members: int
     at_least: int
@@ -26,16 +26,16 @@ class Cover(NamedTuple):
 
 
 def smallest_cover(
-    demands: Iterable[int], implied: Mapping[int, Sequence[int]], most: int = MOST_STEPS
+    required: Iterable[int], implied: Mapping[int, Sequence[int]], most: int = MOST_BRANCHES
 ) -> Cover:
-    """The smallest set, proven so within `most` branches; no demand may be empty.
+    """Return the smallest set that hits all required sets, proven within `most` branches.
 
-    `implied`: for a bit, the demands that come with it once the bit is in the set. Demands with one bit are
-    settled first. Then a branch for each bit of a shortest demand; a branch ends where the demands that share
-    no bit with one another already ask for as many members as the best set has.
+    `implied` has, for a bit, the sets that are required once the bit is a member. No set may be empty. Sets
+    with one bit are settled first. Then each bit of a smallest set is a branch. A branch ends where disjoint
+    required sets already need as many members as the best set has.
     """
     search = _Search(implied, most)
-    search.explore(0, _essential(demands), 0)
+    search.explore(0, _without_supersets(required), 0)
     if not search.is_cut:
         return Cover(search.best, search.best.bit_count())
     return Cover(search.best, search.floor)
@@ -44,91 +44,85 @@ def smallest_cover(
 class _Search:
     def __init__(self, implied: Mapping[int, Sequence[int]], most: int) -> None:
         self._implied = implied
-        self._left = most
+        self._branches_left = most
         self.best = -1
         self.floor = 0
         self.is_cut = False
 
-    def explore(self, members: int, demands: list[int], banned: int) -> None:
-        """Look for sets that contain the members, none of the banned bits, and meet the demands."""
-        settled = self._settled(members, demands, banned)
+    def explore(self, members: int, required: list[int], banned: int) -> None:
+        """Search for sets that contain the members, none of the banned bits, and hit all required sets."""
+        settled = self._settle(members, required, banned)
         if settled is None:
             return
-        members, demands = settled
-        least = members.bit_count() + _apart(demands)
+        members, required = settled
+        least = members.bit_count() + _disjoint_sets(required)
         if self.best < 0:
             self.floor = least
-            self.best = self._guessed(members, demands)
-        if not demands:
+            self.best = self._greedy(members, required)
+        if not required:
             self.best = min(self.best, members, key=lambda m: (m.bit_count(), m))
         elif least < self.best.bit_count():
-            self._branch(members, demands, banned)
+            for bit in _most_frequent_first(min(required, key=int.bit_count), required):
+                if self._branches_left <= 0:
+                    self.is_cut = True
+                    return
+                self._branches_left -= 1
+                self.explore(members | bit, [*required, *self._implied.get(bit, ())], banned)
+                banned |= bit
 
-    def _branch(self, members: int, demands: list[int], banned: int) -> None:
-        for bit in _by_use(min(demands, key=int.bit_count), demands):
-            if self._left <= 0:
-                self.is_cut = True
-                return
-            self._left -= 1
-            self.explore(members | bit, self._with(bit, demands), banned)
-            banned |= bit
-
-    def _with(self, bit: int, demands: list[int]) -> list[int]:
-        return [*demands, *self._implied.get(bit, ())]
-
-    def _settled(self, members: int, demands: list[int], banned: int) -> tuple[int, list[int]] | None:
-        """The members with what follows from them, and what is left to meet; None if that cannot be."""
+    def _settle(self, members: int, required: list[int], banned: int) -> tuple[int, list[int]] | None:
+        """Add all members that have no alternative; None if a set cannot be hit."""
         while True:
-            left = [demand & ~banned for demand in demands if not demand & members]
+            left = [each & ~banned for each in required if not each & members]
             if not all(left):
                 return None
-            singles = {demand for demand in left if demand & (demand - 1) == 0}
+            singles = {each for each in left if each & (each - 1) == 0}
             if not singles:
                 return members, left
             for single in singles:
                 members |= single
                 left += self._implied.get(single, ())
-            demands = left
+            required = left
 
-    def _guessed(self, members: int, demands: list[int]) -> int:
-        """Whatever meets most of what is left, again and again."""
-        while demands:
-            every = 0
-            for demand in demands:
-                every |= demand
-            bit = next(_by_use(every, demands))
+    def _greedy(self, members: int, required: list[int]) -> int:
+        """Add the bit that hits most sets until all are hit."""
+        while required:
+            union = 0
+            for each in required:
+                union |= each
+            bit = next(_most_frequent_first(union, required))
             members |= bit
-            demands = [demand for demand in self._with(bit, demands) if not demand & members]
+            required = [e for e in (*required, *self._implied.get(bit, ())) if not e & members]
         return members
 
 
-def _by_use(bits: int, demands: list[int]) -> Iterator[int]:
-    """Bits by how many demands have them, most first; of equal ones the lowest."""
-    each = []
+def _most_frequent_first(bits: int, required: list[int]) -> Iterator[int]:
+    """Return the bits by the number of sets that contain them; of equal ones the lowest first."""
+    found = []
     while bits:
         bit = bits & -bits
-        each.append((-sum(demand & bit != 0 for demand in demands), bit))
+        found.append((-sum(each & bit != 0 for each in required), bit))
         bits ^= bit
-    return (bit for _, bit in sorted(each))
+    return (bit for _, bit in sorted(found))
 
 
-def _apart(demands: list[int]) -> int:
-    """How many demands share no bit with one another: each needs a member of its own."""
+def _disjoint_sets(required: list[int]) -> int:
+    """Return the number of sets that share no bit; each of them needs its own member."""
     taken = number = 0
-    for demand in sorted(demands, key=int.bit_count):
-        if not demand & taken:
-            taken |= demand
+    for each in sorted(required, key=int.bit_count):
+        if not each & taken:
+            taken |= each
             number += 1
     return number
 
 
-def _essential(demands: Iterable[int]) -> list[int]:
-    """The demands without those that are met whenever another one is."""
-    singles, kept, others = 0, list[int](), list[int]()
-    for demand in sorted(set(demands), key=lambda d: (d.bit_count(), d)):
-        if demand.bit_count() == 1:
-            singles |= demand
-            kept.append(demand)
-        elif not demand & singles and not any(demand & other == other for other in others):
-            others.append(demand)
-    return kept + others
+def _without_supersets(required: Iterable[int]) -> list[int]:
+    """Return the sets that contain no other one: a superset is hit whenever its subset is."""
+    singles, single_sets, others = 0, list[int](), list[int]()
+    for each in sorted(set(required), key=lambda s: (s.bit_count(), s)):
+        if each.bit_count() == 1:
+            singles |= each
+            single_sets.append(each)
+        elif not each & singles and not any(each & other == other for other in others):
+            others.append(each)
+    return single_sets + others

@@ -1,8 +1,8 @@
-"""What somebody may have meant: of versions the nearest one, of other words the one that is spelled alike."""
+"""The bundle that a mistyped name or version was probably meant to be."""
 
 from __future__ import annotations
 
-__all__ = ["nearby", "neighbours"]
+__all__ = ["closest_match", "neighbouring_versions"]
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -11,41 +11,44 @@ from everpath.simulate import find_installed
 from everpath.versions import Version, VersionError, parse_tolerant
 
 
-def nearby(text: str, known: Mapping[str, str | None]) -> str | None:
-    """Of bundles, by name with their versions, the name or the version that a word comes nearest to.
+def closest_match(text: str, known: Mapping[str, str | None]) -> str | None:
+    """Return the name or version of a known bundle that is closest to `text`.
 
-    A name that ends with a version is compared with those that begin as it does. Cost: the names.
+    A version is compared by distance, and a name that ends with a version with names of the same prefix;
+    anything else by spelling. `known` maps names to versions. Cost: the names.
     """
-    meant = find_installed((), text)[0].version
-    version = _version(meant)
-    if version is not None and meant is not None:
-        stem = text.removesuffix(meant) if _version(text) is None else ""
-        alike = {name: its for name, its in known.items() if name.startswith(stem)}
-        if (near := _nearest(version, alike)) is not None:
-            return near if stem else alike[near]
+    wanted, prefix = _version_and_prefix(text)
+    if wanted is not None:
+        same_prefix = {name: its for name, its in known.items() if name.startswith(prefix)}
+        versions = {n: its for n, v in sorted(same_prefix.items()) if (its := _version(v)) is not None}
+        if versions:
+            nearest = min(versions, key=lambda name: _distance(versions[name], wanted))
+            return nearest if prefix else same_prefix[nearest]
     words = {*known, *(its for its in known.values() if its)}
     return next(iter(get_close_matches(text, sorted(words), n=1)), None)
 
 
-def neighbours(text: str, known: Mapping[str, str | None]) -> tuple[str, ...]:
-    """The same, but of versions the next one below and the next one above. Cost: the names, sorted."""
-    meant = find_installed((), text)[0].version
-    version = _version(meant)
-    if version is not None and meant is not None:
-        stem = text.removesuffix(meant) if _version(text) is None else ""
-        dated = {n: v for n, its in known.items() if n.startswith(stem) and (v := _version(its)) is not None}
-        below = max((n for n in dated if dated[n] <= version), key=dated.__getitem__, default=None)
-        above = min((n for n in dated if dated[n] > version), key=dated.__getitem__, default=None)
+def neighbouring_versions(text: str, known: Mapping[str, str | None]) -> tuple[str, ...]:
+    """Return the next lower and the next higher version, else the closest match. Cost: the names, sorted."""
+    wanted, prefix = _version_and_prefix(text)
+    if wanted is not None:
+        versions = {
+            n: v for n, its in known.items() if n.startswith(prefix) and (v := _version(its)) is not None
+        }
+        below = max((n for n in versions if versions[n] <= wanted), key=versions.__getitem__, default=None)
+        above = min((n for n in versions if versions[n] > wanted), key=versions.__getitem__, default=None)
         found = tuple(name for name in (below, above) if name is not None)
         if found:
-            return found if stem else tuple(str(known[name]) for name in found)
-    near = nearby(text, known)
-    return (near,) if near is not None else ()
+            return found if prefix else tuple(str(known[name]) for name in found)
+    match = closest_match(text, known)
+    return (match,) if match is not None else ()
 
 
-def _nearest(wanted: Version, known: Mapping[str, str | None]) -> str | None:
-    dated = {name: its for name, text in sorted(known.items()) if (its := _version(text)) is not None}
-    return min(dated, key=lambda name: _distance(dated[name], wanted), default=None)
+def _version_and_prefix(text: str) -> tuple[Version | None, str]:
+    """Split a name that ends with a version; the prefix of a plain version is empty."""
+    version = find_installed((), text)[0].version
+    prefix = text.removesuffix(version) if version is not None and _version(text) is None else ""
+    return _version(version), prefix
 
 
 def _distance(one: Version, other: Version) -> tuple[int, int, int, bool]:

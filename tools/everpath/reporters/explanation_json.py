@@ -9,9 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from everpath.explain import Explanation, Look, Remedy, Story
 from everpath.loaders.location import SourcePosition
-from everpath.model import Place
+from everpath.model import OpmError, Place
 from everpath.resolvers.resolution import ResolutionFailure
-from everpath.rules.opm_errors import Refusal
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1
@@ -59,13 +58,13 @@ def document(told: Told) -> Iterator[str]:
     yield "\n"
 
 
-def _refused(each: tuple[str, Refusal]) -> dict[str, str | None]:
+def _refused(each: tuple[str, OpmError]) -> dict[str, str | None]:
     catalog, refusal = each
     return {
         "catalog": catalog,
         "package": refusal.package,
         "channel": refusal.channel,
-        "words": refusal.words,
+        "words": refusal.message,
     }
 
 

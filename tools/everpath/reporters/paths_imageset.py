@@ -1,4 +1,4 @@
-"""A mirror as the list that oc-mirror reads: the operators of an ImageSetConfiguration."""
+"""A mirror as an ImageSetConfiguration of oc-mirror."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ __all__ = ["render"]
 import json
 from collections.abc import Iterator
 
-from everpath.paths.report import Roadbook
+from everpath.paths.report import PathsReport
 
 
-def render(book: Roadbook, catalog: str) -> Iterator[str]:
-    """YAML, in which every text stands as JSON writes it, so that no name can be anything else."""
-    package = book.question.package
+def render(report: PathsReport, catalog: str) -> Iterator[str]:
+    """Yield YAML. Strings are written as JSON, so that no name is read as another type."""
+    package = report.query.package
     yield "kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n  operators:\n"
-    for mirror in book.mirrors:
+    for mirror in report.mirrors:
         yield f"  - catalog: {json.dumps(catalog)}\n    packages:\n    - name: {json.dumps(package.name)}\n"
         yield "      bundles:\n" if mirror.bundles else "      bundles: []\n"
         for name in mirror.bundles:

@@ -1,40 +1,40 @@
-"""Roads, demands and mirrors as JSON (docs/schemas/paths.schema.json)."""
+"""Upgrade paths, constraints and mirrors as JSON (docs/schemas/paths.schema.json)."""
 
 from __future__ import annotations
 
 __all__ = ["VERSION", "render"]
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from everpath.graph import PackageGraph
-from everpath.paths.constraints import Offence
-from everpath.paths.hop_graph import Network
-from everpath.paths.mirror import Kept, Mirror
-from everpath.paths.path_counts import Road, Tally
-from everpath.paths.report import Roadbook, Survey, Verdict
+from everpath.paths.constraints import ConstraintViolation
+from everpath.paths.hop_graph import HopGraph
+from everpath.paths.mirror import Mirror, MirroredChannel
+from everpath.paths.path_counts import PathCount
+from everpath.paths.report import ConstraintResult, GoalPaths, PathsReport
 
-#: Raised when a field changes its meaning or goes away; new fields may come at any time.
-VERSION: Final = 1
+#: Raised when a field changes its meaning or is removed; fields may be added at any time.
+VERSION: Final = 2
 
-# Python writes no integer of more digits than 4,300.
-_MOST_ROADS: Final = 10**4000
+# Python converts no integer with more than 4,300 digits.
+_MOST_PATHS: Final = 10**4000
 
 Json = dict[str, Any]
 
 
-def render(book: Roadbook) -> Iterator[str]:
-    """One JSON object."""
-    question = book.question
-    head = {"version": VERSION, "package": question.package.name, "policy": question.policy}
+def render(report: PathsReport) -> Iterator[str]:
+    """Yield one JSON object."""
+    query = report.query
+    head = {"version": VERSION, "package": query.package.name, "policy": query.resolver}
     yield json.dumps(head, ensure_ascii=False)[:-1]
-    refused = [{"channel": each.channel, "words": each.words} for each in book.refused]
+    refused = [{"channel": each.channel, "message": each.message} for each in report.refused]
     parts: dict[str, list[Json]] = {
         **({"refused": refused} if refused else {}),
-        "surveys": [_survey(survey) for survey in book.surveys],
-        "demands": [_verdict(verdict) for verdict in book.verdicts],
-        "mirrors": [_mirror(question.package, mirror) for mirror in book.mirrors],
+        "goals": [_goal_paths(each) for each in report.goal_paths],
+        "constraints": [_constraint_result(each) for each in report.constraint_results],
+        "mirrors": [_mirror(query.package, mirror) for mirror in report.mirrors],
     }
     for key, rows in parts.items():
         lines = ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in rows)
@@ -42,88 +42,88 @@ def render(book: Roadbook) -> Iterator[str]:
     yield "}\n"
 
 
-def _survey(survey: Survey) -> Json:
-    net = survey.network
-    names = [survey.start] if survey.start is not None else [n for n in net.place if n != survey.goal]
+def _goal_paths(goal_paths: GoalPaths) -> Json:
+    hop_graph, start, goal = goal_paths.hop_graph, goal_paths.start, goal_paths.goal
+    names = [start] if start is not None else [name for name in hop_graph.rank if name != goal]
     return {
-        "channels": list(survey.channels),
-        "from": survey.start,
-        "to": survey.goal,
-        "failures": [
+        "channels": list(goal_paths.channels),
+        "from": start,
+        "to": goal,
+        "channelFailures": [
             {"channel": channel, "kind": failure.kind.value, "entries": list(failure.names)}
-            for channel, failure in net.failures.items()
+            for channel, failure in hop_graph.channel_failures.items()
         ],
-        "stuck": [
-            {"from": name, "kind": failure.kind.value, "words": failure.message}
-            for name, failure in net.stuck.items()
+        "failures": [
+            {"from": name, "kind": failure.kind.value, "message": failure.message}
+            for name, failure in hop_graph.failures.items()
         ],
-        "loops": [list(loop) for loop in survey.loops],
+        "loops": [list(loop) for loop in goal_paths.loops],
         "counts": [
-            {"from": n, "fromVersion": _version(net, n), **_tally(survey.tallies.get(n))} for n in names
+            {
+                "from": name,
+                "fromVersion": str(version) if (version := hop_graph.versions.get(name)) else None,
+                **_count(goal_paths.counts.get(name)),
+            }
+            for name in names
         ],
-        "roads": [_road(net, road) for road in survey.listed],
-        "longestRoad": _road(net, survey.longest) if survey.longest else None,
+        "paths": [_path(hop_graph, path) for path in goal_paths.listed],
+        "longestPath": _path(hop_graph, goal_paths.longest) if goal_paths.longest else None,
     }
 
 
-def _version(net: Network, name: str) -> str | None:
-    version = net.versions.get(name)
-    return None if version is None else str(version)
+def _count(count: PathCount | None) -> Json:
+    if count is None:
+        return {"paths": 0, "exact": True, "shortest": None, "longest": None}
+    paths = min(count.paths, _MOST_PATHS)
+    is_exact = count.is_exact and paths == count.paths
+    return {"paths": paths, "exact": is_exact, "shortest": count.shortest, "longest": count.longest}
 
 
-def _tally(tally: Tally | None) -> Json:
-    if tally is None:
-        return {"roads": 0, "exact": True, "shortest": None, "longest": None}
-    roads = min(tally.roads, _MOST_ROADS)
-    exact = tally.is_exact and roads == tally.roads
-    return {"roads": roads, "exact": exact, "shortest": tally.shortest, "longest": tally.longest}
-
-
-def _road(net: Network, road: Road) -> Json:
+def _path(hop_graph: HopGraph, path: Sequence[str]) -> Json:
     hops = [
         {
             "from": hop.start,
             "to": hop.end,
-            "kinds": [k.value for k in hop.kinds],
+            "kinds": [kind.value for kind in hop.kinds],
             "channels": list(hop.channels),
         }
-        for hop in net.hops(road)
+        for hop in hop_graph.hops(path)
     ]
-    return {"entries": list(road), "hops": hops}
+    return {"entries": list(path), "hops": hops}
 
 
-def _verdict(verdict: Verdict) -> Json:
-    demand = verdict.demand
+def _constraint_result(result: ConstraintResult) -> Json:
+    constraint = result.constraint
     return {
-        "kind": demand.kind.value,
-        "subject": demand.subject.text,
-        "names": sorted(demand.subject.names),
-        "holds": verdict.holds,
-        "stuck": list(verdict.stuck),
-        "offences": [_offence(net, offence) for net, offence in verdict.offences],
+        "kind": constraint.kind.value,
+        "subject": constraint.subject.text,
+        "names": sorted(constraint.subject.names),
+        "holds": result.holds,
+        "failing": list(result.failing),
+        "violations": [_violation(hop_graph, violation) for hop_graph, violation in result.violations],
     }
 
 
-def _offence(net: Network, offence: Offence) -> Json:
-    culprit = offence.culprit
+def _violation(hop_graph: HopGraph, violation: ConstraintViolation) -> Json:
+    hop = violation.hop
     return {
-        "channels": [graph.name for graph in net.graphs],
-        "road": _road(net, offence.road),
-        "culprit": None if culprit is None else {"from": culprit[0], "to": culprit[1]},
-        "starts": list(offence.starts),
-        "absent": [name for name in offence.starts if name in net.absent],
+        "channels": [graph.name for graph in hop_graph.graphs],
+        "path": _path(hop_graph, violation.path),
+        "hop": None if hop is None else {"from": hop[0], "to": hop[1]},
+        "starts": list(violation.starts),
+        "outside": [name for name in violation.starts if name in hop_graph.outside],
     }
 
 
 def _mirror(package: PackageGraph, mirror: Mirror) -> Json:
     return {
-        "policy": mirror.policy,
+        "policy": mirror.resolver,
         "kept": len(mirror.bundles),
         "total": mirror.total,
         "atLeast": mirror.at_least,
         "isSmallest": mirror.is_smallest,
         "bundles": [_bundle(package, name) for name in mirror.bundles],
-        "channels": [_kept(kept) for kept in mirror.channels],
+        "channels": [_channel(channel) for channel in mirror.channels],
     }
 
 
@@ -136,15 +136,15 @@ def _bundle(package: PackageGraph, name: str) -> Json:
     }
 
 
-def _kept(kept: Kept) -> Json:
+def _channel(channel: MirroredChannel) -> Json:
     return {
-        "channel": kept.channel,
-        "head": next(iter(kept.goals), None),
-        "goals": list(kept.goals),
-        "total": kept.total,
-        "entries": list(kept.entries),
-        "served": list(kept.served),
-        "cutOff": list(kept.cut_off),
-        "neededBy": {name: list(by) for name, by in kept.needed_by.items()},
-        "offered": list(kept.offered),
+        "channel": channel.channel,
+        "head": next(iter(channel.goals), None),
+        "goals": list(channel.goals),
+        "total": channel.total,
+        "entries": list(channel.entries),
+        "served": list(channel.served),
+        "cutOff": list(channel.cut_off),
+        "neededBy": {name: list(by) for name, by in channel.needed_by.items()},
+        "offered": list(channel.offered),
     }

@@ -15,7 +15,7 @@ from everpath.simulate import ChannelResult, Scenario, all_paths
 from everpath.upgrade_paths import UpgradePath
 
 if TYPE_CHECKING:
-    from everpath.rules.opm_errors import Refusal
+    from everpath.model import OpmError
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1
@@ -43,7 +43,7 @@ class Simulation(NamedTuple):
     joint: tuple[tuple[str | None, Package], ...] = ()
 
     @property
-    def refused(self) -> Iterator[tuple[str | None, Refusal]]:
+    def refused(self) -> Iterator[tuple[str | None, OpmError]]:
         """What opm refuses of every package that is asked about, and in which catalog."""
         from everpath.rules.opm_errors import opm_errors  # noqa: PLC0415 - the rules take their time to load
 
@@ -83,9 +83,9 @@ def document(simulation: Simulation) -> Iterator[str]:
     yield "\n ]}\n"
 
 
-def _refusal(simulation: Simulation, catalog: str | None, refusal: Refusal) -> dict[str, str | None]:
+def _refusal(simulation: Simulation, catalog: str | None, refusal: OpmError) -> dict[str, str | None]:
     where = {"catalog": catalog} if simulation.catalogs else {}
-    return {**where, "package": refusal.package, "channel": refusal.channel, "words": refusal.words}
+    return {**where, "package": refusal.package, "channel": refusal.channel, "words": refusal.message}
 
 
 def csv(simulation: Simulation) -> Iterator[str]:

@@ -11,10 +11,10 @@ from itertools import islice, repeat
 from textwrap import wrap
 from typing import Final
 
+from everpath.model import OpmError
 from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import columns, count, join_names, one_line, quote_empty
 from everpath.reporters.simulation import Simulation
-from everpath.rules.opm_errors import Refusal
 from everpath.simulate import ChannelResult, ClusterExtensionOptions, InstalledResult
 from everpath.upgrade_paths import PathEnd, UpgradePath
 
@@ -100,7 +100,7 @@ class _Refused:
     """What opm refuses: of a channel that is shown above its table, all else of a package above the first."""
 
     def __init__(self, simulation: Simulation) -> None:
-        self._left: dict[str, list[tuple[str | None, Refusal]]] = {}
+        self._left: dict[str, list[tuple[str | None, OpmError]]] = {}
         self._shown = {(s.catalog, s.package, s.channel) for s in simulation.sheets if _is_shown(s)}
         for catalog, refusal in simulation.refused:
             self._left.setdefault(refusal.package, []).append((catalog, refusal))
@@ -109,7 +109,7 @@ class _Refused:
     def of(self, sheet: ChannelResult) -> tuple[str, ...]:
         """What is refused of the channel itself, as long as it has not been told."""
         own = ((catalog, each) for catalog, each in self._left.get(sheet.package, ()))
-        return tuple(each.words for catalog, each in own if (catalog, each.channel) == _place(sheet))
+        return tuple(each.message for catalog, each in own if (catalog, each.channel) == _place(sheet))
 
     def lines(self, sheet: ChannelResult, paint: Paint) -> Iterator[str]:
         """What is to be told above a table. Nothing is told twice."""
@@ -120,9 +120,9 @@ class _Refused:
             is_own = (catalog, refusal.channel) == _place(sheet)
             where = "this channel" if is_own else f"channel {refusal.channel}"
             said = f"opm refuses {where if refusal.channel is not None else 'this catalog'}"
-            yield f"{paint('yellow', one_line(said))}: {one_line(refusal.words)}\n"
+            yield f"{paint('yellow', one_line(said))}: {one_line(refusal.message)}\n"
 
-    def _is_due(self, catalog: str | None, refusal: Refusal, sheet: ChannelResult) -> bool:
+    def _is_due(self, catalog: str | None, refusal: OpmError, sheet: ChannelResult) -> bool:
         if sheet.graph is None:
             return True
         has_table = (catalog, sheet.package, refusal.channel) in self._shown

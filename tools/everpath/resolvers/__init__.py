@@ -1,6 +1,12 @@
-"""Three readers of one graph: opm decides what is published, OLM v0 and v1 decide what users get.
+"""Resolvers: what opm accepts, and what OLM v0 and OLM v1 install next.
 
-Each mirrors the code it is named after, not its documentation; `make conformance` compares them with it.
+    opm                  whether `opm validate` accepts a channel
+    opm_revalidation     the same after an edit, without validating the whole channel again
+    olm_v0, olm_v1       the next hop of every entry of a channel at once
+    subscription         OLM v0: the resolution of one Subscription, with its trace
+    cluster_extension    OLM v1: the resolution of one ClusterExtension over all catalogs, with its trace
+
+Each mirrors the Go code that it names, not documentation; `make conformance` compares them with that code.
 """
 
 from __future__ import annotations
@@ -11,5 +17,5 @@ from typing import Final, Literal
 
 ResolverName = Literal["v0", "v1"]
 
-#: Channels whose answers are remembered: rules ask one channel after another, a package rule all of its own.
+#: Channels whose results are cached: rules visit one channel after the other, package rules all of a package.
 MEMORY: Final = 64

@@ -1,8 +1,8 @@
-"""What one catalog offers a ClusterExtension: the first, in OLM v1's order, of the bundles that may be taken.
+"""OLM v1: the best bundle of one catalog for a ClusterExtension.
 
-Mirrors the part of CatalogResolver.Resolve of operator-controller v1.2.0 that is done once a catalog
-(internal/operator-controller/{resolve,catalogmetadata}). Nobody validates a catalog before that: what a
-second document of a name says is what counts, because operator-controller keeps one file a name.
+Mirrors the part of CatalogResolver.Resolve of operator-controller v1.2.0 that runs once for each catalog
+(internal/operator-controller/{resolve,catalogmetadata}). No validation precedes it. operator-controller
+stores one file for each schema and name, so of documents with the same name the last one counts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from everpath.versions import Version, parse_or_none
 
 
 class ClusterCatalog(NamedTuple):
-    """A ClusterCatalog that serves, and what it has of the package; None if it does not know it."""
+    """A ClusterCatalog and its documents of one package; `package` None: it does not have the package."""
 
     name: str
     priority: int
@@ -46,7 +46,7 @@ class ClusterCatalog(NamedTuple):
 
 
 class CandidateFilter(NamedTuple):
-    """What a ClusterExtension asks for; `installed` only if upgrades must follow the catalog's edges."""
+    """What a ClusterExtension requires. `installed` is only set if upgrades must follow edges."""
 
     channels: tuple[str, ...] = ()
     constraint: Constraint | None = None
@@ -54,9 +54,9 @@ class CandidateFilter(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A bundle that may be taken, and the edge that leads to it; None: there is no need of one."""
+    """A bundle that may be installed, and the edge that leads to it; None: it needs none."""
 
-    source: ClusterCatalog
+    catalog: ClusterCatalog
     bundle: Bundle
     version: Version | None
     is_deprecated: bool
@@ -64,78 +64,76 @@ class Candidate(NamedTuple):
     is_installed: bool
 
     @property
-    def height(self) -> tuple[object, ...]:
-        """What OLM v1 takes the highest of: not deprecated, readable, then by version.
+    def sort_key(self) -> tuple[object, ...]:
+        """The order of OLM v1, the best highest: not deprecated, valid version, higher version.
 
-        Of equal versions 1.2.0 takes the one whose file happens to be read first. Here it is the one that
-        later releases take: build metadata is a release to them, and what no edge leads to no candidate.
+        Of equal versions 1.2.0 takes the one whose file it reads first. Here it is the one that later
+        releases take: for them build metadata is a release, and a bundle without an edge is no candidate.
         """
-        return (not self.is_deprecated, *_height(self.version), self._is_linked, *_release(self.version))
-
-    @property
-    def _is_linked(self) -> bool:
-        return self.is_installed or self.edge is not None
+        has_edge = self.is_installed or self.edge is not None
+        return (not self.is_deprecated, *_version_key(self.version), has_edge, *_release_key(self.version))
 
 
-def _height(version: Version | None) -> tuple[bool, object]:
+def _version_key(version: Version | None) -> tuple[bool, object]:
     return (False, ()) if version is None else (True, version.key)
 
 
-def _release(version: Version | None) -> tuple[object, ...]:
+def _release_key(version: Version | None) -> tuple[object, ...]:
     return () if version is None else (release_key(version),)
 
 
 def served_package(graph: PackageGraph) -> PackageGraph:
-    """A package as operator-controller keeps it: of documents with one name the last, of deprecations too.
+    """Return a package as operator-controller stores it: of documents with one name the last.
 
-    One that says nothing twice is itself.
+    Returns the same object if the package has no such documents.
     """
     package = graph.package
     channels = {channel.name: channel for channel in package.channels}
     bundles = {bundle.name: bundle for bundle in package.bundles}
-    is_plain = len(channels) == len(package.channels) and len(bundles) == len(package.bundles)
-    if is_plain and len(package.deprecations) < 2:
+    has_repeats = len(channels) < len(package.channels) or len(bundles) < len(package.bundles)
+    if not has_repeats and len(package.deprecations) < 2:
         return graph
-    kept = package._replace(
+    stored = package._replace(
         channels=tuple(channels.values()),
         bundles=tuple(bundles.values()),
         deprecations=package.deprecations[-1:],
     )
-    return PackageGraph(kept)
+    return PackageGraph(stored)
 
 
 def served_channel(package: PackageGraph, graph: ChannelGraph) -> tuple[PackageGraph, ChannelGraph]:
-    """A package and its channel as operator-controller keeps them."""
+    """Return a package and the channel of this name as operator-controller stores them."""
     served = served_package(package)
     return (package, graph) if served is package else (served, served.by_name[graph.name])
 
 
 def best_candidate(
-    source: ClusterCatalog, wish: CandidateFilter, trace: Tracer | None = None
+    catalog: ClusterCatalog, wanted: CandidateFilter, trace: Tracer | None = None
 ) -> Candidate | ResolutionFailure | None:
-    """The offer of one catalog, None if it has nothing that may be taken, or what stops the whole resolution.
+    """Return the best candidate of one catalog, None if it has none, or what fails the whole resolution.
 
-    Cost: the edges by name from the installed version, and what has that version; where nothing is
-    installed, a range may crash, or somebody listens to `trace`, the bundles of the package. A package is
-    sorted out once.
+    Cost: the edges by name from the installed version, and the bundles of that version. For a new
+    installation, with a range that may panic, or with `trace`: the bundles of the package.
     """
-    if source.package is None or _is_empty(source.package):
+    if catalog.package is None or _is_empty(catalog.package):
         return None
-    if wish.installed is not None and wish.installed.version is None:
-        return ResolutionFailure(FailureKind.UNREADABLE_VERSION, (wish.installed.name,))
-    offers: list[Candidate] = []
-    for found in _judged(source, source.package, wish, everybody=trace is not None):
+    if wanted.installed is not None and wanted.installed.version is None:
+        return ResolutionFailure(FailureKind.UNREADABLE_VERSION, (wanted.installed.name,))
+    candidates: list[Candidate] = []
+    for found in _examine(catalog, catalog.package, wanted, with_all_bundles=trace is not None):
         if isinstance(found, ResolutionFailure):
             return found
         if isinstance(found, Candidate):
-            offers.append(found)
+            candidates.append(found)
         elif trace is not None:
             trace(found)
-    offers.sort(key=lambda offer: offer.height, reverse=True)
+    candidates.sort(key=lambda candidate: candidate.sort_key, reverse=True)
     if trace is not None:
-        for offer in offers[1:]:
-            trace(_passed_over(offer, offers[0]))
-    return offers[0] if offers else None
+        for candidate in candidates[1:]:
+            reason = _passed_over_reason(candidate, candidates[0])
+            step = TraceStep(candidate.bundle.name, CandidateResult.PASSED_OVER, reason, candidate.edge)
+            trace(step._replace(catalog=catalog.name))
+    return candidates[0] if candidates else None
 
 
 def _is_empty(graph: PackageGraph) -> bool:
@@ -143,148 +141,152 @@ def _is_empty(graph: PackageGraph) -> bool:
     return not (package.declarations or package.channels or package.bundles or package.deprecations)
 
 
-class _Stock:
-    """What a package has for one kind of wish, sorted for the questions that come one after the other."""
+class _PackageIndex:
+    """What is the same for all installed versions: the bundles of a package under one filter."""
 
-    def __init__(self, package: PackageGraph, wish: CandidateFilter) -> None:
-        self.channels = _channels(package, wish.channels)
-        self.members = {n for channel in self.channels for n in channel.entries} if wish.channels else None
-        self.deprecated = _deprecated(package)
+    def __init__(self, package: PackageGraph, wanted: CandidateFilter) -> None:
+        # Channels that supply edges: the selected ones, or all. Of two with one name the last counts.
+        channels = {graph.name: graph for graph in package.channels}
+        selected = [
+            graph for name, graph in channels.items() if not wanted.channels or name in wanted.channels
+        ]
+        self.channels = [part for graph in selected for part in split_repeated_entries(graph)]
+        self.members = {n for channel in self.channels for n in channel.entries} if wanted.channels else None
+        # A document of olm.deprecations has no name, so the last one counts.
+        deprecations = package.package.deprecations[-1:]
+        self.deprecated = frozenset(
+            entry.name for each in deprecations for entry in each.entries if entry.schema == "olm.bundle"
+        )
         self.bundles = {bundle.name: bundle for bundle in package.package.bundles}
         self.versions = {name: parse_or_none(bundle.version) for name, bundle in self.bundles.items()}
-        self.is_crashing = any(channel.panicking_entries for channel in self.channels)
-        self._constraint = wish.constraint
+        self.can_panic = any(channel.panicking_entries for channel in self.channels)
+        self._constraint = wanted.constraint
 
     @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {name: place for place, name in enumerate(self.bundles)}
+    def _positions(self) -> Mapping[str, int]:
+        return {name: position for position, name in enumerate(self.bundles)}
 
     @cached_property
-    def _same(self) -> Mapping[Version | None, Sequence[str]]:
+    def _names_by_version(self) -> Mapping[Version | None, Sequence[str]]:
         found: dict[Version | None, list[str]] = {}
         for name, version in self.versions.items():
             found.setdefault(version, []).append(name)
         return found
 
     @cached_property
-    def _choosers(self) -> Sequence[Callable[[Version], str | None]]:
-        """For each channel, which of the ranges that hold a version belongs to the best that may be taken."""
-        ranked = sorted(filter(self._is_eligible, self.bundles), key=self._height, reverse=True)
+    def _best_covering(self) -> Sequence[Callable[[Version], str | None]]:
+        """For each channel: which of the ranges that contain a version belongs to the best candidate."""
+        eligible = (
+            name
+            for name, version in self.versions.items()
+            if self._constraint is None or _constraint_error(self._constraint, version) is None
+        )
+        ranked = sorted(eligible, key=self._sort_key, reverse=True)
         ranks = {name: rank for rank, name in enumerate(ranked)}
         return [channel.coverage.chooser(ranks) for channel in self.channels]
 
-    def _is_eligible(self, name: str) -> bool:
-        return self._constraint is None or _why_outside(self._constraint, self.versions[name]) is None
-
-    def _height(self, name: str) -> tuple[object, ...]:
+    def _sort_key(self, name: str) -> tuple[object, ...]:
         version = self.versions[name]
-        return (name not in self.deprecated, *_height(version), *_release(version))
+        return (name not in self.deprecated, *_version_key(version), *_release_key(version))
 
-    def edges(self, installed: InstalledBundle) -> Iterator[Edge]:
-        """Those that may matter: all by name, and of the ranges of a channel the best. Nothing may crash."""
-        for channel, chooser in zip(self.channels, self._choosers, strict=True):
+    def relevant_edges(self, installed: InstalledBundle) -> Iterator[Edge]:
+        """Yield all edges by name and, of the ranges of each channel, the best one. No range may panic."""
+        for channel, best_covering in zip(self.channels, self._best_covering, strict=True):
             yield from channel.named_edges(installed.name)
-            best = chooser(installed.version) if installed.version is not None else None
+            best = best_covering(installed.version) if installed.version is not None else None
             if best is not None:
                 yield Edge(best, installed.name, EdgeKind.RANGE)
 
-    def in_question(self, installed: InstalledBundle, edges: _Edges) -> Iterable[str]:
-        """Bundles that an edge leads to, or that need none; in their order."""
-        names = {*edges.found, *self._same.get(installed.version, ())}
-        return sorted((n for n in names if n in self._places), key=self._places.__getitem__)
+    def relevant_names(self, installed: InstalledBundle, edges: _Edges) -> Iterable[str]:
+        """Return bundles with an edge from the installed one or with its version, in the catalog's order."""
+        names = {*edges.by_successor, *self._names_by_version.get(installed.version, ())}
+        return sorted((n for n in names if n in self._positions), key=self._positions.__getitem__)
 
 
 @lru_cache(maxsize=MEMORY)
-def _stock(package: PackageGraph, wish: CandidateFilter) -> _Stock:
-    return _Stock(package, wish)
+def _package_index(package: PackageGraph, wanted: CandidateFilter) -> _PackageIndex:
+    return _PackageIndex(package, wanted)
 
 
-def _judged(
-    source: ClusterCatalog, package: PackageGraph, wish: CandidateFilter, *, everybody: bool
+def _examine(
+    catalog: ClusterCatalog, package: PackageGraph, wanted: CandidateFilter, *, with_all_bundles: bool
 ) -> Iterator[Candidate | TraceStep | ResolutionFailure]:
-    """Bundles as offers, or with the reason for their refusal. Nothing comes after a failure.
+    """Yield bundles as candidates, or with the reason why they are refused. A failure is the last item.
 
-    Unless `everybody` is wanted, those that cannot be the best are left out.
+    Unless `with_all_bundles` is set, bundles that cannot be the best are left out.
     """
-    stock = _stock(package, wish._replace(installed=None))
-    members, deprecated, edges = stock.members, stock.deprecated, _Edges()
-    names: Iterable[str] = stock.bundles
-    if wish.installed is not None and (everybody or stock.is_crashing):
-        edges.add_all(stock.channels, wish.installed)
-    elif wish.installed is not None:
-        edges.add(stock.edges(wish.installed))
-        names = stock.in_question(wish.installed, edges)
+    index = _package_index(package, wanted._replace(installed=None))
+    installed, edges = wanted.installed, _Edges()
+    names: Iterable[str] = index.bundles
+    if installed is not None and (with_all_bundles or index.can_panic):
+        edges.add_all(index.channels, installed)
+    elif installed is not None:
+        edges.add(index.relevant_edges(installed))
+        names = index.relevant_names(installed, edges)
     for name in names:
-        bundle, version = stock.bundles[name], stock.versions[name]
-        if members is not None and name not in members:
-            yield _refused(source, name, f"is in none of the channels {', '.join(wish.channels)}")
-        elif wish.constraint is not None and (why := _why_outside(wish.constraint, version)):
-            yield _refused(source, name, why)
-        elif name in edges.panics:
-            yield ResolutionFailure(FailureKind.PANIC, (name,))
-            return
-        elif wish.installed is None or name in edges.found or version == wish.installed.version:
-            again = wish.installed is not None and name == wish.installed.name
-            yield Candidate(source, bundle, version, name in deprecated, edges.found.get(name), again)
+        version = index.versions[name]
+        if index.members is not None and name not in index.members:
+            reason: str | None = f"is in none of the channels {', '.join(wanted.channels)}"
         else:
-            yield _refused(source, name, f"no edge leads to it from {wish.installed.name}")
-
-
-def _channels(package: PackageGraph, selected: Sequence[str]) -> list[ChannelGraph]:
-    """Those that supply edges: all, or the selected ones alone. Of two with one name the last."""
-    channels = {graph.name: graph for graph in package.channels}
-    chosen = [graph for name, graph in channels.items() if not selected or name in selected]
-    return [layer for graph in chosen for layer in split_repeated_entries(graph)]
+            reason = _constraint_error(wanted.constraint, version) if wanted.constraint is not None else None
+        if reason is None:
+            if name in edges.panicking:
+                yield ResolutionFailure(FailureKind.PANIC, (name,))
+                return
+            if installed is None or name in edges.by_successor or version == installed.version:
+                yield Candidate(
+                    catalog,
+                    index.bundles[name],
+                    version,
+                    name in index.deprecated,
+                    edges.by_successor.get(name),
+                    installed is not None and name == installed.name,
+                )
+                continue
+            reason = f"no edge leads to it from {installed.name}"
+        yield TraceStep(name, CandidateResult.REFUSED, reason, catalog=catalog.name)
 
 
 def split_repeated_entries(graph: ChannelGraph) -> Iterable[ChannelGraph]:
-    """The channel, or several without an entry twice: the edges of both count."""
+    """Return the channel, or several if it has an entry twice: the edges of all its entries count."""
     if len(graph.entries) == len(graph.channel.entries):
         return (graph,)
-    found: list[dict[str, Entry]] = []
+    parts: list[dict[str, Entry]] = []
     for entry in graph.channel.entries:
-        layer = next((layer for layer in found if entry.name not in layer), None)
-        if layer is None:
-            found.append(layer := {})
-        layer[entry.name] = entry
-    parts = (graph.channel._replace(entries=tuple(layer.values())) for layer in found)
-    return [ChannelGraph(part, graph.package) for part in parts]
-
-
-def _deprecated(package: PackageGraph) -> frozenset[str]:
-    """Bundles that olm.deprecations names: the last such document, because it has no name to differ by."""
-    stated = package.package.deprecations
-    return (
-        frozenset(e.name for e in stated[-1].entries if e.schema == "olm.bundle") if stated else frozenset()
-    )
+        part = next((part for part in parts if entry.name not in part), None)
+        if part is None:
+            parts.append(part := {})
+        part[entry.name] = entry
+    channels = (graph.channel._replace(entries=tuple(part.values())) for part in parts)
+    return [ChannelGraph(channel, graph.package) for channel in channels]
 
 
 class _Edges:
-    """Who accepts what is installed, by which edge of the first channel in which somebody does.
+    """The edges from what is installed, by successor; of several the one in the first channel.
 
-    `panics`: whose range is asked before such an edge is met and crashes the resolver.
+    `panicking`: entries whose range is evaluated before such an edge is found, and crashes the resolver.
     """
 
     def __init__(self) -> None:
-        self.found: dict[str, Edge] = {}
-        self.panics: set[str] = set()
+        self.by_successor: dict[str, Edge] = {}
+        self.panicking: set[str] = set()
 
     def add(self, edges: Iterable[Edge]) -> None:
         for edge in edges:
-            self.found.setdefault(edge.successor, edge)
+            self.by_successor.setdefault(edge.successor, edge)
 
     def add_all(self, channels: Iterable[ChannelGraph], installed: InstalledBundle) -> None:
         version = installed.version
-        assert version is not None  # or there was no offer
+        assert version is not None  # without a version the resolution has failed
         for channel in channels:
             self.add(channel.successors(installed.name, version))
-            crashing = (n for n in channel.panicking_entries if channel.ranges[n].panics_on(version))
-            self.panics.update(name for name in crashing if name not in self.found)
+            panicking = (n for n in channel.panicking_entries if channel.ranges[n].panics_on(version))
+            self.panicking.update(name for name in panicking if name not in self.by_successor)
 
 
-def _why_outside(constraint: Constraint, version: Version | None) -> str | None:
+def _constraint_error(constraint: Constraint, version: Version | None) -> str | None:
     if version is None:
-        return "has no version that parses, so that no version range holds it"
+        return "has no valid version, so no version range contains it"
     if constraint.contains(version):
         return None
     if version.is_prerelease and not constraint.names_prereleases:
@@ -292,18 +294,12 @@ def _why_outside(constraint: Constraint, version: Version | None) -> str | None:
     return f"is outside the version range '{constraint}'"
 
 
-def _refused(source: ClusterCatalog, name: str, reason: str) -> TraceStep:
-    return TraceStep(name, CandidateResult.REFUSED, reason, catalog=source.name)
-
-
-def _passed_over(offer: Candidate, best: Candidate) -> TraceStep:
+def _passed_over_reason(candidate: Candidate, best: Candidate) -> str:
     name = best.bundle.name
-    if offer.is_deprecated and not best.is_deprecated:
-        reason = f"is deprecated, and {name} is not"
-    elif offer.version is None:
-        reason = "has no version that parses, and such are taken last"
-    elif offer.version == best.version:
-        reason = f"has the same version as {name}: OLM 1.2.0 takes either, later releases {name}"
-    else:
-        reason = f"is lower than {name}: {offer.version} and {best.version}"
-    return TraceStep(offer.bundle.name, CandidateResult.PASSED_OVER, reason, offer.edge, offer.source.name)
+    if candidate.is_deprecated and not best.is_deprecated:
+        return f"is deprecated, and {name} is not"
+    if candidate.version is None:
+        return "has no valid version, and OLM v1 ranks it last"
+    if candidate.version == best.version:
+        return f"has the same version as {name}: OLM 1.2.0 takes either, later releases take {name}"
+    return f"is lower than {name}: {candidate.version} and {best.version}"

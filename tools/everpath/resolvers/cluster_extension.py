@@ -1,14 +1,14 @@
-"""What OLM v1 installs for a ClusterExtension, over all the catalogs that serve.
+"""OLM v1: what one ClusterExtension installs next, over all catalogs, with a trace of the candidates.
 
-Mirrors CatalogResolver.Resolve of operator-controller v1.2.0 (internal/operator-controller/resolve), with
-its words. `olm_v1` answers for all entries of one channel at once what this answers for one of them.
+Mirrors CatalogResolver.Resolve of operator-controller v1.2.0 (internal/operator-controller/resolve), with its
+messages. `olm_v1` computes the same for all entries of one channel at once.
 """
 
 from __future__ import annotations
 
 __all__ = ["ClusterCatalog", "ClusterExtension", "bundle_failure", "resolve"]
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from everpath.model import Bundle
@@ -29,9 +29,9 @@ from everpath.versions import parse_or_none
 
 
 class ClusterExtension(NamedTuple):
-    """A ClusterExtension: `spec.source.catalog`, and what is installed of it.
+    """The fields of `spec.source.catalog` of a ClusterExtension, and what is installed.
 
-    `self_certified` is upgradeConstraintPolicy SelfCertified: versions may then change without any edge.
+    `self_certified`: upgradeConstraintPolicy is SelfCertified, so upgrades need no edge.
     """
 
     package: str
@@ -42,142 +42,118 @@ class ClusterExtension(NamedTuple):
 
 
 def resolve(
-    sources: Sequence[ClusterCatalog], extension: ClusterExtension, trace: Tracer | None = None
+    catalogs: Sequence[ClusterCatalog], extension: ClusterExtension, trace: Tracer | None = None
 ) -> Resolution:
-    """What operator-controller does next. `sources` are the catalogs that its selector lets it see.
+    """Return what operator-controller does next with the catalogs that its selector matches.
 
-    A decision without a failure whose `next` is None stays: what is installed was chosen again, out of
-    `catalog`. Only which catalog's deprecations are shown depends on the order of the sources.
-    Cost: in every catalog the edges by name from what is installed; for a fresh install, or where `trace` is
-    told of everybody, the bundles of the package.
+    A resolution without a failure whose `next` is None stays: what is installed was chosen again, from
+    `catalog`. The order of the catalogs only decides whose deprecations are shown.
+    Cost: in every catalog the edges by name from what is installed; for a new installation or with `trace`,
+    the bundles of the package.
     """
     try:
         constraint = Constraint.parse(extension.version_range) if extension.version_range else None
     except ConstraintError as error:
-        return _failed(FailureKind.UNREADABLE_RANGE, (), _unreadable(error))
-    wish = CandidateFilter(
-        extension.channels, constraint, None if extension.self_certified else extension.installed
-    )
-    offers = list[Candidate]()
-    for source in sources:
-        found = best_candidate(source, wish, trace)
+        message = f"desired version range {go_quote(error.text)} is invalid: {error.upstream_message}"
+        return Resolution(None, ResolutionFailure(FailureKind.UNREADABLE_RANGE, (), message))
+    installed = None if extension.self_certified else extension.installed
+    wanted = CandidateFilter(extension.channels, constraint, installed)
+    candidates = list[Candidate]()
+    for catalog in catalogs:
+        found = best_candidate(catalog, wanted, trace)
         if isinstance(found, ResolutionFailure):
             return Resolution(None, found)
         if found is not None:
-            offers.append(found)
-    listener = trace or _unheard
-    return _chosen(_preferred(offers, listener), extension, listener)
+            candidates.append(found)
+    return _choose(candidates, extension, trace or _ignore)
 
 
-def _unheard(remark: TraceStep) -> None:
-    """For whoever wants the decision alone."""
+def _ignore(step: TraceStep) -> None:
+    """The tracer if none is given."""
 
 
-def _unreadable(error: ConstraintError) -> str:
-    return f"desired version range {go_quote(error.text)} is invalid: {error.upstream_message}"
+def _choose(candidates: Sequence[Candidate], extension: ClusterExtension, trace: Tracer) -> Resolution:
+    """Choose the candidate of the catalog with the highest priority, and check its bundle.
 
-
-def _preferred(offers: Sequence[Candidate], trace: Tracer) -> Sequence[Candidate]:
-    """A deprecated offer does not count beside one that is not, whatever the catalogs' priorities."""
-    living = [offer for offer in offers if not offer.is_deprecated]
-    for offer in offers if living else ():
-        if offer.is_deprecated:
-            reason = f"is deprecated, and catalog {living[0].source.name} has one that is not"
-            trace(_remark(offer, CandidateResult.PASSED_OVER, reason))
-    return living or offers
-
-
-def _chosen(offers: Sequence[Candidate], extension: ClusterExtension, trace: Tracer) -> Resolution:
-    """The offer of the highest priority, if no two have that, and nothing in the bundle forbids it."""
-    ranked = sorted(offers, key=lambda offer: -offer.source.priority)
+    Deprecated candidates only count if all are deprecated, whatever the priorities.
+    """
+    if supported := [candidate for candidate in candidates if not candidate.is_deprecated]:
+        for candidate in candidates:
+            if candidate.is_deprecated:
+                reason = f"is deprecated, and catalog {supported[0].catalog.name} has one that is not"
+                trace(_step(candidate, CandidateResult.PASSED_OVER, reason))
+        candidates = supported
+    ranked = sorted(candidates, key=lambda candidate: -candidate.catalog.priority)
     if not ranked:
-        return _failed(FailureKind.NO_BUNDLES, (), _complaint(extension))
-    if len(ranked) > 1 and ranked[0].source.priority == ranked[1].source.priority:
-        return _undecided(ranked, extension, trace)
+        message = _no_choice_message(extension)
+        return Resolution(None, ResolutionFailure(FailureKind.NO_BUNDLES, (), message))
+    if len(ranked) > 1 and ranked[0].catalog.priority == ranked[1].catalog.priority:
+        # The message names all catalogs with a candidate, also those with a lower priority.
+        names = tuple(sorted(candidate.catalog.name for candidate in ranked))
+        for candidate in ranked:
+            reason = "several catalogs with the highest priority have a candidate"
+            trace(_step(candidate, CandidateResult.REFUSED, reason))
+        message = _no_choice_message(extension, names)
+        return Resolution(None, ResolutionFailure(FailureKind.SEVERAL_CATALOGS, names, message))
     best = ranked[0]
-    for offer in ranked[1:]:
-        trace(
-            _remark(offer, CandidateResult.PASSED_OVER, f"catalog {best.source.name} has a higher priority")
-        )
+    for candidate in ranked[1:]:
+        reason = f"catalog {best.catalog.name} has a higher priority"
+        trace(_step(candidate, CandidateResult.PASSED_OVER, reason))
     if (failure := bundle_failure(best.bundle)) is not None:
-        trace(_remark(best, CandidateResult.REFUSED, failure.message))
+        trace(_step(best, CandidateResult.REFUSED, failure.message))
         return Resolution(None, failure)
     stays = _is_installed(best, extension.installed)
-    trace(_remark(best, CandidateResult.TAKEN, "is installed, and stays" if stays else "ranks first"))
-    return Resolution(None if stays else best.bundle.name, None, best.source.name, _deprecator(offers[-1]))
+    trace(_step(best, CandidateResult.TAKEN, "is installed, and stays" if stays else "ranks first"))
+    # operator-controller shows the deprecations of the last catalog that had a candidate.
+    last = candidates[-1].catalog
+    has_deprecations = last.package is not None and bool(last.package.package.deprecations)
+    next_hop = None if stays else best.bundle.name
+    return Resolution(next_hop, None, best.catalog.name, last.name if has_deprecations else None)
 
 
-def _deprecator(last: Candidate) -> str | None:
-    """Whose deprecations are shown. operator-controller keeps those of the last offer that it met."""
-    package = last.source.package
-    return last.source.name if package is not None and package.package.deprecations else None
-
-
-def _undecided(ranked: Sequence[Candidate], extension: ClusterExtension, trace: Tracer) -> Resolution:
-    """Every catalog with an offer is named in the failure, also one of a lower priority."""
-    names = tuple(sorted(offer.source.name for offer in ranked))
-    for offer in ranked:
-        trace(
-            _remark(
-                offer, CandidateResult.REFUSED, "several catalogs with the highest priority have an offer"
-            )
-        )
-    return _failed(FailureKind.SEVERAL_CATALOGS, names, _complaint(extension, names))
-
-
-def _is_installed(offer: Candidate, installed: InstalledBundle | None) -> bool:
-    """The name alone does not say so: a catalog may give another version to a name that is installed."""
+def _is_installed(candidate: Candidate, installed: InstalledBundle | None) -> bool:
+    """Compare name and version: a catalog may state another version for the name that is installed."""
     return (
         installed is not None
-        and offer.bundle.name == installed.name
-        and str(offer.version) == str(installed.version)
+        and candidate.bundle.name == installed.name
+        and str(candidate.version) == str(installed.version)
     )
 
 
 def bundle_failure(bundle: Bundle) -> ResolutionFailure | None:
-    """What is looked at in the one bundle that is chosen, and stops operator-controller. O(properties)."""
+    """Return the failure of operator-controller on a bundle that it has chosen. O(properties)."""
     name = bundle.name
     if parse_or_none(bundle.version) is None:
-        words = f"error getting resolved bundle version for bundle {go_quote(name)}"
-        return ResolutionFailure(FailureKind.UNREADABLE_VERSION, (name,), words)
-    kind = dependency_property(bundle)
-    if kind is None:
-        return None
-    words = (
-        f"validating bundle {go_quote(name)}: bundle {go_quote(name)} has a dependency declared via property "
-        f"{go_quote(kind)} which is currently not supported"
-    )
-    return ResolutionFailure(FailureKind.HAS_DEPENDENCIES, (name,), words)
+        message = f"error getting resolved bundle version for bundle {go_quote(name)}"
+        return ResolutionFailure(FailureKind.UNREADABLE_VERSION, (name,), message)
+    if (kind := dependency_property(bundle)) is not None:
+        message = (
+            f"validating bundle {go_quote(name)}: bundle {go_quote(name)} has a dependency declared via "
+            f"property {go_quote(kind)} which is currently not supported"
+        )
+        return ResolutionFailure(FailureKind.HAS_DEPENDENCIES, (name,), message)
+    return None
 
 
-def _complaint(extension: ClusterExtension, catalogs: Sequence[str] = ()) -> str:
-    """The words, but for a version that everpath could not read and so cannot repeat."""
+def _no_choice_message(extension: ClusterExtension, catalogs: Sequence[str] = ()) -> str:
+    """Return operator-controller's message; empty if it contains a version that everpath cannot parse."""
     parts = []
     if extension.installed is not None:
         if extension.installed.version is None:
             return ""
         version = go_quote(str(extension.installed.version))
         parts.append(f"error upgrading from currently installed version {version}:")
-    parts.append(
-        f"{'found bundles' if catalogs else 'no bundles found'} for package {go_quote(extension.package)}"
-    )
+    found = "found bundles" if catalogs else "no bundles found"
+    parts.append(f"{found} for package {go_quote(extension.package)}")
     if extension.version_range:
         parts.append(f"matching version {go_quote(extension.version_range)}")
+    # Go prints a list as [a b].
     if extension.channels:
-        parts.append(f"in channels {_listed(extension.channels)}")
+        parts.append(f"in channels [{' '.join(extension.channels)}]")
     if catalogs:
-        parts.append(f"in multiple catalogs with the same priority {_listed(catalogs)}")
+        parts.append(f"in multiple catalogs with the same priority [{' '.join(catalogs)}]")
     return " ".join(parts)
 
 
-def _failed(kind: FailureKind, names: tuple[str, ...], words: str) -> Resolution:
-    return Resolution(None, ResolutionFailure(kind, names, words))
-
-
-def _remark(offer: Candidate, verdict: CandidateResult, reason: str) -> TraceStep:
-    return TraceStep(offer.bundle.name, verdict, reason, offer.edge, offer.source.name)
-
-
-def _listed(names: Iterable[str]) -> str:
-    """As Go prints a list."""
-    return f"[{' '.join(names)}]"
+def _step(candidate: Candidate, result: CandidateResult, reason: str) -> TraceStep:
+    return TraceStep(candidate.bundle.name, result, reason, candidate.edge, candidate.catalog.name)

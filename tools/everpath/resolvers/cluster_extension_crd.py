@@ -1,7 +1,7 @@
-"""What the API server refuses before OLM v1 sees it: `version` of a ClusterExtension.
+"""Validation of `version` of a ClusterExtension by the API server.
 
-The CRD of operator-controller v1.2.0 checks the text by a pattern, which is narrower than what the resolver
-behind it reads: there are no hyphen ranges, and `*` is taken in some places only.
+The pattern in the CRD of operator-controller v1.2.0 accepts less than the resolver: no hyphen ranges, and `*`
+only in some positions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 #: maxLength of spec.source.catalog.version, in characters.
 MAX_VERSION_LENGTH: Final = 64
 
-#: The expression of the CRD's rule, sign by sign; its brackets that close nothing are part of it.
+#: The pattern of the CRD, verbatim, including its unbalanced brackets.
 VERSION_PATTERN: Final = (
     r"^(\s*(=||!=|>|<|>=|=>|<=|=<|~|~>|\^)\s*(v?(0|[1-9]\d*|[x|X|\*])(\.(0|[1-9]\d*|x|X|\*]))?"
     r"(\.(0|[1-9]\d*|x|X|\*))?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+"
@@ -22,22 +22,18 @@ VERSION_PATTERN: Final = (
     r"(v?(0|[1-9]\d*|x|X|\*])(\.(0|[1-9]\d*|x|X|\*))?(\.(0|[1-9]\d*|x|X|\*]))?"
     r"(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?)\s*)*$"
 )
-# Go's \s knows no vertical tab, and its $ is the end and no line break before it.
-_GO: Final = re.compile(VERSION_PATTERN.replace(r"\s", r"[\t\n\f\r ]"), re.ASCII)
+# In Go, \s does not match a vertical tab, and $ does not match before a final line break.
+_GO_PATTERN: Final = re.compile(VERSION_PATTERN.replace(r"\s", r"[\t\n\f\r ]"), re.ASCII)
 
 
 def version_range_error(text: str) -> str | None:
-    """Why the API server refuses a ClusterExtension with this version range; None if it takes it."""
+    """Return why the API server refuses a ClusterExtension with this version range; None if it accepts it."""
     if len(text) > MAX_VERSION_LENGTH:
         return f"version is longer than {MAX_VERSION_LENGTH} characters"
-    if _GO.fullmatch(text) is None:
-        return f"invalid version expression{_hint(text)}"
+    if _GO_PATTERN.fullmatch(text) is None:
+        if re.search(r"\S\s+-\s+\S", text):
+            return "invalid version expression; hyphen ranges are not accepted: write '>=1.0.0, <=2.0.0'"
+        if "*" in text:
+            return "invalid version expression; * is only accepted in some positions: write x"
+        return "invalid version expression"
     return None
-
-
-def _hint(text: str) -> str:
-    if re.search(r"\S\s+-\s+\S", text):
-        return "; it takes no hyphen ranges: write '>=1.0.0, <=2.0.0'"
-    if "*" in text:
-        return "; it takes * in some places only: write x"
-    return ""

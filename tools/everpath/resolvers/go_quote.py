@@ -1,4 +1,4 @@
-"""Texts as Go prints them in the words of its errors."""
+"""Strings quoted as in Go's error messages."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ESCAPES: Final[Mapping[str, str]] = {
 
 
 def go_quote(text: str) -> str:
-    """As Go's %q."""
-    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _numbered(c)) for c in text) + '"'
+    """Quote as Go's %q does."""
+    return '"' + "".join(_ESCAPES.get(c) or (c if c.isprintable() else _escape(c)) for c in text) + '"'
 
 
-def _numbered(character: str) -> str:
+def _escape(character: str) -> str:
     code = ord(character)
     if code < 0x20 or code == 0x7F:
         return f"\\x{code:02x}"

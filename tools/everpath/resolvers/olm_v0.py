@@ -1,7 +1,8 @@
-"""OLM v0: the nearest-to-head, non-skipped entry that accepts the installed one.
+"""OLM v0: installs the entry nearest to the channel head that accepts the installed one and is not skipped.
 
 Mirrors sortChannel and getSubscriptionVariables of operator-lifecycle-manager v0.46.0
-(pkg/controller/registry/resolver/resolver.go), for one subscription without dependencies.
+(pkg/controller/registry/resolver/resolver.go), for one Subscription without dependencies.
+`next_hop` picks the next hop of one installed version, `next_hops` those of a whole channel.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = [
     "uninstallable",
 ]
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
@@ -37,109 +38,93 @@ from everpath.resolvers.go_quote import go_quote
 from everpath.resolvers.resolution import FailureKind, ResolutionFailure
 from everpath.versions import Version
 
-#: Why OLM v0 does not install a bundle that the catalog has withdrawn.
+#: Why OLM v0 does not install a bundle with the property olm.deprecated.
 DEPRECATED_REASON: Final = "carries olm.deprecated"
+
+_GVK_VALUES: Final = itemgetter("group", "version", "kind")
 
 
 class SortedChannel(NamedTuple):
-    """The entries OLM may choose from, head first; skipped ones are never among them."""
+    """The entries that OLM v0 chooses from, head first, without skipped ones; or why it cannot sort them."""
 
     chain: tuple[str, ...] = ()
     failure: ResolutionFailure | None = None
 
 
-_TRIPLE: Final = itemgetter("group", "version", "kind")
-
-
 @lru_cache(maxsize=MEMORY)
 def sort_channel(graph: ChannelGraph) -> SortedChannel:
-    """One walk down the replaces chain of each head. O(entries + edges).
+    """Follow the replaces chain of each head, as sortChannel does. O(entries + edges).
 
-    Unlike opm's, the walk goes on *through* skipped entries, and a cycle among them is fatal.
+    Unlike opm, OLM v0 follows the chain *through* skipped entries, and fails on a cycle among them.
     """
     if not graph.heads:
         return SortedChannel(failure=no_head_failure(graph, tuple(sorted(graph.entries))))
+    # For each entry on a chain: the last entry below it, or itself, that is not skipped.
     lowest: dict[str, str | None] = {}
     for head in graph.heads:
-        line, cycle = _line(graph, head, lowest)
-        if cycle:
-            return SortedChannel(failure=ResolutionFailure(FailureKind.CYCLE, cycle, _cyclic(graph, head)))
-        _note_lowest(graph, line, lowest)
+        line, met = [head], {head}
+        # Below an entry that another chain contains, the chain is known.
+        while (below := graph.entries[line[-1]].replaces) in graph.entries and below not in lowest:
+            assert below is not None  # the name of an entry
+            if below in met:
+                message = (
+                    f"a cycle exists in the chain of replacement beginning with {go_quote(head)} "
+                    f"in {_go_channel(graph)}"
+                )
+                cycle = (*line[line.index(below) :], below)
+                return SortedChannel(failure=ResolutionFailure(FailureKind.CYCLE, cycle, message))
+            line.append(below)
+            met.add(below)
+        last = lowest.get(graph.entries[line[-1]].replaces or "")
+        for name in reversed(line):
+            last = last or (None if name in graph.skippers else name)
+            lowest[name] = last
     if len(graph.heads) > 1:
-        words = _several(graph, [_ends(head, lowest[head]) for head in graph.heads])
-        return SortedChannel(failure=ResolutionFailure(FailureKind.SEVERAL_HEADS, graph.heads, words))
+        chains = [head if lowest[head] == head else f"{head}...{lowest[head]}" for head in graph.heads]
+        message = (
+            "a unique replacement chain within a channel is required to determine the relative order between "
+            f"channel entries, but {len(chains)} replacement chains were found in {_go_channel(graph)}: "
+            f"{', '.join(chains)}"
+        )
+        return SortedChannel(failure=ResolutionFailure(FailureKind.SEVERAL_HEADS, graph.heads, message))
     return SortedChannel(tuple(name for name in line if name not in graph.skippers))
 
 
-def _line(graph: ChannelGraph, head: str, walked: Container[str]) -> tuple[list[str], tuple[str, ...]]:
-    """The replaces chain below a head, down to where another walk has been, and its cycle, if any."""
-    line, seen = [head], {head}
-    while (below := graph.entries[line[-1]].replaces) in graph.entries and below not in walked:
-        assert below is not None  # an entry's name
-        if below in seen:
-            return line, (*line[line.index(below) :], below)
-        line.append(below)
-        seen.add(below)
-    return line, ()
-
-
-def _note_lowest(graph: ChannelGraph, line: list[str], lowest: dict[str, str | None]) -> None:
-    """For each entry of a line: the last below it, or itself, that is not skipped."""
-    last = lowest.get(graph.entries[line[-1]].replaces or "")
-    for name in reversed(line):
-        last = last or (None if name in graph.skippers else name)
-        lowest[name] = last
-
-
 def no_head_failure(graph: ChannelGraph, names: tuple[str, ...]) -> ResolutionFailure:
-    """OLM's failure over entries each of which is replaced or skipped by one of them."""
-    words = f"no channel heads (entries not replaced by another entry) found in {_channel(graph)}"
-    return ResolutionFailure(FailureKind.NO_HEAD, names, words)
+    """Return OLM's failure for entries of which each is replaced or skipped by another one."""
+    message = f"no channel heads (entries not replaced by another entry) found in {_go_channel(graph)}"
+    return ResolutionFailure(FailureKind.NO_HEAD, names, message)
 
 
-def _cyclic(graph: ChannelGraph, head: str) -> str:
-    return f"a cycle exists in the chain of replacement beginning with {go_quote(head)} in {_channel(graph)}"
-
-
-def _several(graph: ChannelGraph, chains: list[str]) -> str:
-    return (
-        "a unique replacement chain within a channel is required to determine the relative order between "
-        f"channel entries, but {len(chains)} replacement chains were found in {_channel(graph)}: "
-        f"{', '.join(chains)}"
-    )
-
-
-def _ends(head: str, last: str | None) -> str:
-    return head if last == head else f"{head}...{last}"
-
-
-def _channel(graph: ChannelGraph) -> str:
+def _go_channel(graph: ChannelGraph) -> str:
     return f"channel {go_quote(graph.name)} of package {go_quote(graph.package.name)}"
 
 
 def new_install(graph: ChannelGraph) -> str | None:
-    """What a new Subscription gets: the first entry from the head down that is not prohibited."""
+    """Return what a new Subscription installs: the first installable entry from the head down."""
     return next((n for n in sort_channel(graph).chain if n not in uninstallable(graph)), None)
 
 
 @lru_cache(maxsize=MEMORY)
 def uninstallable(graph: ChannelGraph) -> Mapping[str, str]:
-    """Entries whose bundle OLM v0 never installs, each with the reason: `carries olm.deprecated`."""
-    bundles = ((name, graph.bundle(name)) for name in graph.entries)
-    reasons = ((name, _obstacle(bundle)) for name, bundle in bundles if bundle is not None)
-    return {name: reason for name, reason in reasons if reason is not None}
-
-
-def _obstacle(bundle: Bundle) -> str | None:
-    if "olm.deprecated" in {stated.type for stated in bundle.properties}:
-        return DEPRECATED_REASON
-    return next((f"provides {'{}/{} {}'.format(*api)} twice" for api, _ in repeated_apis(bundle)), None)
+    """Return the entries whose bundle OLM v0 never installs, with the reason (`carries olm.deprecated`)."""
+    found: dict[str, str] = {}
+    for name in graph.entries:
+        bundle = graph.bundle(name)
+        if bundle is None:
+            continue
+        if any(stated.type == "olm.deprecated" for stated in bundle.properties):
+            found[name] = DEPRECATED_REASON
+        elif (repeated := next(repeated_apis(bundle), None)) is not None:
+            group, version, kind = repeated[0]
+            found[name] = f"provides {group}/{version} {kind} twice"
+    return found
 
 
 def repeated_apis(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:
-    """Repeated olm.gvk properties. An API may have one provider, and OLM counts this bundle twice."""
+    """Yield repeated olm.gvk properties. OLM counts such a bundle as two providers of one API."""
     provided = [stated for stated in bundle.properties if stated.type == "olm.gvk"]
-    if len(provided) < 2 or _are_plainly_distinct([stated.value for stated in provided]):
+    if len(provided) < 2 or _are_distinct([stated.value for stated in provided]):
         return
     seen: set[Gvk] = set()
     for stated in provided:
@@ -151,14 +136,13 @@ def repeated_apis(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:
         seen.add(api)
 
 
-def _are_plainly_distinct(values: Sequence[Any]) -> bool:
-    """Whether all are mappings of group, version and kind to text and no two are equal, as nearly always.
+def _are_distinct(values: Sequence[Any]) -> bool:
+    """Return True if all values are mappings of group, version and kind to strings and no two are equal.
 
-    Equal mappings of text have equal triples, whatever else is in them; joining tells text from all the rest.
-    False says nothing.
+    A fast check for the usual case; False means unknown. Joining raises TypeError for anything but strings.
     """
     try:
-        apis = set(map(_TRIPLE, values))
+        apis = set(map(_GVK_VALUES, values))
         "".join(chain.from_iterable(apis))
     except (KeyError, TypeError):
         return False
@@ -166,7 +150,7 @@ def _are_plainly_distinct(values: Sequence[Any]) -> bool:
 
 
 def parse_gvk(value: object) -> Gvk | None:
-    """Group, version and kind as Go reads them, whatever the case of the keys; None if it refuses them."""
+    """Return group, version and kind as Go decodes them (keys in any case); None if Go refuses the value."""
     if not isinstance(value, dict):
         return None if value is not None else Gvk("", "", "")
     plain: tuple[Any, Any, Any] = (value.get("group"), value.get("version"), value.get("kind"))
@@ -178,9 +162,9 @@ def parse_gvk(value: object) -> Gvk | None:
 
 
 def candidates(graph: ChannelGraph, installed: str, version: Version | None = None) -> Iterator[Edge]:
-    """The edges OLM weighs for one installed version, best first. The first is taken.
+    """Yield the edges that OLM v0 considers for one installed version, the one that it takes first.
 
-    A candidate that is the installed entry itself (its own range covers it) means "up to date".
+    An edge to the installed entry itself (its own range covers it) means that OLM considers it up to date.
     """
     rank = _rank(graph)
     edges = [e for e in graph.successors(installed, version) if e.successor in rank]
@@ -190,7 +174,7 @@ def candidates(graph: ChannelGraph, installed: str, version: Version | None = No
 def next_hop(graph: ChannelGraph, installed: str, version: Version | None = None) -> str | None:
     """Return the entry that OLM v0 installs next on a cluster that has `installed`; None: it stays.
 
-    The first of `candidates`, in O(log n) and the edges by name. Ranges that panic are not evaluated.
+    This is the first of `candidates`, in O(log n) and the edges by name. Ranges that panic are not evaluated.
     """
     rank = _rank(graph)
     version = version or graph.versions.get(installed)
@@ -209,13 +193,13 @@ def _best_covering(graph: ChannelGraph) -> Callable[[Version], str | None]:
 
 @lru_cache(maxsize=MEMORY)
 def _rank(graph: ChannelGraph) -> Mapping[str, int]:
-    """The entries OLM may choose and may install, the head at 0."""
+    """Return the distance to the head of every entry that OLM may install."""
     refused = uninstallable(graph)
     return {name: i for i, name in enumerate(sort_channel(graph).chain) if name not in refused}
 
 
 class ChannelHops(NamedTuple):
-    """The next hop of every entry of a channel (None: it stays), or why there is none at all."""
+    """The next hop of every entry (None: it stays), failures by entry, or the failure of the channel."""
 
     next: Mapping[str, str | None] = MappingProxyType({})
     failures: Mapping[str, ResolutionFailure] = MappingProxyType({})
@@ -224,7 +208,7 @@ class ChannelHops(NamedTuple):
 
 @lru_cache(maxsize=MEMORY)
 def next_hops(graph: ChannelGraph) -> ChannelHops:
-    """The next hop from every entry at once. O((edges + ranges) · log n)."""
+    """Return the next hop of every entry of a channel. O((edges + ranges) · log n)."""
     ordered = sort_channel(graph)
     if ordered.failure is not None:
         return ChannelHops(failure=ordered.failure)
@@ -234,20 +218,20 @@ def next_hops(graph: ChannelGraph) -> ChannelHops:
 
 
 def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, ResolutionFailure]:
-    """Entries for which some candidate's range panics: every candidate is asked before one is chosen.
+    """Return the failures of entries whose version makes the range of a candidate panic.
 
-    The first from the head is named; behind it nobody is asked any more.
+    OLM evaluates the range of every candidate from the head down before it chooses; the first panic counts.
     """
     panicking = frozenset(graph.panicking_entries)
-    guilty = {name: i for i, name in enumerate(chain) if name in panicking}
-    if not guilty:
+    rank = {name: i for i, name in enumerate(chain) if name in panicking}
+    if not rank:
         return {}
-    culprit = Coverage({name: ~graph.ranges[name].intervals for name in guilty}).chooser(guilty)
-    asked = ((installed, culprit(version)) for installed, version in graph.versions.items())
-    return {installed: panic_failure(name) for installed, name in asked if name is not None}
+    first_panicking = Coverage({name: ~graph.ranges[name].intervals for name in rank}).chooser(rank)
+    found = ((installed, first_panicking(version)) for installed, version in graph.versions.items())
+    return {installed: panic_failure(name) for installed, name in found if name is not None}
 
 
 def panic_failure(name: str) -> ResolutionFailure:
-    """The catalog operator crashes over the range of this entry, in Go's words."""
-    words = "runtime error: invalid memory address or nil pointer dereference"
-    return ResolutionFailure(FailureKind.PANIC, (name,), words)
+    """Return the crash of the catalog operator on the range of an entry."""
+    message = "runtime error: invalid memory address or nil pointer dereference"
+    return ResolutionFailure(FailureKind.PANIC, (name,), message)

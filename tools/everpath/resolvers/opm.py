@@ -1,7 +1,7 @@
-"""opm's opinion of a channel: what `opm validate` (operator-registry v1.73.0) accepts.
+"""opm: whether `opm validate` (operator-registry v1.73.0) accepts the graph of a channel.
 
-Mirrors Channel.Head and Channel.validateReplacesChain of alpha/model/model.go. Ranges and versions play
-no part in it.
+Mirrors Channel.Head and Channel.validateReplacesChain of alpha/model/model.go, which ignore ranges and
+versions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from everpath.resolvers import MEMORY
 
 
 class ChannelValidation(NamedTuple):
-    """What opm says of a channel's graph; at most one of the complaints is set."""
+    """The heads and the replaces chain that opm finds, and at most one defect: cycle, stranded, is_empty."""
 
     heads: tuple[str, ...]
     chain: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class ChannelValidation(NamedTuple):
 
     @property
     def error(self) -> str | None:
-        """What `opm validate` says of the graph, in its own words; None if it accepts it."""
+        """The error of `opm validate`; None if it accepts the channel."""
         if self.is_empty:
             return "channel must contain at least one bundle"
         if not self.heads:
@@ -46,21 +46,22 @@ class ChannelValidation(NamedTuple):
 
 @lru_cache(maxsize=MEMORY)
 def validate_channel(graph: ChannelGraph) -> ChannelValidation:
-    """One walk down the replaces chain from the head. O(entries + edges).
+    """Follow the replaces chain from the head, as opm does. O(entries + edges).
 
-    The walk halts at the first name that anybody skips (since v1.58), so a cycle behind one passes.
+    Since v1.58 opm stops at the first skipped name, so it accepts a cycle below one.
     """
     if graph.head is None:
         return ChannelValidation(graph.heads, is_empty=not graph.entries)
     chain = [graph.head]
-    seen = {graph.head}
+    met = {graph.head}
     while (entry := graph.entries.get(chain[-1])) is not None:
         below = entry.replaces
         if not below or below in graph.skippers:
             break
-        if below in seen:
-            return ChannelValidation(graph.heads, tuple(chain), cycle=(*chain[chain.index(below) :], below))
-        seen.add(below)
+        if below in met:
+            cycle = (*chain[chain.index(below) :], below)
+            return ChannelValidation(graph.heads, tuple(chain), cycle=cycle)
+        met.add(below)
         chain.append(below)
-    stranded = sorted(n for n in graph.entries if n not in seen and n not in graph.skippers)
+    stranded = sorted(n for n in graph.entries if n not in met and n not in graph.skippers)
     return ChannelValidation(graph.heads, tuple(chain), stranded=tuple(stranded))

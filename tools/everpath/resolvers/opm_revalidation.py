@@ -1,4 +1,4 @@
-"""What opm would say of a channel after an edit, without walking all of it again."""
+"""Whether opm still accepts a channel after an edit, without validating the whole channel again."""
 
 from __future__ import annotations
 
@@ -15,48 +15,43 @@ from everpath.resolvers import MEMORY, opm
 
 
 def is_valid_after(graph: ChannelGraph, changed: Iterable[Entry]) -> bool:
-    """Whether opm accepts a channel, which it accepts now, with some entries changed or added.
+    """Return whether opm accepts a valid channel after some entries are changed or added.
 
-    Cost: the edges of those entries. What they leave of the replaces chain is passed over at one step.
+    Cost: the edges of those entries. Unchanged parts of the replaces chain are passed in one step.
     """
-    trial = _Trial(graph, {entry.name: entry for entry in changed})
-    heads = trial.heads()
-    return len(heads) == 1 and trial.can_walk(heads.pop()) and trial.has_met_all()
+    edited = _EditedChannel(graph, {entry.name: entry for entry in changed})
+    heads = edited.heads()
+    return len(heads) == 1 and edited.follow_chain(heads.pop()) and edited.has_met_all()
 
 
 @lru_cache(maxsize=MEMORY)
-def _places(graph: ChannelGraph) -> Mapping[str, int]:
-    """How far down the replaces chain each name on it stands."""
-    return {name: place for place, name in enumerate(opm.validate_channel(graph).chain)}
+def _chain_positions(graph: ChannelGraph) -> Mapping[str, int]:
+    return {name: position for position, name in enumerate(opm.validate_channel(graph).chain)}
 
 
-class _Trial:
-    """A channel with some entries changed: by how much that changes who is replaced and skipped how often."""
+class _EditedChannel:
+    """A channel with some entries changed: how often each name is replaced and skipped more or less."""
 
     def __init__(self, graph: ChannelGraph, changed: Mapping[str, Entry]) -> None:
         self._graph = graph
         self._changed = changed
         self._chain = opm.validate_channel(graph).chain
-        self._places = _places(graph)
+        self._positions = _chain_positions(graph)
         self._replaced: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
         for name, entry in changed.items():
-            self._count(graph.entries.get(name), entry)
-        self._stops = sorted({len(self._chain) - 1, *self._turns()})
-        self._runs: list[tuple[int, int]] = []
-        self._beside: set[str] = set()
-
-    def _count(self, before: Entry | None, after: Entry) -> None:
-        old, new = self._graph.skips.get(after.name, frozenset()), frozenset(after.skips)
-        self._skipped.update(new - old)
-        self._skipped.subtract(old - new)
-        self._replaced.update([after.replaces] if after.replaces else [])
-        self._replaced.subtract([before.replaces] if before and before.replaces else [])
-
-    def _turns(self) -> Iterable[int]:
-        """Places of the chain behind which the way may be another one than before."""
-        yield from (self._places[name] for name in self._changed if name in self._places)
-        yield from (self._places[name] - 1 for name in self._skipped if self._places.get(name))
+            before = graph.entries.get(name)
+            old, new = graph.skips.get(name, frozenset()), frozenset(entry.skips)
+            self._skipped.update(new - old)
+            self._skipped.subtract(old - new)
+            self._replaced.update([entry.replaces] if entry.replaces else [])
+            self._replaced.subtract([before.replaces] if before and before.replaces else [])
+        # Positions in the chain after which it may continue differently than before.
+        breaks = {self._positions[name] for name in changed if name in self._positions}
+        breaks |= {self._positions[name] - 1 for name in self._skipped if self._positions.get(name)}
+        self._breaks = sorted({len(self._chain) - 1, *breaks})
+        self._met_runs: list[tuple[int, int]] = []
+        self._met_names: set[str] = set()
 
     def _entry(self, name: str) -> Entry | None:
         return self._changed.get(name) or self._graph.entries.get(name)
@@ -68,7 +63,7 @@ class _Trial:
         return len(self._graph.replacers.get(name, ())) + self._replaced[name] > 0
 
     def heads(self) -> set[str]:
-        """Only whose edges have changed can have become a head, or ceased to be the one."""
+        """Return the heads after the edit. Only names whose edges changed can differ from before."""
         suspects = {*self._graph.heads, *self._changed, *self._replaced, *self._skipped}
         return {
             name
@@ -76,40 +71,43 @@ class _Trial:
             if self._entry(name) and not self._is_replaced(name) and not self._is_skipped(name)
         }
 
-    def can_walk(self, head: str) -> bool:
-        """Walks down from the head as opm does; whether that ends without a circle."""
+    def follow_chain(self, head: str) -> bool:
+        """Follow the replaces chain as opm does; return whether it ends without a cycle."""
         below: str | None = head
         while below and not self._is_skipped(below):
-            if not self._enters(below):
+            if not self._meet(below):
                 return False
-            last = self._chain[self._runs[-1][1] - 1] if below in self._places else below
+            last = self._chain[self._met_runs[-1][1] - 1] if below in self._positions else below
             entry = self._entry(last)
             below = entry.replaces if entry else None
         return True
 
-    def _enters(self, name: str) -> bool:
-        """Passes over the chain up to its next turn, or over one name beside it; whether all of it is new."""
-        place = self._places.get(name)
-        if place is None:
-            is_new = name not in self._beside
-            self._beside.add(name)
+    def _meet(self, name: str) -> bool:
+        """Record the run of the old chain from a name to its next break, or a name beside it.
+
+        Return whether none of it was met before.
+        """
+        position = self._positions.get(name)
+        if position is None:
+            is_new = name not in self._met_names
+            self._met_names.add(name)
             return is_new
-        end = self._stops[bisect_left(self._stops, place)] + 1
-        is_new = all(place >= other_end or end <= start for start, other_end in self._runs)
-        self._runs.append((place, end))
+        end = self._breaks[bisect_left(self._breaks, position)] + 1
+        is_new = all(position >= other_end or end <= start for start, other_end in self._met_runs)
+        self._met_runs.append((position, end))
         return is_new
 
-    def _has_met(self, name: str) -> bool:
-        place = self._places.get(name)
-        if place is None:
-            return name in self._beside
-        return any(start <= place < end for start, end in self._runs)
+    def _is_met(self, name: str) -> bool:
+        position = self._positions.get(name)
+        if position is None:
+            return name in self._met_names
+        return any(start <= position < end for start, end in self._met_runs)
 
     def has_met_all(self) -> bool:
-        """Whether every entry was met on the walk or is skipped."""
+        """Return whether every entry is on the chain or skipped."""
         length = len(self._chain) - (self._chain[-1] not in self._graph.entries)
-        missed = length - sum(min(end, length) - start for start, end in self._runs)
+        missed = length - sum(min(end, length) - start for start, end in self._met_runs)
         suspects = {*self._changed, *self._skipped}
-        unmet = [name for name in suspects if self._entry(name) and not self._has_met(name)]
-        on_chain = sum(self._places.get(name, length) < length for name in unmet)
+        unmet = [name for name in suspects if self._entry(name) and not self._is_met(name)]
+        on_chain = sum(self._positions.get(name, length) < length for name in unmet)
         return missed == on_chain and all(map(self._is_skipped, unmet))

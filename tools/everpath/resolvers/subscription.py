@@ -1,8 +1,8 @@
-"""What OLM v0 does for one Subscription, whatever is installed.
+"""OLM v0: what one Subscription gets next, whatever is installed, with a trace of the candidates.
 
 Mirrors getSubscriptionVariables and sortChannel of operator-lifecycle-manager v0.46.0
-(pkg/controller/registry/resolver/resolver.go), with its words, for a catalog whose bundles depend on nothing.
-`olm_v0` answers for all entries of a channel at once what this answers for one question.
+(pkg/controller/registry/resolver/resolver.go), with its messages, for a catalog whose bundles have no
+dependencies. `olm_v0` computes the same for all entries of a channel at once.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from everpath.resolvers.resolution import (
 )
 from everpath.versions import Version
 
-#: Stands in the words for the name of the Subscription, which only the cluster knows.
+#: Placeholder in messages for the name of the Subscription, which only the cluster knows.
 SUBSCRIPTION: Final = "<subscription>"
 
-#: Stands in the words for the name and the namespace of the CatalogSource.
+#: Placeholder in messages for name and namespace of the CatalogSource.
 CATALOG: Final = "<catalog>/<namespace>"
 
 
@@ -39,181 +39,162 @@ def resolve(
     starting_csv: str | None = None,
     trace: Tracer | None = None,
 ) -> Resolution:
-    """What a Subscription to this channel gets next; `graph` None: no such channel.
+    """Return what a Subscription to this channel gets next; `graph` None: the channel does not exist.
 
-    `installed` need not be in the channel; its version, if None, is the one that the channel gives the name.
-    `starting_csv` is startingCSV, which only counts as long as nothing is installed.
-    Every entry is heard of once, those that OLM leaves out of its order before the others; where it cannot
-    order them, or crashes, those alone that cause that.
-    Cost: the edges from what is installed; with somebody who hears, the entries of the channel.
+    `installed` need not be in the channel. If its version is None, the one that the channel states counts.
+    `starting_csv` only counts while nothing is installed.
+    `trace` gets every entry once: first those that OLM does not sort, then the others from the head down. If
+    OLM cannot sort the channel or crashes, it only gets the entries that cause this.
+    Cost: the edges by name from what is installed; with `trace`, the entries of the channel.
     """
-    if graph is None or not graph.entries:
-        return Resolution(
-            None, ResolutionFailure(FailureKind.NO_CHANNEL, ()) if graph is None else _empty(graph)
-        )
+    if graph is None:
+        return Resolution(None, ResolutionFailure(FailureKind.NO_CHANNEL, ()))
+    if not graph.entries:
+        return Resolution(None, no_channel_failure(graph.package.name, graph.name))
     if installed is not None:
-        return _upgraded(graph, installed, trace)
-    return _started(graph, starting_csv, trace) if starting_csv else _fresh(graph, trace)
+        return _resolve_upgrade(graph, installed, trace)
+    if starting_csv:
+        return _resolve_starting_csv(graph, starting_csv, trace)
+    ordered = olm_v0.sort_channel(graph)
+    if ordered.failure is not None:
+        return _fail(graph, ordered.failure, trace)
+    if trace is not None:
+        for step in _unsorted_entries(graph, {}):
+            trace(step)
+    return _resolve_new_install(graph, ordered.chain, trace)
 
 
 def no_channel_failure(package: str, channel: str) -> ResolutionFailure:
-    """The failure of a Subscription whose channel is not in the catalog, or has no entries there."""
-    return ResolutionFailure(
-        FailureKind.NO_CHANNEL, (), _invalid(f"in channel {channel} of package {package} in")
-    )
+    """Return the failure of a Subscription whose channel is not in the catalog or has no entries."""
+    message = _no_operators_found(f"in channel {channel} of package {package} in")
+    return ResolutionFailure(FailureKind.NO_CHANNEL, (), message)
 
 
-def _empty(graph: ChannelGraph) -> ResolutionFailure:
-    return no_channel_failure(graph.package.name, graph.name)
-
-
-def _upgraded(graph: ChannelGraph, installed: InstalledBundle, trace: Tracer | None) -> Resolution:
+def _resolve_upgrade(graph: ChannelGraph, installed: InstalledBundle, trace: Tracer | None) -> Resolution:
     version = installed.version or graph.versions.get(installed.name)
     failure = olm_v0.sort_channel(graph).failure or _panic(graph, version)
     if failure is not None:
-        return _failed(graph, failure, trace)
+        return _fail(graph, failure, trace)
     if trace is not None:
-        for remark in _asked(graph, installed.name, version):
-            trace(remark)
+        for step in _upgrade_trace(graph, installed.name, version):
+            trace(step)
     return Resolution(olm_v0.next_hop(graph, installed.name, version))
 
 
 def _panic(graph: ChannelGraph, version: Version | None) -> ResolutionFailure | None:
-    """Every entry in order is asked for its range before any is chosen, and before names are compared."""
+    """Return the panic of OLM on this version. It evaluates the ranges of all sorted entries before names."""
     if version is None or not graph.panicking_entries:
         return None
-    crashing = {name for name in graph.panicking_entries if graph.ranges[name].panics_on(version)}
-    return next(
-        (olm_v0.panic_failure(name) for name in olm_v0.sort_channel(graph).chain if name in crashing), None
-    )
+    panicking = {name for name in graph.panicking_entries if graph.ranges[name].panics_on(version)}
+    chain = olm_v0.sort_channel(graph).chain
+    return next((olm_v0.panic_failure(name) for name in chain if name in panicking), None)
 
 
-def _asked(graph: ChannelGraph, installed: str, version: Version | None) -> Iterator[TraceStep]:
-    """Every entry beside what is installed, from the head down."""
+def _upgrade_trace(graph: ChannelGraph, installed: str, version: Version | None) -> Iterator[TraceStep]:
     edges: dict[str, Edge] = {}
-    for found in graph.successors(installed, version):
-        edges.setdefault(found.successor, found)
-    yield from _left_out(graph, edges)
-    prohibited, taken = olm_v0.uninstallable(graph), None
+    for edge in graph.successors(installed, version):
+        edges.setdefault(edge.successor, edge)
+    yield from _unsorted_entries(graph, edges)
+    uninstallable, taken = olm_v0.uninstallable(graph), None
     for name in olm_v0.sort_channel(graph).chain:
-        if (edge := edges.get(name)) is None:
-            yield TraceStep(name, CandidateResult.REFUSED, _unlinked(graph, name, installed, version))
-        elif name in prohibited:
-            yield TraceStep(name, CandidateResult.REFUSED, prohibited[name], edge)
+        if name not in edges:
+            reason = _no_edge_reason(graph, name, installed, version)
+            yield TraceStep(name, CandidateResult.REFUSED, reason)
+        elif name in uninstallable:
+            yield TraceStep(name, CandidateResult.REFUSED, uninstallable[name], edges[name])
         elif taken is not None:
-            yield TraceStep(name, CandidateResult.PASSED_OVER, f"{taken} is nearer to the head", edge)
+            reason = f"{taken} is nearer to the head"
+            yield TraceStep(name, CandidateResult.PASSED_OVER, reason, edges[name])
         else:
             taken = name
             reason = "is installed, and stays" if name == installed else "is the nearest to the head"
-            yield TraceStep(name, CandidateResult.TAKEN, reason, edge)
+            yield TraceStep(name, CandidateResult.TAKEN, reason, edges[name])
 
 
-def _unlinked(graph: ChannelGraph, name: str, installed: str, version: Version | None) -> str:
-    stated, span = graph.entries[name].skip_range, graph.ranges.get(name)
+def _no_edge_reason(graph: ChannelGraph, name: str, installed: str, version: Version | None) -> str:
+    stated = graph.entries[name].skip_range
     if not stated:
-        return f"does not name {installed}, and has no skipRange"
-    if span is None:
-        return (
-            f"does not name {installed}, and its skipRange '{stated}' does not parse, so that OLM ignores it"
-        )
-    if version is None:
-        return f"does not name {installed}, and its skipRange '{stated}' cannot be asked: no version is known"
-    return f"does not name {installed}, and its skipRange '{stated}' does not hold {version}"
+        skip_range = "has no skipRange"
+    elif name not in graph.ranges:
+        skip_range = f"its skipRange '{stated}' does not parse, so OLM ignores it"
+    elif version is None:
+        skip_range = f"its skipRange '{stated}' does not apply: the installed version is unknown"
+    else:
+        skip_range = f"its skipRange '{stated}' does not contain {version}"
+    return f"does not replace or skip {installed}, and {skip_range}"
 
 
-def _left_out(graph: ChannelGraph, edges: Mapping[str, Edge]) -> Iterator[TraceStep]:
-    """Entries that are not in OLM's order, newest first."""
+def _unsorted_entries(graph: ChannelGraph, edges: Mapping[str, Edge]) -> Iterator[TraceStep]:
+    """Yield the entries that OLM v0 does not sort, the newest first."""
     chain = frozenset(olm_v0.sort_channel(graph).chain)
     for name in _newest_first(graph):
-        if name not in chain:
-            yield TraceStep(name, CandidateResult.REFUSED, _why_left_out(graph, name), edges.get(name))
+        if name in chain:
+            continue
+        reason = f"is not on the chain of replaces below {graph.head}"
+        if skippers := graph.skippers.get(name):
+            reason = f"is skipped by {', '.join(sorted(skippers))}, and OLM v0 never installs a skipped entry"
+        yield TraceStep(name, CandidateResult.REFUSED, reason, edges.get(name))
 
 
 def _newest_first(graph: ChannelGraph) -> Iterator[str]:
-    """All entries, whatever the order of writing; last those that have no version."""
+    """Yield all entries by version, whatever their order in the file; those without a version are last."""
     yield from reversed(graph.by_version)
     yield from sorted(graph.entries.keys() - graph.versions.keys())
 
 
-def _why_left_out(graph: ChannelGraph, name: str) -> str:
-    if name in graph.skippers:
-        by = ", ".join(sorted(graph.skippers[name]))
-        return f"is skipped by {by}, and OLM v0 takes nothing that is skipped"
-    return f"is not on the chain of replaces below {graph.head}"
-
-
-def _fresh(graph: ChannelGraph, trace: Tracer | None) -> Resolution:
-    """The head, or the first below it that is not prohibited."""
-    ordered = olm_v0.sort_channel(graph)
-    if ordered.failure is not None:
-        return _failed(graph, ordered.failure, trace)
-    if trace is not None:
-        for remark in _left_out(graph, {}):
-            trace(remark)
-    return _first_installable(graph, ordered.chain, trace)
-
-
-def _started(graph: ChannelGraph, starting_csv: str, trace: Tracer | None) -> Resolution:
-    """startingCSV alone, as if the channel had no other entry: neither skips nor a broken chain matter."""
+def _resolve_starting_csv(graph: ChannelGraph, starting_csv: str, trace: Tracer | None) -> Resolution:
+    """Resolve startingCSV as if the channel had no other entry: skips and a broken chain do not matter."""
     entry = graph.entries.get(starting_csv)
     if entry is None:
-        where = f"with name {starting_csv} in channel {graph.name} of package {graph.package.name} in"
-        return Resolution(
-            None, ResolutionFailure(FailureKind.NO_STARTING_CSV, (starting_csv,), _invalid(where))
+        message = _no_operators_found(
+            f"with name {starting_csv} in channel {graph.name} of package {graph.package.name} in"
         )
+        return Resolution(None, ResolutionFailure(FailureKind.NO_STARTING_CSV, (starting_csv,), message))
     if starting_csv in (entry.replaces, *entry.skips):
-        return _failed(graph, olm_v0.no_head_failure(graph, (starting_csv,)), trace)
+        return _fail(graph, olm_v0.no_head_failure(graph, (starting_csv,)), trace)
     if trace is not None:
         for name in _newest_first(graph):
             if name != starting_csv:
-                trace(
-                    TraceStep(
-                        name, CandidateResult.REFUSED, f"is not {starting_csv}, which startingCSV asks for"
-                    )
-                )
-    return _first_installable(graph, (starting_csv,), trace)
+                reason = f"is not the startingCSV {starting_csv}"
+                trace(TraceStep(name, CandidateResult.REFUSED, reason))
+    return _resolve_new_install(graph, (starting_csv,), trace)
 
 
-def _first_installable(graph: ChannelGraph, chain: Sequence[str], trace: Tracer | None) -> Resolution:
-    prohibited = olm_v0.uninstallable(graph)
-    taken = next((name for name in chain if name not in prohibited), None)
+def _resolve_new_install(graph: ChannelGraph, chain: Sequence[str], trace: Tracer | None) -> Resolution:
+    """Take the first installable entry of a chain that begins with the head."""
+    uninstallable = olm_v0.uninstallable(graph)
+    taken = next((name for name in chain if name not in uninstallable), None)
     if trace is not None:
-        for remark in _offered(chain, prohibited, taken):
-            trace(remark)
+        for position, name in enumerate(chain):
+            if name in uninstallable:
+                trace(TraceStep(name, CandidateResult.REFUSED, uninstallable[name]))
+            elif name == taken:
+                reason = "is the first installable entry below the head" if position else "is the head"
+                trace(TraceStep(name, CandidateResult.TAKEN, reason))
+            else:
+                trace(TraceStep(name, CandidateResult.PASSED_OVER, f"{taken} is nearer to the head"))
     return Resolution(taken, None if taken else _nothing_installable(graph, chain))
 
 
-def _offered(chain: Sequence[str], prohibited: Mapping[str, str], taken: str | None) -> Iterator[TraceStep]:
-    for place, name in enumerate(chain):
-        if name in prohibited:
-            yield TraceStep(name, CandidateResult.REFUSED, prohibited[name])
-        elif name == taken:
-            reason = "is the first from the head down" if place else "is the head"
-            yield TraceStep(name, CandidateResult.TAKEN, reason)
-        else:
-            yield TraceStep(name, CandidateResult.PASSED_OVER, f"{taken} is nearer to the head")
-
-
-def _failed(graph: ChannelGraph, failure: ResolutionFailure, trace: Tracer | None) -> Resolution:
+def _fail(graph: ChannelGraph, failure: ResolutionFailure, trace: Tracer | None) -> Resolution:
     if trace is not None:
         for name in dict.fromkeys(failure.names):
-            trace(TraceStep(name, CandidateResult.REFUSED, _guilt(graph, failure.kind, name)))
+            trace(TraceStep(name, CandidateResult.REFUSED, _part_in_failure(graph, failure.kind, name)))
     return Resolution(None, failure)
 
 
-def _guilt(graph: ChannelGraph, kind: FailureKind, name: str) -> str:
-    """What an entry has to do with the failure of the whole channel."""
+def _part_in_failure(graph: ChannelGraph, kind: FailureKind, name: str) -> str:
     if kind is FailureKind.SEVERAL_HEADS:
-        return "is a head, because no entry replaces or skips it, and is not the only one"
+        return "is one of several heads: no entry replaces or skips it"
     if kind is FailureKind.CYCLE:
-        return f"stands in a circle: it replaces {graph.entries[name].replaces}"
+        return f"is in a cycle: it replaces {graph.entries[name].replaces}"
     if kind is FailureKind.PANIC:
-        return f"has the skipRange '{graph.entries[name].skip_range}', over which OLM crashes"
-    above = sorted({*graph.replacers.get(name, ()), *graph.skippers.get(name, ())})
-    return f"is no head, because {', '.join(above)} replaces or skips it"
+        return f"has the skipRange '{graph.entries[name].skip_range}', on which OLM crashes"
+    successors = sorted({*graph.replacers.get(name, ()), *graph.skippers.get(name, ())})
+    return f"is no head: {', '.join(successors)} replaces or skips it"
 
 
-def _invalid(where: str) -> str:
+def _no_operators_found(where: str) -> str:
     return (
         f"constraints not satisfiable: no operators found {where} the catalog referenced by subscription "
         f"{SUBSCRIPTION}, subscription {SUBSCRIPTION} exists"
@@ -221,16 +202,19 @@ def _invalid(where: str) -> str:
 
 
 def _nothing_installable(graph: ChannelGraph, chain: Sequence[str]) -> ResolutionFailure:
-    """Where every entry carries olm.deprecated, the words; repeated APIs OLM lists in an order of its own."""
-    prohibited = olm_v0.uninstallable(graph)
-    if any(prohibited[name] != olm_v0.DEPRECATED_REASON for name in chain):
+    """Return the failure of a chain without installable entries.
+
+    OLM's message is only stable if all carry olm.deprecated: it lists repeated APIs in random order.
+    """
+    uninstallable = olm_v0.uninstallable(graph)
+    if any(uninstallable[name] != olm_v0.DEPRECATED_REASON for name in chain):
         return ResolutionFailure(FailureKind.NOTHING_INSTALLABLE, tuple(chain))
-    places = [f"{CATALOG}/{graph.name}/{name}" for name in chain]
-    wanted = places[0] if len(places) == 1 else f"at least one of {', '.join(places[:-1])} or {places[-1]}"
+    ids = [f"{CATALOG}/{graph.name}/{name}" for name in chain]
+    required = ids[0] if len(ids) == 1 else f"at least one of {', '.join(ids[:-1])} or {ids[-1]}"
     parts = (
-        *(f"bundle {place} is deprecated" for place in sorted(places)),
+        *(f"bundle {bundle_id} is deprecated" for bundle_id in sorted(ids)),
         f"subscription {SUBSCRIPTION} exists",
-        f"subscription {SUBSCRIPTION} requires {wanted}",
+        f"subscription {SUBSCRIPTION} requires {required}",
     )
-    words = f"constraints not satisfiable: {', '.join(parts)}"
-    return ResolutionFailure(FailureKind.NOTHING_INSTALLABLE, tuple(chain), words)
+    message = f"constraints not satisfiable: {', '.join(parts)}"
+    return ResolutionFailure(FailureKind.NOTHING_INSTALLABLE, tuple(chain), message)

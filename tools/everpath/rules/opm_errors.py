@@ -1,24 +1,22 @@
-"""What `opm validate` refuses of a package, for commands that answer all the same.
-
-The rules that mirror opm know it; of channels' graphs `resolvers.opm` has opm's own words.
-"""
+"""The errors with which `opm validate` rejects a package, for commands that run in spite of them."""
 
 from __future__ import annotations
 
-__all__ = ["OPM_RULES", "Refusal", "opm_errors", "range_errors"]
+__all__ = ["OPM_RULES", "opm_errors", "range_errors"]
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from everpath.graph import PackageGraph
-from everpath.model import Catalog, Package, Place
+from everpath.model import Catalog, OpmError, Package
 from everpath.ranges import Range
 from everpath.resolvers import opm
 from everpath.resolvers.go_quote import go_quote
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Selection, lint
 
-#: The rules whose errors are laws of `opm validate`; tests hold each of them against opm.
+#: The rules whose errors `opm validate` reports as well. Tests compare each with opm.
 OPM_RULES: Final = frozenset(
     f"EP{number}"
     for numbers in (range(101, 111), range(401, 409), range(421, 424), range(501, 504))
@@ -26,92 +24,88 @@ OPM_RULES: Final = frozenset(
 )
 
 #: A range that does not parse.
-_RANGE: Final = "EP301"
+_RANGE_UNPARSABLE: Final = "EP301"
 
-#: A channel without entries, of which `resolvers.opm` has the words.
-_EMPTY: Final = "EP110"
+#: A channel without entries. `resolvers.opm` has opm's message for it.
+_EMPTY_CHANNEL: Final = "EP110"
 
 
-class Refusal(NamedTuple):
-    """One thing that opm refuses the catalog for; `channel` is None where it is no matter of a channel.
+def opm_errors(package: Package) -> tuple[OpmError, ...]:
+    """Return all errors of opm for a package, those of the whole package first. O(entries + bundles).
 
-    `rule` is the one that says so, None for the graph of a channel. Of several of one kind the first is told,
-    and how many `more` there are.
+    opm itself stops at the first error. Of several errors of one rule in a channel, the first is returned
+    with their number.
     """
-
-    package: str
-    channel: str | None
-    text: str
-    place: Place
-    rule: str | None = None
-    fix: str | None = None
-    more: int = 0
-
-    @property
-    def words(self) -> str:
-        return f"{self.text} (and {self.more} others of this kind)" if self.more else self.text
-
-
-def opm_errors(package: Package) -> tuple[Refusal, ...]:
-    """All that opm refuses of a package: first what is no matter of a channel. O(entries + bundles).
-
-    opm stops at the first of them. None: it accepts the package.
-    """
-    findings = lint(Catalog("", (package,)), Selection(rules=OPM_RULES - {_EMPTY})).findings
-    found: dict[tuple[str | None, str], Refusal] = {}
-    for refusal in [
-        *_broken_laws(package, findings),
-        *_nameless(package),
-        *_broken_graphs(package),
+    findings = lint(Catalog("", (package,)), Selection(rules=OPM_RULES - {_EMPTY_CHANNEL})).findings
+    errors = [
+        *_rule_errors(package, findings),
+        *_unnamed_bundle_errors(package),
+        *_graph_errors(package),
         *range_errors(package),
-    ]:
-        key = (refusal.channel, refusal.rule or refusal.text)
-        first = found.setdefault(key, refusal)
-        if first is not refusal and refusal.rule is not None:
-            found[key] = first._replace(more=first.more + 1)
-    return tuple(sorted(found.values(), key=lambda each: each.channel or ""))
+    ]
+    first: dict[tuple[str | None, str], OpmError] = {}
+    counts: Counter[tuple[str | None, str]] = Counter()
+    for error in errors:
+        key = (error.channel, error.rule or error.message)
+        first.setdefault(key, error)
+        counts[key] += error.rule is not None
+    for key, error in first.items():
+        if counts[key] > 1:
+            error.message += f" (and {counts[key] - 1} others of this kind)"
+    return tuple(sorted(first.values(), key=lambda error: error.channel or ""))
 
 
-def _broken_laws(package: Package, findings: tuple[Finding, ...]) -> Iterator[Refusal]:
+def _rule_errors(package: Package, findings: tuple[Finding, ...]) -> Iterator[OpmError]:
     for finding in findings:
         if finding.severity is Severity.ERROR:
-            # Of two channels of one name it is the package that is refused.
-            channel = finding.channel if finding.rule != "EP108" else None
-            words = _own_words(package, finding) or finding.message
-            yield Refusal(package.name, channel, words, finding.place, finding.rule, finding.fix)
+            yield OpmError(
+                _opm_message(package, finding) or finding.message,
+                finding.place,
+                finding.fix,
+                package=package.name,
+                # For two channels with one name opm rejects the package.
+                channel=finding.channel if finding.rule != "EP108" else None,
+                rule=finding.rule,
+            )
 
 
-def _nameless(package: Package) -> Iterator[Refusal]:
-    """The one unsafe name (EP111) that opm refuses, too."""
+def _unnamed_bundle_errors(package: Package) -> Iterator[OpmError]:
+    """The only unsafe name (EP111) that opm rejects as well."""
     if (bundle := package.by_name.get("")) is not None:
-        yield Refusal(package.name, None, "a bundle has no name", bundle.place, "EP111", "give it its name")
+        yield OpmError(
+            "a bundle has no name", bundle.place, "add its name", package=package.name, rule="EP111"
+        )
 
 
-def _own_words(package: Package, finding: Finding) -> str | None:
-    """What opm itself says of what stands there twice."""
-    whose = f"package {go_quote(package.name)}"
+def _opm_message(package: Package, finding: Finding) -> str | None:
+    """Return opm's own message for duplicates."""
+    subject = f"package {go_quote(package.name)}"
     match finding.rule:
         case "EP108" if finding.channel is not None:
-            return f"{whose} has duplicate channel {go_quote(finding.channel)}"
+            return f"{subject} has duplicate channel {go_quote(finding.channel)}"
         case "EP403" if finding.entry is not None:
-            return f"{whose} has duplicate bundle {go_quote(finding.entry)}"
+            return f"{subject} has duplicate bundle {go_quote(finding.entry)}"
         case "EP502" if finding.place in {document.place for document in package.deprecations}:
             return f"expected a maximum of one deprecation per package: {go_quote(package.name)}"
     return None
 
 
-def range_errors(package: Package) -> Iterator[Refusal]:
-    """Ranges that OLM would ignore (EP301), those of nothing but blanks (EP308) among them."""
+def range_errors(package: Package) -> Iterator[OpmError]:
+    """Yield the errors for skip ranges that OLM would ignore: invalid (EP301) and blank ones (EP308)."""
     for channel in package.channels:
         for entry in channel.entries:
             if entry.skip_range and Range.parse_or_none(entry.skip_range) is None:
-                words = f"invalid skipRange {go_quote(entry.skip_range)} of {entry.name}"
-                place = entry.place.at("skipRange")
-                fix = "`everpath range explain` says what is wrong with it"
-                yield Refusal(package.name, channel.name, words, place, _RANGE, fix)
+                yield OpmError(
+                    f"invalid skipRange {go_quote(entry.skip_range)} of {entry.name}",
+                    entry.place.at("skipRange"),
+                    "`everpath range explain` says what is wrong with it",
+                    package=package.name,
+                    channel=channel.name,
+                    rule=_RANGE_UNPARSABLE,
+                )
 
 
-def _broken_graphs(package: Package) -> Iterator[Refusal]:
+def _graph_errors(package: Package) -> Iterator[OpmError]:
     for graph in PackageGraph(package).channels:
-        if (words := opm.validate_channel(graph).error) is not None:
-            yield Refusal(package.name, graph.name, words, graph.channel.place)
+        if (message := opm.validate_channel(graph).error) is not None:
+            yield OpmError(message, graph.channel.place, package=package.name, channel=graph.name)

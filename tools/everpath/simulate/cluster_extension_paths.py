@@ -22,7 +22,16 @@ from everpath.resolvers.resolution import (
     TraceStep,
 )
 from everpath.upgrade_paths import PathEnd, UpgradePath, path_goals
-from everpath.upgrade_paths.reasons import AFRESH, arriving, circle, described, failing, installs, opened
+from everpath.upgrade_paths.reasons import (
+    NEW_INSTALL_GOAL,
+    failure_reason,
+    goal_name,
+    goal_reason,
+    loop_reason,
+    new_install_opening,
+    stranded_reason,
+    with_opening,
+)
 from everpath.versions import parse_or_none
 
 _MAX_CANDIDATES_IN_REASON: Final = 3
@@ -107,21 +116,21 @@ class ClusterExtensionPaths:
         return InstalledBundle(resolution.next, version)
 
     def _end(self, installed: InstalledBundle | None, hops: _Hops) -> tuple[PathEnd, str]:
-        opening = installs("v1", hops.names[0]) if installed is None and hops.names else ""
+        opening = new_install_opening("v1", hops.names[0]) if installed is None and hops.names else ""
         if hops.failure is not None:
             at = hops.names[-1] if hops.names else None
-            return PathEnd.ERROR, opened(opening, failing("v1", hops.failure, at))
+            return PathEnd.ERROR, with_opening(opening, failure_reason("v1", hops.failure, at))
         if hops.is_loop:
             names = [*([installed.name] if installed is not None else []), *hops.names]
-            return PathEnd.LOOP, opened(opening, circle(names[names.index(names[-1]) :]))
+            return PathEnd.LOOP, with_opening(opening, loop_reason(names[names.index(names[-1]) :]))
         last = hops.last
         assert last is not None  # a new installation has a hop or fails
         goal = self._goals(last).get(last.name)
         if goal is None and self._is_restricted and last == self._new_install:
-            goal = AFRESH
+            goal = NEW_INSTALL_GOAL
         if goal is not None:
-            return PathEnd.HEAD, arriving(goal, len(hops.names), opening)
-        return PathEnd.STRANDED, opened(opening, self._stranded(last))
+            return PathEnd.HEAD, goal_reason(goal, len(hops.names), opening)
+        return PathEnd.STRANDED, with_opening(opening, self._stranded(last))
 
     @cached_property
     def _is_restricted(self) -> bool:
@@ -147,7 +156,7 @@ class ClusterExtensionPaths:
         if key not in self._goals_by_entry:
             graphs = (g for c in self._catalogs if c.name == catalog_name for g in self._channels(c))
             self._goals_by_entry[key] = {
-                name: described(graph, name)
+                name: goal_name(graph, name)
                 for graph in graphs
                 if goal.name in graph.entries
                 for name in path_goals(graph, "v1")
@@ -168,10 +177,8 @@ class ClusterExtensionPaths:
             for step in trace
             if step.result is not CandidateResult.TAKEN and step.entry != last.name and step.edge is not None
         ]
-        nobody = "nobody of the channels that it may use accepts it"
-        return (
-            f"nothing leads on from {last.name}: {'; '.join(rejected[:_MAX_CANDIDATES_IN_REASON]) or nobody}"
-        )
+        none = "no entry of its channels accepts it"
+        return stranded_reason(last.name, "; ".join(rejected[:_MAX_CANDIDATES_IN_REASON]) or none)
 
 
 def _clause(reason: str) -> str:

@@ -25,7 +25,15 @@ from everpath.upgrade_paths.hops import (
 )
 from everpath.upgrade_paths.next_hops import NextHops, first_hop_v1, next_hops_v0, next_hops_v1
 from everpath.upgrade_paths.path import UpgradePath
-from everpath.upgrade_paths.reasons import Reasons, arriving, circle, described, failing, installs, opened
+from everpath.upgrade_paths.reasons import (
+    ChannelReasons,
+    failure_reason,
+    goal_name,
+    goal_reason,
+    loop_reason,
+    new_install_opening,
+    with_opening,
+)
 from everpath.versions import parse_or_none
 
 
@@ -65,7 +73,7 @@ class ChannelPaths:
         self._channels = channels
         self._goals = goals
         self._interner = interner
-        self._reasons = Reasons(graph, resolver)
+        self._reasons = ChannelReasons(graph, resolver)
 
     @cached_property
     def next_hops(self) -> NextHops:
@@ -98,10 +106,10 @@ class ChannelPaths:
         if first is None:
             assert installed is not None  # a new installation has a first hop or fails
             path = self._path(name, (), PathEnd.STRANDED, None)
-            return replace(path, describe=lambda _: self._reasons.unaccepted(installed))
+            return replace(path, describe=lambda _: self._reasons.not_accepted(installed))
         # OLM v1 takes the last of two channels with one name, which may lead to what this one does not have.
         rest = self._hops.get(first) or Hops(self.next_hops.next, ("", ""), 0)
-        opening = installs(self.resolver, first, starting_csv) if installed is None else ""
+        opening = new_install_opening(self.resolver, first, starting_csv) if installed is None else ""
         return self._path(name, prepend(first, rest), *self._end(first), opening)
 
     def _is_entry(self, installed: InstalledBundle) -> bool:
@@ -155,11 +163,13 @@ class ChannelPaths:
     def _reason(self, path: UpgradePath, opening: str = "") -> str:
         last = path.last
         if path.failure is not None:
-            return opened(opening, failing(self.resolver, path.failure, last if path.hops else None))
+            return with_opening(
+                opening, failure_reason(self.resolver, path.failure, last if path.hops else None)
+            )
         assert last is not None  # only a failed installation has no last version
         if path.end is PathEnd.LOOP:
-            return opened(opening, circle(chain((last,), self._hops[last])))
+            return with_opening(opening, loop_reason(chain((last,), self._hops[last])))
         if path.end is PathEnd.HEAD:
-            reason = arriving(described(self.graph, last), len(path.hops), opening)
-            return reason + self._reasons.short_of_head(last)
-        return opened(opening, self._reasons.stranded(last))
+            reason = goal_reason(goal_name(self.graph, last), len(path.hops), opening)
+            return reason + self._reasons.head_not_reached(last)
+        return with_opening(opening, self._reasons.stranded(last))

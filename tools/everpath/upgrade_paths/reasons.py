@@ -1,8 +1,18 @@
-"""Why a walk ends where it ends, in a sentence for somebody who never saw OLM's code."""
+"""Why an upgrade path ends where it ends, in one sentence."""
 
 from __future__ import annotations
 
-__all__ = ["AFRESH", "Reasons", "arriving", "circle", "described", "failing", "installs", "opened"]
+__all__ = [
+    "NEW_INSTALL_GOAL",
+    "ChannelReasons",
+    "failure_reason",
+    "goal_name",
+    "goal_reason",
+    "loop_reason",
+    "new_install_opening",
+    "stranded_reason",
+    "with_opening",
+]
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -14,146 +24,145 @@ from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.resolvers.resolution import FailureKind, InstalledBundle, ResolutionFailure
 from everpath.versions import Version
 
-#: Edges that are named in a reason; a channel where everything covers everything has n for each of n entries.
-_MOST_EDGES: Final = 3
+#: Limits of what a reason lists: a channel may have n edges for each of n entries.
+_MAX_EDGES: Final = 3
+_MAX_LOOP_ENTRIES: Final = 6
 
-#: Stops that are named of a circle.
-_MOST_STOPS: Final = 6
+#: A goal of OLM v1 that is not the channel head.
+NEW_INSTALL_GOAL: Final = "what a new ClusterExtension installs"
 
-#: Where a walk of OLM v1 may arrive that is no head.
-AFRESH: Final = "what it would install afresh"
-
-_SILENT: Final = {
+#: For failures without a stable message of OLM.
+_FAILURE_TEXTS: Final = {
     FailureKind.PANIC: "the skipRange of {names} crashes it",
     FailureKind.UNREADABLE_VERSION: "the version of {names} is not in the catalog, or does not parse",
-    FailureKind.NOTHING_INSTALLABLE: "none of {names} may be installed",
+    FailureKind.NOTHING_INSTALLABLE: "none of {names} can be installed",
     FailureKind.NO_CHANNEL: "the catalog has no such channel",
 }
 
-#: What fails in OLM v0 over the channel as such fails for everybody in the namespace.
-_FATAL: Final = frozenset((FailureKind.NO_HEAD, FailureKind.SEVERAL_HEADS, FailureKind.CYCLE))
+#: Failures of OLM v0 that stop all updates in the namespace.
+_NAMESPACE_FAILURES: Final = frozenset((FailureKind.NO_HEAD, FailureKind.SEVERAL_HEADS, FailureKind.CYCLE))
 
 
-def arriving(what: str, stops: int, opening: str = "") -> str:
-    """`is the head`, `reaches the head in 2 hops`, `installs b2, then reaches the head in 1 hop`."""
-    hops = stops - bool(opening)
-    if opening and what == AFRESH and not hops:
+def goal_reason(goal: str, hop_count: int, opening: str = "") -> str:
+    """Return `is the head`, `reaches the head in 2 hops`, `installs b2, then reaches the head in 1 hop`."""
+    updates = hop_count - bool(opening)
+    if updates:
+        then = f"{opening}, then " if opening else ""
+        return f"{then}reaches {goal} in {updates} hop{'s' if updates > 1 else ''}"
+    if opening and goal == NEW_INSTALL_GOAL:
         return opening
-    if not hops:
-        return f"{opening}, {what}" if opening else f"is {what}"
-    then = f"{opening}, then " if opening else ""
-    return f"{then}reaches {what} in {hops} hop{'s' if hops > 1 else ''}"
+    return f"{opening}, {goal}" if opening else f"is {goal}"
 
 
-def described(graph: ChannelGraph, arrival: str) -> str:
-    """What it is that somebody has arrived at."""
-    return "the head" if arrival == graph.head else AFRESH
+def goal_name(graph: ChannelGraph, entry: str) -> str:
+    """Return what an entry is at which a path ends well."""
+    return "the head" if entry == graph.head else NEW_INSTALL_GOAL
 
 
-def opened(opening: str, reason: str) -> str:
-    """How a walk begins and why it ends."""
+def new_install_opening(resolver: ResolverName, first: str, starting_csv: str | None = None) -> str:
+    """Return how the path of a new installation begins: `a new Subscription installs b2`."""
+    if starting_csv is not None:
+        return f"startingCSV installs {_quote_empty(first)}"
+    kind = "Subscription" if resolver == "v0" else "ClusterExtension"
+    return f"a new {kind} installs {_quote_empty(first)}"
+
+
+def with_opening(opening: str, reason: str) -> str:
     return f"{opening}; {reason}" if opening else reason
 
 
-def installs(policy: ResolverName, first: str, starting: str | None = None) -> str:
-    """How a walk begins where nothing is installed."""
-    if starting is not None:
-        return f"startingCSV installs {_shown(first)}"
-    return f"a new {'Subscription' if policy == 'v0' else 'ClusterExtension'} installs {_shown(first)}"
-
-
-def circle(stops: Iterable[str]) -> str:
-    """A walk from where it closes to where it closes; of many stops some."""
-    shown = list(islice(stops, _MOST_STOPS + 2))
+def loop_reason(entries: Iterable[str]) -> str:
+    """Return the reason for a loop, given its entries with the first one repeated at the end."""
+    shown = list(islice(entries, _MAX_LOOP_ENTRIES + 2))
     if shown[-1] != shown[0]:
-        shown[_MOST_STOPS:] = ["…", shown[0]]
-    return f"goes in a circle: {' → '.join(shown)}"
+        shown[_MAX_LOOP_ENTRIES:] = ["…", shown[0]]
+    return f"updates in a cycle: {' → '.join(shown)}"
 
 
-def failing(policy: ResolverName, failure: ResolutionFailure, at: str | None = None) -> str:
-    """A resolver's failure in its own words, or, where those are not stable, in ours."""
-    where = f"at {_shown(at)} " if at is not None else ""
-    scope = " for the whole namespace" if policy == "v0" and failure.kind in _FATAL else ""
-    ours = _SILENT.get(failure.kind, failure.kind.value).format(names=_some(failure.names))
-    return f"{where}OLM {policy} fails{scope}: {failure.message or ours}"
+def failure_reason(resolver: ResolverName, failure: ResolutionFailure, at: str | None = None) -> str:
+    """Return the failure of a resolver, with OLM's message if that is stable. `at`: the last hop before."""
+    where = f"at {_quote_empty(at)} " if at is not None else ""
+    is_namespaced = resolver == "v0" and failure.kind in _NAMESPACE_FAILURES
+    scope = " for the whole namespace" if is_namespaced else ""
+    text = _FAILURE_TEXTS.get(failure.kind, failure.kind.value).format(names=_join_some(failure.names))
+    return f"{where}OLM {resolver} fails{scope}: {failure.message or text}"
 
 
-class Reasons:
-    """Sentences about the stops of one channel. Each is made once. Cost: a few edges a stop."""
+def stranded_reason(entry: str, cause: str, note: str = "") -> str:
+    return f"clusters on {_quote_empty(entry)}{note} get no further updates: {cause}"
 
-    def __init__(self, graph: ChannelGraph, policy: ResolverName) -> None:
+
+class ChannelReasons:
+    """Reasons for paths in one channel under one resolver. Each is built once, from a few edges."""
+
+    def __init__(self, graph: ChannelGraph, resolver: ResolverName) -> None:
         self._graph = graph
-        self._policy = policy
-        self._made: dict[str, str] = {}
+        self._resolver = resolver
+        self._stranded: dict[str, str] = {}
 
-    def stranded(self, stop: str) -> str:
-        """Why nothing leads on from an entry that is not the head."""
-        if stop not in self._made:
-            stays = f"nothing leads on from {_shown(stop)}{self._note(stop)}"
-            self._made[stop] = f"{stays}: {self._because(stop)}"
-        return self._made[stop]
+    def stranded(self, entry: str) -> str:
+        """Return why an entry that is not a goal has no next hop."""
+        if entry not in self._stranded:
+            note = ""
+            if self._resolver == "v1" and entry == olm_v1.new_install(self._graph):
+                head = self._graph.head
+                although = f" although {head} is the head" if head else ""
+                note = f", which a new ClusterExtension installs{although},"
+            self._stranded[entry] = stranded_reason(entry, self._cause(entry), note)
+        return self._stranded[entry]
 
-    def short_of_head(self, stop: str) -> str:
-        """Why one who has arrived somewhere else is not led to the head, if there is one."""
+    def head_not_reached(self, entry: str) -> str:
+        """Return why a path that ends well elsewhere does not reach the head; empty if it does."""
         head = self._graph.head
-        return "" if head in (None, stop) else f"; not the head {head}: {self._because(stop)}"
+        return "" if head in (None, entry) else f"; does not reach the head {head}: {self._cause(entry)}"
 
-    def unaccepted(self, installed: InstalledBundle) -> str:
-        """Why nothing leads into the channel from something installed that is not, or not so, in it."""
+    def not_accepted(self, installed: InstalledBundle) -> str:
+        """Return why a version that is not in the channel has no next hop."""
         name, version = installed
         version = version or self._graph.versions.get(name)
         named = list(self._graph.named_edges(name))
-        covering = self._graph.coverage.lowest_covering(version, _MOST_EDGES) if version is not None else ()
+        covering = self._graph.coverage.lowest_covering(version, _MAX_EDGES) if version is not None else ()
         edges = [*named, *(Edge(by, name, EdgeKind.RANGE) for by in covering)]
-        refusals = self._refusals(name, version, edges[:_MOST_EDGES], 0)
-        return f"nothing leads on from {_shown(name)}: {refusals}"
+        return stranded_reason(name, self._rejections(name, version, edges[:_MAX_EDGES], 0))
 
-    def _note(self, stop: str) -> str:
-        """That a v1 user runs what others install, and yet not the head."""
-        if self._policy == "v0" or stop != olm_v1.new_install(self._graph):
-            return ""
-        head = f" though the head is {self._graph.head}" if self._graph.head else ""
-        return f", which OLM v1 installs{head}"
+    def _cause(self, entry: str) -> str:
+        if self._resolver == "v0" and entry in self._chain and any(self._graph.edges_between(entry, entry)):
+            return "its own skipRange covers it, so OLM v0 considers it up to date"
+        edges, more = self._graph.sample_successors(entry, _MAX_EDGES)
+        more += max(0, len(edges) - _MAX_EDGES)
+        return self._rejections(entry, self._graph.versions.get(entry), edges[:_MAX_EDGES], more)
 
-    def _because(self, stop: str) -> str:
-        if self._policy == "v0" and stop in self._chain and any(self._graph.edges_between(stop, stop)):
-            return "its own skipRange covers it, so that OLM v0 takes it for its own successor"
-        edges, more = self._graph.sample_successors(stop, _MOST_EDGES)
-        more += max(0, len(edges) - _MOST_EDGES)
-        return self._refusals(stop, self._graph.versions.get(stop), edges[:_MOST_EDGES], more)
-
-    def _refusals(self, stop: str, version: Version | None, edges: Sequence[Edge], more: int) -> str:
+    def _rejections(self, entry: str, version: Version | None, edges: Sequence[Edge], more: int) -> str:
         if not edges:
             ranges = f"no skipRange covers {version}" if version else "its version is not in the catalog"
             return f"no entry of {self._graph.name} replaces or skips it, and {ranges}"
-        refusal = self._refused_v0 if self._policy == "v0" else self._refused_v1
-        shown = [f"{edge}, but {refusal(edge.successor, stop)}" for edge in edges]
+        shown = [f"{edge}, but {self._rejection(edge.successor, entry)}" for edge in edges]
         if more:
-            shown.append(f"{more:,} more accept{'s' if more == 1 else ''} it and cannot be taken either")
+            entries = "entry accepts" if more == 1 else "entries accept"
+            shown.append(f"{more:,} more {entries} it and cannot be installed either")
         return "; ".join(shown)
 
-    def _refused_v0(self, successor: str, _stop: str) -> str:
+    def _rejection(self, successor: str, entry: str) -> str:
+        if self._resolver == "v1":
+            return olm_v1.rejection_reason(self._graph, entry, successor)
         if skippers := self._graph.skippers.get(successor):
             skip = "skips" if len(skippers) == 1 else "skip"
-            return f"{_some(skippers)} {skip} {successor}, and OLM v0 installs nothing that is skipped"
-        if obstacle := olm_v0.uninstallable(self._graph).get(successor):
-            return f"{successor} {obstacle}, and OLM v0 never installs that"
+            return f"{_join_some(skippers)} {skip} {successor}, and OLM v0 never installs a skipped entry"
+        if reason := olm_v0.uninstallable(self._graph).get(successor):
+            return f"{successor} {reason}, so OLM v0 never installs it"
         return f"{successor} is not on the chain of replaces below the head"
-
-    def _refused_v1(self, successor: str, stop: str) -> str:
-        return olm_v1.rejection_reason(self._graph, stop, successor)
 
     @cached_property
     def _chain(self) -> frozenset[str]:
         return frozenset(olm_v0.sort_channel(self._graph).chain)
 
 
-def _shown(name: str) -> str:
-    """An empty name would not be seen in a sentence."""
+def _quote_empty(name: str) -> str:
+    """Make an empty name visible in a sentence."""
     return name or '""'
 
 
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(_shown(name) for name in names[:_MOST_EDGES])
-    more = len(names) - _MOST_EDGES
+def _join_some(names: Sequence[str]) -> str:
+    shown = ", ".join(_quote_empty(name) for name in names[:_MAX_EDGES])
+    more = len(names) - _MAX_EDGES
     return f"{shown} and {more:,} more" if more > 0 else shown

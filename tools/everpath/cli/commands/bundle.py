@@ -6,7 +6,7 @@ __all__ = ["bundle"]
 
 import click
 
-from everpath.cli.lazy import LazyCommand, LazyGroup
+from everpath.cli.lazy_group import LazyCommand, LazyGroup
 
 
 @click.group(
@@ -23,10 +23,10 @@ from everpath.cli.lazy import LazyCommand, LazyGroup
             "build",
             "The image of a bundle, without a container engine.",
         ),
-        "push": LazyCommand("everpath.cli.sending", "push_bundle", "Send a bundle's image to a registry."),
-        "pull": LazyCommand(
-            "everpath.cli.pulling", "pull_bundle", "Fetch a bundle out of an image, or the image."
+        "push": LazyCommand(
+            "everpath.cli.commands.push", "push_bundle", "Push a bundle image to a registry."
         ),
+        "pull": LazyCommand("everpath.cli.commands.pull", "pull_bundle", "Pull a bundle, or its image."),
         "verify": LazyCommand(
             "everpath.cli.commands.bundle_verify", "verify", "Are these package manifests fit to be served?"
         ),

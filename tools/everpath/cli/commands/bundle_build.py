@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import click
 
-from everpath.cli.image_building import (
+from everpath.cli.diagnostics import print_warning
+from everpath.cli.image_build_options import (
     Request,
     build_options,
     created,
@@ -20,18 +21,16 @@ from everpath.cli.image_building import (
     tell_refusals,
     write,
 )
-from everpath.cli.telling import warn
 from everpath.errors import ExitCode, UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.bundle.bundle_folder import LintTarget, load_folder_for_lint
+from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.loaders.sources import Sources
-from everpath.model import Place
+from everpath.model import OpmError, Place
 from everpath.model.bundle_contents import Contents
 from everpath.oci.build import ImageSpec
 from everpath.oci.build_context import BundleMembers, bundle_members
 from everpath.oci.descriptors import Platform
 from everpath.opm_render.bundles import render_bundle
-from everpath.opm_render.refusals import Refusal
 from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundle
 
 # Annotations that are missing, of another media type, or point to folders that the image does not have.
@@ -95,7 +94,7 @@ def _recipe(
     files = bundle_members(folder)
     _require_inside(contents, files)
     for stray in files.left_out:
-        warn(f"{stray} is left out: OLM does not read it", Place(""), None, sources)
+        print_warning(f"{stray} is left out: OLM does not read it", Place(""), None, sources)
     return ImageSpec(
         files.members,
         {**labels, **pairs("--label", request.labels, labels)},
@@ -107,21 +106,21 @@ def _recipe(
     )
 
 
-def _refusals(folder: str, contents: Contents) -> Iterator[Refusal]:
+def _refusals(folder: str, contents: Contents) -> Iterator[OpmError]:
     """What keeps opm from rendering the bundle, or all of it, and OLM from finding its way in the image.
 
     Cost: every manifest is parsed.
     """
     for problem in contents.problems:
         if problem.kind in (_UNREADABLE, "several-csvs"):
-            yield Refusal(problem.message, problem.place, problem.fix)
+            yield OpmError(problem.message, problem.place, problem.fix)
     try:
         render_bundle(contents)
-    except Refusal as refusal:
+    except OpmError as refusal:
         yield refusal
     selection = Selection(rules=_RULES, subjects=BUNDLE_SUBJECTS)
-    for finding in lint_bundle(load_folder_for_lint(folder, LintTarget()), selection).findings:
-        yield Refusal(finding.message, finding.place, finding.fix)
+    for finding in lint_bundle(load_bundle_for_validation(folder, ValidationTarget()), selection).findings:
+        yield OpmError(finding.message, finding.place, finding.fix)
 
 
 def _require_inside(contents: Contents, files: BundleMembers) -> None:

@@ -8,13 +8,14 @@ from collections.abc import Callable
 
 import click
 
-from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
-from everpath.cli.telling import tell, warn
+from everpath.app.output_folder import require_free_folder
+from everpath.cli.diagnostics import print_refusal, print_warning
+from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
 from everpath.errors import ExitCode
 from everpath.loaders.packagemanifest.flatten import FileMoves, flatten_manifests, nest_manifests
 from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
 from everpath.loaders.sources import Sources
-from everpath.opm_render.refusals import Refusal
+from everpath.model import OpmError
 
 
 @click.command("nest", short_help="A flat folder of package manifests as one folder a version.")
@@ -90,15 +91,15 @@ def _moved(
     quiet: bool,
 ) -> int:
     sources = Sources()
-    target = require_free(source, out, force=force)
+    target = require_free_folder(source, out, force=force)
     folder = load_package_folder(source)
     try:
         moves = move(folder)
-    except Refusal as refusal:
-        tell(refusal, sources)
+    except OpmError as refusal:
+        print_refusal(refusal, sources)
         return ExitCode.FINDINGS
     for remark in () if quiet else moves.remarks:
-        warn(remark.message, remark.place, None, sources)
+        print_warning(remark.message, remark.place, None, sources)
     files = {name: folder.content(place) for name, place in moves.files.items()}
-    fill(target, files, dry_run=dry_run, quiet=quiet)
+    write_files(target, files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN

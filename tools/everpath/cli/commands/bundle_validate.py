@@ -14,21 +14,22 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.app import worker_processes
 from everpath.app.config import Config, load
-from everpath.cli import forks
-from everpath.cli.image_inputs import local
-from everpath.cli.inputs import Inputs
+from everpath.app.image_inputs import local_path
+from everpath.app.inputs import Inputs
+from everpath.app.lint import select_rules, today
+from everpath.app.released_bundles import advise_next_release
 from everpath.cli.options import comma_list, package_option
-from everpath.cli.released_bundles import as_released
 from everpath.cli.report_options import report_options
-from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
+from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.bundle.bundle_folder import (
     BundleFolders,
-    LintTarget,
+    ValidationTarget,
     find_bundle_folders,
-    load_folder_for_lint,
+    load_bundle_for_validation,
     load_package_file,
 )
 from everpath.loaders.catalog_loader import Progress
@@ -138,15 +139,15 @@ def _validate(request: Request) -> int:
     selection = _selection(request, config)
     surroundings = _surroundings(request, config)
     output = output_format(request, config)
-    found = _together([find_bundle_folders(local(path)) for path in request.paths or (_default_path(),)])
+    found = _together([find_bundle_folders(local_path(path)) for path in request.paths or (_default_path(),)])
     _verify(selection.packages, found)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         judged = list(_judgements(found, surroundings, selection, request.jobs, progress))
         report = build_report(judged, selection, waivers=config.waivers, today=today())
-        report = as_released(report, (path for _, path in found.folders))
+        report = advise_next_release(report, (path for _, path in found.folders))
     locate = Inputs(request.paths, config).locate
-    outcome = outcome_of(request, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
-    return tell_report(request, config, outcome, output, began)
+    outcome = build_lint_report(request, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
+    return write_report(request, config, outcome, output, began)
 
 
 def _default_path() -> str:
@@ -155,7 +156,7 @@ def _default_path() -> str:
 
 def _selection(request: Request, config: Config) -> Selection:
     return Selection(
-        rules=selected(request.select, config.select, BUNDLE_SUBJECTS),
+        rules=select_rules(request.select, config.select, BUNDLE_SUBJECTS),
         ignored=find_rules(request.ignore or config.ignore),
         packages=frozenset(request.packages or config.packages),
         subjects=BUNDLE_SUBJECTS,
@@ -163,14 +164,14 @@ def _selection(request: Request, config: Config) -> Selection:
     )
 
 
-def _surroundings(request: Request, config: Config) -> LintTarget:
+def _surroundings(request: Request, config: Config) -> ValidationTarget:
     version = request.kube_version or config.kube_version or ""
     try:
         if version:
             parse_tolerant(version)
     except VersionError as error:
         raise UsageError(f"--kube-version {error}", hint="write it like 1.29.0") from error
-    return LintTarget(version, _categories(request.categories), _labels(request.labels))
+    return ValidationTarget(version, _categories(request.categories), _labels(request.labels))
 
 
 def _categories(file: str | None) -> frozenset[str] | None:
@@ -217,22 +218,28 @@ def _verify(packages: frozenset[str], found: BundleFolders) -> None:
 
 def _judgements(
     found: BundleFolders,
-    surroundings: LintTarget,
+    surroundings: ValidationTarget,
     selection: Selection,
     jobs: int | None,
     progress: Progress | None,
 ) -> Iterator[LintResult]:
     """Lint the selected bundles and package files; each process lints a partition of them."""
     chosen = [f for f in found.folders if selection.has_package(f[0])]
-    is_worth_it = forks.are_possible() and len(chosen) >= _MANY
-    count = jobs if jobs and forks.are_possible() else forks.processors() if is_worth_it else 1
+    is_worth_it = worker_processes.can_fork() and len(chosen) >= _MANY
+    count = (
+        jobs
+        if jobs and worker_processes.can_fork()
+        else worker_processes.usable_processors()
+        if is_worth_it
+        else 1
+    )
 
     def part(number: int, partition: Partition | None = None) -> list[LintResult]:
         mine = (partition or Partition(number, count)).select(chosen, folder=lambda f: f[0])
         told = progress if number == 0 else None
         return [lint_bundle(folder, selection) for folder in _read(mine, surroundings, told)]
 
-    for number, results in enumerate(forks.each(part, count)):
+    for number, results in enumerate(worker_processes.run_in_processes(part, count)):
         yield from part(0, Partition(number, count)) if results is None else results
     if not selection.packages and found.package_files:
         yield from (lint_bundle(load_package_file(path), selection) for path in found.package_files)
@@ -240,10 +247,10 @@ def _judgements(
 
 def _read(
     folders: Sequence[tuple[str, str]],
-    surroundings: LintTarget,
+    surroundings: ValidationTarget,
     progress: Callable[[int, int, str], None] | None,
 ) -> Iterator[ValidationInput]:
     for done, (package, path) in enumerate(folders):
         if progress is not None:
             progress(done, len(folders), package)
-        yield load_folder_for_lint(path, surroundings)
+        yield load_bundle_for_validation(path, surroundings)

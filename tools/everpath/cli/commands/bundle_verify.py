@@ -12,10 +12,11 @@ from typing import Any, Final, NamedTuple
 import click
 
 from everpath.app.config import Config, load
-from everpath.cli.inputs import Inputs
+from everpath.app.inputs import Inputs
+from everpath.app.lint import select_rules, today
 from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
-from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
+from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
 from everpath.loaders.packagemanifest.bundles import load_package_for_lint
 from everpath.rules.bundle.validators import find_validators
@@ -102,13 +103,13 @@ def _verify(request: Request) -> int:
             judged += _judgements(path, selection)
     report = build_report(judged, selection, waivers=config.waivers, today=today())
     locate = Inputs(paths, config).locate
-    outcome = outcome_of(request, config, report, locate, _SUBJECTS, "bundle verify")
-    return tell_report(request, config, outcome, output, began)
+    outcome = build_lint_report(request, config, report, locate, _SUBJECTS, "bundle verify")
+    return write_report(request, config, outcome, output, began)
 
 
 def _selection(request: Request, config: Config) -> Selection:
     return Selection(
-        rules=selected(request.select, config.select, _SUBJECTS),
+        rules=select_rules(request.select, config.select, _SUBJECTS),
         ignored=find_rules(request.ignore or config.ignore) | find_rules(_OF_BUNDLES),
         subjects=_SUBJECTS,
         validators=find_validators((*(request.select_optional or config.select_optional), _PACKAGE_FILES)),

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.image_inputs import is_image, local
-from everpath.cli.telling import tell, warn
-from everpath.cli.writing import write
+from everpath.app.image_inputs import is_image, local_path
+from everpath.cli.diagnostics import print_refusal, print_warning
+from everpath.cli.output import write_output
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
@@ -23,6 +23,7 @@ from everpath.loaders.fbc.acceptance import rejection_reason
 from everpath.loaders.fbc.blobs import bundle_csv, decode_checked_blob, load_blobs, load_documents
 from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
+from everpath.model import OpmError
 from everpath.model.bundle_contents import Contents
 from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.bundles import (
@@ -34,7 +35,6 @@ from everpath.opm_render.bundles import (
     render_bundle,
 )
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
-from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates import is_template, render_template
 from everpath.reporters.formatting import count
 
@@ -130,12 +130,12 @@ def _render(request: _Request) -> int:
     for path in _rendered(_chosen(request)):
         try:
             blobs += kitchen.blobs(path.rstrip(os.sep) or path)
-        except Refusal as refusal:
-            tell(refusal, kitchen.sources)
+        except OpmError as refusal:
+            print_refusal(refusal, kitchen.sources)
             refused = True
     if refused:
         return ExitCode.FINDINGS
-    write(catalog_text(blobs, request.output), request.output_file, machine=True)
+    write_output(catalog_text(blobs, request.output), request.output_file, machine=True)
     if request.output_file is not None:
         click.echo(f"{count(len(blobs), 'document')} written to {request.output_file}.", err=True)
     return ExitCode.CLEAN
@@ -176,7 +176,7 @@ class _Kitchen:
         self._folders = dict(map(_mapped, request.bundles))
 
     def blobs(self, path: str) -> list[Blob]:
-        """What a path renders to. Raises `Refusal` and `UnreadableInput`."""
+        """What a path renders to. Raises `OpmError` and `UnreadableInput`."""
         if path == STANDARD_INPUT:
             self._hear()
         elif is_image(path):
@@ -195,7 +195,7 @@ class _Kitchen:
 
     def _image(self, path: str) -> list[Blob]:
         """What an image holds. A bundle is called by its reference, if it has one outside of this machine."""
-        folder = local(path)
+        folder = local_path(path)
         if not is_bundle_folder(folder):
             return [self._again(blob) for blob in load_blobs(folder, self.sources)]
         is_on_disk = path.startswith(("oci:", "oci-archive:", "docker-archive:"))
@@ -210,7 +210,7 @@ class _Kitchen:
     def _template(self, documents: Sequence[CatalogDocument]) -> list[Blob]:
         for other in documents[1:]:
             message = "a template is one document, and opm reads no second one"
-            raise Refusal(message, other.place, "put it into the first, or into a file of its own")
+            raise OpmError(message, other.place, "put it into the first, or into a file of its own")
         return render_template(documents[0], self._bundle, rejection_reason)
 
     def _bundle(self, image: str) -> RenderedBundle:
@@ -220,9 +220,9 @@ class _Kitchen:
         if image in self._catalogued:
             return self._catalogued[image]
         if self._request.pull:
-            return self._folder(local(f"docker://{image}"), image)
+            return self._folder(local_path(f"docker://{image}"), image)
         message = f"nobody says what {image} holds, and images are not pulled without --pull"
-        raise Refusal(message, fix=f"--pull, --bundle {image}=FOLDER, or --from a catalog that has it")
+        raise OpmError(message, fix=f"--pull, --bundle {image}=FOLDER, or --from a catalog that has it")
 
     def _folder(self, folder: str, image: str | None) -> RenderedBundle:
         contents = load_bundle_contents(folder)
@@ -239,7 +239,7 @@ class _Kitchen:
         for path in self._request.catalogs:
             if path == STANDARD_INPUT:
                 self._hear()
-            for blob in load_blobs(local(path), self.sources):
+            for blob in load_blobs(local_path(path), self.sources):
                 if blob["schema"] == BUNDLE and blob["image"]:
                     found.setdefault(blob["image"], RenderedBundle(self._again(blob), bundle_csv(blob)))
         return found
@@ -257,7 +257,7 @@ class _Kitchen:
         """Say what opm would leave out without a word."""
         for problem in contents.problems:
             if problem.kind in ("unreadable-document", "several-csvs"):
-                warn(problem.message, problem.place, problem.fix, self.sources)
+                print_warning(problem.message, problem.place, problem.fix, self.sources)
 
 
 def _mapped(text: str) -> tuple[str, str]:

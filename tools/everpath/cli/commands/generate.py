@@ -1,4 +1,4 @@
-"""`everpath generate`: bundles and catalogs from releases.yaml."""
+"""`everpath generate`: generate bundles and catalogs from releases.yaml."""
 
 from __future__ import annotations
 
@@ -6,151 +6,146 @@ __all__ = ["generate"]
 
 import difflib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import click
 
+from everpath.app.check import check as check_files
 from everpath.app.config import Config, load
-from everpath.app.project import Project
-from everpath.cli.changes import State, changes_document, listed_changes
-from everpath.cli.makers import makers
-from everpath.cli.making import Made, made
+from everpath.app.generate import GeneratedFiles
+from everpath.app.generate import generate as generate_files
+from everpath.app.generate_warnings import generate_warnings, rewritten_bundles
+from everpath.app.project import open_project, project_lock
+from everpath.atomic_files import FileChange
+from everpath.cli.file_changes import GenerateState, change_lines, generate_json
 from everpath.cli.options import config_options
-from everpath.cli.placing import Placement, pending, place
-from everpath.cli.project import file_option, open_project, pin_option, undisturbed
-from everpath.cli.remarks import tell_remarks, tell_rewritten
-from everpath.cli.vetting import objections, refused
-from everpath.cli.writing import write
+from everpath.cli.output import print_warnings, write_output
+from everpath.cli.problem_report import problem_objects, write_problems
+from everpath.cli.project_options import file_option, output_option, pin_option, report_wait
 from everpath.errors import ExitCode
 from everpath.reporters.formatting import count, printable
 
-_MOST_LINES: Final = 40
+_MAX_DIFF_LINES: Final = 40
+_UP_TO_DATE: Final = "All files are up to date.\n"
 
 
 @click.command("generate", short_help="Write bundles and catalog from releases.yaml.")
 @file_option
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if anything would change.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @pin_option
 @click.option(
     "--format",
     "suffix",
     type=click.Choice(["yaml", "json"]),
-    help="How to spell the catalog.  [default: as it is, else yaml]",
+    help="The format of the catalog.  [default: the one it has, else yaml]",
 )
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="How to report.")
+@output_option
 @config_options
 @click.option("-v", "--verbose", is_flag=True, help="List every file.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-def generate(**options: Any) -> int:
-    """Write the bundles and the catalogs that releases.yaml and the operator's manifests stand for.
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
+def generate(  # noqa: PLR0913 - a parameter for each option
+    *,
+    file: str | None,
+    check: bool,
+    pin: str | None,
+    suffix: str | None,
+    output: str,
+    config_file: str | None,
+    no_config: bool,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Write the bundles and catalogs of releases.yaml and the operator's manifests.
 
-    The same input gives the same bytes, on any machine and at any time, and a second run changes nothing. All
-    files are written or none. What bundle validate or validate-graph would call an error is not written. A
-    released bundle with a digest is never changed: if its folder has been, generate fails and says so. One
-    without a digest is made anew; where it is not the newest and becomes another, generate warns.
+    The same input gives the same bytes on any machine, and a second run changes nothing. All files are
+    written or none. Files in which bundle validate or validate-graph would report an error are not written.
+    A released bundle with a digest never changes: generate fails if its folder has changed. A bundle without
+    a digest is generated again; generate warns if it changes and is not the newest.
 
     \b
     $ everpath generate
-    $ everpath generate --check      # in CI: has somebody edited what is generated?
+    $ everpath generate --check      # in CI: are the generated files up to date?
     $ everpath generate --pin digests.txt
     $ everpath generate --format json
 
     \b
     Exit codes:
-      0  written, or nothing to write         2  a source that is wrong, a changed bundle, a disk that is full
-      1  an error in what would be written;   3  input that cannot be read
-         --check: something would change
+      0  written, or up to date          2  a wrong releases.yaml, a changed bundle, a full disk
+      1  a file would have an error;     3  input that cannot be read
+         --check: a file would change
     """
-    return _generate(_Request(**options))
+    config = load(config_file, wanted=not no_config)
+    project = open_project(file, pins_file=pin)
+    with (
+        project_lock(project, exclusive=not check, on_wait=report_wait),
+        # Opened again: another process may have changed it before the lock was acquired.
+        generate_files(open_project(file, pins_file=pin), suffix) as files,
+    ):
+        if check and not quiet:
+            # Users who run generate after --check should know which bundles it rewrites.
+            print_warnings(rewritten_bundles(files))
+        if output == "json":
+            return _generate_json(files, config, check=check)
+        if check:
+            return _check(files, verbose=verbose, quiet=quiet)
+        return _generate(files, config, verbose=verbose, quiet=quiet)
 
 
-class _Request(NamedTuple):
-    """The command line."""
-
-    file: str | None
-    check: bool
-    pin: str | None
-    suffix: str | None
-    output: str
-    config_file: str | None
-    no_config: bool
-    verbose: bool
-    quiet: bool
+def _check(files: GeneratedFiles, *, verbose: bool, quiet: bool) -> ExitCode:
+    changes = files.changes()
+    if not quiet:
+        out_of_date = (
+            f"{count(len(changes), 'file')} out of date: run everpath generate and commit the result.\n"
+        )
+        lines = change_lines(changes, files.project, every_file=verbose)
+        diff = _diff_lines(files, changes)
+        write_output([*lines, *diff, out_of_date if changes else _UP_TO_DATE], None, machine=False)
+    return ExitCode.FINDINGS if changes else ExitCode.CLEAN
 
 
-def _generate(request: _Request) -> int:
-    config = load(request.config_file, wanted=not request.no_config)
-    project = open_project(request.file, pinned=request.pin)
-    with undisturbed(project, writes=not request.check):
-        return _made(request, open_project(request.file, pinned=request.pin), config)
-
-
-def _made(request: _Request, project: Project, config: Config) -> int:
-    result = made(project, makers(), request.suffix)
-    due = list(pending(result.placement))
-    if request.check and not request.quiet:
-        tell_rewritten(project, result)
-    if request.output == "json":
-        return _as_json(request, project, result, due, config)
-    if request.check:
-        if not request.quiet:
-            differences = _differences(result.placement, due)
-            _print(request, project, due, *differences, _verdict(due))
-        return ExitCode.FINDINGS if due else ExitCode.CLEAN
-    if due and refused(project, result, config):
-        return ExitCode.FINDINGS
-    if due:
-        tell_remarks(project, result)
-    place(result.placement)
-    if not project.source.releases:
-        click.echo(_first_release(project), err=True)
-    if not request.quiet:
-        done = f"{count(len(due), 'file')} written.\n" if due else "Nothing to write: all is up to date.\n"
-        _print(request, project, due, done)
+def _generate(files: GeneratedFiles, config: Config, *, verbose: bool, quiet: bool) -> ExitCode:
+    changes = files.changes()
+    if changes:
+        if problems := check_files(files, config):
+            write_problems(problems, config)
+            return ExitCode.FINDINGS
+        print_warnings(generate_warnings(files))
+    # Without changes too: a killed run may have left an empty staging folder.
+    files.commit()
+    if not files.project.source.releases:
+        print_warnings(
+            [f"{files.project.file} has no release yet: run everpath release 0.1.0 to cut the first"]
+        )
+    if not quiet:
+        lines = change_lines(changes, files.project, every_file=verbose)
+        written = f"{count(len(changes), 'file')} written.\n"
+        write_output([*lines, written if changes else _UP_TO_DATE], None, machine=False)
     return ExitCode.CLEAN
 
 
-def _first_release(project: Project) -> str:
-    return f"warning: {project.file} has no release yet: everpath release 0.1.0 cuts the first"
-
-
-def _as_json(
-    request: _Request, project: Project, result: Made, due: Sequence[tuple[str, Path]], config: Config
-) -> int:
-    """The same, told as one JSON object."""
-    from everpath.reporters.json_report import findings  # noqa: PLC0415
-
-    state: State = "upToDate" if not due else "outOfDate" if request.check else "written"
-    found = list(objections(project, result, config, findings)) if state == "written" else []
-    if found:
-        state = "refused"
-    elif state == "written":
-        tell_remarks(project, result)
-        place(result.placement)
-    write(changes_document(project, state, due, found), None, machine=True)
+def _generate_json(files: GeneratedFiles, config: Config, *, check: bool) -> ExitCode:
+    changes = files.changes()
+    state: GenerateState = "upToDate" if not changes else "outOfDate" if check else "written"
+    findings: list[str] = []
+    if state == "written":
+        findings = list(problem_objects(check_files(files, config), config))
+        if findings:
+            state = "refused"
+        else:
+            print_warnings(generate_warnings(files))
+            files.commit()
+    write_output(generate_json(files.project, state, changes, findings), None, machine=True)
     return ExitCode.FINDINGS if state in ("refused", "outOfDate") else ExitCode.CLEAN
 
 
-def _print(request: _Request, project: Project, due: Sequence[tuple[str, Path]], *more: str) -> None:
-    write([*listed_changes(project, due, each=request.verbose), *more], None, machine=False)
-
-
-def _verdict(due: Sequence[tuple[str, Path]]) -> str:
-    if not due:
-        return "All is up to date.\n"
-    return f"{count(len(due), 'file')} out of date: run everpath generate, and commit what it writes.\n"
-
-
-def _differences(placement: Placement, due: Sequence[tuple[str, Path]]) -> Iterator[str]:
-    """The first differences, so that a log of CI says what it is about."""
-    left = _MOST_LINES
-    for what, path in due:
-        if what != "change" or left <= 0:
+def _diff_lines(files: GeneratedFiles, changes: Sequence[FileChange]) -> Iterator[str]:
+    """Yield the first lines of the differences, so that the log of a CI run shows the cause."""
+    left = _MAX_DIFF_LINES
+    for action, path in changes:
+        if action != "change" or left <= 0:
             continue
-        old, new = (
-            text.decode(errors="replace").splitlines() for text in (path.read_bytes(), placement.files[path])
-        )
+        texts = (path.read_bytes(), files.transaction.files[path])
+        old, new = (text.decode(errors="replace").splitlines() for text in texts)
         lines = list(difflib.unified_diff(old, new, str(path), str(path), n=1, lineterm=""))
         yield from (f"{printable(line[:200])}\n" for line in lines[:left])
         left -= len(lines)

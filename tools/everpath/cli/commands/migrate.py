@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 import click
 
 from everpath.app.config import load
-from everpath.cli.image_inputs import local
-from everpath.cli.inputs import Inputs, Names, unreadable
-from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
+from everpath.app.image_inputs import local_path
+from everpath.app.inputs import Inputs, PackageNames, unreadable_parts
+from everpath.app.output_folder import require_free_folder
+from everpath.cli.diagnostics import print_refusal, print_warning
+from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
 from everpath.cli.options import package_option, progress_option, update_mode_option
-from everpath.cli.telling import tell, warn
+from everpath.cli.output import write_output
 from everpath.cli.terminal import ProgressLine
-from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
 from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.loaders.packagemanifest.package_folder import unreadable_file
 from everpath.loaders.sources import unreadable_input as cannot_read
-from everpath.model import Package
-from everpath.opm_render.refusals import Refusal
+from everpath.model import OpmError, Package
 
 
 class _Request(NamedTuple):
@@ -103,24 +103,24 @@ def migrate(**options: Any) -> int:
 
 
 def _migrate(request: _Request) -> int:
-    request = request._replace(source=local(request.source))
-    target = require_free(request.source, request.out, force=request.force)
+    request = request._replace(source=local_path(request.source))
+    target = require_free_folder(request.source, request.out, force=request.force)
     _require_bundles(request.source)
     inputs = Inputs((request.source,), load(None, wanted=False), request.default_update_mode, thorough=True)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         chosen = _chosen(request, inputs, progress)
         done, refused = _migrated(request, chosen, progress)
     for refusal in refused:
-        tell(refusal, inputs.sources)
+        print_refusal(refusal, inputs.sources)
     if refused and not (request.skip_refused and done):
         return ExitCode.FINDINGS
     for remark in (remark for one in done if not request.quiet for remark in one.remarks):
-        warn(remark.message, remark.place, None, inputs.sources)
+        print_warning(remark.message, remark.place, None, inputs.sources)
     files = {name: content for one in done for name, content in one.files.items()}
-    fill(target, files, dry_run=request.dry_run, quiet=request.quiet)
+    write_files(target, files, dry_run=request.dry_run, quiet=request.quiet)
     if not (request.dry_run or request.quiet):
         # The bundles beside it are no input of validate-graph together with it.
-        write(
+        write_output(
             [f"next: everpath validate-graph {shlex.quote(str(target / 'catalog'))}\n"], None, machine=False
         )
     return ExitCode.CLEAN
@@ -140,12 +140,12 @@ def _require_bundles(source: str) -> None:
 
 def _chosen(request: _Request, inputs: Inputs, progress: ProgressLine) -> Sequence[Package]:
     """The packages to migrate. Raises `UnreadableInput` where some file of them cannot be read."""
-    catalog = inputs.read(request.source, progress)
-    inputs.note(Names.of(catalog))
-    inputs.verify(request.packages, ())
+    catalog = inputs.load(request.source, progress)
+    inputs.add_names(PackageNames.of(catalog))
+    inputs.verify_names(request.packages, ())
     chosen = [p for p in catalog.packages if not request.packages or p.name in request.packages]
     names = {package.name for package in chosen}
-    for problem in unreadable(catalog):
+    for problem in unreadable_parts(catalog):
         if not request.packages or problem.package in names:
             raise unreadable_file(problem)
     return chosen
@@ -153,14 +153,14 @@ def _chosen(request: _Request, inputs: Inputs, progress: ProgressLine) -> Sequen
 
 def _migrated(
     request: _Request, packages: Sequence[Package], progress: ProgressLine
-) -> tuple[list[MigratedPackage], list[Refusal]]:
+) -> tuple[list[MigratedPackage], list[OpmError]]:
     migration = Migration(request.source, request.image_ref_template, request.suffix)
     done: list[MigratedPackage] = []
-    refused: list[Refusal] = []
+    refused: list[OpmError] = []
     for number, package in enumerate(packages):
         progress(number, len(packages), package.name)
         try:
             done.append(migration.package(package))
-        except Refusal as refusal:
+        except OpmError as refusal:
             refused.append(refusal)
     return done, refused

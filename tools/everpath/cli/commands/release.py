@@ -1,86 +1,27 @@
-"""`everpath release`: cut a release, or withdraw one, and write everything that follows from it."""
+"""`everpath release`: cut a release or withdraw one."""
 
 from __future__ import annotations
 
 __all__ = ["release"]
 
-import difflib
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+import sys
+from typing import Any
 
 import click
 
 from everpath.app.config import Config, load
-from everpath.app.project import Project
-from everpath.cli import release_steps
-from everpath.cli.changes import ReleaseState, listed_changes, release_document
-from everpath.cli.makers import makers
-from everpath.cli.making import Made, frozen_digests, made
+from everpath.app.release import PreparedRelease, prepare_release
+from everpath.cli.file_changes import ReleaseState, change_lines, release_json
 from everpath.cli.options import comma_list, config_options
-from everpath.cli.placing import Placement, pending, place
-from everpath.cli.project import file_option, open_project, pin_option, undisturbed
-from everpath.cli.release_steps import Step, reasons_against
-from everpath.cli.remarks import tell_remarks
-from everpath.cli.vetting import objections, refused
-from everpath.cli.writing import write
+from everpath.cli.output import print_warnings, write_output
+from everpath.cli.problem_report import problem_objects, write_problems
+from everpath.cli.project_options import file_option, output_option, pin_option, report_wait
+from everpath.cli.release_report import comparison_documents, release_lines, source_diff
+from everpath.cli.terminal import wants_colour
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.releases.editing import edit_releases
-from everpath.releases.release_plan import ReleaseRequest, plan_release
-from everpath.reporters.formatting import count, printable
-
-
-class _Request(NamedTuple):
-    """The command line."""
-
-    version: str
-    file: str | None
-    channels: tuple[str, ...]
-    zstream: bool
-    replaces: str | None
-    skips: tuple[str, ...]
-    skip_range: str | None
-    withdraw: tuple[str, ...]
-    reason: str | None
-    min_kube_version: str | None
-    pin: str | None
-    dry_run: bool
-    output: str
-    config_file: str | None
-    no_config: bool
-    verbose: bool
-    quiet: bool
-
-    @property
-    def wish(self) -> ReleaseRequest:
-        """What is asked for. An empty option is an unset variable of a script, and must not mean none."""
-        for option, value in (
-            ("--replaces", self.replaces),
-            ("--range", self.skip_range),
-            ("--reason", self.reason),
-            ("--min-kube-version", self.min_kube_version),
-        ):
-            if value is not None and not value.strip():
-                raise UsageError(f"{option} is empty", hint="leave it out, or say something")
-        if self.zstream and (self.replaces or self.skips or self.skip_range):
-            raise UsageError(
-                "--zstream works out what is replaced, skipped and covered",
-                hint="leave out --replaces, --skips and --range, or --zstream",
-            )
-        if self.reason is not None and not self.withdraw:
-            raise UsageError("--reason says why a release is withdrawn", hint="name it: --withdraw VERSION")
-        return ReleaseRequest(
-            self.version,
-            self.channels,
-            self.zstream,
-            self.replaces,
-            self.skips,
-            self.skip_range,
-            self.withdraw,
-            self.reason,
-            self.min_kube_version,
-        )
+from everpath.releases.release_plan import ReleaseRequest
+from everpath.reporters.formatting import count
 
 
 @click.command("release", short_help="Cut a release, or withdraw one.")
@@ -92,156 +33,131 @@ class _Request(NamedTuple):
     metavar="NAME",
     multiple=True,
     callback=comma_list,
-    help="Release into this channel, also what is out already; may be repeated.  "
-    "[default: those of the release before it]",
+    help="Add the release to this channel, even if it is released already; may be repeated.  "
+    "[default: the channels of the previous release]",
 )
-@click.option("--zstream", is_flag=True, help="It stands in for every lower release of its X.Y.")
-@click.option("--replaces", metavar="VERSION", help="What it replaces.  [default: the head of the channel]")
+@click.option("--zstream", is_flag=True, help="Replace every lower release of the same X.Y.")
 @click.option(
-    "--skips", metavar="VERSION", multiple=True, callback=comma_list, help="What it skips; may be repeated."
+    "--replaces", metavar="VERSION", help="The version it replaces.  [default: the head of the channel]"
 )
-@click.option("--range", "skip_range", metavar="RANGE", help="Which versions it covers: '>=1.2.0 <1.2.3'.")
+@click.option(
+    "--skips",
+    metavar="VERSION",
+    multiple=True,
+    callback=comma_list,
+    help="A version it skips; may be repeated.",
+)
+@click.option("--range", "skip_range", metavar="RANGE", help="The skipRange, such as '>=1.2.0 <1.2.3'.")
 @click.option(
     "--withdraw",
     metavar="VERSION",
     multiple=True,
     callback=comma_list,
-    help="A release that nobody should install any more; may be repeated.",
+    help="Withdraw a release: no cluster should install it any more; may be repeated.",
 )
-@click.option("--reason", metavar="TEXT", help="Why it is withdrawn, as whoever runs it will read.")
-@click.option("--min-kube-version", metavar="VERSION", help="The oldest Kubernetes it runs on.")
+@click.option("--reason", metavar="TEXT", help="Why it is withdrawn; shown to users who have it installed.")
+@click.option("--min-kube-version", metavar="VERSION", help="The lowest Kubernetes version it runs on.")
 @pin_option
 @file_option
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="For people, or for programs.",
-)
+@output_option
 @config_options
 @click.option("-v", "--verbose", is_flag=True, help="List every file with --dry-run.")
-@click.option("-q", "--quiet", is_flag=True, help="Show no graphs; only what is wrong, and what was written.")
-def release(**options: Any) -> int:
+@click.option("-q", "--quiet", is_flag=True, help="Show no graphs, only problems and the files written.")
+def release(  # noqa: PLR0913 - a parameter for each option
+    *,
+    file: str | None,
+    pin: str | None,
+    dry_run: bool,
+    output: str,
+    config_file: str | None,
+    no_config: bool,
+    verbose: bool,
+    quiet: bool,
+    **options: Any,
+) -> int:
     """Cut a release: edit releases.yaml, write bundle and catalog, show the graph before and after.
 
     The edit keeps every comment and the order of the file. The new catalog is compared with the old one for
-    everybody who may have any version installed, under OLM v0 and v1: if somebody would be stranded, or if
-    bundle validate or validate-graph would find an error, nothing is written. Bundles of earlier releases are
-    frozen: their digests go into the file; they never change.
+    every version that may be installed, under OLM v0 and v1. Nothing is written if a version would be
+    stranded, or if bundle validate or validate-graph would report an error. Bundles of earlier releases are
+    frozen: releases.yaml gets their digests, and they never change.
 
     \b
-    $ everpath release 0.4.0                    # on top of the head, in the channels of the last one
-    $ everpath release 0.3.2 --zstream          # stands in for all of 0.3, published or not
+    $ everpath release 0.4.0                    # replaces the head, in the channels of the last release
+    $ everpath release 0.3.2 --zstream          # replaces all of 0.3, published or not
     $ everpath release 0.3.1 --withdraw 0.3.0 --reason 'loses shards when a pool shrinks'
     $ everpath release 0.4.0 --replaces 0.2.2 --skips 0.3.0,0.3.1
     $ everpath release 0.5.0 --channel candidate --dry-run
-    $ everpath release 0.5.0 --channel stable   # it is out already: into one more channel
+    $ everpath release 0.5.0 --channel stable   # is in candidate already: add it to stable
 
     \b
     Exit codes:
-      0  written                             2  a wrong command line or source, a disk that is full
-      1  somebody would be stranded, or      3  input that cannot be read
-         an error would be written
+      0  written                          2  a wrong command line or releases.yaml, a full disk
+      1  a version would be stranded, or  3  input that cannot be read
+         a file would have an error
     """
-    return _release(_Request(**options))
-
-
-def _pins(request: _Request, project: Project) -> str | None:
-    """The file of digests as the source names it: from its own folder. What was pinned must stay so."""
-    if request.pin is None:
-        return None
-    if not Path(request.pin).is_file():
-        raise UsageError(f"--pin {request.pin}: there is no such file", hint="name a file of digests")
-    return Path(os.path.relpath(request.pin, project.folder)).as_posix()
-
-
-def _release(request: _Request) -> int:
-    with undisturbed(open_project(request.file), writes=not request.dry_run):
-        return _cut(request, open_project(request.file))
-
-
-def _cut(request: _Request, old: Project) -> int:
-    content = old.file.read_bytes()
-    config = load(request.config_file, wanted=not request.no_config)
-    wanted = plan_release(old.source, request.wish._replace(pins=_pins(request, old)), frozen_digests(old))
-    new_content = edit_releases(content, wanted.edits, str(old.file))
-    new = open_project(str(old.file), new_content)
-    steps = [release_steps.step(old, new, variant) for variant in new.source.variants]
-    reasons = dict.fromkeys(reason for step in steps for reason in reasons_against(step.comparison))
-    # Made before anything is told: an error should not stand below pages of graphs.
-    result = None if reasons else made(new, makers())
-    if request.output == "json":
-        return _as_json(_Outcome(request, new, steps, list(reasons), result, new_content), config)
-    is_meant = request.zstream or bool(request.withdraw)
-    lines = (
-        line
-        for step in steps
-        for line in release_steps.told(step, is_quiet=request.quiet, roads_are_meant=is_meant)
-    )
-    write(lines, None, machine=False)
-    if result is None:
-        click.echo(f"error: {' and '.join(reasons)}; nothing was written", err=True)
-        return ExitCode.FINDINGS
-    if refused(new, result, config):
-        return ExitCode.FINDINGS
-    tell_remarks(new, result)
-    placement = _whole(result, new, new_content)
-    if request.dry_run:
-        write(_planned(request, old, (content, new_content), placement), None, machine=False)
+    request = ReleaseRequest(**options, pins=pin)
+    _validate(request)
+    config = load(config_file, wanted=not no_config)
+    with prepare_release(file, request, config, read_only=dry_run, on_wait=report_wait) as prepared:
+        if output == "json":
+            return _report_json(prepared, request, config, dry_run=dry_run)
+        lines = release_lines(
+            prepared,
+            colour=wants_colour(sys.stdout, os.environ),
+            quiet=quiet,
+            expect_new_paths=request.zstream or bool(request.withdraw),
+        )
+        write_output(lines, None, machine=False)
+        if prepared.blockers:
+            click.echo(f"error: {' and '.join(prepared.blockers)}; nothing was written", err=True)
+            return ExitCode.FINDINGS
+        if prepared.problems:
+            write_problems(prepared.problems, config)
+            return ExitCode.FINDINGS
+        print_warnings(prepared.warnings())
+        if dry_run:
+            others = [change for change in prepared.changes() if change.path != prepared.old.file]
+            files = change_lines(others, prepared.new, every_file=verbose)
+            diff = ["\n", *source_diff(prepared), "\n"]
+            write_output([*diff, *files, "Nothing was written: --dry-run.\n"], None, machine=False)
+            return ExitCode.CLEAN
+        written = count(len(prepared.commit()), "file")
+        click.echo(f"{prepared.new.source.package} {request.version}: {written} written.", err=True)
         return ExitCode.CLEAN
-    done = place(placement)
-    click.echo(f"{old.source.package} {request.version}: {count(len(done), 'file')} written.", err=True)
-    return ExitCode.CLEAN
 
 
-def _whole(result: Made, new: Project, content: bytes) -> Placement:
-    """What was made, and the source itself."""
-    return result.placement._replace(files={**result.placement.files, new.file: content})
+def _validate(request: ReleaseRequest) -> None:
+    """Raise UsageError for options that are empty, as an unset variable of a script is, or that conflict."""
+    for option, value in (
+        ("--replaces", request.replaces),
+        ("--range", request.skip_range),
+        ("--reason", request.reason),
+        ("--min-kube-version", request.min_kube_version),
+    ):
+        if value is not None and not value.strip():
+            raise UsageError(f"{option} is empty", hint="omit it, or give a value")
+    if request.zstream and (request.replaces or request.skips or request.skip_range):
+        raise UsageError(
+            "--zstream computes replaces, skips and skipRange",
+            hint="omit --replaces, --skips and --range, or --zstream",
+        )
+    if request.reason is not None and not request.withdraw:
+        raise UsageError("--reason is for a withdrawn release", hint="name it: --withdraw VERSION")
 
 
-class _Outcome(NamedTuple):
-    """A release that was worked out; without a result where somebody would be stranded."""
-
-    request: _Request
-    new: Project
-    steps: Sequence[Step]
-    reasons: list[str]
-    result: Made | None
-    content: bytes
-
-
-def _as_json(outcome: _Outcome, config: Config) -> int:
-    """Carried out, or not, and told as one JSON object."""
-    from everpath.reporters.json_report import findings  # noqa: PLC0415
-
-    request, new, result = outcome.request, outcome.new, outcome.result
-    placement = _whole(result, new, outcome.content) if result else Placement({})
-    due = list(pending(placement))
-    found = list(objections(new, result, config, findings)) if result else []
-    state: ReleaseState = "refused" if found or not result else "planned" if request.dry_run else "written"
-    if result and not found:
-        tell_remarks(new, result)
+def _report_json(
+    prepared: PreparedRelease, request: ReleaseRequest, config: Config, *, dry_run: bool
+) -> ExitCode:
+    changes = prepared.changes()
+    findings = list(problem_objects(prepared.problems, config))
+    state: ReleaseState = "refused" if prepared.blockers or findings else "planned" if dry_run else "written"
+    if state != "refused":
+        print_warnings(prepared.warnings())
     if state == "written":
-        place(placement)
-    head = {"release": request.version, "state": state, "reasons": outcome.reasons}
-    document = release_document(new, head, due, found, release_steps.as_json(outcome.steps))
-    write(document, None, machine=True)
+        prepared.commit()
+    head = {"release": request.version, "state": state, "reasons": list(prepared.blockers)}
+    comparisons = comparison_documents(prepared)
+    write_output(release_json(prepared.new, head, changes, findings, comparisons), None, machine=True)
     return ExitCode.FINDINGS if state == "refused" else ExitCode.CLEAN
-
-
-def _planned(
-    request: _Request, project: Project, texts: tuple[bytes, bytes], placement: Placement
-) -> Iterator[str]:
-    """The difference in the source, and the other files by name."""
-    name = str(project.file)
-    before, after = (text.decode(errors="replace").splitlines() for text in texts)
-    yield "\n"
-    for line in difflib.unified_diff(before, after, name, name, lineterm=""):
-        yield f"{printable(line)}\n"
-    yield "\n"
-    due = [(what, path) for what, path in pending(placement) if path != project.file]
-    yield from listed_changes(project, due, each=request.verbose)
-    yield "Nothing was written: --dry-run.\n"

@@ -1,1 +1,1 @@
-"""Bundle folders, operators repositories and package manifests, and the edges their modes make."""
+"""Loaders of bundle folders and operators repositories."""

@@ -1,6 +1,6 @@
-"""The metadata folder of a bundle: annotations, dependencies, properties.
+"""The files of a bundle's metadata folder: annotations, dependencies and properties.
 
-opm tells the files apart by what is in them, not by their names; one file may hold all three.
+opm identifies the files by content, not by name. One file may contain all three.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ __all__ = [
     "DEFAULT_CHANNEL",
     "PACKAGE",
     "Metadata",
-    "glance",
     "parse_metadata_file",
+    "scan_annotations",
     "split_channels",
     "summarize_metadata",
 ]
@@ -31,7 +31,7 @@ DEFAULT_CHANNEL: Final = "operators.operatorframework.io.bundle.channel.default.
 
 
 class Metadata(NamedTuple):
-    """What one file of the metadata folder holds; None or nothing where it says nothing."""
+    """The content of one file of the metadata folder."""
 
     annotations: AnnotationsSummary | None = None
     dependencies: tuple[TypedValue, ...] = ()
@@ -40,16 +40,16 @@ class Metadata(NamedTuple):
 
 
 def parse_metadata_file(data: bytes) -> Metadata:
-    """What a metadata file holds. Raises `ParseError`."""
+    """Return the content of a metadata file. Raises `ParseError`."""
     try:
-        return Metadata(annotations=glance(data))
+        return Metadata(annotations=scan_annotations(data))
     except UnsupportedLayout:
         document = first_document(data)
         return summarize_metadata(document.value, document.duplicate_keys)
 
 
-def glance(data: bytes) -> AnnotationsSummary:
-    """The facts of an annotations.yaml in the usual layout, found without parsing. Raises `Unfamiliar`."""
+def scan_annotations(data: bytes) -> AnnotationsSummary:
+    """Scan an annotations.yaml in the usual layout without parsing it. Raises `Unfamiliar`."""
     found = yaml_outline.sections(data)
     if found.keys() != {"annotations"}:
         raise UnsupportedLayout
@@ -64,7 +64,7 @@ def glance(data: bytes) -> AnnotationsSummary:
 
 
 def summarize_metadata(document: Any, repeated: Collection[tuple[str | int, ...]] = ()) -> Metadata:
-    """What a parsed document holds. Values of a wrong type are noted and left out."""
+    """Return the content of a parsed metadata file. Values of a wrong type are notes."""
     if not isinstance(document, dict):
         return Metadata()
     typed = Typed()
@@ -99,6 +99,6 @@ def _typed_values(typed: Typed, document: Mapping[str, Any], key: str) -> Iterat
 
 
 def split_channels(written: str) -> tuple[tuple[str, ...], bool]:
-    """The channels of a comma-separated list, and whether opm, which does not trim, would see the same."""
+    """Split a list of channels at commas. The flag is False if opm, which does not trim, differs."""
     names = [stripped for name in written.split(",") if (stripped := name.strip())]
     return tuple(dict.fromkeys(names)), ",".join(names) == written

@@ -1,7 +1,7 @@
-"""Reads a bundle's folder whole, by the rules opm loads it with (`everpath.model.bundle_contents`).
+"""Loads all manifests and metadata of a bundle folder, as opm does (`everpath.model.bundle_contents`).
 
-Of manifests/ the files themselves, no folders and no hidden ones, of each file the first document; of
-metadata/ every file, told apart by what it holds. What opm drops with a warning is a problem here.
+opm reads the first document of each file in manifests/, without hidden files and subfolders, and identifies
+the files of metadata/ by content. A file that opm ignores with a warning is a problem here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE
 from everpath.loaders.bundle.bundle_summary import is_metadata_name
-from everpath.loaders.bundle.detect import YAML, Layout, find_layouts
+from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, Layout, find_layouts
 from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.fbc.document_splitter import RawDocument, SplitError, is_json, split_yaml
 from everpath.loaders.typed import type_name
@@ -28,7 +28,7 @@ from everpath.parsing.parse_result import ParsedDocument, ParseError
 
 
 def load_bundle_contents(path: str) -> Contents:
-    """The bundle in a folder. Raises `UnreadableInput` when it cannot be listed or is no bundle's.
+    """Load the bundle in a folder. Raises `UnreadableInput` if it cannot be listed or is not a bundle.
 
     Cost: every file is parsed.
     """
@@ -41,7 +41,7 @@ def load_bundle_contents(path: str) -> Contents:
 
 
 def load_manifest(reader: FolderReader, file: str) -> Manifest | Problem | None:
-    """The manifest in one file, or why it cannot be read; None where something else is in it."""
+    """Load one file: its manifest, the problem if it cannot be read, or None if it is not a manifest."""
     loader = _ContentsLoader(reader)
     found = loader.file(file)
     if found is None:
@@ -50,7 +50,7 @@ def load_manifest(reader: FolderReader, file: str) -> Manifest | Problem | None:
 
 
 class _File(NamedTuple):
-    """The first document of a file and what is needed to place it; `is_json` decides what a string is."""
+    """The first document of a file."""
 
     place: Place
     parsed: ParsedDocument
@@ -70,7 +70,7 @@ class _ContentsLoader:
         folder = self.reader.root
         manifests = tuple(self._manifests(layout))
         metadata = self._metadata(layout)
-        self._note_missing(layout, manifests, metadata)
+        self._check_required_files(layout, manifests, metadata)
         return Contents(
             folder,
             Place(folder),
@@ -93,13 +93,13 @@ class _ContentsLoader:
             if _is_manifest(file.value):
                 yield Manifest(file.place, file.value)
             else:
-                self._add("unreadable-document", file.place, _why_no_manifest(file.value), _DROPPED)
+                self._add("unreadable-document", file.place, _invalid_manifest_reason(file.value), _IGNORED)
 
     def _metadata(self, layout: Layout) -> _Metadata:
         found = _Metadata()
         for file in self._metadata_files(layout):
             if isinstance(file.value, dict):
-                found.take(file)
+                found.add(file)
         return found
 
     def _metadata_files(self, layout: Layout) -> Iterator[_File]:
@@ -108,8 +108,8 @@ class _ContentsLoader:
             return
         names = self.reader.list_folder(folder, hidden=True).files
         for name in filter(is_metadata_name, names) if _is_shared(layout) else names:
-            # opm tries every file, a README too; only what is called YAML is expected to be some.
-            file = self.file(join(folder, name), is_expected=name.endswith(YAML))
+            # opm tries every file, also a README. An error is reported only for files that should be YAML.
+            file = self.file(join(folder, name), is_expected=name.endswith(MANIFEST_SUFFIXES))
             if file is not None:
                 yield file
 
@@ -126,18 +126,20 @@ class _ContentsLoader:
                 self._add("unreadable-document", at, f"not YAML: {error.message}", error.fix)
         return None
 
-    def _note_missing(self, layout: Layout, manifests: tuple[Manifest, ...], metadata: _Metadata) -> None:
+    def _check_required_files(
+        self, layout: Layout, manifests: tuple[Manifest, ...], metadata: _Metadata
+    ) -> None:
         csvs = [m for m in manifests if m.kind == CSV]
         folder = Place(self.reader.root)
         if not csvs:
             where = layout.manifests or "the folder"
-            self._add("no-csv", folder, f"no file of {where} is a {CSV}", f"add the bundle's {CSV}")
+            self._add("no-csv", folder, f"{where} contains no {CSV}", f"add the bundle's {CSV}")
         for other in csvs[1:]:
             message = f"a second {CSV}: the bundle already has {csvs[0].place.file}"
             self._add("several-csvs", other.place, message, "keep one of them")
         if metadata.annotations is None:
             where = layout.metadata or "the folder"
-            message = f"no file of {where} says which package and channels the bundle belongs to"
+            message = f"the package and the channels of the bundle are unknown: {where} has no annotations"
             self._add("no-annotations", folder, message, "write metadata/annotations.yaml")
 
     def _add(self, kind: str, place: Place, message: str, fix: str | None) -> None:
@@ -145,22 +147,22 @@ class _ContentsLoader:
 
 
 def _is_shared(layout: Layout) -> bool:
-    """Whether manifests and metadata stand in one folder, as no bundle of opm's does."""
+    """Whether manifests and metadata are in one folder, which opm does not support."""
     return layout.metadata == layout.manifests
 
 
-_DROPPED = "opm leaves the file out of the bundle: make it a manifest, or take it out of the folder"
+_IGNORED = "opm ignores the file: make it a manifest, or remove it from the folder"
 
 
 def _is_manifest(value: object) -> bool:
-    """Whether opm sees a kind. It sees none behind an apiVersion that is no group and version."""
+    """Whether opm accepts a document as a manifest: it has a kind, and an apiVersion that is valid."""
     if not isinstance(value, dict):
         return False
     kind, api = value.get("kind"), value.get("apiVersion")
     return isinstance(kind, str) and bool(kind) and not (isinstance(api, str) and api.count("/") > 1)
 
 
-def _why_no_manifest(value: object) -> str:
+def _invalid_manifest_reason(value: object) -> str:
     if not isinstance(value, dict):
         return f"a manifest is a mapping, not {type_name(value)}"
     kind, api = value.get("kind"), value.get("apiVersion")
@@ -171,7 +173,7 @@ def _why_no_manifest(value: object) -> str:
 
 @dataclass(slots=True)
 class _Metadata:
-    """What the metadata folder holds, of each kind the first that is not empty."""
+    """The content of the metadata folder: the first annotations, dependencies and properties."""
 
     annotations: Mapping[str, Any] | None = None
     annotations_place: Place | None = None
@@ -179,7 +181,7 @@ class _Metadata:
     properties: tuple[Property, ...] = ()
     valueless: set[Place] = field(default_factory=set)
 
-    def take(self, file: _File) -> None:
+    def add(self, file: _File) -> None:
         if self.annotations is None and (annotations := _annotations(file)) is not None:
             self.annotations = annotations
             self.annotations_place = file.place._replace(dialect="annotations")
@@ -192,7 +194,7 @@ class _Metadata:
 
 
 def _annotations(file: _File) -> Mapping[str, Any] | None:
-    """The annotations, if they are some that opm decodes and not all empty."""
+    """Return the annotations if opm can decode them and one of the bundle's is not empty."""
     found = file.value.get("annotations")
     if not isinstance(found, dict):
         return None
@@ -202,7 +204,7 @@ def _annotations(file: _File) -> Mapping[str, Any] | None:
 
 
 def _typed_values(file: _File, key: str) -> tuple[Property, ...]:
-    """A list of types and values; none if it is not one through and through."""
+    """Return a list of typed values; nothing if one item is invalid, as opm does."""
     items = file.value.get(key)
     if not isinstance(items, list) or not all(isinstance(item, dict | None) for item in items):
         return ()
@@ -229,7 +231,7 @@ def _valueless(file: _File, key: str) -> Iterator[Place]:
 
 
 class _Unparsable(Exception):
-    """Text that does not parse; `offset` is the byte where it shows, `fix` what mends it if not syntax."""
+    """Text that cannot be parsed, with the byte offset of the error."""
 
     def __init__(self, message: str, offset: int, fix: str | None = None) -> None:
         super().__init__(message)
@@ -239,7 +241,7 @@ class _Unparsable(Exception):
 
 
 def _first_document(data: bytes, place: Place) -> _File:
-    """The first document of a file, cut where Kubernetes' decoder cuts it. Raises `_Unparsable`."""
+    """Parse the first document of a file, split as Kubernetes' decoder does. Raises `_Unparsable`."""
     if is_json(io.BytesIO(data)):
         try:
             parsed, _ = json_parser.parse_at(json_parser.decode_utf8(data), 0)
@@ -251,7 +253,7 @@ def _first_document(data: bytes, place: Place) -> _File:
     if isinstance(document, SplitError):
         raise _Unparsable(document.message, document.offset)
     try:
-        # Kubernetes' decoder ends every line, also the last one of a file, where a text block may end.
+        # Kubernetes' decoder ends the last line of a file, which matters for a block scalar.
         parsed = yaml_parser.parse(document.text if document.text.endswith(b"\n") else document.text + b"\n")
     except ParseError as problem:
         at = document.offset + min(problem.offset, len(document.text))

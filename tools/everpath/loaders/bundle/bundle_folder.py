@@ -1,8 +1,15 @@
-"""Finds the folders of bundles below a path, and reads one whole, for rules that look at all of it."""
+"""Finds the bundle folders below a path, and loads one: as a catalog, or with all files for validation."""
 
 from __future__ import annotations
 
-__all__ = ["BundleFolders", "LintTarget", "find_bundle_folders", "load_folder_for_lint", "load_package_file"]
+__all__ = [
+    "BundleFolders",
+    "ValidationTarget",
+    "find_bundle_folders",
+    "load_bundle_folder",
+    "load_bundle_for_validation",
+    "load_package_file",
+]
 
 import os
 from collections.abc import Iterable, Iterator
@@ -12,7 +19,12 @@ from typing import Final, NamedTuple
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.bundle_model import Places, add_notes, add_packages, build_bundle
-from everpath.loaders.bundle.bundle_summary import annotated_package, summarize_bundle
+from everpath.loaders.bundle.bundle_summary import (
+    annotated_package,
+    summarize_bundle,
+    unreadable_note,
+    with_apis,
+)
 from everpath.loaders.bundle.detect import (
     find_layouts,
     has_package_folders,
@@ -26,24 +38,23 @@ from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import BundleFolder, BundleSize, PackageManifest, ValidationInput
 from everpath.parsing.first_document import ParseError, first_document
 
-# base64 adds a third, and gzip never more than a few bytes: below this size of all files together nothing
-# needs to be compressed to know that it is small.
-_SMALL: Final = 600_000
-_PER_FILE: Final = 64
+# Below this total size no file is compressed to compute the size in a ConfigMap: base64 adds a third, and
+# gzip at most a few bytes.
+_SMALL_BUNDLE: Final = 600_000
+_GZIP_OVERHEAD: Final = 64
 
-#: What may be given where bundles are read.
-_BUNDLES: Final = "a bundle is a folder; so are a package's bundles and an operators repository"
+_EXPECTED: Final = "choose a bundle folder, a package folder or an operators repository"
 
 
 class BundleFolders(NamedTuple):
-    """The folders of bundles below a path, each with the name of its package's folder, and package files."""
+    """Bundle folders, each after the name of its package folder, and package files."""
 
     folders: tuple[tuple[str, str], ...]
     package_files: tuple[str, ...] = ()
 
 
-class LintTarget(NamedTuple):
-    """What the user says of the cluster and the catalog that bundles are for."""
+class ValidationTarget(NamedTuple):
+    """The cluster and the catalog that bundles are validated for."""
 
     kube_version: str = ""
     categories: frozenset[str] | None = None
@@ -51,41 +62,40 @@ class LintTarget(NamedTuple):
 
 
 def find_bundle_folders(path: str) -> BundleFolders:
-    """The bundles below a path: a bundle's folder, a package's, a repository's. Raises `UnreadableInput`.
+    """Find the bundles of a bundle folder, a package folder or a repository. Raises `UnreadableInput`.
 
-    A package goes by the name of its folder, that of a single bundle by its annotations.
-    Cost: the folders are listed.
+    The package of a single bundle is named by its annotations, others by their folder.
     """
     path = path.rstrip(os.sep) or path
-    reader = FolderReader(path, expected=_BUNDLES)
+    reader = FolderReader(path, expected=_EXPECTED)
     listing = reader.list_folder("")
     if layouts := find_layouts(reader, ""):
         name = annotated_package(reader, layouts[0]) or folder_name(path)
         return BundleFolders(((name, path),), _package_files(path, listing.files))
     root = "operators" if "operators" in listing.folders and has_package_folders(reader, "operators") else ""
     names = ("",) if not root and is_package_folder(reader, "") else reader.list_folder(root).folders
-    found = [_package(reader, join(root, name)) for name in names]
+    found = [_find_in_package(reader, join(root, name)) for name in names]
     folders = tuple(chain.from_iterable(package.folders for package in found))
     files = tuple(chain.from_iterable(package.package_files for package in found))
     if not folders and not files:
-        hint = "give a folder with manifests/ and metadata/, or one that holds such folders"
+        hint = "choose a folder with manifests/ and metadata/, or one that contains such folders"
         raise UnreadableInput(f"there is no bundle in {path}", hint=hint, file=path)
     return BundleFolders(folders, files)
 
 
-def _package(reader: FolderReader, name: str) -> BundleFolders:
-    """The bundles of one package's folder. What cannot be listed is a bundle that cannot be read."""
+def _find_in_package(reader: FolderReader, name: str) -> BundleFolders:
+    """Find the bundles of a package folder. A folder that cannot be listed counts as an unreadable bundle."""
     package = name.rpartition(os.sep)[2] or folder_name(reader.root)
     try:
         listing = reader.list_folder(name)
-        folders = [folder for folder in listing.folders if _holds_bundle(reader, join(name, folder))]
+        folders = [folder for folder in listing.folders if _may_be_bundle(reader, join(name, folder))]
     except UnreadableInput:
         return BundleFolders(((package, join(reader.root, name)),))
     paths = tuple((package, join(reader.root, join(name, folder))) for folder in folders)
     return BundleFolders(paths, _package_files(join(reader.root, name), listing.files))
 
 
-def _holds_bundle(reader: FolderReader, folder: str) -> bool:
+def _may_be_bundle(reader: FolderReader, folder: str) -> bool:
     try:
         listing = reader.list_folder(folder)
         return "metadata" in listing.folders or bool(find_layouts(reader, folder))
@@ -97,8 +107,33 @@ def _package_files(folder: str, files: Iterable[str]) -> tuple[str, ...]:
     return tuple(join(folder, file) for file in files if is_package_file_name(file))
 
 
-def load_folder_for_lint(path: str, surroundings: LintTarget) -> ValidationInput:
-    """One bundle's folder, whole. What cannot be read is a problem, never an exception."""
+def load_bundle_folder(path: str, builder: CatalogBuilder, mode: UpdateMode = UpdateMode.REPLACES) -> None:
+    """Load one bundle as a catalog, with all its APIs. Raises `UnreadableInput` if it cannot be listed.
+
+    Its package is that of the annotations, else the CSV's name up to the version, else the folder's name.
+    """
+    reader = FolderReader(path, is_thorough=True)
+    layouts = find_layouts(reader, "")
+    if not layouts:
+        raise UnreadableInput(f"{path} is not a bundle: it has no manifests folder", file=path)
+    notes: list[Note] = []
+    try:
+        summary = summarize_bundle(reader, "", layouts, notes, every_file=True)
+        if summary is not None:
+            summary = with_apis(reader, layouts[0], summary, notes)
+    except UnreadableInput as error:
+        notes.append(unreadable_note("", error))
+        summary = None
+    places = Places(path)
+    name = summary.csv.name if summary else None
+    package = annotated_package(reader, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
+    add_notes(builder, places, notes, package, name)
+    if summary is not None:
+        add_packages(builder, [build_bundle(summary, package, places, builder)], mode, alone=True)
+
+
+def load_bundle_for_validation(path: str, target: ValidationTarget) -> ValidationInput:
+    """Load all files of a bundle folder. A folder that cannot be read is a problem of the catalog."""
     try:
         contents = load_bundle_contents(path)
         reader = FolderReader(path)
@@ -106,8 +141,8 @@ def load_folder_for_lint(path: str, surroundings: LintTarget) -> ValidationInput
         missing_folders = tuple(
             n for n in ("manifests", "metadata") if n not in reader.list_folder("").folders
         )
-        stray_files = () if "manifests" in missing_folders else tuple(_strays(reader))
-        folder = BundleFolder(contents, stray_files, missing_folders, _weight(reader), *surroundings)
+        stray_files = () if "manifests" in missing_folders else tuple(_stray_files(reader))
+        folder = BundleFolder(contents, stray_files, missing_folders, _bundle_size(reader), *target)
     except UnreadableInput as error:
         problem = Problem("unreadable-document", Place(path), error.message, error.hint)
         return ValidationInput(Catalog(path, problems=(problem,)))
@@ -115,43 +150,42 @@ def load_folder_for_lint(path: str, surroundings: LintTarget) -> ValidationInput
 
 
 def _catalog(reader: FolderReader, problems: tuple[Problem, ...]) -> Catalog:
-    """The catalog of one bundle: what rules about bundles look at, and what readers could not make sense of.
+    """Build the catalog of one bundle with the problems of its contents.
 
-    Both readers meet the same faults; what the whole reading says of a file counts.
+    Where the summary has a problem of the same kind, that of the contents takes precedence.
     """
     notes: list[Note] = []
-    builder, files = CatalogBuilder(), Places(reader.root)
-    facts = summarize_bundle(reader, "", find_layouts(reader, ""), notes)
-    known = {problem.kind for problem in problems} | _TOLD
-    package = facts.annotations.package if facts else None
-    name = facts.csv.name if facts else None
-    add_notes(builder, files, [n for n in notes if n.kind not in known], package or "", name)
+    builder, places = CatalogBuilder(), Places(reader.root)
+    summary = summarize_bundle(reader, "", find_layouts(reader, ""), notes)
+    known = {problem.kind for problem in problems} | _CONTENT_PROBLEMS
+    package = summary.annotations.package if summary else None
+    name = summary.csv.name if summary else None
+    add_notes(builder, places, [n for n in notes if n.kind not in known], package or "", name)
     builder.add_problems(problems)
-    if facts is not None:
-        add_packages(
-            builder, [build_bundle(facts, package or "", files, builder)], UpdateMode.REPLACES, alone=True
-        )
+    if summary is not None:
+        bundle = build_bundle(summary, package or "", places, builder)
+        add_packages(builder, [bundle], UpdateMode.REPLACES, alone=True)
     return builder.build(reader.root)
 
 
-# Said of a whole folder by `read_contents`.
-_TOLD: Final = frozenset({"no-csv", "several-csvs", "no-annotations", "unreadable-document"})
+# The problems that `load_bundle_contents` reports.
+_CONTENT_PROBLEMS: Final = frozenset({"no-csv", "several-csvs", "no-annotations", "unreadable-document"})
 
 
-def _strays(reader: FolderReader) -> Iterator[str]:
-    """Folders and hidden files among the manifests; folders end in a slash."""
+def _stray_files(reader: FolderReader) -> Iterator[str]:
+    """Yield subfolders (with a trailing slash) and hidden files of manifests/, which opm ignores."""
     listing = reader.list_folder("manifests", hidden=True)
     at = join(reader.root, "manifests")
     yield from (f"{join(at, name)}/" for name in listing.folders)
     yield from (join(at, name) for name in listing.files if name.startswith("."))
 
 
-def _weight(reader: FolderReader) -> BundleSize:
-    """What the files take up as OLM counts it. Cost: large folders are read and compressed."""
+def _bundle_size(reader: FolderReader) -> BundleSize:
+    """Return the size of the files, plain and as OLM stores them. Cost: large folders are compressed."""
     sizes = dict(_sizes(reader, ""))
     plain = sum(sizes.values())
-    if plain < _SMALL:
-        return BundleSize(plain, (plain + _PER_FILE * len(sizes)) * 4 // 3)
+    if plain < _SMALL_BUNDLE:
+        return BundleSize(plain, (plain + _GZIP_OVERHEAD * len(sizes)) * 4 // 3)
     from gzip import compress  # noqa: PLC0415 - few bundles are that large
 
     packed = (len(compress(reader.read(file), 9)) for file in sizes)
@@ -168,7 +202,7 @@ def _sizes(reader: FolderReader, folder: str) -> Iterator[tuple[str, int]]:
 
 
 def load_package_file(path: str) -> ValidationInput:
-    """One package file; a problem where it cannot be read."""
+    """Load a package file. A file that cannot be read is a problem of the catalog."""
     folder, name = os.path.split(path)
     place = Place(path)
     try:

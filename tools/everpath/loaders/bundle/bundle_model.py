@@ -1,24 +1,29 @@
-"""From the facts of bundles to the model: what `opm` would make of them, and what they said themselves."""
+"""Builds the model of packages and bundles from their summaries, as opm renders them."""
 
 from __future__ import annotations
 
 __all__ = ["Places", "add_notes", "add_packages", "build_bundle"]
 
+import json
 import os
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 from everpath.loaders.bundle.annotations import CHANNELS, split_channels
+from everpath.loaders.bundle.bundle_summary import GVK
+from everpath.loaders.bundle.csv_summary import PROPERTIES
 from everpath.loaders.bundle.folder_reader import join
-from everpath.loaders.bundle.properties import render_properties
-from everpath.loaders.bundle.summaries import BundleSummary, Note, split_keys
-from everpath.loaders.bundle.update_graph import channels, default_channel_csv, newest
+from everpath.loaders.bundle.summaries import BundleSummary, Note, Pointer, TypedValue, split_keys
+from everpath.loaders.bundle.update_graph import build_channels, default_channel_csv, newest
 from everpath.model import Bundle, Csv, Declaration, Place, Problem, Property, UpdateMode
 from everpath.model.builder import CatalogBuilder
 
+_PACKAGE: Final = "olm.package"
+_ANNOTATION: Final = ("metadata", "annotations", PROPERTIES)
+
 
 class Places(NamedTuple):
-    """Places below the folder that facts were read from, named as the user named it."""
+    """Makes places of paths below a folder."""
 
     root: str
 
@@ -33,23 +38,23 @@ class Places(NamedTuple):
 
 
 def add_notes(
-    builder: CatalogBuilder, files: Places, notes: Iterable[Note], package: str, entry: str | None = None
+    builder: CatalogBuilder, places: Places, notes: Iterable[Note], package: str, entry: str | None = None
 ) -> None:
-    """Report notes as problems of a package, or of one of its bundles."""
+    """Add notes to the catalog as problems of a package, or of one of its bundles."""
     for note in notes:
-        place = files.place(note.file, note.pointer, note.offset)
+        place = places.place(note.file, note.pointer, note.offset)
         builder.add_problem(Problem(note.kind, place, note.message, note.fix, package, entry))
 
 
 def add_packages(
     builder: CatalogBuilder, bundles: Iterable[Bundle], mode: UpdateMode, *, alone: bool = False
 ) -> None:
-    """Add bundles, the channels they name, and a declaration for each package they belong to."""
+    """Add bundles, their channels and a declaration of each of their packages."""
     packages: dict[str, list[Bundle]] = {}
     for bundle in bundles:
         packages.setdefault(bundle.package, []).append(bundle)
     for name, members in packages.items():
-        found = channels(name, members, mode)
+        found = build_channels(name, members, mode)
         declaration = _declaration(members, [channel.name for channel in found], mode)
         builder.declare(name, declaration._replace(single_bundle=alone))
         for channel in found:
@@ -59,7 +64,7 @@ def add_packages(
 
 
 def _declaration(members: Sequence[Bundle], names: Sequence[str], mode: UpdateMode) -> Declaration:
-    """The default channel of the highest version that names one, else the only channel there is."""
+    """The default channel is that of the highest version that has one, else the only channel."""
     naming = default_channel_csv(members)
     if naming is not None:
         return Declaration(naming.annotations or naming.place, naming.default_channel or "", mode=mode)
@@ -68,13 +73,13 @@ def _declaration(members: Sequence[Bundle], names: Sequence[str], mode: UpdateMo
     return Declaration(place, names[0] if len(names) == 1 else "", inferred=True, mode=mode)
 
 
-def build_bundle(facts: BundleSummary, package: str, files: Places, builder: CatalogBuilder) -> Bundle:
-    """The bundle as a catalog would hold it. Its package is `package` if its annotations do not say."""
-    csv, annotations = facts.csv, facts.annotations
+def build_bundle(summary: BundleSummary, package: str, places: Places, builder: CatalogBuilder) -> Bundle:
+    """Build the bundle that opm renders. `package` is used if the annotations have none."""
+    csv, annotations = summary.csv, summary.annotations
     package = annotations.package or package
-    notes = [*facts.notes()]
-    properties = render_properties(facts, package, files.place, notes)
-    place = files.csv(facts.csv_file)
+    notes = [*summary.notes()]
+    properties = render_properties(summary, package, places.place, notes)
+    place = places.csv(summary.csv_file)
     bundle = Bundle(
         csv.name or "",
         package,
@@ -83,15 +88,15 @@ def build_bundle(facts: BundleSummary, package: str, files: Places, builder: Cat
         release=csv.release,
         properties=properties,
         has_objects=True,
-        csv=_csv(facts, place, files, notes),
+        csv=_csv(summary, place, places, notes),
     )
     if notes:
-        add_notes(builder, files, notes, package, bundle.name)
+        add_notes(builder, places, notes, package, bundle.name)
     return bundle
 
 
 def _version(properties: Iterable[Property]) -> str | None:
-    """The version of the olm.package property, which counts where a CSV says another."""
+    """The version of the olm.package property; it takes precedence over that of the CSV."""
     for found in properties:
         if found.type == "olm.package" and isinstance(found.value, dict):
             version = found.value.get("version")
@@ -99,11 +104,11 @@ def _version(properties: Iterable[Property]) -> str | None:
     return None
 
 
-def _csv(facts: BundleSummary, place: Place, files: Places, notes: list[Note]) -> Csv:
-    csv, annotations, file = facts.csv, facts.annotations, facts.annotations_file
+def _csv(summary: BundleSummary, place: Place, places: Places, notes: list[Note]) -> Csv:
+    csv, annotations, file = summary.csv, summary.annotations, summary.annotations_file
     names, is_exact = split_channels(annotations.channels or "")
     if not is_exact and file is not None:
-        message = f"the channels {annotations.channels!r} are not parted by single commas"
+        message = f"opm does not trim the channels {annotations.channels!r}"
         pointer = ("annotations", CHANNELS)
         notes.append(Note("untrimmed-channels", message, file, pointer, fix=f"write {','.join(names)}"))
     return Csv(
@@ -117,9 +122,76 @@ def _csv(facts: BundleSummary, place: Place, files: Places, notes: list[Note]) -
         annotation_keys=split_keys(csv.annotation_keys),
         spec_keys=split_keys(csv.spec_keys),
         misplaced_ranges=csv.misplaced_ranges,
-        folder=facts.folder.rpartition(os.sep)[2] or None,
-        annotations=files.annotations(file) if file is not None else None,
+        folder=summary.folder.rpartition(os.sep)[2] or None,
+        annotations=places.annotations(file) if file is not None else None,
         package=annotations.package,
         channels=names,
         default_channel=annotations.default_channel,
     )
+
+
+def render_properties(
+    bundle: BundleSummary, package: str, place: Callable[[str, Pointer], Place], notes: list[Note]
+) -> tuple[Property, ...]:
+    """Return the properties of a bundle as `opm render` does, sorted by type and value.
+
+    Their sources, in order: properties.yaml, annotations.yaml and the CSV, the annotation olm.properties of
+    the CSV, dependencies.yaml. The last olm.package takes precedence.
+    """
+    implied = [_implied_package(bundle, package)] if bundle.csv.version else []
+    if bundle.properties or bundle.dependencies or bundle.csv.properties:
+        annotated = _annotated_properties(bundle, notes)
+        required = map(_required_property, bundle.dependencies)
+        implied = _sort_unique([*bundle.properties, *implied, *annotated, *required])
+    return tuple([Property(value.type, value.value, place(value.file, value.pointer)) for value in implied])
+
+
+def _implied_package(bundle: BundleSummary, package: str) -> TypedValue:
+    value = {"packageName": package, "version": bundle.csv.version or ""}
+    if bundle.csv.release:
+        value["release"] = bundle.csv.release
+    return TypedValue(_PACKAGE, value, ("spec", "version"), bundle.csv_file)
+
+
+def _required_property(dependency: TypedValue) -> TypedValue:
+    """Convert a dependency to a property. Other types are copied: an olm.label becomes a provided one."""
+    kind, value = dependency.type, dependency.value
+    if kind == GVK:
+        kind = "olm.gvk.required"
+    elif kind == _PACKAGE and isinstance(value, dict):
+        kind = "olm.package.required"
+        value = {"packageName": value.get("packageName"), "versionRange": value.get("version")}
+    return TypedValue(kind, value, dependency.pointer, dependency.file)
+
+
+def _annotated_properties(bundle: BundleSummary, notes: list[Note]) -> Iterator[TypedValue]:
+    """Yield the properties of the CSV's annotation, a JSON list in a string."""
+    text = bundle.csv.properties
+    if not text:
+        return
+    try:
+        listed: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        listed = None
+    if not isinstance(listed, list) or not all(
+        isinstance(p, dict) and isinstance(p.get("type"), str) for p in listed
+    ):
+        message = f"the annotation {PROPERTIES} is not a JSON list of properties"
+        notes.append(Note("wrong-type", message, file=bundle.csv_file, pointer=_ANNOTATION))
+        return
+    for item in listed:
+        yield TypedValue(item["type"], item.get("value"), _ANNOTATION, bundle.csv_file)
+
+
+def _sort_unique(values: Iterable[TypedValue]) -> list[TypedValue]:
+    """Sort the values; remove duplicates and all but the last olm.package."""
+    unique: dict[tuple[str, str], TypedValue] = {}
+    for found in values:
+        if found.type == _PACKAGE:
+            unique = {key: kept for key, kept in unique.items() if key[0] != _PACKAGE}
+        unique.setdefault((found.type, _json(found.value)), found)
+    return [unique[key] for key in sorted(unique)]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -1,43 +1,56 @@
-"""Bundle folders (registry+v1): which files make a bundle, and what they say.
+"""Summarizes a bundle folder (registry+v1): its CSV, its metadata, and the APIs that it provides.
 
-    manifests/  metadata/              as the format wants it
-    bundle/manifests/  bundle/metadata/
-    NAME.clusterserviceversion.yaml    manifests in the folder itself, metadata/ beside them or nowhere
+    manifests/  metadata/                 the standard layout
+    bundle/manifests/  bundle/metadata/   in some repositories
+    NAME.clusterserviceversion.yaml       manifests in the folder itself, in some repositories
 
-The last two are what repositories also hold. opm reads the first document of each file, takes the first CSV
-by file name, and tells the files of metadata/ apart by their content.
+opm reads the first document of each file, takes the first CSV by file name, and identifies the files of
+metadata/ by content.
 """
 
 from __future__ import annotations
 
 __all__ = [
+    "GVK",
     "annotated_package",
     "is_metadata_name",
     "summarize_bundle",
     "summarize_csv_file",
     "unreadable_note",
+    "with_apis",
 ]
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, Final
 
 from msgspec.structs import replace as with_fields
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.annotations import Metadata, parse_metadata_file
 from everpath.loaders.bundle.csv_summary import KIND, summarize_csv
-from everpath.loaders.bundle.detect import YAML, Layout, is_csv_name
+from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, Layout, is_csv_name
 from everpath.loaders.bundle.folder_reader import FolderReader, join
-from everpath.loaders.bundle.summaries import AnnotationsSummary, BundleSummary, CsvSummary, Note, TypedValue
-from everpath.parsing.first_document import ParseError, check_syntax
+from everpath.loaders.bundle.summaries import (
+    AnnotationsSummary,
+    BundleSummary,
+    CsvSummary,
+    Note,
+    Pointer,
+    TypedValue,
+)
+from everpath.loaders.typed import Typed
+from everpath.parsing.first_document import ParseError, check_syntax, first_document
+
+GVK: Final = "olm.gvk"
 
 
 def summarize_bundle(
     reader: FolderReader, folder: str, layouts: list[Layout], notes: list[Note], *, every_file: bool = False
 ) -> BundleSummary | None:
-    """What the first of the layouts says, or None without a CSV. What is wrong is added to the notes.
+    """Return the summary of the first layout, or None if it has no CSV. Problems are added to `notes`.
 
-    Unless `every_file` is asked for, files not called like a CSV are read only where none is.
+    With `every_file`, all manifests are searched for CSVs; else only those with the usual name, if any.
     """
     layout = layouts[0]
     csvs = _read_csvs(reader, layout, notes, every_file=every_file)
@@ -48,10 +61,12 @@ def summarize_bundle(
     others = [
         join(other.manifests, name) for other in layouts[1:] for name in other.files if is_csv_name(name)
     ]
-    _note_others(notes, [*(second for second, _ in rest), *others], file)
+    for other in (*(second for second, _ in rest), *others):
+        message = f"a second {KIND}: the bundle already has {file}"
+        notes.append(Note("several-csvs", message, file=other, fix="keep one of them"))
     if found.annotations is None:
         where = layout.metadata or folder or "the folder"
-        message = f"no file of {where} says which package and channels the bundle belongs to"
+        message = f"the package and the channels of the bundle are unknown: {where} has no annotations"
         notes.append(Note("no-annotations", message, file=file, fix="write metadata/annotations.yaml"))
     return BundleSummary(
         folder,
@@ -65,7 +80,7 @@ def summarize_bundle(
 
 
 def annotated_package(reader: FolderReader, layout: Layout) -> str | None:
-    """The package that the annotations name, CSV or not. What is wrong with them is not said again."""
+    """Return the package in the annotations of a bundle, without reporting problems."""
     try:
         annotations = _read_metadata(reader, layout, []).annotations
     except UnreadableInput:
@@ -76,26 +91,26 @@ def annotated_package(reader: FolderReader, layout: Layout) -> str | None:
 def _read_csvs(
     reader: FolderReader, layout: Layout, notes: list[Note], *, every_file: bool
 ) -> list[tuple[str, CsvSummary]]:
-    """The CSVs among the manifests, by file name."""
+    """Return the CSVs among the manifests, by file name."""
     known = len(notes)
     named = [name for name in layout.files if is_csv_name(name)]
     csvs = []
     for name in layout.files if every_file or not named else named:
         file = join(layout.manifests, name)
-        facts = summarize_csv_file(reader, file, notes)
-        if facts is not None:
-            csvs.append((file, facts))
+        csv = summarize_csv_file(reader, file, notes)
+        if csv is not None:
+            csvs.append((file, csv))
     if not csvs and len(notes) == known:
         where = layout.manifests or "the folder"
-        notes.append(Note("no-csv", f"no file of {where} is a {KIND}", file=layout.manifests))
+        notes.append(Note("no-csv", f"{where} contains no {KIND}", file=layout.manifests))
     return csvs
 
 
 def summarize_csv_file(reader: FolderReader, file: str, notes: list[Note]) -> CsvSummary | None:
-    """What a file says as a CSV, or None if it is something else; noted, if it cannot be read at all."""
+    """Return the summary of a CSV file, or None for another file. An unreadable file is added to `notes`."""
     try:
         data = reader.read(file)
-        # Every manifest of every kind comes by here, and to parse one only to learn its kind is dear.
+        # Most manifests are not CSVs, and parsing them only to learn their kind is slow.
         if KIND.encode() not in data:
             return None
         if reader.is_thorough:
@@ -106,22 +121,16 @@ def summarize_csv_file(reader: FolderReader, file: str, notes: list[Note]) -> Cs
         return None
 
 
-def _note_others(notes: list[Note], files: Iterable[str], first: str) -> None:
-    for file in files:
-        message = f"a second {KIND}: the bundle already has {first}"
-        notes.append(Note("several-csvs", message, file=file, fix="keep one of them"))
-
-
 @dataclass(slots=True)
-class _Found:
-    """What the metadata folder holds, of each kind the first."""
+class _MetadataFolder:
+    """The content of the metadata folder: the first annotations, dependencies and properties."""
 
     file: str | None = None
     annotations: AnnotationsSummary | None = None
     dependencies: tuple[TypedValue, ...] = ()
     properties: tuple[TypedValue, ...] = ()
 
-    def take(self, file: str, metadata: Metadata) -> None:
+    def add(self, file: str, metadata: Metadata) -> None:
         if self.annotations is None and metadata.annotations is not None:
             self.file, self.annotations = file, metadata.annotations
         if not self.dependencies:
@@ -130,8 +139,8 @@ class _Found:
             self.properties = tuple(with_fields(value, file=file) for value in metadata.properties)
 
 
-def _read_metadata(reader: FolderReader, layout: Layout, notes: list[Note]) -> _Found:
-    found = _Found()
+def _read_metadata(reader: FolderReader, layout: Layout, notes: list[Note]) -> _MetadataFolder:
+    found = _MetadataFolder()
     if layout.metadata is None:
         return found
     is_shared = layout.metadata == layout.manifests
@@ -144,13 +153,13 @@ def _read_metadata(reader: FolderReader, layout: Layout, notes: list[Note]) -> _
         file = join(layout.metadata, name)
         metadata = _read_metadata_file(reader, file, notes)
         if metadata is not None:
-            found.take(file, metadata)
+            found.add(file, metadata)
             notes.extend(note.at(file) for note in metadata.notes)
     return found
 
 
 def is_metadata_name(name: str) -> bool:
-    """Whether a file is called as metadata is: in a folder shared with manifests that must do."""
+    """Whether a file has the usual name of metadata: decisive in a folder that also contains manifests."""
     return name.rpartition(".")[0] in ("annotations", "dependencies", "dependency", "properties")
 
 
@@ -158,15 +167,102 @@ def _read_metadata_file(reader: FolderReader, file: str, notes: list[Note]) -> M
     try:
         return parse_metadata_file(reader.read(file))
     except (UnreadableInput, ParseError) as error:
-        # opm tries every file, a README too; only what is called YAML is expected to be some.
-        if file.endswith(YAML) or isinstance(error, UnreadableInput):
+        # opm tries every file, also a README. An error is reported only for files that should be YAML.
+        if file.endswith(MANIFEST_SUFFIXES) or isinstance(error, UnreadableInput):
             notes.append(unreadable_note(file, error))
         return None
 
 
 def unreadable_note(file: str, error: UnreadableInput | ParseError) -> Note:
-    """What to report of a file that cannot be read."""
+    """The note about a file that cannot be read or parsed."""
     if isinstance(error, ParseError):
         message = f"not YAML: {error.message}"
         return Note("unreadable-document", message, file=file, offset=error.offset, fix=error.fix)
     return Note("unreadable-document", error.message, file=file, fix=error.hint)
+
+
+def with_apis(
+    reader: FolderReader, layout: Layout, bundle: BundleSummary, notes: list[Note]
+) -> BundleSummary:
+    """Add an olm.gvk for each API that the manifests define or the CSV requires, as opm does.
+
+    Cost: every manifest is parsed, which is too slow for a repository of thousands of bundles.
+    """
+    provided: list[TypedValue] = []
+    required: list[TypedValue] = []
+    for file in (join(layout.manifests, name) for name in layout.files):
+        document = _document(reader, file, notes)
+        if document.get("kind") == "CustomResourceDefinition":
+            provided.extend(_crd_apis(document, file))
+        elif file == bundle.csv_file:
+            owned, needed = _csv_apis(document, file, notes)
+            provided += owned
+            required += needed
+    return with_fields(
+        bundle,
+        properties=(*bundle.properties, *provided),
+        dependencies=(*bundle.dependencies, *required),
+    )
+
+
+def _document(reader: FolderReader, file: str, notes: list[Note]) -> Mapping[str, Any]:
+    """Return a manifest, or an empty mapping for a file that opm ignores."""
+    try:
+        value = first_document(reader.read(file)).value
+    except (UnreadableInput, ParseError) as error:
+        note = unreadable_note(file, error)
+        if note not in notes:
+            notes.append(note)
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _crd_apis(document: Mapping[str, Any], file: str) -> Iterator[TypedValue]:
+    """Yield an API for each version of a CRD, served or not. v1beta1 also has a single `version`."""
+    typed = Typed()
+    spec = typed.mapping(document, "spec")
+    group = typed.text(spec, "spec", "group") or ""
+    kind = typed.text(typed.mapping(spec, "spec", "names"), "spec", "names", "kind") or ""
+    versions = [v.get("name") for v in typed.items(spec, "spec", "versions") if isinstance(v, dict)]
+    for version in dict.fromkeys([*versions, typed.text(spec, "spec", "version")]):
+        if isinstance(version, str):
+            yield _gvk(group, kind, version, file, ("spec", "versions"))
+
+
+def _csv_apis(
+    csv: Mapping[str, Any], file: str, notes: list[Note]
+) -> tuple[list[TypedValue], list[TypedValue]]:
+    """Return the APIs that a CSV provides by API services, and those that it requires."""
+    typed = Typed()
+    spec = csv.get("spec")
+    spec = spec if isinstance(spec, dict) else {}
+    services = typed.mapping(spec, "spec", "apiservicedefinitions")
+    resources = typed.mapping(spec, "spec", "customresourcedefinitions")
+    owned = list(_listed_apis(typed, services, file, "apiservicedefinitions", "owned"))
+    required = [
+        *_listed_apis(typed, resources, file, "customresourcedefinitions", "required"),
+        *_listed_apis(typed, services, file, "apiservicedefinitions", "required"),
+    ]
+    notes.extend(note.at(file) for note in typed.notes)
+    return owned, required
+
+
+def _listed_apis(
+    typed: Typed, section: Mapping[str, Any], file: str, name: str, list_name: str
+) -> Iterator[TypedValue]:
+    """Yield the APIs of a list. The group of a CRD is in its name, PLURAL.GROUP."""
+    for index, item in enumerate(typed.items(section, "spec", name, list_name)):
+        at: Pointer = ("spec", name, list_name, index)
+        if not isinstance(item, dict):
+            typed.refuse(item, "a mapping", at)
+            continue
+        kind, version, crd, group = (
+            typed.text(item, *at, key) or "" for key in ("kind", "version", "name", "group")
+        )
+        yield _gvk(
+            group if name == "apiservicedefinitions" else crd.partition(".")[2], kind, version, file, at
+        )
+
+
+def _gvk(group: str, kind: str, version: str, file: str, pointer: Pointer) -> TypedValue:
+    return TypedValue(GVK, {"group": group, "kind": kind, "version": version}, pointer, file)

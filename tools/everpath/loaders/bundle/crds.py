@@ -1,4 +1,4 @@
-"""Finds what bundles define, in the folders that hold them: the CRDs beside each ClusterServiceVersion."""
+"""Loads the CRDs of bundles from their folders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from everpath.crd_upgrade_safety import BundleCrds
 from everpath.crd_upgrade_safety.crd import CustomResourceDefinition, parse_crd
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.detect import YAML
+from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES
 from everpath.loaders.bundle.folder_reader import FolderReader
 from everpath.loaders.catalog_loader import load
 from everpath.model import Package, Place
@@ -20,34 +20,32 @@ from everpath.parsing.first_document import ParseError, first_document
 
 
 def bundle_crds_loader(paths: Sequence[str]) -> Callable[[Package], BundleCrds]:
-    """What the bundles of a package define, by their names, as far as the paths have their folders.
+    """Return a function that loads the CRDs of a package's bundles, by bundle name.
 
-    Raises `UnreadableInput` where a path holds no bundle, or a definition cannot be read: what is not
-    compared must not look safe. Cost: CSVs are glanced at once, a package's CRDs are parsed when it is asked
-    for.
+    Bundles whose folder is not below one of the paths are absent. Raises `UnreadableInput` if a path contains
+    no bundle or a CRD cannot be read, because a CRD that is not compared must not appear safe. Cost: every
+    CSV is scanned once; the CRDs of a package are parsed when the function is called.
     """
     folders = {name: folder for path in paths for name, folder in _folders(path)}
 
     @cache
-    def defined(folder: str) -> tuple[CustomResourceDefinition, ...]:
+    def load_folder(folder: str) -> tuple[CustomResourceDefinition, ...]:
         return tuple(map(parse_crd, _crds(folder)))
 
-    def of(package: Package) -> BundleCrds:
+    def load(package: Package) -> BundleCrds:
         names = (bundle.name for bundle in package.bundles)
         found = ((name, folders.get((package.name, name))) for name in names)
-        return {name: defined(folder) for name, folder in found if folder is not None}
+        return {name: load_folder(folder) for name, folder in found if folder is not None}
 
-    return of
+    return load
 
 
 def _folders(path: str) -> Iterator[tuple[tuple[str, str], str]]:
-    """The folder of manifests of each bundle below a path, by package and name."""
+    """Yield the manifests folder of each bundle below a path, by package and bundle name."""
     catalog = load(path).catalog
     bundles = [bundle for package in catalog.packages for bundle in package.bundles if bundle.csv is not None]
     if not bundles:
-        hint = (
-            "name the folder that `everpath bundle validate` takes: it holds manifests/, or folders that do"
-        )
+        hint = "choose a bundle folder, a package folder or a repository, as for `everpath bundle validate`"
         raise UnreadableInput(f"there is no bundle in {path}", hint=hint, file=path)
     for bundle in bundles:
         yield (bundle.package, bundle.name), str(Path(bundle.place.file).parent)
@@ -56,7 +54,7 @@ def _folders(path: str) -> Iterator[tuple[tuple[str, str], str]]:
 def _crds(folder: str) -> Iterator[Manifest]:
     reader = FolderReader(folder)
     for name in reader.list_folder("").files:
-        data = reader.read(name) if name.endswith(YAML) else b""
+        data = reader.read(name) if name.endswith(MANIFEST_SUFFIXES) else b""
         if CRD.encode() in data:
             file = str(Path(folder, name))
             body = _document(data, file)

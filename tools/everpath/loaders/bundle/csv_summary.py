@@ -1,13 +1,13 @@
-"""A ClusterServiceVersion's part in the upgrade graph, without parsing the megabyte around it.
+"""Summarizes a ClusterServiceVersion without parsing it where possible.
 
-Nearly all of a CSV is icon, examples and deployment. `glance` finds the dozen values that matter in the
-bytes (`text.outline`) and raises `Unfamiliar` when the text is shaped unlike what it knows; `read_csv`
-then parses. Both give the same facts. A glance does not notice YAML that breaks further down.
+Nearly all of a CSV is icon, examples and deployment. `scan_csv` finds the dozen values that upgrades depend
+on in the bytes (`parsing.outline`) and raises `Unfamiliar` for another layout; `summarize_csv` then parses.
+Both return the same summary, but a scan does not notice invalid YAML in the parts that it skips.
 """
 
 from __future__ import annotations
 
-__all__ = ["KIND", "glance", "summarize_csv", "summarize_parsed_csv"]
+__all__ = ["KIND", "scan_csv", "summarize_csv", "summarize_parsed_csv"]
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,26 +27,26 @@ SKIP_RANGE: Final = "olm.skipRange"
 SUBSTITUTES_FOR: Final = "olm.substitutesFor"
 PROPERTIES: Final = "olm.properties"
 
-_RANGE: Final = re.compile("skips?[-_]?range", re.IGNORECASE)
+_RANGE_KEY: Final = re.compile("skips?[-_]?range", re.IGNORECASE)
 
-# Where a repeated key is noticed: not further down, where a glance does not look.
-_NOTICED: Final = ((), ("metadata",), ("metadata", "annotations"), ("spec",))
+# The mappings in which a repeated key is reported: those that a scan reads as well.
+_CHECKED_MAPPINGS: Final = ((), ("metadata",), ("metadata", "annotations"), ("spec",))
 
 
 def summarize_csv(data: bytes) -> CsvSummary | None:
-    """What a manifest says as a CSV, or None if it is something else. Raises `ParseError`.
+    """Return the summary of a manifest, or None if it is not a CSV. Raises `ParseError`.
 
-    Of several documents the first is read, as opm does; of a repeated key the last value.
+    Like opm, it reads the first document of a file, and the last value of a repeated key.
     """
     try:
-        return glance(data)
+        return scan_csv(data)
     except UnsupportedLayout:
         document = first_document(data)
         return summarize_parsed_csv(document.value, document.duplicate_keys)
 
 
-def glance(data: bytes) -> CsvSummary:
-    """The facts of a CSV in the usual layout. Raises `Unfamiliar`. Cost: one search over the bytes."""
+def scan_csv(data: bytes) -> CsvSummary:
+    """Summarize a CSV in the usual layout. Raises `Unfamiliar`. Cost: one search over the bytes."""
     found = yaml_outline.sections(data)
     metadata, spec = (found[key].mapping() if key in found else None for key in ("metadata", "spec"))
     if metadata is None or spec is None or _scalar({k: s.value for k, s in found.items()}, "kind") != KIND:
@@ -65,25 +65,25 @@ def glance(data: bytes) -> CsvSummary:
         annotation_keys=join_keys(annotations),
         spec_keys=join_keys(spec),
         misplaced_ranges=tuple(
-            (way, text)
-            for way, parent in _stray(metadata, annotations, spec)
-            if (text := _scalar(parent, way[-1])) is not None
+            (pointer, text)
+            for pointer, parent in _misplaced_ranges(metadata, annotations, spec)
+            if (text := _scalar(parent, pointer[-1])) is not None
         ),
     )
 
 
-def _stray(
+def _misplaced_ranges(
     metadata: Mapping[str, Any], annotations: Mapping[str, Any], spec: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
-    """Keys that seem to hold a range where nobody reads one: the way to each, and the mapping it is in."""
-    for way, parent in (
+    """Yield pointer and mapping of each key that looks like olm.skipRange and that OLM does not read."""
+    for pointer, parent in (
         (("metadata", "annotations"), annotations),
         (("metadata",), metadata),
         (("spec",), spec),
     ):
         for key in parent:
-            if _RANGE.search(key) and (*way, key) != ("metadata", "annotations", SKIP_RANGE):
-                yield (*way, key), parent
+            if _RANGE_KEY.search(key) and (*pointer, key) != ("metadata", "annotations", SKIP_RANGE):
+                yield (*pointer, key), parent
 
 
 def _scalar(values: Mapping[str, bytes], key: str) -> str | None:
@@ -91,14 +91,14 @@ def _scalar(values: Mapping[str, bytes], key: str) -> str | None:
 
 
 def summarize_parsed_csv(document: Any, repeated: Iterable[tuple[str | int, ...]] = ()) -> CsvSummary | None:
-    """The facts of a parsed manifest, or None if it is no CSV. Wrong types are noted and left out."""
+    """Summarize a parsed manifest; None if it is not a CSV. Values of a wrong type are notes."""
     if not isinstance(document, dict) or document.get("kind") != KIND:
         return None
     typed = Typed()
     metadata = typed.mapping(document, "metadata")
     annotations = typed.mapping(metadata, "metadata", "annotations")
     spec = typed.mapping(document, "spec")
-    facts = CsvSummary(
+    summary = CsvSummary(
         name=typed.text(metadata, "metadata", "name"),
         version=typed.text(spec, "spec", "version"),
         replaces=typed.text(spec, "spec", "replaces"),
@@ -111,10 +111,10 @@ def summarize_parsed_csv(document: Any, repeated: Iterable[tuple[str | int, ...]
         annotation_keys=join_keys(annotations),
         spec_keys=join_keys(spec),
         misplaced_ranges=tuple(
-            (way, parent[way[-1]])
-            for way, parent in _stray(metadata, annotations, spec)
-            if isinstance(parent[way[-1]], str)
+            (pointer, parent[pointer[-1]])
+            for pointer, parent in _misplaced_ranges(metadata, annotations, spec)
+            if isinstance(parent[pointer[-1]], str)
         ),
     )
-    notes = (*repetitions(repeated, _NOTICED), *typed.notes)
-    return with_fields(facts, notes=notes) if notes else facts
+    notes = (*repetitions(repeated, _CHECKED_MAPPINGS), *typed.notes)
+    return with_fields(summary, notes=notes) if notes else summary

@@ -1,12 +1,13 @@
-"""What a folder is: a bundle, a repository of packages, or package manifests. By names, if they suffice.
+"""Detects what a folder contains: a bundle, a repository of packages, or package manifests.
 
-Asked about every folder, catalogs included, so it brings no parser along.
+It runs for every folder, file-based catalogs included. File names decide where possible, and no parser is
+imported before it is needed.
 """
 
 from __future__ import annotations
 
 __all__ = [
-    "YAML",
+    "MANIFEST_SUFFIXES",
     "Layout",
     "find_layouts",
     "has_package_folders",
@@ -28,22 +29,21 @@ from typing import Any, Final, NamedTuple
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.folder_reader import FolderReader, Listing, join
 
-#: What manifests end in.
-YAML: Final = (".yaml", ".yml", ".json")
+#: The suffixes of manifest files.
+MANIFEST_SUFFIXES: Final = (".yaml", ".yml", ".json")
 
 _PACKAGE_KEY: Final = re.compile(rb"""^["']?packageName["']?\s*:""", re.MULTILINE)
 
-# A package file is a few lines.
+# Package files have a few lines.
 _LARGEST: Final = 1 << 16
 
-# How many files, and how many folders, are opened to tell what a folder is: a catalog may have twenty
-# thousand.
+# The number of files and folders that are opened for detection. A catalog may have 20,000.
 _SNIFFED_FILES: Final = 50
 _SNIFFED_FOLDERS: Final = 20
 
 
 class Layout(NamedTuple):
-    """Where the files of one bundle are. `metadata` is None when they are nowhere."""
+    """Where the files of one bundle are. `metadata` is None if there is no metadata folder."""
 
     manifests: str
     files: tuple[str, ...]
@@ -55,7 +55,7 @@ class Layout(NamedTuple):
 
 
 def is_bundle_folder(path: str) -> bool:
-    """Whether a folder is one bundle: manifests with a CSV among them, or with metadata beside them."""
+    """Whether a folder is a bundle: it has manifests, and a CSV among them or a metadata folder."""
     try:
         return any(layout.is_bundle for layout in find_layouts(FolderReader(path), ""))
     except UnreadableInput:
@@ -63,12 +63,12 @@ def is_bundle_folder(path: str) -> bool:
 
 
 def is_csv_name(name: str) -> bool:
-    """Whether a file is called as CSVs are; what it holds decides."""
+    """Whether a file has the usual name of a CSV. Only its content is decisive."""
     return "clusterserviceversion" in name.lower()
 
 
 def find_layouts(reader: FolderReader, folder: str) -> list[Layout]:
-    """The bundles in a folder, first the one opm would read. None: the folder is something else."""
+    """Return the bundles in a folder, first the one that opm reads."""
     listing = reader.list_folder(folder)
     outer = _metadata(folder, listing)
     found = [_layout(reader, folder, outer)] if "manifests" in listing.folders else []
@@ -92,13 +92,13 @@ def _metadata(folder: str, listing: Listing) -> str | None:
 
 
 def is_repository(path: str) -> bool:
-    """Whether a folder is a package of bundles, holds such packages, or has an operators folder that does."""
+    """Whether a folder is a package folder, or it or its operators folder contains package folders."""
     reader = FolderReader(path)
     return is_package_folder(reader, "") or any(has_package_folders(reader, f) for f in ("operators", ""))
 
 
 def has_package_folders(reader: FolderReader, folder: str) -> bool:
-    """Whether some of the first folders in it are packages."""
+    """Whether one of its first subfolders is a package folder."""
     try:
         names = reader.list_folder(folder).folders
     except UnreadableInput:
@@ -107,7 +107,7 @@ def has_package_folders(reader: FolderReader, folder: str) -> bool:
 
 
 def is_package_folder(reader: FolderReader, folder: str) -> bool:
-    """Whether some folder in it is a bundle, or a package file stands among folders that hold CSVs."""
+    """Whether one of its first subfolders is a bundle, or it contains a package file."""
     try:
         listing = reader.list_folder(folder)
         if any(map(is_package_file_name, listing.files)):
@@ -120,7 +120,7 @@ def is_package_folder(reader: FolderReader, folder: str) -> bool:
 
 
 def is_package_manifest(path: str) -> bool:
-    """Whether a package file stands in a folder: by its name, else by its content among the first files."""
+    """Whether a folder contains a package file, by name or by the content of its first files."""
     reader = FolderReader(path)
     try:
         files = reader.list_folder("").files
@@ -128,17 +128,17 @@ def is_package_manifest(path: str) -> bool:
         return False
     if any(map(is_package_file_name, files)):
         return True
-    texts = (name for name in files if name.endswith(YAML))
+    texts = (name for name in files if name.endswith(MANIFEST_SUFFIXES))
     return any(is_package_file(reader, name) for name in islice(texts, _SNIFFED_FILES))
 
 
 def is_package_file_name(name: str) -> bool:
-    """Whether a file is called as package files are."""
-    return name.endswith(tuple(f".package{ending}" for ending in YAML))
+    """Whether a file has the usual name of a package file."""
+    return name.endswith(tuple(f".package{ending}" for ending in MANIFEST_SUFFIXES))
 
 
 def is_package_file(reader: FolderReader, file: str) -> bool:
-    """Whether a file says what a package file says."""
+    """Whether the content of a file is that of a package file."""
     try:
         data = reader.read(file, _LARGEST)
     except UnreadableInput:
@@ -147,7 +147,7 @@ def is_package_file(reader: FolderReader, file: str) -> bool:
 
 
 def _may_be_package(data: bytes) -> bool:
-    """Whether parsing is worth it. Not for a catalog, where the key stands deep in every bundle."""
+    """Whether a file may be a package file. In a catalog the key is nested, and nothing is parsed."""
     data = data.removeprefix(BOM_UTF8)
     if data.lstrip()[:1] == b"{":
         return b"packageName" in data and b"schema" not in data
@@ -164,5 +164,5 @@ def _parses_as_package(data: bytes) -> bool:
 
 
 def is_package_document(document: Any) -> bool:
-    """Whether a document is a package file's and no catalog's."""
+    """Whether a document is that of a package file, not of a file-based catalog."""
     return isinstance(document, dict) and "packageName" in document and "schema" not in document

@@ -1,8 +1,8 @@
-"""A visit to a folder: what was listed and read there, and the stamps by which it is known again.
+"""Reads the files below a folder, and records by which stamps a change of them can be detected.
 
-A stamp is what the file system says of a file without opening it. A file that still has its stamp still
-has its content, with one exception: whoever writes twice within the same tick of the file system's clock
-leaves the same times twice. So a visit counts as settled only if all it saw was older than that by then.
+A stamp is a file's metadata: size, times and inode. A file with an unchanged stamp has unchanged content,
+with one exception: two writes within the resolution of the file system's timestamps can leave the same stamp.
+Results may therefore be cached only if every file was older than that resolution when reading started.
 """
 
 from __future__ import annotations
@@ -26,29 +26,28 @@ from typing import Final, NamedTuple
 from everpath.errors import UnreadableInput
 from everpath.loaders.sources import CATALOG_PATH_HINT, MAX_DOCUMENT, MEBIBYTE, unreadable_input
 
-#: Size, modification time, inode and change time. Nobody can set the last one back.
+#: Size, modification time, inode and change time. A program cannot set the change time.
 FileStamp = tuple[int, int, int, int]
 
-#: The coarsest clock of a file system still in use: FAT counts in steps of two seconds.
+#: The coarsest resolution of timestamps in use: FAT stores two seconds.
 TIMESTAMP_RESOLUTION_NS: Final = 2_000_000_000
 
-# A pipe or a device must not make us wait for what it will never send.
+# Opening a pipe must not block.
 _OPEN: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Listing(NamedTuple):
-    """The names in a folder, in the order of their bytes, as opm walks them; hidden ones if asked for."""
+    """The names in a folder, sorted by bytes, which is the order of opm."""
 
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
 
 class FolderReader:
-    """Lists and reads below one root, by paths relative to it. Raises `UnreadableInput`.
+    """Lists and reads below one root, by relative paths, and records the stamps. Raises `UnreadableInput`.
 
-    After an error the visit is no longer `is_complete`: what it could not see has no stamp to be known by.
-    A thorough one is asked to parse every text, also where a glance would do. `expected` says what may be
-    given, to whoever names a root that is not there.
+    `is_complete` is False after an error: a file that was not read has no stamp. `is_thorough` tells callers
+    to parse every file instead of scanning it. `expected` is the hint in the error for a missing root.
     """
 
     def __init__(self, root: str, is_thorough: bool = False, expected: str = CATALOG_PATH_HINT) -> None:
@@ -59,7 +58,7 @@ class FolderReader:
         self.is_complete = True
 
     def list_folder(self, folder: str, *, hidden: bool = False) -> Listing:
-        """What stands in a folder. Links count as what they lead to, broken ones as nothing."""
+        """List a folder. A link counts as its target, a broken one is ignored."""
         path = join(self.root, folder)
         try:
             self.stamps[folder] = file_stamp(os.stat(path))  # noqa: PTH116
@@ -74,7 +73,7 @@ class FolderReader:
         )
 
     def read(self, file: str, limit: int = MAX_DOCUMENT) -> bytes:
-        """All bytes of a regular file, which must not be more than `limit`."""
+        """Return the bytes of a regular file, of at most `limit`."""
         path = join(self.root, file)
         try:
             descriptor = os.open(path, _OPEN)
@@ -90,32 +89,32 @@ class FolderReader:
 
     def _content(self, path: str, descriptor: int, status: os.stat_result, limit: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
-            raise self._refused(f"cannot read {path}: it is not a regular file", path)
+            raise self._error(f"cannot read {path}: it is not a regular file", path)
         if status.st_size > limit:
-            raise self._refused(f"{path} is larger than {limit // MEBIBYTE} MiB", path)
+            raise self._error(f"{path} is larger than {limit // MEBIBYTE} MiB", path)
         content = os.read(descriptor, status.st_size + 1)
         while len(content) < status.st_size and (more := os.read(descriptor, status.st_size - len(content))):
             content += more
         return content
 
-    def is_cacheable(self, began_ns: int) -> bool:
-        """Whether all was seen, under names that are text, and settled when the visit began."""
-        is_settled = all(
-            max(known[1], known[3]) + TIMESTAMP_RESOLUTION_NS < began_ns for known in self.stamps.values()
+    def is_cacheable(self, started_ns: int) -> bool:
+        """Whether the results may be cached: no error, all names UTF-8, all files old enough at the start."""
+        is_old_enough = all(
+            max(known[1], known[3]) + TIMESTAMP_RESOLUTION_NS < started_ns for known in self.stamps.values()
         )
-        return self.is_complete and is_settled and _is_text("".join(self.stamps))
+        return self.is_complete and is_old_enough and _is_utf8("".join(self.stamps))
 
     def _unreadable(self, path: str, error: OSError) -> UnreadableInput:
         self.is_complete = False
         return unreadable_input(path, error, self.expected)
 
-    def _refused(self, message: str, path: str) -> UnreadableInput:
+    def _error(self, message: str, path: str) -> UnreadableInput:
         self.is_complete = False
-        return UnreadableInput(message, hint="leave it out of the folder", file=path)
+        return UnreadableInput(message, hint="remove it from the folder", file=path)
 
 
 def is_unchanged(root: str, stamps: Iterable[tuple[str, FileStamp]]) -> bool:
-    """Whether everything below a root still has its stamp. Cost: one system call each, 2.5 µs."""
+    """Whether every path below a root has its recorded stamp. Cost: a system call each, 2.5 µs."""
     prefix = root + os.sep
     try:
         for path, known in stamps:
@@ -128,27 +127,27 @@ def is_unchanged(root: str, stamps: Iterable[tuple[str, FileStamp]]) -> bool:
 
 
 def folder_name(path: str) -> str:
-    """What a folder is called, also when it is given as `.` or `..`."""
+    """The name of a folder, also if the path is `.` or `..`."""
     return os.path.basename(os.path.realpath(path))  # noqa: PTH119 - pathlib is slow to import
 
 
 def join(root: str, path: str) -> str:
-    """A path below a root; either alone when the other is empty."""
+    """Join two paths, either of which may be empty."""
     return f"{root}{os.sep}{path}" if root and path else root or path
 
 
 def file_stamp(status: os.stat_result) -> FileStamp:
-    """What a file is known by, of all that the file system says of it."""
+    """The stamp of a file."""
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
 
 
-def _is_text(name: str) -> bool:
-    """File systems take any bytes for a name; what is not UTF-8 comes with surrogates in its place."""
+def _is_utf8(name: str) -> bool:
+    """Whether a name is UTF-8. Python puts surrogates in the place of other bytes."""
     return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _kind(entry: os.DirEntry[str]) -> str:
-    """A folder, a file, or neither: a pipe, a socket, a link that leads nowhere or in a circle."""
+    """`folder`, `file`, or `neither`: a pipe, a socket, a broken link."""
     try:
         return "folder" if entry.is_dir() else "file" if entry.is_file() else "neither"
     except OSError:

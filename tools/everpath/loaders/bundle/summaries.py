@@ -1,7 +1,6 @@
-"""What is read from the files of bundles and packages, before it becomes the model.
+"""Summaries of the files of bundles and packages, from which the model is built.
 
-Plain records without a path to their folder, so that the index cache can keep them: what a file says does
-not depend on where, or under which settings, it is read.
+They contain what upgrades depend on, and neither absolute paths nor settings, so that they can be cached.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Pointer = tuple[str | int, ...]
 
 
 class Note(Struct, frozen=True, array_like=True, gc=False):
-    """Something to report. `file` is empty where the record that holds the note names the file."""
+    """A problem to report. `file` is empty where the summary that contains the note has it."""
 
     kind: str
     message: str
@@ -39,7 +38,7 @@ class Note(Struct, frozen=True, array_like=True, gc=False):
     fix: str | None = None
 
     def at(self, file: str) -> Note:
-        """The same note, about a file."""
+        """The same note with a file."""
         return replace(self, file=file)
 
 
@@ -55,9 +54,9 @@ class TypedValue(Struct, frozen=True, array_like=True):
 class CsvSummary(Struct, frozen=True, array_like=True, gc=False):
     """What a ClusterServiceVersion says about upgrades.
 
-    `properties` is JSON text, as the annotation holds it. Keys are joined (`join_keys`): thousands of CSVs
-    have the same few lists of them, and one string is read and remembered faster than forty. A range under
-    another key than its own is kept with the way to it, so that somebody can say whether it would do.
+    `properties` is the JSON text of the annotation. Keys are joined to one string (`join_keys`), which
+    decodes faster than a list: thousands of CSVs have the same keys. `misplaced_ranges` are the texts under
+    keys that look like olm.skipRange, with their pointers.
     """
 
     name: str | None = None
@@ -76,18 +75,18 @@ class CsvSummary(Struct, frozen=True, array_like=True, gc=False):
 
 
 def join_keys(keys: Iterable[str]) -> str:
-    """The keys of a mapping as one string."""
+    """Join the keys of a mapping to one string."""
     return "\n".join(keys)
 
 
 @lru_cache(maxsize=4096)
 def split_keys(joined: str) -> tuple[str, ...]:
-    """The keys again; a line break inside of a key, which no key of OLM's has, parts it."""
+    """Split joined keys. A key that contains a line break, which no key of OLM does, is split as well."""
     return tuple(joined.split("\n")) if joined else ()
 
 
 class AnnotationsSummary(Struct, frozen=True, array_like=True, gc=False):
-    """What annotations.yaml says; `channels` is the list as written, with its commas."""
+    """The annotations of a bundle; `channels` is the comma-separated list as written."""
 
     package: str | None = None
     channels: str | None = None
@@ -96,7 +95,7 @@ class AnnotationsSummary(Struct, frozen=True, array_like=True, gc=False):
 
 
 class BundleSummary(Struct, frozen=True, array_like=True):
-    """One bundle. Files are named from the folder of its package (or from its own, read alone)."""
+    """One bundle. Paths are relative to the package folder, or to the bundle if it is loaded alone."""
 
     folder: str
     csv_file: str
@@ -107,14 +106,14 @@ class BundleSummary(Struct, frozen=True, array_like=True):
     dependencies: tuple[TypedValue, ...] = ()
 
     def notes(self) -> Iterator[Note]:
-        """What is to be reported of its files, with their names."""
+        """The problems of its files."""
         for file, notes in ((self.csv_file, self.csv.notes), (self.annotations_file, self.annotations.notes)):
             for note in notes:
                 yield note.at(file or "")
 
 
 class PackageManifestSummary(Struct, frozen=True, array_like=True):
-    """A package file of the format before bundles: channels as (name, currentCSV)."""
+    """A package file of the package manifest format: channels as (name, currentCSV)."""
 
     file: str
     package: str
@@ -123,7 +122,7 @@ class PackageManifestSummary(Struct, frozen=True, array_like=True):
 
 
 class PackageSummary(Struct, frozen=True, array_like=True):
-    """One package folder of a repository. `mode` is `updateGraph` of ci.yaml as written."""
+    """One package folder of a repository. `mode` is `updateGraph` of ci.yaml, as written."""
 
     bundles: tuple[BundleSummary, ...] = ()
     manifests: tuple[PackageManifestSummary, ...] = ()

@@ -32,7 +32,7 @@ def rejection_reason(blobs: Sequence[Blob]) -> str | None:
             if (words := opm.validate_channel(graph).error) is not None:
                 return f"channel {graph.name}: {words}"
         for refusal in range_errors(package):
-            return f"channel {refusal.channel}: {refusal.text}"
+            return f"channel {refusal.channel}: {refusal.message}"
     return None
 
 

@@ -15,10 +15,9 @@ from everpath.loaders.fbc.catalog_files import CatalogFile, catalog_files
 from everpath.loaders.fbc.fields import ProblemCollector
 from everpath.loaders.fbc.file_loader import FileLoader
 from everpath.loaders.sources import STANDARD_INPUT, Sources, display_name
-from everpath.model import Place
+from everpath.model import OpmError, Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE, BUNDLE_OBJECT, Blob, embedded_csv
-from everpath.opm_render.refusals import Refusal
 from everpath.parsing.first_document import first_document
 
 # Problems that opm accepts silently.
@@ -28,7 +27,7 @@ _ACCEPTED: Final = ("duplicate-key", "lossy-number")
 def load_documents(path: str, sources: Sources) -> list[CatalogDocument]:
     """Load every document of a folder, a file or `-`, in opm's order.
 
-    Raises `UnreadableInput` if there is nothing to read, and `Refusal` at the first text that opm rejects.
+    Raises `UnreadableInput` if there is nothing to read, and `OpmError` at the first text that opm rejects.
     """
     documents = load_files(_files(path, sources), sources)
     if not documents:
@@ -38,13 +37,13 @@ def load_documents(path: str, sources: Sources) -> list[CatalogDocument]:
 
 
 def load_files(files: Iterable[str], sources: Sources) -> list[CatalogDocument]:
-    """Load every document of some files. Raises `Refusal` at the first text that opm rejects."""
+    """Load every document of some files. Raises `OpmError` at the first text that opm rejects."""
     sink = _DocumentList()
     loader = FileLoader(sink, sources, thorough=True)
     for file in files:
         for problem in loader.load(file).collector.problems:
             if problem.kind not in _ACCEPTED:
-                raise Refusal(problem.message, problem.place, problem.fix)
+                raise OpmError(problem.message, problem.place, problem.fix)
     return sink.documents
 
 
@@ -54,14 +53,14 @@ def load_blobs(path: str, sources: Sources) -> list[Blob]:
 
 
 def decode_checked_blob(document: CatalogDocument) -> Blob:
-    """Return the blob of a document. Raises `Refusal`, also if opm cannot parse an embedded manifest."""
+    """Return the blob of a document. Raises `OpmError`, also if opm cannot parse an embedded manifest."""
     blob = decode_blob(document)
     for index, item in enumerate(blob.get("properties") or () if blob["schema"] == BUNDLE else ()):
         is_object = item["type"] == BUNDLE_OBJECT
         error = bundle_object_error(item["value"], thorough=True) if is_object else None
         if error is not None:
             place = document.place.at("properties", index, "value")
-            raise Refusal(error, place, "embed the manifest again")
+            raise OpmError(error, place, "embed the manifest again")
     return blob
 
 

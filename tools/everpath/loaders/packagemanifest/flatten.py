@@ -40,7 +40,7 @@ class FileMoves(NamedTuple):
 def nest_manifests(folder: PackageFolder) -> FileMoves:
     """A folder for each version with its CSV and the CRDs that it owns, and the package file on top.
 
-    A folder is called as its version, or as its CSV where two have one version. Raises `Refusal`.
+    A folder is called as its version, or as its CSV where two have one version. Raises `OpmError`.
     """
     package_file = folder.package_file.place
     files = {_file_name(package_file): package_file}
@@ -76,7 +76,7 @@ def _unowned(folder: PackageFolder, found: Sequence[Release]) -> Iterator[Remark
 def flatten_manifests(folder: PackageFolder) -> FileMoves:
     """All CSVs in one folder, each under its own name, with the newest of every other object.
 
-    Newest is what the CSV of the highest version ships, whatever the folders are called. Raises `Refusal`.
+    Newest is what the CSV of the highest version ships, whatever the folders are called. Raises `OpmError`.
     """
     package_file = folder.package_file.place
     found = releases(folder)

@@ -24,9 +24,9 @@ from everpath.loaders.packagemanifest.flatten import Remark
 from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
 from everpath.loaders.packagemanifest.package_versions import Release, is_safe_file_name, releases
 from everpath.manifest_access import string_at, value_at
-from everpath.model import Bundle, Package, UpdateMode
+from everpath.model import Bundle, OpmError, Package, UpdateMode
 from everpath.model.bundle_contents import Contents, Manifest
-from everpath.opm_render import Blob, Refusal, render_bundle
+from everpath.opm_render import Blob, render_bundle
 from everpath.opm_render.blobs import channel_blob
 from everpath.opm_render.bundles import expand_image_template
 from everpath.opm_render.csv_metadata import migrate_to_csv_metadata
@@ -62,7 +62,7 @@ class Migration:
         self._folders: dict[str, PackageFolder] = {}
 
     def package(self, package: Package) -> MigratedPackage:
-        """The files of one package. Raises `Refusal` for what no catalog can hold, and `UnreadableInput`.
+        """The files of one package. Raises `OpmError` for what no catalog can hold, and `UnreadableInput`.
 
         Cost: every manifest is parsed and, without images to get them from, in the catalog.
         """
@@ -88,7 +88,7 @@ class Migration:
         rendered = render_bundle(contents, image)
         if (found := rendered.blob.get("name")) != bundle.name:
             message = f"opm takes {found} for the CSV of this bundle, and not {bundle.name}"
-            raise Refusal(message, bundle.place, "keep one CSV in the folder")
+            raise OpmError(message, bundle.place, "keep one CSV in the folder")
         return migrate_to_csv_metadata(rendered).blob
 
     def _bundles(self, package: Package, bundles: list[Bundle]) -> Iterator[tuple[Bundle, _Folder]]:
@@ -129,33 +129,33 @@ def _package_file(package: Package) -> str | None:
 
 
 def _require_whole(package: Package) -> None:
-    """Raise `Refusal` for what opm would refuse in any case, with the place to mend it at."""
+    """Raise `OpmError` for what opm would refuse in any case, with the place to mend it at."""
     place = package.place
     if not package.name:
-        raise Refusal("the package has no name", place, "add packageName")
+        raise OpmError("the package has no name", place, "add packageName")
     if not is_safe_file_name(package.name):
         message = f"{package.name!r} is no name for a package, nor for a folder"
-        raise Refusal(message, place, "write letters, digits and dashes")
+        raise OpmError(message, place, "write letters, digits and dashes")
     if not package.channels:
-        raise Refusal(f"{package.name} has no channels", place, "add a channel")
+        raise OpmError(f"{package.name} has no channels", place, "add a channel")
     if package.default_channel not in {channel.name for channel in package.channels}:
         names = ", ".join(channel.name for channel in package.channels)
         named = (
             f"no channel is called {package.default_channel}" if package.default_channel else "none is named"
         )
-        raise Refusal(f"{package.name} has no default channel: {named}", place, f"name one of {names}")
+        raise OpmError(f"{package.name} has no default channel: {named}", place, f"name one of {names}")
     seen: dict[str, Bundle] = {}
     for bundle in package.bundles:
         if (other := seen.setdefault(bundle.name, bundle)) is not bundle:
             message = f"a second CSV called {bundle.name}: the first is {other.place.file}"
-            raise Refusal(message, bundle.place.at("name"), "keep one of them, or rename it")
+            raise OpmError(message, bundle.place.at("name"), "keep one of them, or rename it")
     for channel in package.channels:
         for entry in channel.entries:
             if entry.name not in seen:
                 message = (
                     f"the channel {channel.name} has {entry.name or 'a CSV without a name'}, which no file is"
                 )
-                raise Refusal(message, entry.place, "add the CSV, or name one that is there")
+                raise OpmError(message, entry.place, "add the CSV, or name one that is there")
 
 
 def _bundle(package: Package, folder: PackageFolder, release: Release, name: str) -> _Folder:

@@ -22,10 +22,15 @@ from typing import Any
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_model import Places, add_notes, build_bundle
 from everpath.loaders.bundle.bundle_summary import summarize_csv_file, unreadable_note
-from everpath.loaders.bundle.detect import YAML, is_package_document, is_package_file, is_package_file_name
+from everpath.loaders.bundle.detect import (
+    MANIFEST_SUFFIXES,
+    is_package_document,
+    is_package_file,
+    is_package_file_name,
+)
 from everpath.loaders.bundle.folder_reader import FileStamp, FolderReader, folder_name, join
 from everpath.loaders.bundle.summaries import BundleSummary, Note, PackageManifestSummary, PackageSummary
-from everpath.loaders.bundle.update_graph import declared, sort_by_version
+from everpath.loaders.bundle.update_graph import declared_entry, sort_by_version
 from everpath.loaders.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
 from everpath.model.builder import CatalogBuilder
@@ -61,7 +66,7 @@ def find_yaml_files(reader: FolderReader, notes: list[Note]) -> Iterator[str]:
             continue
         seen.add(reader.stamps[folder])
         waiting += [join(folder, name) for name in reversed(listing.folders)]
-        yield from (join(folder, name) for name in listing.files if name.endswith(YAML))
+        yield from (join(folder, name) for name in listing.files if name.endswith(MANIFEST_SUFFIXES))
 
 
 def _read_package_file(
@@ -138,7 +143,7 @@ def _entries(current: str, by_name: Mapping[str, Bundle]) -> Iterator[Entry]:
     skipped = {name for csv in line.values() for name in csv.skips}
     for name, bundle in by_name.items():
         if name in line:
-            yield declared(bundle, line[name])
+            yield declared_entry(bundle, line[name])
         elif name in skipped:
             yield Entry(name, bundle.place)
 

@@ -21,9 +21,8 @@ from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.bundle.summaries import Note
 from everpath.loaders.packagemanifest.package_file import find_yaml_files
 from everpath.loaders.sources import Sources
-from everpath.model import Place, Problem
+from everpath.model import OpmError, Place, Problem
 from everpath.model.bundle_contents import Manifest, PackageManifest
-from everpath.opm_render.refusals import Refusal
 from everpath.parsing.first_document import first_document
 
 #: What may be given where package manifests are read.
@@ -57,16 +56,16 @@ class PackageFolder:
 
     @property
     def package_file(self) -> PackageManifest:
-        """The only one. Raises `Refusal` where there is none, or more than that."""
+        """The only one. Raises `OpmError` where there is none, or more than that."""
         if not self.package_files:
-            raise Refusal(
+            raise OpmError(
                 f"no file of {self.root} is a package file",
                 Place(self.root),
                 "add PACKAGE.package.yaml: packageName, and channels with name and currentCSV",
             )
         if len(self.package_files) > 1:
             first, second = (found.place for found in self.package_files[:2])
-            raise Refusal(
+            raise OpmError(
                 f"a second package file: there is {self.name_of(first)} already",
                 second,
                 "give each package a folder of its own",

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 from everpath.loaders.packagemanifest.package_folder import PackageFolder
 from everpath.manifest_access import as_string, items_at, string_at
-from everpath.model import Place
+from everpath.model import OpmError, Place
 from everpath.model.bundle_contents import CRD, CSV, Manifest
-from everpath.opm_render.refusals import Refusal
 from everpath.versions import Key, Version, VersionError, parse_tolerant
 
 # Builds of one version are told apart by their identifiers, numbers before words, as opm tells them apart.
@@ -38,22 +37,22 @@ class Release(NamedTuple):
 
 
 def releases(folder: PackageFolder) -> list[Release]:
-    """All of them, oldest first. Raises `Refusal` for a CSV without a name or version, or with another's."""
+    """All of them, oldest first. Raises `OpmError` for a CSV without a name or version, or with another's."""
     found: dict[str, Release] = {}
     for path, csv, manifests in csvs_with_manifests(folder):
         if not csv.name:
-            raise Refusal("the CSV has no name", csv.place.at("metadata"), "name it, like op.v1.2.0")
+            raise OpmError("the CSV has no name", csv.place.at("metadata"), "name it, like op.v1.2.0")
         if not is_safe_file_name(csv.name):
             message = f"{csv.name!r} is no name for a CSV, nor for a file"
-            raise Refusal(message, csv.place.at("metadata", "name"), "name it, like op.v1.2.0")
+            raise OpmError(message, csv.place.at("metadata", "name"), "name it, like op.v1.2.0")
         if (other := found.get(csv.name)) is not None:
             message = f"a second CSV called {csv.name}: the first is {folder.name_of(other.csv.place)}"
-            raise Refusal(message, csv.place.at("metadata", "name"), "keep one of them, or rename it")
+            raise OpmError(message, csv.place.at("metadata", "name"), "keep one of them, or rename it")
         _require_one_of_each(folder, csv, manifests)
         found[csv.name] = Release(csv, path, _version(csv), manifests)
     if not found:
         message = f"no file of {folder.root} is a ClusterServiceVersion"
-        raise Refusal(message, Place(folder.root), "give the folder with the CSVs and the package file")
+        raise OpmError(message, Place(folder.root), "give the folder with the CSVs and the package file")
     return sorted(found.values(), key=lambda release: release.order)
 
 
@@ -74,7 +73,7 @@ def _version(csv: Manifest) -> Version:
         return parse_tolerant(written)
     except VersionError as error:
         message = str(error) if written else "the CSV has no version"
-        raise Refusal(message, csv.place.at("spec", "version"), "write spec.version, like 1.2.0") from error
+        raise OpmError(message, csv.place.at("spec", "version"), "write spec.version, like 1.2.0") from error
 
 
 def _with_companions(beside: Sequence[Manifest]) -> Iterator[tuple[Manifest, tuple[Manifest, ...]]]:
@@ -117,7 +116,7 @@ def _require_one_of_each(folder: PackageFolder, csv: Manifest, manifests: Sequen
         other = seen.setdefault(crd.name, crd)
         if other is not crd and folder.content(other.place) != folder.content(crd.place):
             message = f"{crd.name} is also in {folder.name_of(other.place)}, and {csv.name} cannot have both"
-            raise Refusal(message, crd.place.at("metadata", "name"), "keep the newer of the two files")
+            raise OpmError(message, crd.place.at("metadata", "name"), "keep the newer of the two files")
 
 
 def is_crd(manifest: Manifest) -> bool:

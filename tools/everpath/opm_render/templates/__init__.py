@@ -4,9 +4,9 @@ from __future__ import annotations
 
 __all__ = ["TEMPLATE_SCHEMAS", "CatalogValidator", "ImageRenderer", "is_template", "render_template"]
 
+from everpath.model import OpmError
 from everpath.opm_render.blobs import CatalogDocument
 from everpath.opm_render.bundles import Blob
-from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates.basic import render_basic
 from everpath.opm_render.templates.common import CatalogValidator, ImageRenderer, template_schema
 from everpath.opm_render.templates.semver import render_semver
@@ -23,7 +23,7 @@ def is_template(document: CatalogDocument) -> bool:
 def render_template(
     document: CatalogDocument, render_image: ImageRenderer, validate: CatalogValidator
 ) -> list[Blob]:
-    """Render the catalog of a template. Raises `Refusal`, also if an image cannot be rendered."""
+    """Render the catalog of a template. Raises `OpmError`, also if an image cannot be rendered."""
     schema = template_schema(document)
     if schema == "olm.template.basic":
         return render_basic(document, render_image)
@@ -33,4 +33,4 @@ def render_template(
         return render_substitutes(document, render_image, validate)
     message = f"{schema!r} is not the schema of a template" if schema else "the template has no schema"
     schemas = f"{', '.join(TEMPLATE_SCHEMAS[:-1])} or {TEMPLATE_SCHEMAS[-1]}"
-    raise Refusal(message, document.place, f"write schema: {schemas}")
+    raise OpmError(message, document.place, f"write schema: {schemas}")

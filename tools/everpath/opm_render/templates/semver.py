@@ -15,11 +15,10 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from everpath.go_types import GoType, field, type_mismatches
-from everpath.model import Place
+from everpath.model import OpmError, Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import Blob, RenderedBundle, embedded_csv
 from everpath.opm_render.go_json import scalar_to_string
-from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates.common import ImageRenderer, package_property, render_image_at
 from everpath.versions import Version, VersionError, parse
 
@@ -65,14 +64,14 @@ class _ChannelOptions(NamedTuple):
 
 
 def render_semver(document: CatalogDocument, render_image: ImageRenderer) -> list[Blob]:
-    """Render package, channels and bundles. Raises `Refusal`."""
+    """Render package, channels and bundles. Raises `OpmError`."""
     options = _channel_options(document)
     images: dict[str, Place] = {}
     for _, image, place in _bundles(document):
         images.setdefault(image, place)
     if not images:
         message = "the template lists no bundle"
-        raise Refusal(message, document.place, "list images under candidate, fast or stable")
+        raise OpmError(message, document.place, "list images under candidate, fast or stable")
     bundles = {image: render_image_at(place, image, render_image) for image, place in images.items()}
     package, releases = _releases(document, bundles)
     members = list(_members(releases, options))
@@ -82,23 +81,23 @@ def render_semver(document: CatalogDocument, render_image: ImageRenderer) -> lis
 
 
 def _channel_options(document: CatalogDocument) -> _ChannelOptions:
-    """Validate the template and return its options. Raises `Refusal`."""
+    """Validate the template and return its options. Raises `OpmError`."""
     for path in document.repeated:
-        raise Refusal(f"duplicate key {path[-1]}", document.place.at(*path), "keep one of them")
+        raise OpmError(f"duplicate key {path[-1]}", document.place.at(*path), "keep one of them")
     body = _with_strings(document.body)
     for mismatch in type_mismatches(body, _TEMPLATE, allow_unknown_fields=False):
         fix = f"the keys of the template are {', '.join(_TEMPLATE)}" if mismatch.is_unknown_field else None
-        raise Refusal(mismatch.message, document.place.at(*mismatch.path), fix)
+        raise OpmError(mismatch.message, document.place.at(*mismatch.path), fix)
     types = [type_ for type_, flag in zip(_CHANNEL_TYPES, _FLAGS, strict=True) if field(body, flag)] or [
         "minor"
     ]
     preferred = str(field(body, _PREFERENCE) or ("minor" if "minor" in types else "major"))
     place = document.place.at(_PREFERENCE)
     if preferred not in _CHANNEL_TYPES:
-        raise Refusal(f"{preferred!r} is not a type of channels", place, "write minor or major")
+        raise OpmError(f"{preferred!r} is not a type of channels", place, "write minor or major")
     if preferred not in types:
         message = f"{preferred} channels are preferred but not generated"
-        raise Refusal(message, place, f"add generate{preferred.capitalize()}Channels: true")
+        raise OpmError(message, place, f"add generate{preferred.capitalize()}Channels: true")
     return _ChannelOptions(tuple(types), preferred)
 
 
@@ -121,7 +120,7 @@ def _with_strings(body: Any) -> Any:
 
 
 def _bundles(document: CatalogDocument) -> Iterator[tuple[int, str, Place]]:
-    """The archetype, image and place of every bundle in the template. Raises `Refusal`."""
+    """The archetype, image and place of every bundle in the template. Raises `OpmError`."""
     body = _with_strings(document.body)
     for archetype, name in enumerate(_ARCHETYPES):
         bundles: Any = field(field(body, name), "bundles")
@@ -129,14 +128,14 @@ def _bundles(document: CatalogDocument) -> Iterator[tuple[int, str, Place]]:
             place = document.place.at(name, "bundles", index)
             image = field(item, "image")
             if not image:
-                raise Refusal("the bundle has no image", place, "add its image")
+                raise OpmError("the bundle has no image", place, "add its image")
             yield archetype, str(image), place
 
 
 def _releases(
     document: CatalogDocument, bundles: Mapping[str, RenderedBundle]
 ) -> tuple[str, list[list[_Release]]]:
-    """The package, and the releases of each archetype by version, lowest first. Raises `Refusal`."""
+    """The package, and the releases of each archetype by version, lowest first. Raises `OpmError`."""
     package = ""
     versions: list[dict[str, Version]] = [{} for _ in _ARCHETYPES]
     for archetype, image, place in _bundles(document):
@@ -145,19 +144,19 @@ def _releases(
         package = package or value["packageName"]
         if value["packageName"] != package:
             message = f"{name!r} belongs to package {value['packageName']!r}, other bundles to {package!r}"
-            raise Refusal(message, place, "write a template for each package")
+            raise OpmError(message, place, "write a template for each package")
         if name in versions[archetype]:
             message = f"{name!r} is listed twice under {_ARCHETYPES[archetype]}"
-            raise Refusal(message, place, "list it once")
+            raise OpmError(message, place, "list it once")
         try:
             version = parse(value["version"])
         except VersionError as error:
             message = f"invalid version of {name!r}: {error}"
-            raise Refusal(message, place, "correct it in the bundle") from error
+            raise OpmError(message, place, "correct it in the bundle") from error
         for other_name, other in versions[archetype].items():
             if version == other:
                 message = f"{version} has the same precedence as {other} of {other_name!r}"
-                raise Refusal(message, place, "list one of them: build metadata has no precedence")
+                raise OpmError(message, place, "list one of them: build metadata has no precedence")
         versions[archetype][name] = version
     ordered = (sorted(found.items(), key=lambda item: item[1].key) for found in versions)
     return package, [[_Release(*item) for item in items] for items in ordered]

@@ -9,10 +9,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from everpath.go_types import field
-from everpath.model import Place
+from everpath.model import OpmError, Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE, CSV_METADATA, Blob, RenderedBundle, embedded_csv
-from everpath.opm_render.refusals import Refusal
 from everpath.opm_render.templates.common import (
     CatalogValidator,
     ImageRenderer,
@@ -32,53 +31,53 @@ _Precedence = tuple[Key, bool, Key]
 def render_substitutes(
     document: CatalogDocument, render_image: ImageRenderer, validate: CatalogValidator
 ) -> list[Blob]:
-    """Apply all substitutions to the entries. Raises `Refusal`, also if opm refuses the catalog."""
+    """Apply all substitutions to the entries. Raises `OpmError`, also if opm refuses the catalog."""
     blobs = [decode_blob(entry) for entry in list_documents(document, "entries")]
     if (error := validate(blobs)) is not None:
-        raise Refusal(f"opm refuses the entries: {error}", document.place.at("entries"))
+        raise OpmError(f"opm refuses the entries: {error}", document.place.at("entries"))
     bases: dict[str, str] = {}
     for item in list_documents(document, "substitutions"):
         image, base = (_string(item, key) for key in ("name", "base"))
         if base in bases.values():
-            raise Refusal(f"{base!r} is substituted twice", item.place.at("base"), "substitute it once")
+            raise OpmError(f"{base!r} is substituted twice", item.place.at("base"), "substitute it once")
         if image in bases:
             message = f"{image!r} already substitutes {bases[image]!r}"
-            raise Refusal(message, item.place.at("name"), "use another image for each bundle")
+            raise OpmError(message, item.place.at("name"), "use another image for each bundle")
         bases[image] = base
         bundle = _substitute(item, image, base, blobs, render_image)
         blobs = [_substitute_in_channel(blob, bundle.get("name", ""), base) for blob in blobs]
         blobs.append(bundle)
         if (error := validate(blobs)) is not None:
             message = f"opm refuses the catalog with {image!r} as the substitute of {base!r}: {error}"
-            raise Refusal(message, item.place)
+            raise OpmError(message, item.place)
     return blobs
 
 
 def _string(item: CatalogDocument, key: str) -> str:
     value = field(item.body, key)
     if value is not None and not isinstance(value, str):
-        raise Refusal(f"{key} of a substitution is not a string", item.place.at(key), "quote it")
+        raise OpmError(f"{key} of a substitution is not a string", item.place.at(key), "quote it")
     return value or ""
 
 
 def _substitute(
     item: CatalogDocument, image: str, base: str, blobs: Iterable[Blob], render_image: ImageRenderer
 ) -> Blob:
-    """Render the substitute of a bundle. Raises `Refusal` unless its version or release is higher."""
+    """Render the substitute of a bundle. Raises `OpmError` unless its version or release is higher."""
     for key, value in (("name", image), ("base", base)):
         if not value:
-            raise Refusal(f"the substitution has no {key}", item.place, f"add its {key}")
+            raise OpmError(f"the substitution has no {key}", item.place, f"add its {key}")
     if image == base:
-        raise Refusal(f"{base!r} cannot substitute itself", item.place, "write the image of another bundle")
+        raise OpmError(f"{base!r} cannot substitute itself", item.place, "write the image of another bundle")
     substitute = render_image_at(item.place.at("name"), image, render_image)
     precedence = _precedence(substitute, item.place.at("name"))
     base_blob = next((b for b in blobs if b["schema"] == BUNDLE and b.get("name") == base), None)
     if base_blob is None:
         message = f"the entries have no bundle {base!r}"
-        raise Refusal(message, item.place.at("base"), "write the name of a bundle of the catalog")
+        raise OpmError(message, item.place.at("base"), "write the name of a bundle of the catalog")
     if _precedence(RenderedBundle(base_blob), item.place.at("base")) >= precedence:
         message = f"the version and release of {image!r} are not higher than those of {base!r}"
-        raise Refusal(message, item.place, "use a substitute with a higher version or with a release")
+        raise OpmError(message, item.place, "use a substitute with a higher version or with a release")
     return substitute.blob
 
 
@@ -87,7 +86,7 @@ def _precedence(bundle: RenderedBundle, place: Place) -> _Precedence:
     try:
         version = parse(value["version"])
     except VersionError as error:
-        raise Refusal(f"bundle {bundle.blob.get('name')!r}: {error}", place) from error
+        raise OpmError(f"bundle {bundle.blob.get('name')!r}: {error}", place) from error
     release = value["release"]
     if not release and version.build and _is_substitute(bundle):
         release = ".".join(version.build)
@@ -95,11 +94,11 @@ def _precedence(bundle: RenderedBundle, place: Place) -> _Precedence:
         return version.key, False, ()
     if _RELEASE.fullmatch(release) is None:
         fix = "use at most 20 letters, digits, dots and hyphens"
-        raise Refusal(f"invalid release {release!r}", place, fix)
+        raise OpmError(f"invalid release {release!r}", place, fix)
     try:
         return version.key, True, parse(f"0.0.0-{release}").key
     except VersionError as error:
-        raise Refusal(f"invalid release {release!r}: {error.reason}", place) from error
+        raise OpmError(f"invalid release {release!r}: {error.reason}", place) from error
 
 
 def _is_substitute(bundle: RenderedBundle) -> bool:

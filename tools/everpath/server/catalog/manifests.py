@@ -15,12 +15,11 @@ from typing import Any
 
 from everpath.go_types import text_field
 from everpath.loaders.fbc.document_splitter import RawDocument, split_yaml
-from everpath.model import Place
+from everpath.model import OpmError, Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA, Blob
 from everpath.opm_render.csv_metadata import csv_from_metadata
 from everpath.opm_render.go_json import json_text, sort_keys
-from everpath.opm_render.refusals import Refusal
 from everpath.parsing import json_parser, yaml_parser
 from everpath.parsing.first_document import first_document
 from everpath.parsing.parse_result import ParseError
@@ -31,7 +30,7 @@ def parse_document(text: bytes, place: Place, *, is_json: bool) -> Blob:
     """Parse the first document of a text. Raises ValueError for a document that opm refuses."""
     try:
         return decode_blob(CatalogDocument(place, _parse_value(text, is_json=is_json)))
-    except (ParseError, Refusal) as problem:
+    except (ParseError, OpmError) as problem:
         raise ValueError(f"{place.file}: {problem}") from problem
 
 

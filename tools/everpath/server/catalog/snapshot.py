@@ -169,13 +169,13 @@ def _convert_bundles(path: str, copy: CatalogCopy) -> Iterator[str]:
     """Convert bundles or package manifests to a catalog, as `everpath migrate` does; yield its files."""
     from everpath.loaders.catalog_loader import load  # noqa: PLC0415
     from everpath.loaders.packagemanifest.migration import Migration  # noqa: PLC0415 - rarely needed
-    from everpath.opm_render.refusals import Refusal  # noqa: PLC0415
+    from everpath.model import OpmError  # noqa: PLC0415
 
     migration = Migration(path, suffix="json")
     for package in load(path, thorough=True).catalog.packages:
         try:
             files = migration.package(package).files
-        except Refusal as refusal:
+        except OpmError as refusal:
             raise CatalogRefused(
                 f"package {package.name} cannot be served: {refusal.message}", hint=refusal.fix
             ) from refusal

@@ -13,9 +13,10 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
+from everpath.model import OpmError
 from everpath.opm_render.blobs import CatalogDocument, meta_fields
 from everpath.opm_render.go_json import json_text, sort_keys
-from everpath.opm_render.refusals import Refusal, check_depth
+from everpath.opm_render.nesting import check_depth
 
 # zlib's value for a gzip header and trailer.
 _GZIP_WBITS: Final = 16 + zlib.MAX_WBITS
@@ -34,11 +35,11 @@ class Meta(NamedTuple):
 
 
 def meta_from_document(document: CatalogDocument) -> Meta:
-    """Encode a document as catalogd does. Raises `Refusal` if catalogd would not store it."""
+    """Encode a document as catalogd does. Raises `OpmError` if catalogd would not store it."""
     body = document.body
     if not isinstance(body, dict):
         message = "a document of a catalog is a mapping"
-        raise Refusal(message, document.place, "write schema, name and the other fields as keys")
+        raise OpmError(message, document.place, "write schema, name and the other fields as keys")
     check_depth(body, document.place)
     fields = meta_fields(document)
     line = json_text(sort_keys(body), floats=True) + "\n"

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from everpath.loaders.fbc.blobs import load_files
-from everpath.opm_render.refusals import Refusal
+from everpath.model import OpmError
 from everpath.server.address import Address, listen
 from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog
 from everpath.server.content_api.content import CatalogContent, meta_from_document
@@ -26,7 +26,7 @@ def build_content(snapshot: CatalogSnapshot, modified: int) -> CatalogContent:
     """
     try:
         return CatalogContent(map(meta_from_document, load_files(snapshot.files, snapshot.sources)), modified)
-    except Refusal as refusal:
+    except OpmError as refusal:
         location = f"{refusal.place.file}: " if refusal.place.file else ""
         raise CatalogRefused(
             f"catalogd would not serve this catalog: {location}{refusal.message}", hint=refusal.fix

@@ -75,7 +75,7 @@ def _opm_refusals(catalog: Catalog) -> Iterator[tuple[Place, str, str | None]]:
     for package in catalog.packages:
         for refusal in opm_errors(package):
             channel = f"channel {refusal.channel}: " if refusal.channel else ""
-            yield refusal.place, f"package {refusal.package}: {channel}{refusal.words}", refusal.fix
+            yield refusal.place, f"package {refusal.package}: {channel}{refusal.message}", refusal.fix
         for bundle in package.bundles:
             if len(list(bundle.properties_of(CSV_METADATA))) > 1:
                 yield (

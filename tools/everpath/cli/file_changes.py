@@ -1,0 +1,69 @@
+"""Changes of files as text, one line for each bundle and each other file, and as JSON."""
+
+from __future__ import annotations
+
+__all__ = ["GenerateState", "ReleaseState", "change_lines", "generate_json", "release_json"]
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from everpath.app.project import Project
+from everpath.atomic_files import FileChange
+from everpath.reporters.formatting import count, printable
+
+GenerateState: TypeAlias = Literal["written", "upToDate", "outOfDate", "refused"]
+#: `planned` is the state of a dry run.
+ReleaseState: TypeAlias = Literal["written", "planned", "refused"]
+
+
+def change_lines(
+    changes: Sequence[FileChange], project: Project | None = None, *, every_file: bool = True
+) -> Iterator[str]:
+    """Yield a line for each change; unless `every_file`, one line for all files of a bundle."""
+    groups: dict[Path, list[FileChange]] = {}
+    for change in changes:
+        path = change.path
+        if not every_file and project and path.is_relative_to(project.bundles) and path != project.bundles:
+            path = project.bundles / path.relative_to(project.bundles).parts[0]
+        groups.setdefault(path, []).append(change)
+    for path, group in groups.items():
+        if len(group) == 1:
+            yield f"{group[0].action:<7} {printable(str(group[0].path))}\n"
+        else:
+            action = "add" if all(change.action == "add" for change in group) else "change"
+            yield f"{action:<7} {printable(str(path))} ({count(len(group), 'file')})\n"
+
+
+def generate_json(
+    project: Project, state: GenerateState, changes: Sequence[FileChange], findings: Iterable[str] = ()
+) -> Iterator[str]:
+    """Yield the result of `generate` as one JSON object (docs/schemas/generate.schema.json)."""
+    head = {"version": 1, "package": project.source.package, "state": state}
+    yield from _json_object(head, {"files": _file_objects(changes), "findings": findings})
+
+
+def release_json(
+    project: Project,
+    head: Mapping[str, object],
+    changes: Sequence[FileChange],
+    findings: Iterable[str],
+    comparisons: Iterable[str],
+) -> Iterator[str]:
+    """Yield the result of `release` as one JSON object (docs/schemas/release.schema.json)."""
+    lists = {"files": _file_objects(changes), "findings": findings, "comparisons": comparisons}
+    yield from _json_object({"version": 1, "package": project.source.package, **head}, lists)
+
+
+def _file_objects(changes: Sequence[FileChange]) -> Iterator[str]:
+    for action, path in changes:
+        yield json.dumps({"action": action, "path": path.as_posix()}, ensure_ascii=False)
+
+
+def _json_object(head: Mapping[str, object], lists: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Yield an object of short values and lists; the items of the lists are JSON already."""
+    yield json.dumps(head, ensure_ascii=False).removesuffix("}")
+    for key, items in lists.items():
+        yield f',\n "{key}": [' + ",".join(f"\n  {item}" for item in items) + "\n ]"
+    yield "}\n"

@@ -1,0 +1,97 @@
+"""The report of a release: the channels before and after, and what the change does to installed versions."""
+
+from __future__ import annotations
+
+__all__ = ["comparison_documents", "release_lines", "source_diff"]
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from everpath.app.release import CatalogUpdate, PreparedRelease
+from everpath.compare import Change, ChangeKind
+from everpath.graph import PackageGraph
+from everpath.layout.scene import scenes
+from everpath.loaders import source_positions
+from everpath.model import Package
+from everpath.reporters import comparison_json, comparison_text, tree_text
+from everpath.reporters.colour import Paint
+from everpath.reporters.comparison import ToldComparison
+from everpath.reporters.formatting import printable
+from everpath.resolvers import ResolverName
+from everpath.rules.findings import Severity
+
+_RESOLVERS: Final[tuple[ResolverName, ...]] = ("v0", "v1")
+
+
+def release_lines(
+    release: PreparedRelease, *, colour: bool, quiet: bool, expect_new_paths: bool
+) -> Iterator[str]:
+    """Yield the channels that change, before and after, and the effects on installed versions.
+
+    With `expect_new_paths`, other upgrade paths than before are the purpose of the release and not reported.
+    """
+    for update in release.updates:
+        if not quiet:
+            yield from _channel_trees(update, colour=colour)
+        if update.old.channels:
+            expected = {ChangeKind.ROAD} if expect_new_paths else set()
+            severe = (c for c in update.comparison.changes if c.severity >= Severity.WARNING)
+            changes = tuple(change for change in severe if change.kind not in expected)
+            report = replace(_comparison_report(release, update, changes), colour=colour, brief=quiet)
+            yield from comparison_text.render(report)
+
+
+def comparison_documents(release: PreparedRelease) -> Iterator[str]:
+    """Yield the comparison of each existing catalog, as `everpath compare -o json` writes it."""
+    for update in release.updates:
+        if update.old.channels:
+            report = _comparison_report(release, update, update.comparison.changes)
+            yield "".join(comparison_json.render(report)).rstrip("\n")
+
+
+def source_diff(release: PreparedRelease) -> Iterator[str]:
+    """Yield the changes of releases.yaml as a unified diff."""
+    name = str(release.old.file)
+    texts = (release.old.file.read_bytes(), release.new.unsaved or b"")
+    before, after = (text.decode(errors="replace").splitlines() for text in texts)
+    for line in difflib.unified_diff(before, after, name, name, lineterm=""):
+        yield f"{printable(line)}\n"
+
+
+def _channel_trees(update: CatalogUpdate, *, colour: bool) -> Iterator[str]:
+    paint = Paint(colour)
+    old, new = _edges(update.old), _edges(update.new)
+    changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
+    for heading, package in (("before", update.old), ("after", update.new)):
+        graphs = [graph for graph in PackageGraph(package).channels if graph.name in changed]
+        if graphs:
+            if update.old.channels:
+                yield f"{paint('cyan', f'{heading}{_of_variant(update)}')}\n\n"
+            yield from tree_text.render(scenes(graphs, ()), colour=colour)
+            yield "\n"
+
+
+def _edges(package: Package) -> dict[str, object]:
+    return {
+        channel.name: {e.name: (e.replaces, e.skips, e.skip_range) for e in channel.entries}
+        for channel in package.channels
+    }
+
+
+def _comparison_report(
+    release: PreparedRelease, update: CatalogUpdate, changes: tuple[Change, ...]
+) -> ToldComparison:
+    return ToldComparison(
+        policies=_RESOLVERS,
+        locate=lambda place: source_positions.locate(place, release.new.sources),
+        show=Severity.WARNING,
+        comparison=replace(update.comparison, changes=changes),
+        old=f"the catalog{_of_variant(update)}",
+        new=f"the new catalog{_of_variant(update)}",
+    )
+
+
+def _of_variant(update: CatalogUpdate) -> str:
+    return f" of {update.variant.name}" if update.variant.name else ""
