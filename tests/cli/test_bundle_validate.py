@@ -56,7 +56,7 @@ def test_one_package_of_several(everpath: Everpath, repository: Path) -> None:
     wrong = everpath("bundle", "validate", str(repository), "-p", "othre")
     assert (wrong.code, wrong.err) == (
         2,
-        "error: no package is called 'othre'\nhint: did you mean 'other'?\n",
+        "error: there is no package 'othre'\nhint: did you mean 'other'?\n",
     )
 
 

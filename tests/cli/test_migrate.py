@@ -165,7 +165,7 @@ def test_a_catalog_is_not_migrated(everpath: Everpath, here: Path) -> None:
     write(here / "c", {"catalog.yaml": "schema: olm.package\nname: op\n"})
     answer = everpath("migrate", "c", "new")
     assert answer.code == 2
-    assert answer.err.startswith("error: c holds no package manifests and no bundles\nhint: ")
+    assert answer.err.startswith("error: c has no package manifests and no bundles\nhint: ")
 
 
 @pytest.mark.usefixtures("manifests")

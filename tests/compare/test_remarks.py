@@ -6,7 +6,7 @@ import pytest
 
 from comparisons import changed, changes, comparison
 from documents import bundle, catalog, channel, package
-from everpath.compare import Scope, compare
+from everpath.compare import Scope, compare, similar_names
 from everpath.compare.matrix import matrix
 from everpath.compare.similar_names import Spellings
 from everpath.loaders.notation import parse
@@ -188,7 +188,7 @@ def test_few_spellings_are_compared_however_many_there_are(monkeypatch: pytest.M
         looked.append(len(names) * n)
         return []
 
-    monkeypatch.setattr("everpath.compare.similar_names.get_close_matches", compared)
+    monkeypatch.setattr(similar_names, "get_close_matches", compared)
     Spellings(f"package-{n}" for n in range(5000)).nearest("package-2500x")
     assert max(looked) < 50
 

@@ -41,7 +41,7 @@ def test_half_a_surrogate_pair_is_the_replacement_character() -> None:
 
 def test_a_name_of_half_a_surrogate_pair_can_be_judged(tmp_path: Path) -> None:
     (tmp_path / "catalog.json").write_text(r'{"schema": "olm.package", "name": "\ud800"}')
-    report = lint(load(str(tmp_path)).catalog)
+    report = lint(load(str(tmp_path)))
     assert "EP101" in {finding.rule for finding in report.findings}
 
 

@@ -1,4 +1,4 @@
-"""`everpath bundle nest` and `everpath bundle flatten`: operator-courier's verbs, decided by versions."""
+"""`everpath bundle nest` and `everpath bundle flatten`, as in operator-courier."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from everpath.loaders.sources import Sources
 from everpath.model import OpmError
 
 
-@click.command("nest", short_help="A flat folder of package manifests as one folder a version.")
+@click.command("nest", short_help="Convert flat package manifests to a folder for each version.")
 @click.argument("source", metavar="FLAT")
 @click.argument("out", metavar="OUT")
 @dry_run_option
 @force_option
 @quiet_option
 def nest(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> int:
-    """Write a flat folder of package manifests as one folder a version.
+    """Convert a flat folder of package manifests to a folder for each version.
 
-    Each CSV goes into the folder of its version, together with the CRDs that it owns; CRDs that nobody owns
-    and other manifests go into every folder, as a registry that reads the flat one has it. The package file
-    stays on top. Files are copied as they are, all or none; only YAML and JSON files are looked at.
+    Each CSV is written to the folder of its version, with the CRDs that it owns. CRDs that no CSV owns, and
+    other manifests, are written to every folder, as a registry that reads the flat folder does. The package
+    file stays in OUT. YAML and JSON files are copied unchanged, all or none; others are ignored.
 
     \b
     $ everpath bundle nest flat/ new/
@@ -43,24 +43,23 @@ def nest(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> int:
 
     \b
     Exit codes:
-      0  written                       2  a wrong command line, a folder that is not empty
-      1  manifests that make no sense  3  input that cannot be read
+      0  written              2  invalid options, or a folder that is not empty
+      1  invalid manifests    3  input that cannot be read
     """
-    return _moved(nest_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
+    return _convert(nest_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
 
 
-@click.command("flatten", short_help="Folders of versions as one flat folder.")
+@click.command("flatten", short_help="Convert package manifests to one flat folder.")
 @click.argument("source", metavar="NESTED")
 @click.argument("out", metavar="OUT")
 @dry_run_option
 @force_option
 @quiet_option
 def flatten(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> int:
-    """Write package manifests in folders of versions as one flat folder.
+    """Convert package manifests with a folder for each version to one flat folder.
 
-    Each CSV gets a file named after it. Of each CRD, and of each other object, the newest stays: the one
-    beside the CSV of the highest version, whatever the folders are called. Files are copied as they are, all
-    or none.
+    Each CSV is written to a file with its name. Of each CRD, and of each other object, only the one beside
+    the CSV of the highest version is written. Files are copied unchanged, all or none.
 
     \b
     $ everpath bundle flatten nested/ new/
@@ -75,13 +74,13 @@ def flatten(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> i
 
     \b
     Exit codes:
-      0  written                       2  a wrong command line, a folder that is not empty
-      1  manifests that make no sense  3  input that cannot be read
+      0  written              2  invalid options, or a folder that is not empty
+      1  invalid manifests    3  input that cannot be read
     """
-    return _moved(flatten_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
+    return _convert(flatten_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
 
 
-def _moved(
+def _convert(
     move: Callable[[PackageFolder], FileMoves],
     source: str,
     out: str,

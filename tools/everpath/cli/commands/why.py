@@ -13,6 +13,7 @@ import click
 
 from everpath.app.catalog_set import CatalogSet, package_count
 from everpath.app.config import POLICIES, Config, load
+from everpath.app.explain import default_channel
 from everpath.app.inputs import Inputs
 from everpath.app.served_catalogs import ServedCatalog, parse_served_catalogs
 from everpath.cli import completion
@@ -265,8 +266,7 @@ def _question(options: WhyOptions, config: Config, sources: Sequence[ClusterCata
     channel = options.channel or (config.channels[0] if len(config.channels) == 1 else None)
     return Question(
         package=graphs[0].name,
-        channel=channel
-        or _default_channel(graphs, asked.name if asked is not None else options.starting_csv),
+        channel=channel or default_channel(graphs, asked.name if asked is not None else options.starting_csv),
         asked=asked,
         policies=policies,
         starting=options.starting_csv,
@@ -284,15 +284,6 @@ def _asked(text: str, graphs: Sequence[PackageGraph]) -> InstalledVersion:
         names = ", ".join(sorted(each.name for each in meant))
         raise UsageError(f"several CSVs have version {text}: {names}", hint="--installed NAME")
     return meant[0]
-
-
-def _default_channel(graphs: Sequence[PackageGraph], name: str | None) -> str:
-    """Return the default channel, unless only other channels have the installed CSV."""
-    default = next((graph.package.default_channel for graph in graphs if graph.package.default_channel), "")
-    holding = sorted({channel for graph in graphs for channel in graph.channels_by_entry.get(name or "", ())})
-    if default and (default in holding or not holding):
-        return default
-    return next(iter(holding or sorted(name for graph in graphs for name in graph.by_name)), default)
 
 
 def _view(output: str) -> Callable[[Told], Iterator[str]]:
