@@ -146,8 +146,8 @@ def test_the_configuration_may_name_validators_and_the_kubernetes_version(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--select-optional", "operatorhub/v3"], "no validator is called 'operatorhub/v3'"),
-        (["--select-optional", "name=multiarch"], "everpath does not check multiarch"),
+        (["--select-optional", "operatorhub/v3"], "unknown validator 'operatorhub/v3'"),
+        (["--select-optional", "name=multiarch"], "everpath does not run the validator multiarch"),
         (["--kube-version", "new"], "--kube-version 'new' is not a version"),
         (["--select", "EP2"], "--select EP2: this command runs none of these rules"),
     ],
@@ -187,7 +187,10 @@ def test_categories_come_from_a_file(everpath: Everpath, here: Path, monkeypatch
     lay_out(good_bundle(), here / "bundle")
     asked = ("bundle", "validate", "bundle", "--select", "category")
     (here / "mine.json").write_text('{"categories": ["Database"]}')
-    assert "there is no category 'Storage'" in everpath(*asked, "--categories", "mine.json").out
+    assert (
+        "users do not find the operator by category: 'Storage' does not exist"
+        in everpath(*asked, "--categories", "mine.json").out
+    )
     monkeypatch.setenv("OPERATOR_BUNDLE_CATEGORIES", "mine.json")
     assert everpath(*asked).code == 1
     (here / "mine.json").write_text("[]")

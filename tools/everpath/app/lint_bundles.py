@@ -29,7 +29,7 @@ from everpath.loaders.bundle.bundle_folder import (
     load_package_file,
 )
 from everpath.loaders.catalog_loader import Progress
-from everpath.loaders.packagemanifest.bundles import load_package_for_lint
+from everpath.loaders.packagemanifest.bundles import load_package_for_validation
 from everpath.loaders.partition import Partition
 from everpath.model import Place
 from everpath.rules.lint import (
@@ -155,10 +155,10 @@ def lint_package_manifests(
     for number, path in enumerate(paths):
         if progress is not None:
             progress(number, len(paths), path)
-        loaded = load_package_for_lint(path)
+        loaded = load_package_for_validation(path)
         results.append(lint_catalog(loaded.catalog, selection))
         # The packages are counted with the catalog already.
         results += (
-            lint_bundle(part, selection)._replace(bundle_packages=frozenset()) for part in loaded.parts
+            lint_bundle(part, selection)._replace(bundle_packages=frozenset()) for part in loaded.inputs
         )
     return build_report(results, selection, waivers=waivers, today=today)

@@ -65,7 +65,7 @@ def migrate_packages(
         if progress is not None:
             progress(number, len(packages), package.name)
         try:
-            result.packages.append(migration.package(package))
+            result.packages.append(migration.migrate_package(package))
         except OpmError as error:
             result.errors.append(error)
     return result

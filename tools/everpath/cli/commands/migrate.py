@@ -100,7 +100,7 @@ def migrate(  # noqa: PLR0913 - a parameter for each option
     if result.errors and not (skip_refused and result.packages):
         return ExitCode.FINDINGS
     if not quiet:
-        for warning in (warning for package in result.packages for warning in package.remarks):
+        for warning in (warning for package in result.packages for warning in package.warnings):
             print_warning(warning.message, warning.place, None, inputs.sources)
     write_files(target, result.files, dry_run=dry_run, quiet=quiet)
     if not (dry_run or quiet):
