@@ -37,7 +37,10 @@ def test_a_range_that_olm_ignores_is_no_arrow() -> None:
 
 def test_what_is_wrong_shows_in_the_node() -> None:
     text = "\n".join(flowchart(scenes_of("b3: - / b2\nb2: - / b1\nb1")[0]))
-    assert re.search(r'n0\["b1 .1.0.0.<br/>skipped, OLM v0 never moves it on<br/>EP206[^"]*"\]:::error', text)
+    assert re.search(
+        r'n0\["b1 .1.0.0.<br/>skipped, clusters on it get no further updates under OLM v0<br/>EP206[^"]*"\]:::error',
+        text,
+    )
 
 
 def test_roads_of_what_is_installed_are_thick() -> None:
