@@ -10,14 +10,14 @@ from typing import Any
 from unittest.mock import patch
 
 from bundles import annotations_yaml, csv, write
+from everpath.app import inputs as app_inputs
+from everpath.app import lint as app_lint
 from everpath.app.config import Config
-from everpath.cli import inputs as cli_inputs
-from everpath.cli import judging
-from everpath.cli.inputs import Inputs
+from everpath.app.inputs import Inputs
 from everpath.file_cache import FileCache
 from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS
 from everpath.model import Catalog
-from everpath.rules.lint import LintResult, Report, Selection, build_report, lint_catalog
+from everpath.rules.lint import LintResult, Report, Selection, lint_catalog
 
 
 def much_later() -> int:
@@ -51,8 +51,11 @@ def judged(
         return lint_catalog(catalog, *rest)
 
     asked = Inputs((str(path),), Config(), mode, thorough)
-    with patch.object(cli_inputs, "_cache", lambda: cache), patch.object(judging, "lint_catalog", noted):
-        report = build_report(list(judging.judgements(asked, selection, 1, None)), selection)
+    with (
+        patch.object(app_inputs, "_file_cache", lambda: cache),
+        patch.object(app_lint, "lint_catalog", noted),
+    ):
+        report = app_lint.lint_inputs(asked, selection, jobs=1)
     return report, packages
 
 

@@ -38,7 +38,10 @@ def flaws(rule: str, spec: dict[str, Any], api: str = NEW, name: str = "as.b.c")
 def told(rule: str, spec: dict[str, Any], api: str = NEW) -> Told:
     """Where in spec a rule finds what, and how to mend it."""
     found = flaws(rule, spec, api)
-    assert all(flaw.message.startswith("CRD as.b.c: ") and flaw.place.pointer[0] == "spec" for flaw in found)
+    assert all(
+        flaw.message.startswith("the API server rejects CRD as.b.c: ") and flaw.place.pointer[0] == "spec"
+        for flaw in found
+    )
     return [(flaw.place.pointer[1:], str(flaw.fix)) for flaw in found]
 
 
@@ -67,9 +70,9 @@ def test_a_crd_of_a_version_there_is_not_is_left_to_another_rule(api: str) -> No
     [
         ("as.b.c", "as", None),
         ("", "as", None),
-        ("bs.b.c", "as", "call it as.b.c"),
-        ("As.b.c", "As", "write them in lower case"),
-        ("as.b.c", "As", "write them in lower case"),
+        ("bs.b.c", "as", "rename it to as.b.c"),
+        ("As.b.c", "As", "write plural and group in lower case"),
+        ("as.b.c", "As", "write plural and group in lower case"),
     ],
 )
 def test_a_crd_is_called_by_its_plural_and_its_group(name: str, plural: str, fix: str | None) -> None:
@@ -83,14 +86,16 @@ def test_a_crd_is_called_by_its_plural_and_its_group(name: str, plural: str, fix
         ("b.c", None),
         ("", "is missing"),
         ("example", "has no dot"),
-        ("B.c", "lower case letters"),
-        ("B", "lower case letters"),
+        ("B.c", "lower-case letters"),
+        ("B", "lower-case letters"),
     ],
 )
 def test_a_group_is_a_domain(group: str, why: str | None) -> None:
     found = flaws("EP642", {"group": group})
     assert [f.place.pointer for f in found] == ([("spec", "group")] if why else [])
-    assert all(str(why) in f.message and f.message.startswith("CRD as.b.c: ") for f in found)
+    assert all(
+        str(why) in f.message and f.message.startswith("the API server rejects CRD as.b.c: ") for f in found
+    )
 
 
 def missing(*keys: str) -> Told:
@@ -101,7 +106,7 @@ def others(*keys: str) -> Told:
     return [((key,), f"choose another {key}") for key in keys]
 
 
-REMOVABLE = "choose another, or remove it"
+REMOVABLE = "change or remove it"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +144,7 @@ def version(name: str = "v1", *, storage: bool = False, **fields: Any) -> dict[s
 
 
 STORED = version(storage=True)
-NAMED = "write v1, v1beta1 …"
+NAMED = "write a name such as v1 or v1beta1"
 STORE = "set storage: true on one version, false on the others"
 
 
@@ -171,15 +176,15 @@ def test_versions_that_stand_twice_are_told_by_name() -> None:
 @pytest.mark.parametrize(
     ("versions", "message"),
     [
-        ([], "none of its versions is stored"),
-        ([version()], "none of its versions is stored"),
-        ([STORED, version("v2", storage=True)], "2 of its versions are stored"),
+        ([], "it has no storage version"),
+        ([version()], "it has no storage version"),
+        ([STORED, version("v2", storage=True)], "it has 2 storage versions"),
     ],
 )
 def test_exactly_one_version_is_stored(api: str, versions: list[Any], message: str) -> None:
     [flaw] = flaws("EP644", {"versions": versions}, api)
     assert (flaw.place.pointer, flaw.fix) == (("spec", "versions"), STORE)
-    assert flaw.message == f"CRD as.b.c: {message}"
+    assert flaw.message == f"the API server rejects CRD as.b.c: {message}"
 
 
 def test_an_old_crd_may_state_its_one_version_apart() -> None:
@@ -193,7 +198,9 @@ def test_what_an_old_crd_states_apart_is_the_first_of_its_versions() -> None:
     assert told("EP644", {"version": "v2", "versions": versions}, OLD) == []
     [flaw] = flaws("EP644", {"version": "v1", "versions": versions}, OLD)
     assert (flaw.place.pointer, flaw.fix) == (("spec", "version"), "remove spec.version")
-    assert flaw.message == "CRD as.b.c: spec.version is v1, the first of its versions v2"
+    assert (
+        flaw.message == "the API server rejects CRD as.b.c: spec.version is v1, but the first version is v2"
+    )
     assert told("EP644", {"version": "v1", "versions": versions}) == []
 
 
@@ -203,14 +210,14 @@ def test_what_an_old_crd_states_apart_is_the_first_of_its_versions() -> None:
         ({}, None),
         ({"deprecated": True}, None),
         ({"deprecationWarning": 1}, None),
-        ({"deprecationWarning": "old"}, "not deprecated"),
-        ({"deprecationWarning": "", "deprecated": "true"}, "not deprecated"),
-        ({"deprecationWarning": "", "deprecated": True}, "between 1 and 256"),
-        ({"deprecationWarning": "a" * 257, "deprecated": True}, "between 1 and 256"),
-        ({"deprecationWarning": "é" * 129, "deprecated": True}, "between 1 and 256"),
+        ({"deprecationWarning": "old"}, "but is not deprecated"),
+        ({"deprecationWarning": "", "deprecated": "true"}, "but is not deprecated"),
+        ({"deprecationWarning": "", "deprecated": True}, "1 to 256 bytes"),
+        ({"deprecationWarning": "a" * 257, "deprecated": True}, "1 to 256 bytes"),
+        ({"deprecationWarning": "é" * 129, "deprecated": True}, "1 to 256 bytes"),
         ({"deprecationWarning": "a" * 256, "deprecated": True}, None),
-        ({"deprecationWarning": "a\n", "deprecated": True}, "printable"),
-        ({"deprecationWarning": "\ud800", "deprecated": True}, "printable"),
+        ({"deprecationWarning": "a\n", "deprecated": True}, "unprintable"),
+        ({"deprecationWarning": "\ud800", "deprecated": True}, "unprintable"),
     ],
 )
 def test_a_warning_is_a_short_text_of_a_deprecated_version(fields: dict[str, Any], why: str | None) -> None:
@@ -229,8 +236,8 @@ def test_a_warning_is_a_short_text_of_a_deprecated_version(fields: dict[str, Any
         ("Cluster", NEW, None),
         ("", OLD, None),
         ("", NEW, "it has no scope"),
-        ("Global", NEW, "its scope is 'Global'"),
-        ("Global", OLD, "its scope is 'Global'"),
+        ("Global", NEW, "the scope 'Global' does not exist"),
+        ("Global", OLD, "the scope 'Global' does not exist"),
     ],
 )
 def test_a_scope_is_one_of_two_and_old_crds_have_one_anyway(
@@ -238,17 +245,17 @@ def test_a_scope_is_one_of_two_and_old_crds_have_one_anyway(
 ) -> None:
     found = flaws("EP645", {"scope": scope}, api)
     assert [(f.place.pointer, f.message) for f in found] == (
-        [(("spec", "scope"), f"CRD as.b.c: {message}")] if message else []
+        [(("spec", "scope"), f"the API server rejects CRD as.b.c: {message}")] if message else []
     )
 
 
 TYPES = ["boolean", "date", "integer", "number", "string"]
 FORMATS = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"]
 FIXES = {
-    "name": "name it",
+    "name": "add a name",
     "type": f"write one of {', '.join(TYPES)}",
     "format": f"write one of {', '.join(FORMATS)}",
-    "path": "write a path that begins with a dot, such as .status.phase",
+    "path": "write a path such as .status.phase",
 }
 
 
@@ -293,11 +300,15 @@ def test_a_column_is_whole(api: str, wrong: dict[str, str], keys: list[str]) -> 
 
 
 @pytest.mark.parametrize(
-    ("kind", "message"), [("", "the column 'A' has no type"), ("x", "the printer column 'A' is of type 'x'")]
+    ("kind", "message"),
+    [
+        ("", "the printer column 'A' has no type"),
+        ("x", "the type 'x' of the printer column 'A' does not exist"),
+    ],
 )
 def test_a_column_without_a_type_is_told_otherwise_than_one_of_another(kind: str, message: str) -> None:
     spec = {"versions": [{"additionalPrinterColumns": [column(NEW, type=kind)]}]}
-    assert [f.message for f in flaws("EP647", spec)] == [f"CRD as.b.c: {message}"]
+    assert [f.message for f in flaws("EP647", spec)] == [f"the API server rejects CRD as.b.c: {message}"]
 
 
 PATHS = {
@@ -328,7 +339,7 @@ SCALE = {"specReplicasPath": ".spec.a", "statusReplicasPath": ".status.a"}
 def test_a_scale_points_into_spec_and_status(api: str, scale: Any, wrong: list[str]) -> None:
     spec, holders = whole_and_each(api, "subresources", {"scale": scale})
     assert told("EP648", spec, api) == [
-        ((*holder, "scale", key), f"write a path that begins with {PATHS[key]}")
+        ((*holder, "scale", key), f"write a path that starts with {PATHS[key]}")
         for holder in holders
         for key in wrong
     ]
@@ -337,8 +348,8 @@ def test_a_scale_points_into_spec_and_status(api: str, scale: Any, wrong: list[s
 def test_a_path_of_a_scale_that_is_missing_is_told_otherwise_than_one_that_is_wrong() -> None:
     scale = {"specReplicasPath": "x", "statusReplicasPath": ""}
     assert [f.message for f in flaws("EP648", {"versions": [{"subresources": {"scale": scale}}]})] == [
-        "CRD as.b.c: specReplicasPath of its scale is 'x'",
-        "CRD as.b.c: its scale has no statusReplicasPath",
+        "the API server rejects CRD as.b.c: specReplicasPath of the scale subresource is 'x'",
+        "the API server rejects CRD as.b.c: the scale subresource has no statusReplicasPath",
     ]
 
 
@@ -356,7 +367,7 @@ def test_an_old_crd_states_a_thing_for_all_versions_or_for_each_otherwise(whole:
     def stating(for_all: Any, *for_each: Any) -> dict[str, Any]:
         return {whole: for_all, "versions": [{each: value} for value in for_each]}
 
-    both, same = ((whole,), "keep one of the two"), (("versions",), f"state it once, in spec.{whole}")
+    both, same = ((whole,), "keep one of the two"), (("versions",), f"move it to spec.{whole}")
     for spec, expected in (
         (stating(one, None, None), []),
         (stating(None, one, other), []),

@@ -74,8 +74,8 @@ def test_of_two_annotations_the_second_is_told() -> None:
     ("text", "fault"),
     [
         ("[", "Expecting value"),
-        ("{}", "the examples are no list"),
-        ('"a"', "the examples are no list"),
+        ("{}", "the value is not a list"),
+        ('"a"', "the value is not a list"),
         ('[{"kind": "A"}, 1]', "an example has no kind"),
         ('[{"kind": "A"}, {"kind": ""}]', "an example has no kind"),
         ('[{"apiVersion": "a/v1"}]', "an example has no kind"),
@@ -84,7 +84,7 @@ def test_of_two_annotations_the_second_is_told() -> None:
 def test_examples_that_cannot_be_read_are_told_with_the_reason(key: str, text: str, fault: str) -> None:
     [flaw] = flaws("EP625", {key: text})
     assert flaw.place.pointer == ("metadata", "annotations", key)
-    assert flaw.message.startswith(f"the examples cannot be read: {fault}")
+    assert flaw.message.startswith(f"consoles show no examples, because {key} does not parse: {fault}")
     # Of what cannot be read nothing else is said.
     assert flaws("EP626", {key: text}) == flaws("EP627", {key: text}, crd("v1")) == []
 
@@ -111,13 +111,13 @@ def test_every_example_of_nobody_s_api_is_told_once_with_the_first_that_is_near(
     found = flaws("EP626", notes, *(crd(f"v{n}") for n in (5, 3, 1, 4, 2)))
     assert {flaw.place.pointer for flaw in found} == {("metadata", "annotations", "alm-examples")}
     assert [flaw.fix for flaw in found] == [
-        "write it for Cache (acme.io/v5)",
-        "remove the example, or list the API as owned",
-        "write it for Cache (acme.io/v5)",
+        "change the example to Cache (acme.io/v5)",
+        "remove the example, or add the API to the owned ones",
+        "change the example to Cache (acme.io/v5)",
     ]
     assert [flaw.because for flaw in found[:2]] == [
         ("the CSV owns Cache (acme.io/v5)",),
-        ("no API of the CSV has this kind",),
+        ("no owned API has this kind",),
     ]
 
 
@@ -126,8 +126,8 @@ def test_every_api_without_an_example_is_told_where_it_is_owned() -> None:
     notes = written(example("v1"), example("v1"), example("v1", "Shown"), key="olm.examples")
     found = flaws("EP627", notes, crd("v1"), crd("v2"), crd("v3"), served=served)
     assert [flaw.place.pointer for flaw in found] == [(*OWNED, 1), (*OWNED, 2), (*SERVED, 1)]
-    assert found[0].because == ("consoles have nothing to start from; olm.examples has 2 others",)
-    assert found[0].fix == "add one to olm.examples"
+    assert found[0].because == ("olm.examples has examples of 2 APIs",)
+    assert found[0].fix == "add an example to olm.examples"
 
 
 def test_a_crd_whose_name_has_no_group_has_no_api() -> None:

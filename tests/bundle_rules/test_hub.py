@@ -56,11 +56,14 @@ def person(name: str = "A", email: str = "a@b.c") -> dict[str, str]:
 @pytest.mark.parametrize(
     ("wrong", "fixes"),
     [
-        (person(name=""), ["add the name, or remove it"]),
-        (person(email=""), ["add the email, or remove it"]),
-        (person("", ""), ["add the name, or remove it"]),
+        (person(name=""), ["add the name, or remove the maintainer"]),
+        (person(email=""), ["add the email, or remove the maintainer"]),
+        (person("", ""), ["add the name, or remove the maintainer"]),
         (person(email="a"), ["write an address such as team@example.com"]),
-        (person("", "a"), ["add the name, or remove it", "write an address such as team@example.com"]),
+        (
+            person("", "a"),
+            ["add the name, or remove the maintainer", "write an address such as team@example.com"],
+        ),
     ],
 )
 def test_every_maintainer_has_a_name_and_an_address(wrong: dict[str, str], fixes: list[str]) -> None:
@@ -102,7 +105,7 @@ def test_no_mail_can_be_sent_to_what_is_none(email: str) -> None:
     assert len(flaws("EP662", maintainers=[person(email=email)])) == 1
 
 
-USUAL = "write an address such as https://example.com/docs"
+USUAL = "write a URL such as https://example.com/docs"
 
 
 @pytest.mark.parametrize(
@@ -128,11 +131,11 @@ def test_every_link_has_a_name_and_leads_somewhere(name: str, url: str, fixes: l
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (None, "the CSV has no version"),
-        ("", "the CSV has no version"),
-        ("0.0.0", "the version of the CSV is 0.0.0"),
-        ("0.0.0+b", "the version of the CSV is 0.0.0+b"),
-        ("v0", "the version of the CSV is v0"),
+        (None, "OLM ranks the CSV below all others: it has no version"),
+        ("", "OLM ranks the CSV below all others: it has no version"),
+        ("0.0.0", "OLM ranks the CSV below all others: its version is 0.0.0"),
+        ("0.0.0+b", "OLM ranks the CSV below all others: its version is 0.0.0+b"),
+        ("v0", "OLM ranks the CSV below all others: its version is v0"),
     ],
 )
 def test_a_version_is_above_nought(version: str | None, message: str) -> None:
@@ -157,7 +160,7 @@ def test_a_csv_has_an_icon() -> None:
     ("icons", "fixes"),
     [
         ([], [((), "add the image, or remove spec.icon")]),
-        ([PNG, {}], [((), "keep one")]),
+        ([PNG, {}], [((), "keep one of them")]),
         ([{}], [((0,), "add mediatype")]),
         ([{"mediatype": "image/png"}], [((0,), "add base64data")]),
         ([{"base64data": "a"}], [((0,), "add mediatype")]),
@@ -173,7 +176,7 @@ def test_an_icon_is_one_whole_image(icons: list[Any], fixes: list[tuple[Pointer,
 
 def test_an_icon_of_another_type_is_told_with_it() -> None:
     [flaw] = flaws("EP666", icon=[PNG | {"mediatype": "text/html"}])
-    assert flaw.message == "the icon is of media type 'text/html'"
+    assert flaw.message == "browsers do not show the icon: the media type 'text/html' is not supported"
 
 
 @pytest.mark.parametrize("kind", ["gif", "jpeg", "png", "svg+xml"])
@@ -212,17 +215,17 @@ def test_every_category_there_is_not_is_told() -> None:
     found = flaws("EP668", {"categories": "Database, Storrage ,?,Big Data"})
     assert {p for p, _ in told(found)} == {("metadata", "annotations", "categories")}
     assert [flaw.message for flaw in found] == [
-        "there is no category 'Storrage'",
-        "there is no category '?'",
+        "users do not find the operator by category: 'Storrage' does not exist",
+        "users do not find the operator by category: '?' does not exist",
     ]
     assert found[0].fix == "write Storage"
-    assert str(found[1].fix).startswith("write some of AI/Machine Learning, Application Runtime, ")
+    assert str(found[1].fix).startswith("write one or more of AI/Machine Learning, Application Runtime, ")
     assert flaws("EP668", {}) == []
 
 
 def test_the_categories_may_be_those_of_one_s_own_catalog() -> None:
     found = flaws("EP668", {"categories": "Database,Mine"}, frozenset({"Mine", "Others"}))
-    assert [flaw.fix for flaw in found] == ["write some of Mine and Others"]
+    assert [flaw.fix for flaw in found] == ["write one or more of Mine and Others"]
 
 
 def test_of_one_s_own_categories_twenty_are_told() -> None:

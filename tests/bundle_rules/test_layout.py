@@ -57,17 +57,17 @@ def test_each_rule_belongs_to_a_validator() -> None:
 
 def test_all_folders_that_are_missing_are_told_at_once() -> None:
     [flaw] = flaws("EP601", missing_folders=("manifests", "metadata"))
-    assert flaw.message == "there is no manifests/ and no metadata/ in f"
+    assert flaw.message == "opm rejects the bundle: f has no manifests/ and no metadata/"
     assert (flaw.place, bool(flaw.because)) == (Place("f"), True)
-    assert flaw.fix == "put the bundle's files into manifests/ and metadata/"
+    assert flaw.fix == "move the files of the bundle to manifests/ and metadata/"
     assert flaws("EP601") == []
 
 
 def test_every_stray_is_told_as_what_it_is() -> None:
     found = flaws("EP602", stray_files=("f/manifests/there/", "f/manifests/.hidden"))
     assert [(flaw.place.file, flaw.message) for flaw in found] == [
-        ("f/manifests/there", "manifests/ holds a folder: there"),
-        ("f/manifests/.hidden", "manifests/ holds a hidden file: .hidden"),
+        ("f/manifests/there", "operator-sdk rejects the bundle: there in manifests/ is a folder"),
+        ("f/manifests/.hidden", "operator-sdk rejects the bundle: .hidden in manifests/ is a hidden file"),
     ]
     assert all(flaw.because for flaw in found)
 
@@ -76,7 +76,10 @@ def test_every_stray_is_told_as_what_it_is() -> None:
 def test_an_annotation_that_is_missing_is_told_with_what_it_usually_says(key: str) -> None:
     [flaw] = flaws("EP603", {k: v for k, v in GOOD.items() if k != key})
     usual = GOOD[key] if key.endswith(("mediatype.v1", "manifests.v1", "metadata.v1")) else "…"
-    assert (flaw.message, flaw.fix) == (f"the annotation {key} is missing", f"add {key}: {usual}")
+    assert (flaw.message, flaw.fix) == (
+        f"opm rejects the bundle: the annotation {key} is missing",
+        f"add {key}: {usual}",
+    )
     assert (flaw.place.file, flaw.place.pointer, bool(flaw.because)) == (
         NOTES.file,
         ("annotations", key),
@@ -92,19 +95,17 @@ def test_all_annotations_that_are_missing_are_told_and_of_no_file_none() -> None
 def test_annotations_are_texts() -> None:
     found = flaws("EP603", {**GOOD, "a": 1, "b": None, "c": True})
     assert pointers(found) == [("annotations", "a"), ("annotations", "c")]
-    assert all(flaw.because and flaw.message.endswith("is no text") for flaw in found)
+    assert all(flaw.because and flaw.message.endswith("is not a string") for flaw in found)
 
 
-@pytest.mark.parametrize(
-    ("key", "what"), [("channels.v1", "names no channel"), ("channel.default.v1", "is empty")]
-)
+@pytest.mark.parametrize("key", ["channels.v1", "channel.default.v1"])
 @pytest.mark.parametrize("empty", ["", None])
-def test_an_annotation_of_channels_is_not_empty(key: str, what: str, empty: str | None) -> None:
+def test_an_annotation_of_channels_is_not_empty(key: str, empty: str | None) -> None:
     [flaw] = flaws("EP603", {**GOOD, f"{KEYS}{key}": empty})
-    assert flaw.message == f"the annotation {KEYS}{key} {what}"
+    assert flaw.message == f"opm rejects the bundle: the annotation {KEYS}{key} is empty"
     assert (flaw.place.pointer, bool(flaw.because)) == (("annotations", f"{KEYS}{key}"), True)
     assert flaw.fix == (
-        "name the channels the bundle is for" if key == "channels.v1" else "name a channel, or remove it"
+        "list the channels of the bundle" if key == "channels.v1" else "name a channel, or remove it"
     )
 
 
@@ -130,7 +131,7 @@ def test_a_media_type_is_what_the_manifests_are(
     assert [flaw.fix for flaw in found] == ([f"write {actual}"] if actual else [])
     for flaw in found:
         assert flaw.place.pointer == ("annotations", f"{KEYS}mediatype.v1")
-        assert flaw.because == (f"opm says: Expecting annotation to have value {actual!r}",)
+        assert flaw.because == (f"opm reports: Expecting annotation to have value {actual!r}",)
 
 
 def test_a_media_type_that_nobody_states_or_of_nothing_is_told_by_other_rules() -> None:

@@ -82,8 +82,11 @@ def test_metadata_counts_where_olm_applies_the_object_and_are_not_the_csv_s() ->
 @pytest.mark.parametrize("metadata", [None, [], {}, {"name": ""}])
 def test_an_object_has_a_name(metadata: Any) -> None:
     [flaw] = flaws("EP608", {"kind": "ConfigMap", "metadata": metadata})
-    assert (flaw.place.pointer, flaw.message) == (("metadata",), "ConfigMap: it has no name")
-    assert flaw.fix == "name it under metadata.name"
+    assert (flaw.place.pointer, flaw.message) == (
+        ("metadata",),
+        "the API server rejects ConfigMap: it has no name",
+    )
+    assert flaw.fix == "add metadata.name"
 
 
 OWNER = {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "1"}
@@ -113,20 +116,20 @@ def test_metadata_that_the_api_server_takes(metadata: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
-        ({"namespace": "b"}, [(("namespace",), "remove it: OLM decides the namespace")]),
-        ({"generation": -1}, [(("generation",), "remove it")]),
+        ({"namespace": "b"}, [(("namespace",), "remove it: OLM sets the namespace")]),
+        ({"generation": -1}, [(("generation",), "remove metadata.generation")]),
         (
             {"labels": {"a": "b c", "d e": "f", "g h": "i j"}},
             [
-                (("labels", "a"), "say it in an annotation"),
-                (("labels", "d e"), "give it another key"),
-                (("labels", "g h"), "give it another key"),
-                (("labels", "g h"), "say it in an annotation"),
+                (("labels", "a"), "use an annotation"),
+                (("labels", "d e"), "use a valid key"),
+                (("labels", "g h"), "use a valid key"),
+                (("labels", "g h"), "use an annotation"),
             ],
         ),
         (
             {"annotations": {"a b": "", "c": "", "d/e/f": ""}},
-            [(("annotations", key), "give it another key") for key in ("a b", "d/e/f")],
+            [(("annotations", key), "use a valid key") for key in ("a b", "d/e/f")],
         ),
         (
             {"annotations": {"a": "b" * (LARGEST // 2), "c": "d" * (LARGEST // 2)}},
@@ -139,12 +142,15 @@ def test_metadata_that_the_api_server_takes(metadata: dict[str, Any]) -> None:
         ),
         (
             {"ownerReferences": [OWNER | {"kind": "Event"}] * 2},
-            [(("ownerReferences", n), "remove it") for n in (0, 1)],
+            [(("ownerReferences", n), "remove this owner reference") for n in (0, 1)],
         ),
         ({"ownerReferences": [CONTROLLER, OWNER, CONTROLLER]}, [(("ownerReferences",), OLM_SETS)]),
-        ({"finalizers": ["a b", "c", "d e"]}, [(("finalizers",), "name it domain/name")] * 2),
+        ({"finalizers": ["a b", "c", "d e"]}, [(("finalizers",), "write DOMAIN/NAME")] * 2),
         *(
-            ({"finalizers": ["orphan", *others, "foregroundDeletion"]}, [(("finalizers",), "keep one")])
+            (
+                {"finalizers": ["orphan", *others, "foregroundDeletion"]},
+                [(("finalizers",), "keep one")],
+            )
             for others in ([], ["a"])
         ),
     ],
@@ -156,7 +162,8 @@ def test_metadata_that_the_api_server_refuses(metadata: dict[str, Any], told: To
 def test_an_owner_is_told_what_it_lacks() -> None:
     found = flaws("EP608", {"kind": "Role", "metadata": {"name": "r", "ownerReferences": [{}]}})
     assert [flaw.message for flaw in found] == [
-        f"Role r: an owner has no {key}" for key in ("apiVersion", "kind", "name", "uid")
+        f"the API server rejects Role r: an owner reference has no {key}"
+        for key in ("apiVersion", "kind", "name", "uid")
     ]
 
 
@@ -174,8 +181,19 @@ def crd(api: str, **fields: Any) -> dict[str, Any]:
 def test_a_crd_is_of_one_of_two_api_versions() -> None:
     found = flaws("EP609", crd(NEW), crd(OLD), crd("apiextensions.k8s.io/v2"), {"kind": "Role"}, crd(""))
     assert [(flaw.place.file, flaw.place.pointer, flaw.message) for flaw in found] == [
-        ("2.yaml", ("apiVersion",), "CustomResourceDefinition as.b.c is of apiextensions.k8s.io/v2"),
-        ("4.yaml", ("apiVersion",), "CustomResourceDefinition as.b.c is of no API version"),
+        (
+            "2.yaml",
+            ("apiVersion",),
+            (
+                "operator-sdk rejects the bundle: CustomResourceDefinition as.b.c has the apiVersion "
+                "apiextensions.k8s.io/v2"
+            ),
+        ),
+        (
+            "4.yaml",
+            ("apiVersion",),
+            "operator-sdk rejects the bundle: CustomResourceDefinition as.b.c has no apiVersion",
+        ),
     ]
     assert {flaw.fix for flaw in found} == {"write apiVersion: apiextensions.k8s.io/v1"}
 
@@ -230,7 +248,9 @@ def test_a_crd_is_of_one_of_two_api_versions() -> None:
 def test_a_field_has_the_type_that_it_has_on_the_cluster(body: dict[str, Any], told: list[str]) -> None:
     found = flaws("EP610", body, body)
     called = f"{body['kind']} as.b.c" if body["kind"].startswith("Custom") else body["kind"]
-    assert [flaw.message for flaw in found] == [f"{called}: {message}" for message in told] * 2
+    assert [flaw.message for flaw in found] == [
+        f"the API server rejects {called}: {message}" for message in told
+    ] * 2
     ways = [message.partition(" ")[0] for message in told] * 2
     assert [".".join(map(str, flaw.place.pointer)) for flaw in found] == ways
 

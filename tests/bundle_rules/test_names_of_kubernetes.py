@@ -12,7 +12,7 @@ from everpath.rules.bundle.kubernetes_names import (
     request_uri,
 )
 
-ENDS = "with a letter or digit at each end"
+ENDS = "with a letter or digit at both ends"
 
 
 @pytest.mark.parametrize("name", ["a", "0", "a-b", "a.b", "a--b.c0", "a" * 253])
@@ -32,7 +32,7 @@ def test_a_label_begins_with_a_letter(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "0a", "-a", "a-", "A", "a.b", "a\n"])
 def test_a_label_is_no_number_and_has_no_dots(name: str) -> None:
-    assert (dns_label(name) or "").endswith("begin with a letter")
+    assert (dns_label(name) or "").endswith("start with a letter")
 
 
 @pytest.mark.parametrize("value", ["", "a", "A_b.c-0", "a" * 63])
@@ -53,10 +53,10 @@ def test_a_key_may_have_a_domain(key: str) -> None:
 @pytest.mark.parametrize(
     ("key", "fault"),
     [
-        ("/a", "nothing stands before its slash"),
-        ("A/b", "before its slash it must consist of lower case letters"),
-        ("", "it has no name"),
-        ("a/", "it has no name"),
+        ("/a", "its domain is empty"),
+        ("A/b", "its domain is invalid: it must consist of lower-case letters"),
+        ("", "its name is empty"),
+        ("a/", "its name is empty"),
         ("a/b/c", "it must be [domain/]name"),
         ("-a", "it must be [domain/]name"),
         ("a.b/c ", "it must be [domain/]name"),
@@ -99,19 +99,19 @@ def test_a_link_is_an_absolute_address(url: str) -> None:
 @pytest.mark.parametrize(
     ("url", "fault"),
     [
-        ("https://a.b/\n", "there is a control character in it"),
-        ("https://a.b/\x1f", "there is a control character in it"),
-        ("https://a.b/\x7f", "there is a control character in it"),
-        ("1a://b", "what stands before its colon is no scheme"),
-        (":a", "what stands before its colon is no scheme"),
+        ("https://a.b/\n", "it contains a control character"),
+        ("https://a.b/\x1f", "it contains a control character"),
+        ("https://a.b/\x7f", "it contains a control character"),
+        ("1a://b", "the part before the colon is not a scheme"),
+        (":a", "the part before the colon is not a scheme"),
         ("", "it has no scheme such as https://"),
         ("a.b/c", "it has no scheme such as https://"),
         ("a.b/c:d", "it has no scheme such as https://"),
-        ("https://a b/c", "there is a blank in the name of its host"),
-        ("https://a^b/c", "'a^b' is no name of a host"),
-        ("https://a.b:x/c", "'x' is no port"),
-        ("https://a.b:80a", "'80a' is no port"),
-        ("https://[::1]:x", "'x' is no port"),
+        ("https://a b/c", "its host contains a space"),
+        ("https://a^b/c", "'a^b' is not a valid host"),
+        ("https://a.b:x/c", "'x' is not a port"),
+        ("https://a.b:80a", "'80a' is not a port"),
+        ("https://[::1]:x", "'x' is not a port"),
         ("https://a%b/c", "% is not followed by two hexadecimal digits"),
         ("https://a.b/%", "% is not followed by two hexadecimal digits"),
         ("https://a.b/%g0", "% is not followed by two hexadecimal digits"),

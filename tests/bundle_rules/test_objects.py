@@ -76,8 +76,8 @@ def test_a_budget_that_lets_a_pod_go_is_fine(spec: dict[str, Any]) -> None:
 def test_a_budget_may_be_wrong_at_both_ends() -> None:
     found = flaws("EP681", budget(maxUnavailable=0, minAvailable="100%"))
     assert [flaw.message for flaw in found] == [
-        "PodDisruptionBudget few lets no pod be unavailable",
-        "PodDisruptionBudget few wants all pods available",
+        "nodes cannot be drained: PodDisruptionBudget few has maxUnavailable: 0",
+        "nodes cannot be drained: PodDisruptionBudget few has minAvailable: 100%",
     ]
 
 
@@ -118,12 +118,12 @@ OWN = "privileged restricted anyuid hostaccess hostmount-anyuid hostnetwork node
 def test_no_role_may_change_a_constraint_that_openshift_comes_with(name: str, verb: str) -> None:
     found = flaws("EP684", role({}, right(*OPENSHIFT, verb, name)), role(right(*OPENSHIFT, verb, name)))
     assert [flaw.place.pointer for flaw in found] == [("rules", 1), ("rules", 0)]
-    assert found[0].message == f"Role mighty may change the security context constraint {name}"
+    assert found[0].message == f"Role mighty may change the SecurityContextConstraints {name}"
 
 
 def test_of_several_constraints_the_first_by_name_is_told() -> None:
     [found] = flaws("EP684", role(right(*OPENSHIFT, "*", *OWN.split())))
-    assert found.message.endswith("constraint anyuid")
+    assert found.message.endswith("SecurityContextConstraints anyuid")
 
 
 @pytest.mark.parametrize(

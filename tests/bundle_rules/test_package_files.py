@@ -32,13 +32,22 @@ def test_nothing_is_wrong_with_a_good_one() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"packageName": ""}, "EP691 the package file names no package"),
-        ({"channels": []}, "EP692 the package file lists no channels"),
-        ({"channels": [{"name": "stable"}]}, "EP692 the channel 'stable' has no currentCSV"),
-        ({"channels": [{"currentCSV": "a"}]}, "EP692 channel number 0 has no name"),
+        ({"packageName": ""}, "EP691 validators reject the package manifest: it has no packageName"),
+        ({"channels": []}, "EP692 validators reject the package manifest: it has no channels"),
+        (
+            {"channels": [{"name": "stable"}]},
+            "EP692 the channel 'stable' has no bundles: it has no currentCSV",
+        ),
+        ({"channels": [{"currentCSV": "a"}]}, "EP692 channels[0] has no name"),
         ({"channels": GOOD["channels"] * 2}, "EP692 the channel 'stable' is listed twice"),  # type: ignore[operator]
-        ({"defaultChannel": ""}, "EP693 the package file names no default channel"),
-        ({"defaultChannel": "new"}, "EP693 the default channel 'new' is none of the channels"),
+        (
+            {"defaultChannel": ""},
+            "EP693 a Subscription without a channel fails: the package manifest has no defaultChannel",
+        ),
+        (
+            {"defaultChannel": "new"},
+            "EP693 a Subscription without a channel fails: the default channel 'new' does not exist",
+        ),
     ],
 )
 def test_a_fault_is_named(change: dict[str, Any], expected: str) -> None:
@@ -74,7 +83,7 @@ def test_a_default_is_one_of_the_channels_there_are() -> None:
     [rule] = [rule for rule in rules_for_subjects({"package file"}) if rule.id == "EP693"]
     for default in ("", "new"):
         [flaw] = rule.check(PackageManifest(Place("p.yaml"), GOOD | {"defaultChannel": default}))
-        assert flaw.fix == "name one of stable and old"
+        assert flaw.fix == "set it to one of stable and old"
 
 
 def test_package_files_are_judged_as_the_validator_of_their_name_does() -> None:

@@ -68,7 +68,7 @@ def test_every_container_that_asks_for_too_little_is_told(
     way = (*DEPLOYMENTS, 1, "spec", "template", "spec", "containers")
     assert [flaw.place.pointer for flaw in found] == [(*way, i, "resources") for i in (1, 2)]
     assert {(flaw.message, flaw.severity) for flaw in found} == {
-        (f"the container main requests {missing}", severity)
+        (f"the operator is evicted first: the container main requests {missing}", severity)
     }
     assert all(flaw.because for flaw in found)
 
@@ -79,7 +79,7 @@ def test_every_crd_is_described_whoever_owns_it() -> None:
     assert [flaw.place.pointer[2:] for flaw in found] == [
         (relation, i) for relation in ("owned", "required") for i in (1, 2)
     ]
-    assert found[0].message == "the owned CRD b has no description"
+    assert found[0].message == "consoles do not describe the owned CRD b"
     assert all(
         flaw.because and flaw.place.pointer[:2] == ("spec", "customresourcedefinitions") for flaw in found
     )
@@ -94,19 +94,19 @@ def channels(listed: str | None, default: str | None, place: Place | None = NOTE
 @pytest.mark.parametrize(
     ("listed", "default", "words"),
     [
-        ("alpha", None, "alpha says nothing"),
-        ("stable-v1, beta ,fast", "beta", "beta says nothing"),
-        ("beta,stable", "alpha", "beta and alpha say nothing"),
-        (None, "alpha", "alpha says nothing"),
+        ("alpha", None, "alpha"),
+        ("stable-v1, beta ,fast", "beta", "beta"),
+        ("beta,stable", "alpha", "beta and alpha"),
+        (None, "alpha", "alpha"),
     ],
 )
 def test_channels_that_say_nothing_of_how_stable_they_are_are_told(
     listed: str | None, default: str | None, words: str
 ) -> None:
     [flaw] = channels(listed, default)
-    assert flaw.message.startswith(words)
+    assert flaw.message.endswith(f" in {words}")
     assert (flaw.place.file, flaw.place.pointer) == ("annotations.yaml", ("annotations", f"{KEY}channels.v1"))
-    assert flaw.because == ("channels begin with candidate, fast or stable, by convention",)
+    assert flaw.because == ("by convention, the name of a channel starts with candidate, fast or stable",)
     assert flaw.fix
 
 
@@ -168,7 +168,7 @@ def test_a_csv_is_called_after_its_version(name: str) -> None:
 def test_a_csv_that_is_called_otherwise_is_told_what_a_version_is(name: str, has_version: bool) -> None:
     [flaw] = flaws("EP675", {}, name)
     assert flaw.place.pointer == ("metadata", "name")
-    assert flaw.message == f"{name} is not of the form NAME.vVERSION"
+    assert flaw.message == f"pipelines cannot read the version from the name {name}: it is not NAME.vVERSION"
     assert (flaw.because == ()) is has_version
 
 

@@ -74,13 +74,16 @@ def test_an_object_of_an_api_that_is_gone_is_told_with_who_removed_it(line: str)
     bodies = [{"apiVersion": api, "kind": kind, "metadata": {"name": "a"}} for kind in kinds]
     found = flaws("EP669", *bodies, {"apiVersion": "v1", "kind": kinds[0]}, {"apiVersion": api, "kind": "A"})
     assert [(flaw.place.file, flaw.message) for flaw in found] == [
-        (f"{i}.yaml", f"{kind} a is of {api}, which Kubernetes {since} has removed")
+        (
+            f"{i}.yaml",
+            f"{kind} a has the apiVersion {api}, which Kubernetes {since} removed",
+        )
         for i, kind in enumerate(kinds)
     ]
     assert {flaw.place.pointer for flaw in found} == {("apiVersion",)}
     [nameless] = flaws("EP669", {"apiVersion": api, "kind": kinds[0]})
-    assert nameless.message.startswith(f"{kinds[0]} is of {api}, ")
-    assert {flaw.fix for flaw in found} == {"move to the API that took its place"}
+    assert nameless.message.startswith(f"{kinds[0]} has the apiVersion {api}, ")
+    assert {flaw.fix for flaw in found} == {"use the API that replaces it"}
 
 
 @pytest.mark.parametrize(
@@ -101,7 +104,7 @@ def test_a_removed_api_is_an_error_where_the_bundle_is_meant_for_such_a_cluster(
 ) -> None:
     [flaw] = flaws("EP669", csv(minKubeVersion=least), OLD_CRD, kube_version=asked)
     assert flaw.severity == (None if meant else Severity.WARNING)
-    said = f"the bundle is meant for {meant}" if meant else "the bundle is not kept from 1.22 clusters"
+    said = f"the bundle is for Kubernetes {meant}" if meant else "the bundle has no upper limit"
     assert flaw.because == (said,)
 
 
@@ -116,7 +119,7 @@ def test_what_a_crd_consists_of_is_looked_at_as_kubernetes_1_25_has_it() -> None
         for way in ((1, "resources", 1), (1, "resources", 3), (2, "resources", 0))
     ]
     assert {flaw.message for flaw in found} == {
-        "the CSV lists CronJob of batch/v1beta1 as a resource, which Kubernetes 1.25 has removed"
+        "the CSV lists CronJob of batch/v1beta1 as a resource, which Kubernetes 1.25 removed"
     }
 
 
@@ -140,9 +143,9 @@ def test_rights_to_what_is_gone_for_good_are_a_warning_for_every_cluster() -> No
         for kind in ("clusterPermissions", "permissions")
         for way in ((1, "rules", 1), (1, "rules", 3), (2, "rules", 0))
     ]
-    assert {(flaw.severity, flaw.fix) for flaw in found} == {(Severity.WARNING, "remove the rights")}
-    assert {flaw.message.partition(", ")[2] for flaw in found} == {"which Kubernetes 1.25 has removed"}
-    assert {flaw.because for flaw in found} == {("the bundle is meant for 1.25.0",)}
+    assert {(flaw.severity, flaw.fix) for flaw in found} == {(Severity.WARNING, "remove the permissions")}
+    assert {flaw.message.partition(", ")[2] for flaw in found} == {"which Kubernetes 1.25 removed"}
+    assert {flaw.because for flaw in found} == {("the bundle is for Kubernetes 1.25.0",)}
 
 
 @pytest.mark.parametrize("relation", ["owned", "required"])
@@ -156,7 +159,7 @@ def test_rights_to_what_is_listed_are_passed_over_by_the_plural_that_upstream_ma
 
 
 STATED: dict[str, Any] = {"type": MAXIMUM, "value": "4.8"}
-STATE = f"move to the new API, or state {MAXIMUM}: 4.8"
+STATE = f"use the new API, or set {MAXIMUM}: 4.8 in olm.properties"
 
 
 @pytest.mark.parametrize(
@@ -210,12 +213,12 @@ ADD, WRITE = f"add {LABEL}: v4.6-v4.8", "write v4.6-v4.8, or =v4.8"
         ("=v4.8", None),
         (" =v4.8", None),
         ("4.6-4.8.9", None),
-        ("v4.6", "it has no upper end"),
-        ("v4.6-v4.9", "it does not end below 4.9"),
-        ("=v4.9", "it does not end below 4.9"),
-        ("v4.6-v4.10", "it does not end below 4.9"),
-        ("v4.6-new", "'new' is no version"),
-        ("=v4.6-v4.8", "'4.6-4.8' is no version"),
+        ("v4.6", "it has no upper limit"),
+        ("v4.6-v4.9", "its upper limit is not below 4.9"),
+        ("=v4.9", "its upper limit is not below 4.9"),
+        ("v4.6-v4.10", "its upper limit is not below 4.9"),
+        ("v4.6-new", "'new' is not a version"),
+        ("=v4.6-v4.8", "'4.6-4.8' is not a version"),
     ],
 )
 def test_a_label_ends_before_openshift_4_9_wherever_it_stands(stated: str, why: str | None) -> None:
@@ -229,7 +232,11 @@ def test_a_label_ends_before_openshift_4_9_wherever_it_stands(stated: str, why: 
         (in_labels, Place("Dockerfile", len(before.encode(errors="surrogateescape")))),
     ):
         assert [(flaw.place, flaw.fix, flaw.severity) for flaw in found] == [(place, WRITE, None)] * bool(why)
-        assert all(flaw.message == f"{LABEL} is {stated!r}: {why}" for flaw in found)
+        assert all(
+            flaw.message
+            == f"the bundle is added to catalogs for OpenShift 4.9: {LABEL} is {stated!r}, and {why}"
+            for flaw in found
+        )
 
 
 def test_a_label_that_nobody_states_is_graver_where_the_labels_are_known() -> None:
@@ -250,4 +257,7 @@ def test_a_label_that_nobody_states_is_graver_where_the_labels_are_known() -> No
         (flaws("EP687", csv(), OLD_CRD, labels=(dockerfile, "FROM scratch\n")), dockerfile, None),
     ):
         assert [(flaw.place, flaw.fix, flaw.severity) for flaw in found] == [(place, ADD, severity)]
-        assert found[0].message == f"nothing says {LABEL}"
+        assert (
+            found[0].message
+            == f"the bundle is added to catalogs for OpenShift 4.9: the label {LABEL} is missing"
+        )

@@ -47,7 +47,7 @@ def test_one_request_of_two_is_only_noted(tmp_path: Path) -> None:
     del pod["containers"][0]["resources"]["requests"]["cpu"]
     found = judged(lay_out(files, tmp_path))
     assert [(f.rule, f.severity.word, f.message) for f in found] == [
-        ("EP671", "note", "the container manager requests no cpu")
+        ("EP671", "note", "the operator is evicted first: the container manager requests no cpu")
     ]
 
 

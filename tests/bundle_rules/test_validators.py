@@ -43,9 +43,9 @@ def test_several_words_name_all_that_each_of_them_does() -> None:
 
 
 def test_a_name_that_is_none_is_told_which_there_are() -> None:
-    with pytest.raises(UsageError, match="no validator is called 'hub'") as caught:
+    with pytest.raises(UsageError, match="unknown validator 'hub'") as caught:
         find_validators(["all", "name=hub"])
-    assert caught.value.hint == f"there are {', '.join(OPTIONAL)}, all"
+    assert caught.value.hint == f"the validators are {', '.join(OPTIONAL)}, all"
 
 
 def test_the_one_that_takes_a_container_engine_is_left_to_operator_sdk() -> None:

@@ -14,7 +14,9 @@ import pytest
 
 from bundles import write
 from everpath.app import lint_cache
-from everpath.cli import judging
+from everpath.app.config import Config
+from everpath.app.inputs import Inputs
+from everpath.app.lint import _PathLinter
 from everpath.file_cache import FileCache
 from everpath.loaders.bundle.package_index import load_records
 from everpath.model import Bundle, Catalog, Package, Place
@@ -336,7 +338,7 @@ def test_a_repository_without_anything_to_judge_is_no_less_so_the_second_time(
 
 
 def test_what_a_child_found_can_be_told_to_its_parent() -> None:
-    part = judging._Judging(Selection(), None).part(Catalog("empty"), None)
+    part = _PathLinter(Inputs((), Config()), "", Selection()).lint_part(Catalog("empty"), None)
     assert pickle.loads(pickle.dumps(part)) == part
 
 

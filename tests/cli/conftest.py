@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commandline import ROOT, Answer, Everpath
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 
 # Environment variables that change what is printed; a test sets those it is about.
 _SPEAKING = (

@@ -103,7 +103,7 @@ def test_a_refusal_names_the_line_and_the_remedy(everpath: Everpath, flat: Path)
     answer = everpath("bundle", "nest", "flat", "out")
     assert (answer.code, answer.out) == (1, "")
     assert answer.err == (
-        "error: a second CSV called op.v1.0.0: the first is op.v1.0.0.clusterserviceversion.yaml\n"
+        "error: a second CSV with the name op.v1.0.0: the first is op.v1.0.0.clusterserviceversion.yaml\n"
         "  --> flat/second.yaml:4:9\n"
         "   |   name: op.v1.0.0\n"
         "   |         ^^^^^^^^^\n"
@@ -116,7 +116,9 @@ def test_remarks_go_to_standard_error(everpath: Everpath, flat: Path) -> None:
     (flat / "things.crd.yaml").unlink()
     answer = everpath("bundle", "nest", "flat", "out")
     assert answer.code == 0
-    assert answer.err.startswith("warning: op.v1.0.0 owns things.example.com, and no file defines it\n")
+    assert answer.err.startswith(
+        "warning: op.v1.0.0 owns the CRD things.example.com, but no file defines it\n"
+    )
     assert answer.out.endswith("3 files written.\n")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bundle_folders import ANNOTATIONS, CSV, good_bundle, lay_out
 from commandline import Everpath
-from everpath.cli import forks
+from everpath.app import worker_processes
 from everpath.reporters import FORMATS
 from projects import write_operator, write_releases
 from schemas import conforms
@@ -56,7 +56,7 @@ def test_one_package_of_several(everpath: Everpath, repository: Path) -> None:
     wrong = everpath("bundle", "validate", str(repository), "-p", "othre")
     assert (wrong.code, wrong.err) == (
         2,
-        "error: no package is called 'othre'\nhint: did you mean 'other'?\n",
+        "error: there is no package 'othre'\nhint: did you mean 'other'?\n",
     )
 
 
@@ -95,7 +95,9 @@ def test_the_work_of_a_child_that_fails_is_done_here(
     everpath: Everpath, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = everpath("bundle", "validate", str(repository), "-o", "json", "-j", "1")
-    monkeypatch.setattr(forks, "each", lambda work, count: [work(0), *[None] * (count - 1)])
+    monkeypatch.setattr(
+        worker_processes, "run_in_processes", lambda work, count: [work(0), *[None] * (count - 1)]
+    )
     assert everpath("bundle", "validate", str(repository), "-o", "json", "-j", "2") == alone
 
 
@@ -144,10 +146,10 @@ def test_the_configuration_may_name_validators_and_the_kubernetes_version(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--select-optional", "operatorhub/v3"], "no validator is called 'operatorhub/v3'"),
-        (["--select-optional", "name=multiarch"], "everpath does not check multiarch"),
+        (["--select-optional", "operatorhub/v3"], "unknown validator 'operatorhub/v3'"),
+        (["--select-optional", "name=multiarch"], "everpath does not run the validator multiarch"),
         (["--kube-version", "new"], "--kube-version 'new' is not a version"),
-        (["--select", "EP2"], "--select EP2 names no rule that is asked here"),
+        (["--select", "EP2"], "--select EP2: this command runs none of these rules"),
     ],
 )
 def test_a_wrong_option_is_refused(
@@ -185,7 +187,10 @@ def test_categories_come_from_a_file(everpath: Everpath, here: Path, monkeypatch
     lay_out(good_bundle(), here / "bundle")
     asked = ("bundle", "validate", "bundle", "--select", "category")
     (here / "mine.json").write_text('{"categories": ["Database"]}')
-    assert "there is no category 'Storage'" in everpath(*asked, "--categories", "mine.json").out
+    assert (
+        "users do not find the operator by category: 'Storage' does not exist"
+        in everpath(*asked, "--categories", "mine.json").out
+    )
     monkeypatch.setenv("OPERATOR_BUNDLE_CATEGORIES", "mine.json")
     assert everpath(*asked).code == 1
     (here / "mine.json").write_text("[]")

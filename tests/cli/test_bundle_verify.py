@@ -96,7 +96,7 @@ def test_without_a_package_file_there_is_nothing_to_verify(everpath: Everpath, h
     write(here / "m", {"a.yaml": csv()})
     answer = everpath("bundle", "verify", "m")
     assert answer.code == 3
-    assert answer.err.startswith("error: no file of m is a package file\nhint: add PACKAGE.package.yaml")
+    assert answer.err.startswith("error: m contains no package file\nhint: add PACKAGE.package.yaml")
 
 
 @pytest.mark.usefixtures("manifests")
@@ -105,7 +105,7 @@ def test_a_folder_that_is_not_there_is_told_with_what_may_be_given(everpath: Eve
     assert answer.code == 3
     assert answer.err == (
         "error: cannot read nowhere: No such file or directory\n"
-        "hint: check the path; package manifests are a folder with a package file\n"
+        "hint: check the path; choose a folder with a package file\n"
     )
 
 

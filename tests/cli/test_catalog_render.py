@@ -112,13 +112,13 @@ def test_a_manifest_in_a_catalog_that_does_not_parse_is_refused(everpath: Everpa
     assert (answer.code, "does not parse" in answer.err) == (1, True)
 
 
-def test_an_image_nobody_gives_is_an_error_that_says_how_to_give_it(
+def test_an_unknown_image_is_an_error_with_the_options_to_provide_it(
     everpath: Everpath, tmp_path: Path
 ) -> None:
     answer = everpath("catalog", "render", written(tmp_path / "t.yaml", semver(stable=["1.0.0"])))
     assert answer.code == 1
-    assert "nobody says what op:1.0.0 holds, and images are not pulled" in answer.err
-    assert "hint: --pull, --bundle op:1.0.0=FOLDER, or --from a catalog that has it" in answer.err
+    assert "the content of op:1.0.0 is unknown, and images are not pulled" in answer.err
+    assert "hint: --pull, --bundle op:1.0.0=FOLDER, or --from a catalog that contains it" in answer.err
 
 
 def test_a_template_of_two_documents_is_refused(everpath: Everpath, tmp_path: Path) -> None:
@@ -169,10 +169,10 @@ def test_bundles_of_a_catalog_are_migrated_too(everpath: Everpath, tmp_path: Pat
         ((), 2, "nothing to render"),
         (("nowhere",), 3, "cannot read nowhere"),
         (("-", "-"), 2, "standard input can be read only once"),
-        (("x", "--bundle", "op:1"), 2, "maps nothing"),
+        (("x", "--bundle", "op:1"), 2, "is not IMAGE=FOLDER"),
     ],
 )
-def test_a_wrong_command_line_says_what_is_wrong(
+def test_wrong_options_are_errors(
     everpath: Everpath, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
     answer = everpath("catalog", "render", *arguments)

@@ -13,7 +13,7 @@ import pytest
 
 from catalogs import write_fbc
 from commandline import ROOT, Everpath
-from everpath.cli import completers
+from everpath.cli import completion
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -114,7 +114,7 @@ def test_a_large_catalog_is_not_read_for_its_names(
     here: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     catalog = str(write_fbc(here, "b: a\na"))
-    assert completers._is_small(catalog)
-    monkeypatch.setattr(completers, limit, 0)
-    assert not completers._is_small(catalog)
-    assert not completers._is_small(f"{catalog}/p.yaml") or limit == "_MOST_FILES"
+    assert completion._is_small(catalog)
+    monkeypatch.setattr(completion, limit, 0)
+    assert not completion._is_small(catalog)
+    assert not completion._is_small(f"{catalog}/p.yaml") or limit == "_MOST_FILES"

@@ -100,16 +100,16 @@ def test_the_finding_can_be_waived(project: Path, everpath: Everpath) -> None:
 
 def test_who_takes_the_step_is_told_and_can_be_chosen(project: Path, everpath: Everpath) -> None:
     both = everpath("validate-graph", "catalog", "--bundles", "bundles").out
-    assert "OLM v0 takes this step in stable" in both
-    assert "OLM v1 takes this step in stable" in both
+    assert "OLM v0 upgrades along this hop in stable" in both
+    assert "OLM v1 upgrades along this hop in stable" in both
     one = everpath("validate-graph", "catalog", "--bundles", "bundles", "--policy", "v1").out
     assert "OLM v0 takes" not in one
 
 
 def test_what_becomes_of_the_step_is_told_for_each_olm(project: Path, everpath: Everpath) -> None:
     told = everpath("validate-graph", "catalog", "--bundles", "bundles").out
-    assert "OLM v0 takes this step in stable, and carries it out" in told
-    assert "OLM v1 takes this step in stable, and refuses it" in told
+    assert "OLM v0 upgrades along this hop in stable: it carries it out" in told
+    assert "OLM v1 upgrades along this hop in stable: it refuses it" in told
 
 
 def test_a_description_that_changes_warns_those_who_think_of_v1(project: Path, everpath: Everpath) -> None:
@@ -146,7 +146,7 @@ def test_what_was_found_before_is_not_believed_when_a_definition_elsewhere_has_c
     project: Path, everpath: Everpath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = FileCache(project / "cache", clock=much_later)
-    monkeypatch.setattr("everpath.cli.inputs._cache", lambda: cache)
+    monkeypatch.setattr("everpath.app.inputs._file_cache", lambda: cache)
     shutil.copytree("bundles", "operators")
     judge = ("validate-graph", "operators", "--bundles", "bundles", "--select", "EP702")
     bundle(project, "2.0.0", "", "size: {type: integer}, unit: {type: string}")

@@ -12,8 +12,8 @@ import pytest
 
 from catalogs import write_fbc
 from commandline import ROOT, Everpath
-from everpath.cli import rules_
-from everpath.cli.app import run
+from everpath.cli.commands import rules_
+from everpath.cli.entry_point import run
 from everpath.errors import EverpathError, Unreachable, UnreadableInput, UsageError
 
 

@@ -50,7 +50,7 @@ def test_bundles_and_catalog_are_written_and_a_second_run_changes_nothing(
     assert tree(project) == before
 
 
-def test_the_catalog_says_what_the_source_says(everpath: Everpath, project: Path) -> None:
+def test_the_catalog_has_the_channels_of_the_releases_file(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     found = catalog(project / "catalog/acme/catalog.yaml")
     assert found["olm.package"] == [
@@ -72,7 +72,7 @@ def test_the_catalog_says_what_the_source_says(everpath: Everpath, project: Path
     assert everpath("validate-graph", "catalog").code == 0
 
 
-def test_deprecations_and_withdrawals_are_told(everpath: Everpath, project: Path) -> None:
+def test_deprecations_and_withdrawals_are_documents(everpath: Everpath, project: Path) -> None:
     write_releases(
         project,
         """
@@ -108,12 +108,12 @@ def test_check_writes_nothing_and_fails_on_drift(everpath: Everpath, project: Pa
     assert "+image: example.com/acme-bundle:v0.2.0" in answer.out
 
 
-def test_quiet_says_nothing(everpath: Everpath, project: Path) -> None:
+def test_quiet_prints_nothing(everpath: Everpath, project: Path) -> None:
     assert everpath("generate", "--check", "-q").out == ""
     assert everpath("generate", "-q").out == ""
 
 
-def test_each_variant_has_a_catalog_of_its_own_and_one_that_is_gone_is_deleted(
+def test_each_variant_has_a_catalog_and_that_of_a_removed_variant_is_deleted(
     everpath: Everpath, project: Path
 ) -> None:
     variants = "catalogs: [{name: v4.18, releases: '<0.2.0'}, {name: v4.19, channels: [fast]}]\n"
@@ -138,7 +138,7 @@ def test_a_catalog_may_be_json_and_stays_so(everpath: Everpath, project: Path) -
     assert everpath("validate-graph", "catalog").code == 0
 
 
-def test_files_of_a_bundle_that_nothing_makes_are_deleted(everpath: Everpath, project: Path) -> None:
+def test_files_that_are_not_generated_any_more_are_deleted(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     stray = project / "bundles/acme/0.2.0/manifests/old_crd.yaml"
     stray.write_text("kind: X\n")
@@ -146,9 +146,7 @@ def test_files_of_a_bundle_that_nothing_makes_are_deleted(everpath: Everpath, pr
     assert not stray.exists()
 
 
-def test_a_released_bundle_stays_as_it_is_when_the_operator_moves_on(
-    everpath: Everpath, project: Path
-) -> None:
+def test_a_released_bundle_does_not_change_with_the_manifests(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     everpath("release", "0.3.0", "-q")
     released = tree(project / "bundles/acme/0.1.0")
@@ -159,7 +157,7 @@ def test_a_released_bundle_stays_as_it_is_when_the_operator_moves_on(
     assert b"many" in tree(project)["bundles/acme/0.3.0/manifests/acme.clusterserviceversion.yaml"]
 
 
-def test_a_release_without_a_digest_that_becomes_another_is_warned_of_with_the_line_that_freezes_it(
+def test_a_rewritten_bundle_without_digest_is_a_warning_with_the_line_to_add(
     everpath: Everpath, project: Path
 ) -> None:
     everpath("generate")
@@ -178,25 +176,21 @@ def test_a_release_without_a_digest_that_becomes_another_is_warned_of_with_the_l
         assert "0.2.0 is not the newest" not in answer.err
 
 
-def test_a_release_without_a_digest_that_stays_as_it_is_is_nothing_to_tell(
-    everpath: Everpath, project: Path
-) -> None:
+def test_an_unchanged_bundle_without_digest_is_no_warning(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     (project / "bundles/acme/0.2.0/metadata/annotations.yaml").write_text("")
     (project / "catalog/acme/catalog.yaml").unlink()
     assert everpath("generate").err == ""
 
 
-def test_bundles_that_others_made_are_taken_as_they_are(everpath: Everpath, project: Path) -> None:
+def test_bundles_that_are_not_generated_are_used_unchanged(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     text = (project / RELEASES).read_text().replace("operator: ../operator\n", "")
     (project / RELEASES).write_text(text)
     assert everpath("generate").out.startswith("All files are up to date")
 
 
-def test_unknown_documents_and_what_the_package_says_of_itself_survive(
-    everpath: Everpath, project: Path
-) -> None:
+def test_documents_of_other_schemas_and_package_fields_are_kept(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     text = (project / RELEASES).read_text().replace("operator: ../operator\n", "")
     (project / RELEASES).write_text(text)
@@ -209,20 +203,20 @@ def test_unknown_documents_and_what_the_package_says_of_itself_survive(
     assert found["example.com/note"][0]["value"] == {"b": 1, "a": 2}
 
 
-def test_what_else_is_ignored_stays_so(everpath: Everpath, project: Path) -> None:
+def test_other_lines_of_indexignore_are_kept(everpath: Everpath, project: Path) -> None:
     (project / "catalog/.indexignore").write_text("notes.md")
     everpath("generate")
     assert (project / "catalog/.indexignore").read_text() == "notes.md\n/releases.yaml\n"
 
 
-def test_without_a_source_it_says_what_writes_one(everpath: Everpath, here: Path) -> None:
+def test_without_a_releases_file_the_hint_is_init(everpath: Everpath, here: Path) -> None:
     answer = everpath("generate")
     assert answer.code == 3
     assert "there is no catalog/releases.yaml in the current folder" in answer.err
     assert "run everpath init to create one" in answer.err
 
 
-def test_the_file_may_lie_elsewhere(everpath: Everpath, project: Path) -> None:
+def test_the_releases_file_may_be_in_another_folder(everpath: Everpath, project: Path) -> None:
     (project / "catalog").rename(project / "else")
     assert everpath("generate", "--file", "else/releases.yaml").code == 0
     assert (project / "else/acme/catalog.yaml").exists()
@@ -230,7 +224,7 @@ def test_the_file_may_lie_elsewhere(everpath: Everpath, project: Path) -> None:
     assert everpath("generate", "-f", " ").code == 2
 
 
-def test_a_bundle_is_one_line_and_each_file_one_if_that_is_wanted(everpath: Everpath, project: Path) -> None:
+def test_a_bundle_is_one_line_and_verbose_lists_each_file(everpath: Everpath, project: Path) -> None:
     answer = everpath("generate", "--check")
     assert answer.out.splitlines()[:2] == [
         "add     bundles/acme/0.1.0 (2 files)",
@@ -245,7 +239,7 @@ def test_a_bundle_is_one_line_and_each_file_one_if_that_is_wanted(everpath: Ever
     assert "change  bundles/acme/0.2.0 (2 files)\n" in answer.out
 
 
-def test_the_package_is_described_by_the_operator(everpath: Everpath, project: Path) -> None:
+def test_icon_and_description_come_from_the_csv(everpath: Everpath, project: Path) -> None:
     picture = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
     (project / "operator/icon.svg").write_bytes(picture)
     for suffix in ("json", "yaml"):
@@ -268,7 +262,7 @@ def test_the_package_is_described_by_the_operator(everpath: Everpath, project: P
     assert everpath("generate").out.startswith("All files are up to date")
 
 
-def test_metadata_of_a_bundle_comes_from_the_source(everpath: Everpath, project: Path) -> None:
+def test_metadata_of_a_bundle_comes_from_the_releases_file(everpath: Everpath, project: Path) -> None:
     write_releases(
         project,
         """
@@ -306,9 +300,7 @@ def test_metadata_of_a_bundle_comes_from_the_source(everpath: Everpath, project:
     assert required in second["properties"]
 
 
-def test_a_version_that_no_object_may_be_called_after_is_spelled_so_that_it_may(
-    everpath: Everpath, project: Path
-) -> None:
+def test_a_version_with_build_metadata_gets_a_valid_object_name(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     assert everpath("release", "0.3.0-RC.1+build.5", "-q").code == 0
     assert (
@@ -317,7 +309,7 @@ def test_a_version_that_no_object_may_be_called_after_is_spelled_so_that_it_may(
     assert everpath("generate", "--check").code == 0
 
 
-def test_a_byte_order_mark_and_line_ends_stay(everpath: Everpath, project: Path) -> None:
+def test_byte_order_mark_and_line_ends_are_kept(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     file = project / RELEASES
     file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
@@ -327,40 +319,40 @@ def test_a_byte_order_mark_and_line_ends_stay(everpath: Everpath, project: Path)
     assert text.count(b"\n") == text.count(b"\r\n")
 
 
-def test_keys_of_the_author_may_hold_what_releases_share(everpath: Everpath, project: Path) -> None:
+def test_extension_keys_may_contain_anchors(everpath: Everpath, project: Path) -> None:
     write_releases(project, "- {version: 0.1.0, channels: *all}", "x-channels: &all [stable]\n")
     assert everpath("generate").code == 0
 
 
-def test_json_says_what_became_of_every_file(everpath: Everpath, project: Path) -> None:
-    def told(*arguments: str) -> dict[str, Any]:
+def test_json_lists_every_file(everpath: Everpath, project: Path) -> None:
+    def run_json(*arguments: str) -> dict[str, Any]:
         document = json.loads(everpath("generate", "-o", "json", *arguments).out)
         conforms("generate", document)
         return dict(document)
 
-    assert told("--check")["state"] == "outOfDate"
+    assert run_json("--check")["state"] == "outOfDate"
     manifests = project / "operator/manifests.yaml"
     good = manifests.read_text()
     manifests.write_text(good.replace("displayName: Acme", "minKubeVersion: new"))
-    refused = told()
+    refused = run_json()
     assert (refused["state"], bool(refused["findings"])) == ("refused", True)
     assert {finding["file"] for finding in refused["findings"]} == {
         f"bundles/acme/0.{n}.0/manifests/acme.clusterserviceversion.yaml" for n in (1, 2)
     }
     assert not (project / "bundles").exists()
     manifests.write_text(good)
-    written = told()
+    written = run_json()
     assert (written["state"], written["findings"]) == ("written", [])
     first = "bundles/acme/0.1.0/manifests/acme.clusterserviceversion.yaml"
     assert written["files"][0] == {"action": "add", "path": first}
     assert len(written["files"]) == 7
-    assert told() == {"version": 1, "package": "acme", "state": "upToDate", "files": [], "findings": []}
+    assert run_json() == {"version": 1, "package": "acme", "state": "upToDate", "files": [], "findings": []}
 
 
-class TestBundlesReadWithoutTheCatalog:
-    """An operators repository of the same bundles leads everybody where the catalog does, where it can."""
+class TestBundlesWithoutTheCatalog:
+    """An operators repository of the bundles has the upgrade paths of the catalog, if possible."""
 
-    def test_they_are_the_graph_of_the_catalog(self, everpath: Everpath, here: Path) -> None:
+    def test_the_bundles_have_the_graph_of_the_catalog(self, everpath: Everpath, here: Path) -> None:
         write_operator(here)
         write_releases(
             here,
@@ -385,7 +377,7 @@ class TestBundlesReadWithoutTheCatalog:
         )
         assert csv["metadata"]["annotations"]["olm.skipRange"] == ">=0.2.0 <0.2.2"
 
-    def test_somebody_s_own_file_is_kept(self, everpath: Everpath, project: Path) -> None:
+    def test_an_existing_ci_file_is_kept(self, everpath: Everpath, project: Path) -> None:
         own = project / "bundles/acme/ci.yaml"
         own.parent.mkdir(parents=True)
         own.write_text("updateGraph: semver-mode\nreviewers: [me]\n")
@@ -394,7 +386,7 @@ class TestBundlesReadWithoutTheCatalog:
         own.rename(own.with_suffix(".yml"))
         assert everpath("generate").out.startswith("All files are up to date")
 
-    def test_a_graph_that_strands_somebody_is_warned_of(self, everpath: Everpath, project: Path) -> None:
+    def test_bundles_that_strand_versions_are_a_warning(self, everpath: Everpath, project: Path) -> None:
         everpath("generate")
         folder = project / "bundles/acme/0.2.0"
         csv = folder / "manifests/acme.clusterserviceversion.yaml"

@@ -23,8 +23,8 @@ def project(here: Path) -> Path:
     return here
 
 
-class TestImagesArePinned:
-    """By the file that `pins:` or --pin names."""
+class TestPinnedImages:
+    """Digests come from the file that `pins:` or --pin names."""
 
     @pytest.fixture
     def pinned(self, project: Path) -> Path:
@@ -43,7 +43,7 @@ class TestImagesArePinned:
             ("pins.yaml", f"example.com/acme:v0.1.0: example.com/acme@{DIGEST}\n"),
         ],
     )
-    def test_in_each_form_that_others_write(
+    def test_each_file_format_is_accepted(
         self, everpath: Everpath, pinned: Path, name: str, text: str
     ) -> None:
         (pinned / name).write_text(text)
@@ -57,9 +57,7 @@ class TestImagesArePinned:
         (pinned / RELEASES).write_text(f"pins: ../{name}\n{source}")
         assert everpath("generate", "--check").code == 0
 
-    def test_an_image_of_a_bundle_is_pinned_where_its_digest_is_known(
-        self, everpath: Everpath, pinned: Path
-    ) -> None:
+    def test_a_bundle_image_is_pinned_if_its_digest_is_known(self, everpath: Everpath, pinned: Path) -> None:
         (pinned / "pins.txt").write_text(
             f"example.com/acme:v0.1.0=example.com/acme@{DIGEST}\n"
             f"example.com/acme-bundle:v0.1.0=example.com/acme-bundle@{DIGEST}\n"
@@ -72,15 +70,15 @@ class TestImagesArePinned:
         ("text", "words"),
         [
             ("", "no digest is known for example.com/acme:v0.1.0"),
-            ("\nacme\n", "pins.txt:2: 'acme' says nothing of a digest"),
-            ("a:1=b:1\n", "pins.txt:1: a:1 is to be pinned to b:1, which has no digest"),
-            ("a:1=\n", "pins.txt:1: a:1 is to be pinned to nothing, which has no digest"),
-            (f"a:1=b@{DIGEST}\na:1=c@{DIGEST}\n", "pins.txt:2: a:1 is pinned twice"),
+            ("\nacme\n", "pins.txt:2: 'acme' has no digest"),
+            ("a:1=b:1\n", "pins.txt:1: the pinned reference of a:1 has no digest: b:1"),
+            ("a:1=\n", "pins.txt:1: the pinned reference of a:1 has no digest: nothing"),
+            (f"a:1=b@{DIGEST}\na:1=c@{DIGEST}\n", "pins.txt:2: a:1 has two pinned references"),
             ("{a: [}", "pins.txt:1: "),
-            ("{a: 1}", "pins.txt:1: a is to be pinned to 1"),
+            ("{a: 1}", "pins.txt:1: the pinned reference of a must be text, not 1"),
         ],
     )
-    def test_what_is_wrong_with_the_file_is_told_with_its_line(
+    def test_errors_in_the_file_have_a_line(
         self, everpath: Everpath, pinned: Path, text: str, words: str
     ) -> None:
         (pinned / "pins.txt").write_text(text)
@@ -92,12 +90,12 @@ class TestImagesArePinned:
         assert tree(pinned) == before
 
     @pytest.mark.usefixtures("pinned")
-    def test_a_file_that_is_not_there_is_named(self, everpath: Everpath) -> None:
+    def test_a_missing_file_is_named(self, everpath: Everpath) -> None:
         assert everpath("generate", "--pin", "nope.txt").code == 3
         assert everpath("generate", "--pin", " ").code == 2
         assert everpath("release", "0.2.0", "--pin", "nope.txt").code == 2
 
-    def test_a_release_remembers_it(self, everpath: Everpath, pinned: Path) -> None:
+    def test_a_release_records_the_file(self, everpath: Everpath, pinned: Path) -> None:
         assert everpath("generate").code == 0
         lines = (f"example.com/acme:v0.{n}.0=example.com/acme@{DIGEST}\n" for n in (2, 3))
         (pinned / "pins.txt").write_text("".join(lines))
@@ -111,10 +109,12 @@ class TestImagesArePinned:
 
 
 class TestImages:
-    """A release with the wrong image of the operator is refused, or warned of where it may be meant."""
+    """A wrong operator image is an error, or a warning if it may be intended."""
 
     @pytest.mark.parametrize("at", ["top", "release"])
-    def test_a_name_that_no_container_has_is_refused(self, everpath: Everpath, here: Path, at: str) -> None:
+    def test_an_image_name_that_no_container_has_is_an_error(
+        self, everpath: Everpath, here: Path, at: str
+    ) -> None:
         write_operator(here)
         images = "images: {amce: example.com/acme}\n"
         own = "" if at == "top" else ", images: {amce: 'example.com/acme:v1'}"
@@ -137,7 +137,7 @@ class TestImages:
             ("example.com:5000/acme", "has no fixed tag"),
         ],
     )
-    def test_an_image_that_is_hardly_meant_is_warned_of(
+    def test_an_incomplete_or_mutable_image_is_a_warning(
         self, everpath: Everpath, here: Path, image: str, fault: str
     ) -> None:
         write_operator(here)
@@ -159,21 +159,19 @@ class TestImages:
         write_releases(here, "    - {version: 0.1.0, channels: [stable]}\n", "x-images: none\n")
         assert everpath("generate").err == ""
 
-    def test_a_release_with_the_image_of_the_last_one_is_warned_of(
-        self, everpath: Everpath, here: Path
-    ) -> None:
+    def test_the_image_of_the_previous_release_is_a_warning(self, everpath: Everpath, here: Path) -> None:
         write_operator(here)
         write_releases(here, TWO, "images: {acme: 'example.com/acme:v1'}\n")
-        told = (
+        expected = (
             "warning: 0.2.0 has the same operator image as 0.1.0, example.com/acme:v1. An image without a tag"
         )
-        assert told in everpath("generate").err
+        assert expected in everpath("generate").err
         assert everpath("generate").err == ""
-        told = "warning: 0.3.0 has the same operator image as 0.2.0, example.com/acme:v1"
-        assert told in everpath("release", "0.3.0").err
+        expected = "warning: 0.3.0 has the same operator image as 0.2.0, example.com/acme:v1"
+        assert expected in everpath("release", "0.3.0").err
 
-    def test_a_catalog_without_images_is_warned_of(self, everpath: Everpath, project: Path) -> None:
+    def test_a_catalog_without_bundle_images_is_a_warning(self, everpath: Everpath, project: Path) -> None:
         file = project / RELEASES
         file.write_text(file.read_text().replace("image: example.com/acme-bundle\n", ""))
-        told = "warning: catalog/releases.yaml has no `image:`, so the catalog contains the manifests"
-        assert told in everpath("generate").err
+        expected = "warning: catalog/releases.yaml has no `image:`, so the catalog contains the manifests"
+        assert expected in everpath("generate").err

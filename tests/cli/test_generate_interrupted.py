@@ -1,4 +1,4 @@
-"""`everpath generate` and `release`, killed, on a full disk, or two at once: all files or none."""
+"""`everpath generate` and `release` write all files or none: killed, on a full disk, or two at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def project(here: Path) -> Path:
     return here
 
 
-def test_a_full_disk_leaves_everything_as_it_was(
+def test_a_full_disk_restores_everything(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everpath("generate")
@@ -48,7 +48,7 @@ def test_a_full_disk_leaves_everything_as_it_was(
     assert tree(project) == before
 
 
-def test_a_full_disk_is_told_by_its_folder_where_only_drafts_are_looked_at(
+def test_a_full_temporary_folder_is_an_error_with_its_path(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: Path, __: bytes) -> int:
@@ -60,9 +60,7 @@ def test_a_full_disk_is_told_by_its_folder_where_only_drafts_are_looked_at(
     assert re.fullmatch(r"error: cannot write to \S*everpath-\S+: No space left on device\n", answer.err)
 
 
-def test_what_a_killed_run_has_left_is_cleared_away_and_freezes_nothing(
-    everpath: Everpath, project: Path
-) -> None:
+def test_leftovers_of_a_killed_run_are_deleted_and_block_freezing(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     left = project / "bundles/acme/0.2.0/manifests/.acme.clusterserviceversion.yaml.123.new"
     left.write_text("half")
@@ -76,7 +74,9 @@ def test_what_a_killed_run_has_left_is_cleared_away_and_freezes_nothing(
     assert everpath("release", "0.3.0", "-q").code == 0
 
 
-def test_a_bundle_with_drafts_in_the_shelter_is_not_frozen(everpath: Everpath, project: Path) -> None:
+def test_a_bundle_with_leftovers_in_the_staging_folder_is_not_frozen(
+    everpath: Everpath, project: Path
+) -> None:
     everpath("generate")
     left = project / ".catalog.drafts/7/new/bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml"
     left.parent.mkdir(parents=True)
@@ -89,7 +89,7 @@ def test_a_bundle_with_drafts_in_the_shelter_is_not_frozen(everpath: Everpath, p
     assert everpath("release", "0.3.0", "-q").code == 0
 
 
-def test_drafts_of_other_files_and_drafts_of_drafts(everpath: Everpath, project: Path) -> None:
+def test_leftovers_of_other_files_are_kept(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     others = project / ".catalog.drafts/7/new/catalog/other.yaml"
     twice = project / ".catalog.drafts/8/old/.catalog.drafts/7/old/catalog/releases.yaml"
@@ -101,7 +101,7 @@ def test_drafts_of_other_files_and_drafts_of_drafts(everpath: Everpath, project:
     assert not twice.exists()
 
 
-def test_where_there_can_be_no_shelter_drafts_stand_beside_the_files(
+def test_without_a_staging_folder_files_are_staged_beside_their_place(
     everpath: Everpath, project: Path
 ) -> None:
     (project / ".catalog.drafts").write_text("in the way")
@@ -109,7 +109,7 @@ def test_where_there_can_be_no_shelter_drafts_stand_beside_the_files(
     assert not [name for name in tree(project) if name.endswith((".new", ".old"))]
 
 
-def test_a_source_in_the_current_folder_has_its_shelter_beside_that(
+def test_the_staging_folder_is_beside_the_folder_of_the_releases_file(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(project / "catalog")
@@ -122,9 +122,7 @@ def test_a_source_in_the_current_folder_has_its_shelter_beside_that(
     assert not (project / ".catalog.drafts").exists()
 
 
-def test_what_a_killed_run_has_left_beside_the_catalog_is_cleared_away(
-    everpath: Everpath, project: Path
-) -> None:
+def test_leftovers_beside_the_catalog_are_deleted(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     names = (
         "catalog/.releases.yaml.7.old",
@@ -140,7 +138,7 @@ def test_what_a_killed_run_has_left_beside_the_catalog_is_cleared_away(
     assert own.exists()
 
 
-def test_a_release_killed_at_any_step_is_cut_or_not_and_generating_finishes_it(
+def test_a_release_killed_at_any_step_is_completed_by_generate(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everpath("generate")
@@ -169,7 +167,7 @@ def test_a_release_killed_at_any_step_is_cut_or_not_and_generating_finishes_it(
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_release_told_to_end_at_any_step_is_cut_or_not(
+def test_a_signal_at_any_step_rolls_the_release_back(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     everpath("generate")
@@ -184,7 +182,7 @@ def test_a_release_told_to_end_at_any_step_is_cut_or_not(
 
 
 def _signal_at(patch: pytest.MonkeyPatch, number: int, signal_number: int) -> None:
-    """After that step the process gets a signal, and some more while it puts everything back."""
+    """Send a signal to the process after that step, and more while it rolls back."""
     steps = iter(range(1, number))
 
     def counted(step: Callable[..., None]) -> Callable[..., None]:
@@ -199,7 +197,7 @@ def _signal_at(patch: pytest.MonkeyPatch, number: int, signal_number: int) -> No
         patch.setattr(atomic_files, name, counted(getattr(atomic_files, name)))
 
 
-def test_what_nohup_set_aside_stays_so() -> None:
+def test_signals_ignored_by_nohup_stay_ignored() -> None:
     if not hasattr(signal, "SIGHUP"):
         pytest.skip("there is no such signal")
     earlier = signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -211,7 +209,7 @@ def test_what_nohup_set_aside_stays_so() -> None:
 
 
 def _kill_at(patch: pytest.MonkeyPatch, number: int) -> None:
-    """The run ends at that step, as if it were killed."""
+    """End the run at that step, as if it were killed."""
     steps = iter(range(1, number))
 
     def counted(step: Callable[..., None]) -> Callable[..., None]:
@@ -246,7 +244,7 @@ def test_a_second_run_waits_for_the_first(
 
 
 @pytest.mark.parametrize("looking", [("generate", "--check"), ("release", "0.3.0", "--dry-run")])
-def test_runs_that_only_look_do_not_wait_for_each_other(
+def test_read_only_runs_do_not_wait_for_each_other(
     everpath: Everpath, project: Path, looking: tuple[str, ...]
 ) -> None:
     fcntl = pytest.importorskip("fcntl")

@@ -1,4 +1,4 @@
-"""`everpath generate`: what it makes is judged, and what is wrong is told with the file to mend."""
+"""`everpath generate`: errors in the input and in generated files."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_released_bundle_that_has_changed_is_an_error(
     assert tree(project) == before
 
 
-def test_half_a_bundle_is_an_error(everpath: Everpath, project: Path) -> None:
+def test_an_incomplete_bundle_is_an_error(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     shutil.rmtree(project / "bundles/acme/0.1.0/metadata")
     before = tree(project)
@@ -75,7 +75,7 @@ def test_half_a_bundle_is_an_error(everpath: Everpath, project: Path) -> None:
     assert tree(project) == before
 
 
-def test_a_release_without_a_bundle_says_where_to_put_it(everpath: Everpath, project: Path) -> None:
+def test_a_release_without_a_bundle_is_an_error_with_the_folder(everpath: Everpath, project: Path) -> None:
     text = (project / RELEASES).read_text().replace("operator: ../operator\n", "")
     (project / RELEASES).write_text(text)
     answer = everpath("generate")
@@ -84,7 +84,9 @@ def test_a_release_without_a_bundle_says_where_to_put_it(everpath: Everpath, pro
     assert "put it into bundles/acme/0.1.0" in answer.err
 
 
-def test_a_bundle_that_cannot_be_rendered_is_named_with_its_line(everpath: Everpath, project: Path) -> None:
+def test_a_bundle_that_cannot_be_rendered_is_an_error_with_its_line(
+    everpath: Everpath, project: Path
+) -> None:
     everpath("generate")
     text = (project / RELEASES).read_text().replace("operator: ../operator\n", "")
     (project / RELEASES).write_text(text)
@@ -98,7 +100,7 @@ def test_a_bundle_that_cannot_be_rendered_is_named_with_its_line(everpath: Everp
     assert answer.err.startswith("error: bundles/acme/0.1.0")
 
 
-def test_a_catalog_that_cannot_be_read_is_named_with_its_line(everpath: Everpath, project: Path) -> None:
+def test_a_catalog_that_cannot_be_read_is_an_error_with_its_line(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     (project / "catalog/acme/catalog.yaml").write_text("---\nschema: olm.package\nname: [x]\n")
     answer = everpath("generate")
@@ -128,7 +130,7 @@ def test_a_bundle_without_a_name_is_an_error(everpath: Everpath, project: Path) 
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         (
             "{type: AllNamespaces, supported: true}",
@@ -142,17 +144,17 @@ def test_a_bundle_without_a_name_is_an_error(everpath: Everpath, project: Path) 
         ),
     ],
 )
-def test_what_opm_would_refuse_is_told_with_the_file_that_it_is_made_from(
-    everpath: Everpath, project: Path, old: str, new: str, told: str
+def test_a_bundle_that_opm_rejects_is_reported_with_its_origin(
+    everpath: Everpath, project: Path, old: str, new: str, message: str
 ) -> None:
     for file in (project / "operator/manifests.yaml", project / RELEASES):
         file.write_text(file.read_text().replace(old, new))
     answer = everpath("generate")
     assert answer.code == 2
-    assert told in answer.err
+    assert message in answer.err
 
 
-def test_a_bundle_image_for_all_releases_is_refused(everpath: Everpath, project: Path) -> None:
+def test_a_bundle_image_with_a_tag_is_an_error(everpath: Everpath, project: Path) -> None:
     file = project / RELEASES
     file.write_text(file.read_text().replace("example.com/acme-bundle", "example.com/acme-bundle:latest"))
     answer = everpath("generate")
@@ -161,7 +163,7 @@ def test_a_bundle_image_for_all_releases_is_refused(everpath: Everpath, project:
     assert "leave out its tag" in answer.err
 
 
-def test_a_catalog_without_a_release_is_warned_of(everpath: Everpath, project: Path) -> None:
+def test_a_catalog_without_a_release_is_a_warning(everpath: Everpath, project: Path) -> None:
     write_releases(project, TWO, "catalogs: [{name: old}, {name: new, releases: '>=1.0.0'}]\n")
     answer = everpath("generate")
     assert answer.code == 0
@@ -171,41 +173,41 @@ def test_a_catalog_without_a_release_is_warned_of(everpath: Everpath, project: P
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-class TestManifestsBehindLinks:
-    """What a link leads to is the operator's; what it leads to nowhere must not be missing silently."""
+class TestManifestsBehindSymbolicLinks:
+    """Links among the manifests are followed, and a broken link is an error."""
 
-    def test_a_folder_is_read(self, everpath: Everpath, project: Path) -> None:
+    def test_a_linked_folder_is_loaded(self, everpath: Everpath, project: Path) -> None:
         (project / "operator").rename(project / "elsewhere")
         (project / "operator").mkdir()
         (project / "operator/linked").symlink_to("../elsewhere")
         assert everpath("generate").code == 0
 
     @pytest.mark.parametrize(
-        ("name", "target", "told"),
+        ("name", "target", "message"),
         [
             ("rbac.yaml", "nowhere", "cannot read operator/rbac.yaml"),
             ("icon.png", "nowhere", "cannot read operator/icon.png"),
             ("again", ".", "operator/again is a link to a folder that it is in"),
         ],
     )
-    def test_a_link_to_nowhere_or_to_itself_is_refused(
-        self, everpath: Everpath, project: Path, name: str, target: str, told: str
+    def test_a_broken_or_circular_link_is_an_error(
+        self, everpath: Everpath, project: Path, name: str, target: str, message: str
     ) -> None:
         (project / "operator" / name).symlink_to(target)
         answer = everpath("generate")
         assert answer.code == 3
-        assert told in answer.err
+        assert message in answer.err
 
 
-def test_an_icon_that_no_console_shows_is_refused(everpath: Everpath, project: Path) -> None:
+def test_an_icon_of_an_unsupported_type_is_an_error(everpath: Everpath, project: Path) -> None:
     (project / "operator/icon.webp").write_bytes(b"RIFF")
     answer = everpath("generate")
     assert answer.code == 3
     assert "save it as one of icon.svg, icon.png" in answer.err
 
 
-class TestWhatItMadeIsJudged:
-    """An error of `bundle validate` or `validate-graph` in what would be written: nothing is."""
+class TestGeneratedFilesAreChecked:
+    """With an error of `bundle validate` or `validate-graph`, nothing is written."""
 
     def test_a_bundle_with_an_error_is_not_written(self, everpath: Everpath, project: Path) -> None:
         manifests = project / "operator/manifests.yaml"
@@ -222,7 +224,7 @@ class TestWhatItMadeIsJudged:
         assert everpath("release", "0.3.0").code == 1
         assert tree(project) == before
 
-    def test_a_waiver_excuses_it(self, everpath: Everpath, project: Path) -> None:
+    def test_a_waived_finding_does_not_fail(self, everpath: Everpath, project: Path) -> None:
         manifests = project / "operator/manifests.yaml"
         manifests.write_text(manifests.read_text().replace("displayName: Acme", "minKubeVersion: new"))
         told = everpath("generate").out
@@ -248,9 +250,7 @@ class TestWhatItMadeIsJudged:
         assert "--> catalog/acme/catalog.yaml:" in answer.out
         assert tree(project) == before
 
-    def test_what_is_wrong_with_the_catalog_already_keeps_nobody_from_going_on(
-        self, everpath: Everpath, here: Path
-    ) -> None:
+    def test_findings_of_the_catalog_on_disk_do_not_fail(self, everpath: Everpath, here: Path) -> None:
         write_operator(here)
         heads = "".join(f"  - {{name: acme.v0.{n}.0}}\n" for n in (1, 2))
         bundles = "".join(
@@ -271,7 +271,7 @@ class TestWhatItMadeIsJudged:
         assert everpath("release", "0.3.0", "--replaces", "0.2.0", "-q").code == 0
         assert everpath("validate-graph", "catalog").code == 1
 
-    def test_a_step_that_breaks_what_people_have_is_not_written(
+    def test_an_upgrade_that_breaks_existing_objects_is_not_written(
         self, everpath: Everpath, project: Path
     ) -> None:
         kind = project / "operator/crd.yaml"

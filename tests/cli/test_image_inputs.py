@@ -14,7 +14,7 @@ import pytest
 from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
 from commandline import Everpath
-from everpath.cli import completers
+from everpath.cli import completion
 from everpath.oci import cache
 from everpath.oci.references import Reference
 from everpath.oci.registry import ClientOptions, push_image
@@ -268,5 +268,5 @@ def test_completion_asks_no_registry(everpath: Everpath, server: FakeRegistry, i
     server.requests.clear()
     context = click.Context(click.Command("x"))
     context.params = {"paths": [image], "no_config": True}
-    assert completers.packages(context, click.Option(["-p"]), "") == []
+    assert completion.packages(context, click.Option(["-p"]), "") == []
     assert server.requests == []

@@ -1,4 +1,4 @@
-"""`everpath init`: the first releases.yaml."""
+"""`everpath init` in a project without a catalog."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from operator_sdk_projects import write_project, write_webhook
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 
 
-def test_a_project_of_operator_sdk_is_recognised(everpath: Everpath, here: Path) -> None:
+def test_an_operator_sdk_project_is_recognised(everpath: Everpath, here: Path) -> None:
     (here / "PROJECT").write_text("domain: example.com\nprojectName: memcached-operator\n")
     (here / "Makefile").write_text("VERSION ?= 0.0.1\nIMAGE_TAG_BASE ?= example.com/memcached-operator\n")
     for folder in ("config/manifests/bases", "config/crd/bases", "config/rbac", "config/manager"):
@@ -41,7 +41,7 @@ def test_a_project_of_operator_sdk_is_recognised(everpath: Everpath, here: Path)
     assert found.images == {"controller": "example.com/memcached-operator"}
 
 
-def test_a_release_may_follow_at_once(everpath: Everpath, here: Path) -> None:
+def test_a_release_can_follow_immediately(everpath: Everpath, here: Path) -> None:
     write_operator(here)
     (here / "config").mkdir()
     (here / "operator").rename(here / "config/manifests")
@@ -52,13 +52,13 @@ def test_a_release_may_follow_at_once(everpath: Everpath, here: Path) -> None:
     assert [c["name"] for c in catalog(here / "catalog/acme/catalog.yaml")["olm.channel"]] == ["alpha"]
 
 
-def test_a_project_that_says_nothing_must_be_named(everpath: Everpath, here: Path) -> None:
+def test_a_project_without_a_name_is_an_error(everpath: Everpath, here: Path) -> None:
     answer = everpath("init")
     assert answer.code == 2
     assert "everpath init --package NAME" in answer.err
 
 
-def test_the_package_may_be_named_by_its_base_csv(everpath: Everpath, here: Path) -> None:
+def test_the_package_is_named_after_the_base_csv(everpath: Everpath, here: Path) -> None:
     (here / "config/manifests/bases").mkdir(parents=True)
     (here / "config/manifests/bases/acme.clusterserviceversion.yaml").write_text(
         "kind: ClusterServiceVersion\n"
@@ -67,7 +67,7 @@ def test_the_package_may_be_named_by_its_base_csv(everpath: Everpath, here: Path
     assert load_releases(str(RELEASES)).package == "acme"
 
 
-def test_nothing_that_exists_is_overwritten(everpath: Everpath, here: Path) -> None:
+def test_existing_files_are_not_overwritten(everpath: Everpath, here: Path) -> None:
     write_releases(here, "- {version: 0.1.0, channels: [stable]}")
     before = tree(here)
     answer = everpath("init", "--package", "acme")
@@ -76,9 +76,7 @@ def test_nothing_that_exists_is_overwritten(everpath: Everpath, here: Path) -> N
     assert tree(here) == before
 
 
-def test_what_operator_sdk_scaffolds_is_released_without_a_word_of_editing(
-    everpath: Everpath, here: Path
-) -> None:
+def test_a_scaffolded_project_is_released_without_editing(everpath: Everpath, here: Path) -> None:
     write_project(here)
     started = everpath("init")
     assert started.code == 0
@@ -113,7 +111,7 @@ def test_what_operator_sdk_scaffolds_is_released_without_a_word_of_editing(
     assert [test["labels"]["suite"] for test in tests] == ["basic", "olm"]
 
 
-def test_opm_takes_what_is_made_of_a_project_of_operator_sdk(everpath: Everpath, here: Path) -> None:
+def test_opm_accepts_the_bundle_of_an_operator_sdk_project(everpath: Everpath, here: Path) -> None:
     opm = os.environ.get("EVERPATH_OPM")
     if not opm:
         pytest.skip("EVERPATH_OPM does not name an opm")
@@ -125,7 +123,7 @@ def test_opm_takes_what_is_made_of_a_project_of_operator_sdk(everpath: Everpath,
         assert done.returncode == 0, done.stderr
 
 
-def test_a_base_is_written_where_operator_sdk_has_none_yet(everpath: Everpath, here: Path) -> None:
+def test_a_missing_base_csv_is_written(everpath: Everpath, here: Path) -> None:
     write_project(here)
     base = here / "config/manifests/bases/memcached-operator.clusterserviceversion.yaml"
     base.unlink()
@@ -139,7 +137,7 @@ def test_a_base_is_written_where_operator_sdk_has_none_yet(everpath: Everpath, h
     assert {line.split()[1] for line in checked.out.splitlines()[:-1]} == {"EP632", "EP665"}
 
 
-def test_webhooks_of_operator_sdk_are_stated_in_the_csv(everpath: Everpath, here: Path) -> None:
+def test_webhooks_of_operator_sdk_are_in_the_csv(everpath: Everpath, here: Path) -> None:
     write_webhook(here)
     assert everpath("init").code == 0
     answer = everpath("release", "0.0.1", "-q")
@@ -153,7 +151,7 @@ def test_webhooks_of_operator_sdk_are_stated_in_the_csv(everpath: Everpath, here
     assert (webhook["deploymentName"], webhook["targetPort"]) == ("controller-manager", 9443)
 
 
-def test_what_nothing_here_says_is_left_open_in_the_file(everpath: Everpath, here: Path) -> None:
+def test_unknown_values_are_comments_in_the_file(everpath: Everpath, here: Path) -> None:
     answer = everpath("init", "-p", "acme")
     assert (
         "commented out in catalog/releases.yaml. Then:\nThe first release: everpath release 0.1.0"
@@ -169,7 +167,7 @@ def test_what_nothing_here_says_is_left_open_in_the_file(everpath: Everpath, her
     assert (answer.code, answer.err) == (0, "acme 0.1.0: 6 files written.\n")
 
 
-def test_a_file_without_releases_makes_nothing_and_says_what_to_do(everpath: Everpath, here: Path) -> None:
+def test_a_file_without_releases_generates_nothing_but_a_hint(everpath: Everpath, here: Path) -> None:
     everpath("init", "-p", "acme")
     answer = everpath("generate")
     told = "warning: catalog/releases.yaml has no release yet: run everpath release 0.1.0 to cut the first\n"
@@ -183,7 +181,7 @@ def test_a_file_without_releases_makes_nothing_and_says_what_to_do(everpath: Eve
         ("--package", "../evil", "'../evil' is not a valid package name"),
     ],
 )
-def test_what_is_no_name_is_refused_before_anything_is_written(
+def test_invalid_names_are_errors_before_anything_is_written(
     everpath: Everpath, here: Path, option: str, value: str, told: str
 ) -> None:
     answer = everpath("init", "--package", "acme", option, value)
@@ -221,7 +219,7 @@ def test_what_is_no_name_is_refused_before_anything_is_written(
         ),
     ],
 )
-def test_images_go_by_the_names_that_the_manifests_have(
+def test_images_have_the_names_of_the_manifests(
     everpath: Everpath, here: Path, file: str, old: str, new: str, told: str
 ) -> None:
     write_project(here)
@@ -233,7 +231,7 @@ def test_images_go_by_the_names_that_the_manifests_have(
     assert everpath("release", "0.0.1", "-q").code == 0
 
 
-def test_a_version_of_the_makefile_that_is_none_is_not_proposed(everpath: Everpath, here: Path) -> None:
+def test_an_invalid_version_of_the_makefile_is_not_suggested(everpath: Everpath, here: Path) -> None:
     write_project(here)
     (here / "Makefile").write_text("VERSION ?= v1.2\n")
     assert "The first release: everpath release 0.1.0\n" in everpath("init").err

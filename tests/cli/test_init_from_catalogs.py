@@ -1,4 +1,4 @@
-"""`everpath init` where something is published already: what was released stays what it is."""
+"""`everpath init --from` an existing catalog or repository."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ entries:
 
 
 @pytest.mark.parametrize("from_pipe", [True, False])
-def test_a_catalog_is_reconstructed_and_comes_back_the_same(
+def test_a_reconstructed_catalog_is_generated_unchanged(
     everpath: Everpath, here: Path, from_pipe: bool
 ) -> None:
     (here / "published").mkdir()
@@ -111,7 +111,7 @@ def test_a_repository_is_reconstructed_with_its_bundles(everpath: Everpath, here
     assert len(catalog(here / "new/acme/catalog.yaml")["olm.bundle"]) == 2
 
 
-def test_several_packages_need_a_choice(everpath: Everpath, here: Path) -> None:
+def test_several_packages_require_the_option(everpath: Everpath, here: Path) -> None:
     other = PUBLISHED.replace("acme", "other")
     (here / "published.yaml").write_text(PUBLISHED + other)
     answer = everpath("init", "--from", "published.yaml")
@@ -122,7 +122,7 @@ def test_several_packages_need_a_choice(everpath: Everpath, here: Path) -> None:
     assert load_releases(str(RELEASES)).package == "other"
 
 
-def test_the_old_catalog_must_not_stay_beside_the_new_one(everpath: Everpath, here: Path) -> None:
+def test_the_old_catalog_beside_the_new_one_is_an_error(everpath: Everpath, here: Path) -> None:
     (here / "catalog").mkdir()
     (here / "catalog/mine.yaml").write_text(PUBLISHED)
     before = tree(here)
@@ -132,9 +132,7 @@ def test_the_old_catalog_must_not_stay_beside_the_new_one(everpath: Everpath, he
     assert tree(here) == before
 
 
-def test_an_old_catalog_in_the_way_is_out_of_it_after_what_the_hint_says(
-    everpath: Everpath, here: Path
-) -> None:
+def test_the_hint_for_an_old_catalog_works(everpath: Everpath, here: Path) -> None:
     (here / "catalog").mkdir()
     (here / "catalog/catalog.yaml").write_text(PUBLISHED)
     hint = everpath("init", "--from", "catalog").err.splitlines()[-1]
@@ -145,7 +143,7 @@ def test_an_old_catalog_in_the_way_is_out_of_it_after_what_the_hint_says(
     assert everpath("init", "--from", "old-catalog").code == 0
 
 
-def test_no_hint_moves_a_catalog_over_another_or_the_current_folder(everpath: Everpath, here: Path) -> None:
+def test_the_hint_never_overwrites_a_folder(everpath: Everpath, here: Path) -> None:
     (here / "catalog").mkdir()
     (here / "catalog/catalog.yaml").write_text(PUBLISHED)
     assert "mv" not in everpath("init", "--from", ".").err
@@ -167,20 +165,18 @@ def test_no_hint_moves_a_catalog_over_another_or_the_current_folder(everpath: Ev
         ("version: 0.1.0", "version: v1", "'v1' is not a version"),
     ],
 )
-def test_what_opm_refuses_must_be_mended_first(
+def test_a_catalog_that_opm_rejects_is_an_error(
     everpath: Everpath, here: Path, old: str, new: str, words: str
 ) -> None:
     (here / "published.yaml").write_text(PUBLISHED.replace(old, new, 1))
     answer = everpath("init", "--from", "published.yaml")
     assert answer.code == 2
     assert words in answer.err
-    assert "mend it first" in answer.err
+    assert "fix the catalog first" in answer.err
     assert not (here / "catalog").exists()
 
 
-def test_released_bundles_stay_what_they_are_when_an_operator_is_named(
-    everpath: Everpath, here: Path
-) -> None:
+def test_released_bundles_do_not_change_when_operator_is_declared(everpath: Everpath, here: Path) -> None:
     write_operator(here)
     (here / "published.yaml").write_text(PUBLISHED)
     assert everpath("init", "--from", "published.yaml").code == 0
@@ -205,7 +201,7 @@ def test_bundles_of_a_repository_are_frozen(everpath: Everpath, here: Path) -> N
     assert "has changed since it was released" in everpath("generate", "-f", "new").err
 
 
-def test_properties_tell_of_the_metadata_folder(everpath: Everpath, here: Path) -> None:
+def test_properties_of_the_metadata_folder_are_listed(everpath: Everpath, here: Path) -> None:
     stated = """[
       {type: olm.package, value: {packageName: acme, version: 0.2.0}},
       {type: olm.gvk, value: {group: g, kind: K, version: v1}},
@@ -227,7 +223,7 @@ def test_properties_tell_of_the_metadata_folder(everpath: Everpath, here: Path) 
     )
 
 
-def test_of_a_repository_only_the_wanted_package_is_read(
+def test_only_the_selected_package_of_a_repository_is_loaded(
     everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_operator(here)
@@ -251,7 +247,7 @@ def test_of_a_repository_only_the_wanted_package_is_read(
     )
 
 
-def test_a_bundle_that_opm_refuses_today_stays_as_it_was_published(everpath: Everpath, here: Path) -> None:
+def test_a_bundle_that_opm_rejects_today_is_kept_as_published(everpath: Everpath, here: Path) -> None:
     write_operator(here)
     two = "    - {version: 0.1.0, channels: [stable]}\n"
     two += "    - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}\n"
@@ -273,7 +269,7 @@ def test_a_bundle_that_opm_refuses_today_stays_as_it_was_published(everpath: Eve
     assert {"type": "olm.package", "value": {"packageName": "acme", "version": "0.1.0"}} in kept["properties"]
 
 
-def test_a_bundle_in_no_channel_is_left_out_and_told(everpath: Everpath, here: Path) -> None:
+def test_a_bundle_in_no_channel_is_omitted_with_a_warning(everpath: Everpath, here: Path) -> None:
     (here / "old").mkdir()
     lost = PUBLISHED.replace("acme.v0.1.0", "acme.v0.0.1").split("---\n")[4].replace("0.1.0", "0.0.1")
     (here / "old/catalog.yaml").write_text(f"{PUBLISHED}---\n{lost}")
@@ -283,7 +279,7 @@ def test_a_bundle_in_no_channel_is_left_out_and_told(everpath: Everpath, here: P
     assert everpath("generate", "--check").code == 0
 
 
-def test_properties_of_a_channel_stay(everpath: Everpath, here: Path) -> None:
+def test_properties_of_a_channel_are_kept(everpath: Everpath, here: Path) -> None:
     (here / "old").mkdir()
     text = PUBLISHED.replace("name: fast\n", "name: fast\nproperties: [{type: x, value: 1}]\n")
     (here / "old/catalog.yaml").write_text(text)

@@ -1,4 +1,4 @@
-"""`everpath release`: one command, and nobody stranded."""
+"""`everpath release`: edits, files, comparisons and errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_release_is_one_command(everpath: Everpath, project: Path) -> None:
     before, after = answer.out.index("before\n"), answer.out.index("after\n")
     assert "◉ acme.v0.2.0  head\n● acme.v0.1.0" in answer.out[before:after]
     assert "◉ acme.v0.3.0  head\n● acme.v0.2.0\n● acme.v0.1.0" in answer.out[after:]
-    assert "any operator found in the old catalog has a replacement in the new one: yes" in answer.out
+    assert "every operator of the old catalog has a replacement in the new one: yes" in answer.out
     text = (project / RELEASES).read_text()
     assert text.endswith("- version: 0.3.0\n  channels: [stable, candidate]\n  from: {replaces: 0.2.0}\n")
     assert "# the first" in text
@@ -63,7 +63,7 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(everpath: Everpath, p
     assert tree(project) == before
 
 
-def test_a_withdrawn_head_is_passed_over_by_who_has_not_seen_it(everpath: Everpath, project: Path) -> None:
+def test_a_withdrawn_head_is_skipped(everpath: Everpath, project: Path) -> None:
     answer = everpath("release", "0.2.1", "--withdraw", "0.2.0", "--reason", "it loses shards")
     assert answer.code == 0
     assert "warning[road]" not in answer.out
@@ -76,7 +76,7 @@ def test_a_withdrawn_head_is_passed_over_by_who_has_not_seen_it(everpath: Everpa
     assert everpath("validate-graph", "catalog").code == 0
 
 
-def test_a_z_stream_release_covers_what_was_never_published(everpath: Everpath, project: Path) -> None:
+def test_a_z_stream_release_covers_unpublished_versions(everpath: Everpath, project: Path) -> None:
     assert everpath("release", "0.2.3", "--zstream", "-q").code == 0
     assert _edges(project, "stable")[-1] == {
         "name": "acme.v0.2.3",
@@ -99,13 +99,14 @@ def test_edges_may_be_stated(everpath: Everpath, project: Path) -> None:
     }
 
 
-def test_whatever_strands_somebody_is_refused_and_nothing_is_written(
-    everpath: Everpath, project: Path
-) -> None:
+def test_a_release_that_strands_versions_is_not_written(everpath: Everpath, project: Path) -> None:
     before = tree(project)
     answer = everpath("release", "0.3.0", "--skips", "0.2.0")
     assert answer.code == 1
-    assert "error[stranded]: acme.v0.1.0 can no longer reach the head acme.v0.3.0 under OLM v0" in answer.out
+    assert (
+        "error[stranded]: Clusters on acme.v0.1.0 can no longer be upgraded to the head acme.v0.3.0"
+        in answer.out
+    )
     assert "  --> catalog/releases.yaml:" in answer.out
     assert "= fix:" in answer.out
     assert answer.err.startswith("error: installed versions would be stranded")
@@ -113,7 +114,7 @@ def test_whatever_strands_somebody_is_refused_and_nothing_is_written(
     assert tree(project) == before
 
 
-def test_a_second_head_is_refused_as_well(everpath: Everpath, project: Path) -> None:
+def test_a_second_head_is_rejected(everpath: Everpath, project: Path) -> None:
     before = tree(project)
     answer = everpath("release", "0.3.0", "--range", ">=0.2.0 <0.3.0")
     assert answer.code == 1
@@ -121,8 +122,8 @@ def test_a_second_head_is_refused_as_well(everpath: Everpath, project: Path) -> 
     assert tree(project) == before
 
 
-def test_what_is_published_counts_not_what_was_edited_since(everpath: Everpath, project: Path) -> None:
-    """Somebody takes a release out of the file by hand: whoever runs it is still there."""
+def test_the_catalog_on_disk_is_compared_not_the_edited_file(everpath: Everpath, project: Path) -> None:
+    """A release is removed from the file by hand, but users still have it installed."""
     text = (project / RELEASES).read_text()
     (project / RELEASES).write_text(
         text.replace("from: {replaces: 0.1.0}", "from: {}").replace(
@@ -134,7 +135,7 @@ def test_what_is_published_counts_not_what_was_edited_since(everpath: Everpath, 
     assert "acme.v0.1.0" in answer.out
 
 
-def test_every_variant_is_looked_at(everpath: Everpath, project: Path) -> None:
+def test_every_variant_is_compared(everpath: Everpath, project: Path) -> None:
     write_releases(project, LINE, "catalogs: [{name: old, releases: '<0.3.0'}, {name: new}]\n")
     assert everpath("generate").code == 0
     answer = everpath("release", "0.3.0")
@@ -147,10 +148,10 @@ def test_every_variant_is_looked_at(everpath: Everpath, project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["0.2.0"], "acme 0.2.0 is released already"),
+        (["0.2.0"], "acme 0.2.0 is already released"),
         (["0.1.5"], "0.1.5 is lower than 0.2.0, the head of the channel 'stable'"),
         (["0.3.0", "--channel", "stabel"], "did you mean 'stable'?"),
-        (["0.3.0", "--replaces", "0.1.9"], "0.1.9: there is no such release"),
+        (["0.3.0", "--replaces", "0.1.9"], "0.1.9: no such release"),
         (["0.3.0", "--zstream", "--replaces", "0.2.0"], "--zstream computes replaces"),
         (["0.3.0", "--reason", "x"], "name it: --withdraw VERSION"),
         (["0.3.0", "--range", ">=1"], "write '>=1.0.0'"),
@@ -161,11 +162,11 @@ def test_every_variant_is_looked_at(everpath: Everpath, project: Path) -> None:
         (["0.3.0", "--min-kube-version", ""], "--min-kube-version is empty"),
         (
             ["0.3.0", "--channel", "candidate", "--withdraw", "0.2.0"],
-            "release into that channel, too: --channel candidate,stable",
+            "release into that channel as well: --channel candidate,stable",
         ),
     ],
 )
-def test_what_cannot_be_is_an_error_and_changes_nothing(
+def test_invalid_options_are_errors_and_change_nothing(
     everpath: Everpath, project: Path, arguments: list[str], words: str
 ) -> None:
     before = tree(project)
@@ -184,7 +185,9 @@ def test_a_manifest_that_does_not_parse_changes_nothing(everpath: Everpath, proj
     assert tree(project) == before
 
 
-def test_manifests_that_are_nowhere_are_told_with_who_names_them(everpath: Everpath, project: Path) -> None:
+def test_missing_manifests_are_reported_with_the_file_that_names_them(
+    everpath: Everpath, project: Path
+) -> None:
     text = (project / RELEASES).read_text().replace("../operator", "../operators")
     (project / RELEASES).write_text(text)
     answer = everpath("release", "0.3.0", "-q")
@@ -193,7 +196,7 @@ def test_manifests_that_are_nowhere_are_told_with_who_names_them(everpath: Everp
     assert "`operator:` of catalog/releases.yaml names it" in answer.err
 
 
-def test_a_disk_that_is_full_changes_nothing(
+def test_a_full_disk_changes_nothing(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, steps = tree(project), 0
@@ -212,12 +215,12 @@ def test_a_disk_that_is_full_changes_nothing(
     assert tree(project) == before
 
 
-def test_a_new_channel_is_opened_by_naming_it_in_the_file(everpath: Everpath, project: Path) -> None:
+def test_a_new_channel_must_be_declared_in_the_file(everpath: Everpath, project: Path) -> None:
     assert everpath("release", "0.3.0", "--channel", "fast", "-q").code == 0
     assert _edges(project, "fast") == [{"name": "acme.v0.3.0", "replaces": "acme.v0.2.0"}]
 
 
-def test_the_minimal_kubernetes_is_written_down(everpath: Everpath, project: Path) -> None:
+def test_min_kube_version_is_written(everpath: Everpath, project: Path) -> None:
     assert everpath("release", "0.3.0", "--min-kube-version", "1.29.0", "-q").code == 0
     csv = (project / "bundles/acme/0.3.0/manifests/acme.clusterserviceversion.yaml").read_text()
     assert "minKubeVersion: 1.29.0" in csv
@@ -232,7 +235,7 @@ def test_the_first_release_is_compared_with_nothing(everpath: Everpath, here: Pa
     assert "installed versions" not in answer.out
 
 
-def test_what_cannot_be_made_is_told_without_graphs(everpath: Everpath, project: Path) -> None:
+def test_errors_of_generating_are_reported_without_graphs(everpath: Everpath, project: Path) -> None:
     (project / "operator/manifests.yaml").unlink()
     answer = everpath("release", "0.3.0")
     assert (answer.code, answer.out) == (3, "")
@@ -260,7 +263,7 @@ def test_a_release_is_promoted_to_another_channel(everpath: Everpath, here: Path
     assert text.count("bundle: sha256:") == 3
     channels = {c["name"]: c["entries"] for c in catalog(here / "catalog/acme/catalog.yaml")["olm.channel"]}
     assert channels["stable"][-1] == {"name": "acme.v0.3.0", "replaces": "acme.v0.1.0"}
-    assert "is released already" in everpath("release", "0.3.0", "--channel", "stable").err
+    assert "is already released" in everpath("release", "0.3.0", "--channel", "stable").err
 
 
 def test_a_withdrawal_names_every_channel_that_needs_a_new_head(everpath: Everpath, project: Path) -> None:
@@ -270,7 +273,7 @@ def test_a_withdrawal_names_every_channel_that_needs_a_new_head(everpath: Everpa
     assert "--channel stable,a,b" in answer.err
 
 
-def test_a_source_that_may_not_be_read_is_not_said_to_be_missing(
+def test_a_releases_file_without_read_permission_is_not_reported_as_missing(
     everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> bytes:
@@ -282,11 +285,11 @@ def test_a_source_that_may_not_be_read_is_not_said_to_be_missing(
     assert "give the user the right to" in answer.err
 
 
-class TestForPrograms:
-    """`-o json`: one object, whatever becomes of the release."""
+class TestJsonOutput:
+    """`-o json`: one object for every outcome."""
 
     @staticmethod
-    def _told(everpath: Everpath, *arguments: str) -> tuple[int, dict[str, Any]]:
+    def _run_json(everpath: Everpath, *arguments: str) -> tuple[int, dict[str, Any]]:
         answer = everpath("release", "-o", "json", *arguments)
         document = json.loads(answer.out)
         conforms("release", document)
@@ -294,31 +297,31 @@ class TestForPrograms:
             conforms("compare", comparison)
         return answer.code, document
 
-    def test_what_would_be_written_and_what_was(self, everpath: Everpath, project: Path) -> None:
+    def test_planned_and_written_files(self, everpath: Everpath, project: Path) -> None:
         before = tree(project)
-        code, planned = self._told(everpath, "0.3.0", "--dry-run")
+        code, planned = self._run_json(everpath, "0.3.0", "--dry-run")
         assert (code, planned["state"], planned["release"]) == (0, "planned", "0.3.0")
         assert tree(project) == before
-        code, written = self._told(everpath, "0.3.0")
+        code, written = self._run_json(everpath, "0.3.0")
         assert (code, written["state"]) == (0, "written")
         assert written["files"] == planned["files"]
         assert {"action": "change", "path": "catalog/releases.yaml"} in written["files"]
         assert everpath("generate", "--check").code == 0
 
-    def test_whom_it_would_strand(self, everpath: Everpath, project: Path) -> None:
+    def test_stranded_versions(self, everpath: Everpath, project: Path) -> None:
         before = tree(project)
-        code, document = self._told(everpath, "0.3.0", "--skips", "0.2.0")
+        code, document = self._run_json(everpath, "0.3.0", "--skips", "0.2.0")
         assert (code, document["state"], document["files"]) == (1, "refused", [])
         assert "installed versions would be stranded" in document["reasons"]
         kinds = {change["kind"] for change in document["comparisons"][0]["changes"]}
         assert "stranded" in kinds
         assert tree(project) == before
 
-    def test_what_is_wrong_with_what_was_made(self, everpath: Everpath, project: Path) -> None:
+    def test_findings_of_generated_files(self, everpath: Everpath, project: Path) -> None:
         manifests = project / "operator/manifests.yaml"
         manifests.write_text(manifests.read_text().replace("displayName: Acme", "minKubeVersion: new"))
         before = tree(project)
-        code, document = self._told(everpath, "0.3.0")
+        code, document = self._run_json(everpath, "0.3.0")
         assert (code, document["state"], document["reasons"]) == (1, "refused", [])
         assert document["findings"]
         assert tree(project) == before

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commandline import Everpath
-from everpath.cli.served import Served, served
+from everpath.app.served_catalogs import ServedCatalog, parse_served_catalogs
 from everpath.errors import UsageError
 from schemas import conforms
 
@@ -22,14 +22,14 @@ def rows(everpath: Everpath, *arguments: str) -> list[dict[str, Any]]:
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
     conforms("simulate", found)
-    rows: list[dict[str, Any]] = found["rows"]
+    rows: list[dict[str, Any]] = found["paths"]
     return rows
 
 
 def ways(everpath: Everpath, *arguments: str) -> list[str]:
     """`stable v0 0.1.0 0.1.1 head`, a line for each row."""
     return [
-        " ".join([r["channel"], r["policy"], *(n.rpartition("v")[2] for n in r["path"]), r["end"]])
+        " ".join([r["channel"], r["policy"], *(n.rpartition("v")[2] for n in r["hops"]), r["end"]])
         for r in rows(everpath, *arguments)
     ]
 
@@ -54,7 +54,7 @@ def test_every_answer_is_as_the_schema_says(everpath: Everpath, options: tuple[s
 
 
 def test_a_row_has_the_fields_of_the_contract_in_its_order(everpath: Everpath) -> None:
-    keys = ["package", "channel", "installed", "policy", "next", "path", "end", "reason"]
+    keys = ["package", "channel", "installed", "policy", "next", "hops", "end", "reason"]
     assert all(list(row) == keys for row in rows(everpath, COMMUNITY))
 
 
@@ -123,7 +123,7 @@ def test_of_one_package_something_that_is_nowhere_is_answered_with_a_note(everpa
             "note: did you mean 0.2.3?\n"
         ),
     )
-    assert [r["next"] for r in json.loads(answer.out)["rows"]] == ["searchkeeper.v0.2.3"] * 2
+    assert [r["next"] for r in json.loads(answer.out)["paths"]] == ["searchkeeper.v0.2.3"] * 2
 
 
 def test_quiet_is_only_the_walks(everpath: Everpath) -> None:
@@ -135,7 +135,7 @@ def test_quiet_is_only_the_walks(everpath: Everpath) -> None:
 
 def test_a_name_without_a_version_is_matched_by_name(everpath: Everpath) -> None:
     answer = everpath("simulate", CERTIFIED, "--installed", "zzz")
-    assert "note: zzz is in no catalog; taken to be of a version that nobody knows\n" in answer.err
+    assert "note: zzz is in no catalog; taken to be of an unknown version\n" in answer.err
     assert answer.code == 0
 
 
@@ -149,7 +149,7 @@ def test_of_several_packages_it_is_asked_which(everpath: Everpath, here: Path, o
         (
             "error: nothing in 2 packages is called 'other.v0.2.4' or has that version\n"
             "hint: did you mean 'other.v0.2.3'? "
-            "name a package with -p and everpath says what would become of it there\n"
+            "select a package with -p to simulate a version that is in no catalog\n"
         ),
     )
 
@@ -195,7 +195,7 @@ def test_a_misspelled_package_or_target_is_an_error(everpath: Everpath) -> None:
             "--version-range is for OLM v1, --starting-csv for OLM v0",
         ),
         (["--policy", "v1", "--starting-csv", "op.v1.2.3"], "--starting-csv is for OLM v0"),
-        (["--version-range", "foo"], "--version-range 'foo' is none: improper constraint: foo"),
+        (["--version-range", "foo"], "--version-range 'foo' is invalid: improper constraint: foo"),
         (["--installed", ""], "an empty name is nothing to ask about"),
         (["--installed", " "], "an empty name is nothing to ask about"),
         (["--policy", "v1", "--approval", "Manual"], "--approval Manual is for OLM v0"),
@@ -277,30 +277,30 @@ def test_colour_is_for_terminals_and_who_forces_it(
 
 
 def test_a_catalog_is_called_as_is_said_or_after_its_folder(here: Path) -> None:
-    assert served(["x=a/b@-7", "a/b/", "a/b", "-"]) == (
-        Served("x", "a/b", -7),
-        Served("b", "a/b/"),
-        Served("b-2", "a/b"),
-        Served("stdin", "-"),
+    assert parse_served_catalogs(["x=a/b@-7", "a/b/", "a/b", "-"]) == (
+        ServedCatalog("x", "a/b", -7),
+        ServedCatalog("b", "a/b/"),
+        ServedCatalog("b-2", "a/b"),
+        ServedCatalog("stdin", "-"),
     )
 
 
 def test_a_path_that_exists_is_itself(here: Path) -> None:
     (here / "x=y@3").mkdir()
-    assert served(["x=y@3"]) == (Served("x=y@3", "x=y@3"),)
+    assert parse_served_catalogs(["x=y@3"]) == (ServedCatalog("x=y@3", "x=y@3"),)
 
 
 def test_two_catalogs_have_two_names() -> None:
     with pytest.raises(UsageError, match="two catalogs are called 'x'"):
-        served(["x=a", "x=b"])
+        parse_served_catalogs(["x=a", "x=b"])
 
 
 def test_a_name_that_is_said_is_not_given_to_another() -> None:
-    assert [one.name for one in served(["b", "b=a"])] == ["b-2", "b"]
+    assert [one.name for one in parse_served_catalogs(["b", "b=a"])] == ["b-2", "b"]
 
 
 def test_a_digest_is_no_priority() -> None:
-    assert served(["quay.io/me/catalog@sha256:0123"])[0].priority == 0
+    assert parse_served_catalogs(["quay.io/me/catalog@sha256:0123"])[0].priority == 0
 
 
 def test_a_version_range_that_no_api_server_takes_is_answered_with_a_warning(everpath: Everpath) -> None:

@@ -83,7 +83,12 @@ _NEEDLESS = {
 }
 
 
-_RUN = "import sys; from everpath.cli.app import run; run(sys.argv[1:]); print('', *sys.modules, sep=chr(10))"
+_RUN = """
+import sys
+from everpath.cli.entry_point import run
+run(sys.argv[1:])
+print('', *sys.modules, sep=chr(10))
+"""
 
 
 @pytest.mark.parametrize("options", [(), ("--no-config",)], ids=" ".join)
@@ -119,7 +124,8 @@ def test_processes_need_not_import_what_was_prepared(tmp_path: Path, is_json: bo
 def test_what_was_written_before_the_end_arrives() -> None:
     ending = "sys.stdout.write('half'), sys.stderr.write('why')"
     done = python(
-        "-c", f"import sys; from everpath.cli import app; app.run = lambda: ({ending}, 3)[-1]; app.main()"
+        "-c",
+        f"import sys\nfrom everpath.cli import entry_point as e\ne.run = lambda: ({ending}, 3)[-1]\ne.main()",
     )
     assert (done.returncode, done.stdout, done.stderr) == (3, "half", "why")
 

@@ -206,7 +206,7 @@ def test_json_keeps_its_schema_and_nothing_else_is_on_standard_output(everpath: 
     write_fbc(here, BROKEN, "op")
     answer = everpath("validate-graph", "-o", "json", "-v")
     conforms("validate-graph", json.loads(answer.out))
-    assert answer.err.startswith("configuration: none\nlooked at 5 entries in ")
+    assert answer.err.startswith("configuration: none\nlinted 5 entries in ")
 
 
 def test_a_report_can_go_to_a_file(everpath: Everpath, here: Path) -> None:
@@ -256,7 +256,7 @@ def test_a_report_to_a_pipe_does_not_replace_it(everpath: Everpath, here: Path) 
 def test_a_report_that_fails_half_way_leaves_the_old_one(
     everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from everpath.cli import reporting  # noqa: PLC0415 - not at start, where it is measured
+    from everpath.cli import report_output  # noqa: PLC0415 - not at start, where it is measured
 
     def torn(_: str) -> Callable[[object], object]:
         def render(_: object) -> object:
@@ -267,7 +267,7 @@ def test_a_report_that_fails_half_way_leaves_the_old_one(
 
     write_fbc(here, CLEAN, "op")
     (here / "report.txt").write_text("old")
-    monkeypatch.setattr(reporting, "view", torn)
+    monkeypatch.setattr(report_output, "reporter", torn)
     assert everpath("validate-graph", "--output-file", "report.txt").code == 70
     assert (here / "report.txt").read_text() == "old"
     assert sorted(path.name for path in here.iterdir()) == ["catalog", "report.txt"]
@@ -395,7 +395,7 @@ def test_a_wrong_configuration_exits_with_2(everpath: Everpath, here: Path) -> N
     answer = everpath("validate-graph")
     assert answer.code == 2
     assert answer.err.startswith(
-        "error: everpath.yaml:1:10: no such key: 'fail_on'; did you mean 'fail-on'?\n"
+        "error: everpath.yaml:1:10: unknown key 'fail_on'; did you mean 'fail-on'?\n"
     )
     assert everpath("validate-graph", "--no-config").code == 0
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from commandline import Answer
-from everpath.cli import clusters
-from everpath.cli.app import run
+from everpath.cli import cluster_options
+from everpath.cli.entry_point import run
 from everpath.olm import kube
 from fake_cluster import FakeClock, FakeCluster
 
@@ -45,7 +45,9 @@ def everpath(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> Answer:
         clock = FakeClock(*steps)
         monkeypatch.setattr(kube, "connect", lambda *_: cluster)
-        monkeypatch.setattr(clusters, "time", SimpleNamespace(monotonic=clock.monotonic, sleep=clock.sleep))
+        monkeypatch.setattr(
+            cluster_options, "time", SimpleNamespace(monotonic=clock.monotonic, sleep=clock.sleep)
+        )
         monkeypatch.setattr(sys, "stdin", _Terminal(typed) if typed is not None else io.StringIO())
         capsys.readouterr()
         code = run(arguments)

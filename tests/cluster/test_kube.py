@@ -19,7 +19,7 @@ from kubernetes.config import incluster_config
 
 from api_servers import ApiServer, kubeconfig
 from commandline import ROOT
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 from everpath.errors import Unreachable, UsageError
 from everpath.olm import kube
 from everpath.olm.kube import KubeCluster, connect
@@ -300,7 +300,7 @@ def test_missing_client_is_reported_with_the_command_that_installs_it(
 
 def test_dry_run_needs_no_client() -> None:
     code = (
-        "import sys; from everpath.cli.app import run\n"
+        "import sys; from everpath.cli.entry_point import run\n"
         "run(['install', 'op', '--catalog', 'q.io/a/c:1', '-n', 'ns', '--dry-run'])\n"
         "print(any(name.partition('.')[0] in ('kubernetes', 'urllib3') for name in sys.modules))"
     )

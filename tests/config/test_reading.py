@@ -61,7 +61,7 @@ def complaint(here: Path, text: str) -> str:
 def test_who_mistypes_a_key_is_sent_to_a_page_that_everybody_has(here: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         written(here, "pathz: [a]\n")
-    assert caught.value.hint == f"{__url__}/blob/main/docs/configuration.md lists every key"
+    assert caught.value.hint == f"{__url__}/blob/main/docs/configuration.md lists all keys"
 
 
 def test_every_key_is_read(here: Path) -> None:
@@ -178,28 +178,28 @@ def test_an_empty_file_says_nothing(here: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("fail_on: error", "everpath.yaml:1:10: no such key: 'fail_on'; did you mean 'fail-on'?"),
-        ("zzz: 1", "everpath.yaml:1:6: no such key: 'zzz'; there are paths, packages"),
-        ("show: warn", "everpath.yaml:1:7: show should be one of error, warning, note, not 'warn'; did you"),
-        ("show: [error]", "everpath.yaml:1:7: show should be text, not a list"),
-        ("show: 3", "everpath.yaml:1:7: show should be text, not 3"),
-        ("show: ''", "everpath.yaml:1:7: show should not be empty"),
-        ("paths: {a: b}", "everpath.yaml:1:8: paths should be a list, not a mapping"),
+        ("fail_on: error", "everpath.yaml:1:10: unknown key 'fail_on'; did you mean 'fail-on'?"),
+        ("zzz: 1", "everpath.yaml:1:6: unknown key 'zzz'; the keys are paths, packages"),
+        ("show: warn", "everpath.yaml:1:7: show must be one of error, warning, note, not 'warn'; did you"),
+        ("show: [error]", "everpath.yaml:1:7: show must be text, not a list"),
+        ("show: 3", "everpath.yaml:1:7: show must be text, not 3"),
+        ("show: ''", "everpath.yaml:1:7: show must not be empty"),
+        ("paths: {a: b}", "everpath.yaml:1:8: paths must be a list, not a mapping"),
         ("select: [forc]", "everpath.yaml:1:9: no rule is called 'forc'; did you mean 'fork'?"),
-        ("[1]", "the file should be a mapping, not a list"),
-        ("show: note\nshow: error", "everpath.yaml:2:1: the same key twice"),
-        ("show: note\n---\nshow: error", "everpath.yaml:2:1: a second document; only the first is read"),
+        ("[1]", "the file must be a mapping, not a list"),
+        ("show: note\nshow: error", "everpath.yaml:2:1: duplicate key"),
+        ("show: note\n---\nshow: error", "everpath.yaml:2:1: a second document; only the first is used"),
         ("show: [", "everpath.yaml:"),
         ("waivers: [{rule: fork}]", "everpath.yaml:1:11: a waiver needs a reason: why is this accepted?"),
         ("waivers: [{reason: x}]", "everpath.yaml:1:11: a waiver needs a rule"),
-        ("waivers: [{rule: fork, reason: ' '}]", "everpath.yaml:1:32: reason should not be empty"),
+        ("waivers: [{rule: fork, reason: ' '}]", "everpath.yaml:1:32: reason must not be empty"),
         ("waivers: [{rule: EP2, reason: x}]", "a waiver is for one rule; 'EP2' stands for EP201, EP202"),
         ("waivers: [{rule: forc, reason: x}]", "no rule is called 'forc'; did you mean 'fork'?"),
-        ("waivers: [{rule: fork, reason: x, expires: soon}]", "expires should be a date such as 2027-01-31"),
-        ("waivers: [{rule: fork, reason: x, expires: 20300131}]", "expires should be a date such as"),
-        ("waivers: [{rule: fork, reason: x, pakage: p}]", "no such key: 'pakage'; did you mean 'package'?"),
-        ("waivers: fork", "everpath.yaml:1:10: waivers should be a list, not text"),
-        ("waivers: [fork]", "everpath.yaml:1:11: waivers should be a mapping, not text"),
+        ("waivers: [{rule: fork, reason: x, expires: soon}]", "expires must be a date such as 2027-01-31"),
+        ("waivers: [{rule: fork, reason: x, expires: 20300131}]", "expires must be a date such as"),
+        ("waivers: [{rule: fork, reason: x, pakage: p}]", "unknown key 'pakage'; did you mean 'package'?"),
+        ("waivers: fork", "everpath.yaml:1:10: waivers must be a list, not text"),
+        ("waivers: [fork]", "everpath.yaml:1:11: waivers must be a mapping, not text"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line_and_what_was_meant(here: Path, text: str, expected: str) -> None:
@@ -214,7 +214,7 @@ def test_everything_wrong_is_told_at_once(here: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("[tool.everpath]\n\nfail_on = 'error'\n", "pyproject.toml:3:1: no such key: 'fail_on'"),
+        ("[tool.everpath]\n\nfail_on = 'error'\n", "pyproject.toml:3:1: unknown key 'fail_on'"),
         ("[tool.everpath]\nwaivers = [{rule = 'fork'}]\n", "pyproject.toml:2:1: a waiver needs a reason"),
         (
             "[[tool.everpath.waivers]]\n  rule = 'forc'\nreason = 'x'\n",
@@ -270,15 +270,15 @@ def test_a_path_that_no_file_can_have_is_a_complaint_at_its_line(
     [
         (
             "[tool.everpath]\nx = " + "1" * 5000,
-            "f.toml: a number of thousands of digits: no key of everpath takes",
+            "f.toml: a number has thousands of digits",
         ),
-        ("[tool.everpath]\nx = " + "[" * 50_000, "f.toml: nested too deeply to be read"),
-        ("\ntool = 1\n", "f.toml:2: tool should be a table, not 1"),
-        ("tool = []\n", "f.toml:1: tool should be a table, not a list"),
-        ("[tool]\neverpath = 1\n", "f.toml:2:1: everpath should be a mapping, not 1"),
+        ("[tool.everpath]\nx = " + "[" * 50_000, "f.toml: nested too deeply"),
+        ("\ntool = 1\n", "f.toml:2: tool must be a table, not 1"),
+        ("tool = []\n", "f.toml:1: tool must be a table, not a list"),
+        ("[tool]\neverpath = 1\n", "f.toml:2:1: everpath must be a mapping, not 1"),
         (
             "[tool.everpath]\npaths = 0x" + "f" * 5000,
-            "f.toml:2:1: paths should be a list, not a very large number",
+            "f.toml:2:1: paths must be a list, not a very large number",
         ),
         ("[tool.everpath]\nx = x\n", "f.toml: Invalid value (at line 2, column 5)"),
     ],
@@ -294,7 +294,7 @@ def test_an_expiry_of_thousands_of_digits_is_no_date(here: Path) -> None:
     waiver = "[[tool.everpath.waivers]]\nrule = 'fork'\nreason = 'r'\nexpires = 0x" + "f" * 5000
     (here / "f.toml").write_text(waiver)
     with pytest.raises(
-        ConfigError, match="expires should be a date such as 2027-01-31, not a very large number"
+        ConfigError, match="expires must be a date such as 2027-01-31, not a very large number"
     ):
         load("f.toml")
 

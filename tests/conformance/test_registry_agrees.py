@@ -119,7 +119,7 @@ def _migrated(operatorhub: Path, folder: Path, image: str) -> Path:
         source = complete(operatorhub / "operators" / name, folder / "old" / name)
         migration = Migration(str(source), image, "yaml")
         for package in read(str(source)).catalog.packages:
-            files = migration.package(package).files
+            files = migration.migrate_package(package).files
             written = {path: text for path, text in files.items() if path.startswith("catalog/")}
             write(folder / "new" / name, written)
             if why_refused(read_blobs(str(folder / "new" / name / "catalog"), Sources())) is None:

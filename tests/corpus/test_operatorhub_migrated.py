@@ -25,7 +25,7 @@ def _migrated(source: Path, target: Path) -> Catalog:
     catalog = read(str(source)).catalog
     migration = Migration(str(source))
     for package in catalog.packages:
-        write(target, migration.package(package).files)
+        write(target, migration.migrate_package(package).files)
     return catalog
 
 

@@ -22,7 +22,7 @@ def flat(folder: Path) -> dict[str, str]:
 
 
 def remarks(folder: Path) -> list[str]:
-    return [remark.message for remark in flatten_manifests(load_package_folder(str(folder))).remarks]
+    return [remark.message for remark in flatten_manifests(load_package_folder(str(folder))).warnings]
 
 
 def write_nested(root: Path, folders: dict[str, str]) -> Path:
@@ -118,7 +118,7 @@ def test_of_two_files_for_one_object_in_one_folder_the_first_is_kept(tmp_path: P
 def test_what_only_some_versions_have_is_remarked(tmp_path: Path) -> None:
     write_nested(tmp_path, {"a": "1.0.0", "b": "1.1.0"})
     write(tmp_path, {"a/service.yaml": "kind: Service\nmetadata: {name: op}\n"})
-    assert remarks(tmp_path) == ["not every version has this Service: in a flat folder each will"]
+    assert remarks(tmp_path) == ["only some versions contain this Service: in a flat folder, all do"]
     write(tmp_path, {"b/service.yaml": "kind: Service\nmetadata: {name: op}\n"})
     assert remarks(tmp_path) == []
 
@@ -127,8 +127,8 @@ def test_a_crd_without_a_csv_in_its_folder_is_left_out_and_named(tmp_path: Path)
     write_nested(tmp_path, {"a": "1.0.0"})
     write(tmp_path, {"crds/more.yaml": crd("more.example.com"), "top.yaml": crd("top.example.com")})
     assert remarks(tmp_path) == [
-        "left out: the outermost folder has no CSV that could ship it",
-        "left out: the folder crds/ has no CSV that could ship it",
+        "not copied: the top folder has no CSV",
+        "not copied: the folder crds/ has no CSV",
     ]
     assert flat(tmp_path).keys() == {
         "op.package.yaml",

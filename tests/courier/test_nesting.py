@@ -24,7 +24,7 @@ def _paths(folder: Path, found: FileMoves) -> dict[str, str]:
 
 
 def remarks(folder: Path) -> list[str]:
-    return [remark.message for remark in nest_manifests(load_package_folder(str(folder))).remarks]
+    return [remark.message for remark in nest_manifests(load_package_folder(str(folder))).warnings]
 
 
 def test_each_csv_gets_a_folder_with_the_crds_it_owns(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_what_no_csv_owns_goes_with_every_version(tmp_path: Path) -> None:
         "1.1.0/things.yaml",
         "1.1.0/service.yaml",
     }
-    assert remarks(tmp_path) == ["no CSV owns things.example.com: it goes with every version"]
+    assert remarks(tmp_path) == ["no CSV owns the CRD things.example.com: every version gets a copy"]
 
 
 def test_of_two_files_for_one_crd_each_csv_gets_the_one_with_its_version(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_two_different_files_with_the_version_a_csv_owns_are_refused(tmp_path: P
             "b.yaml": crd(note="b"),
         },
     )
-    with pytest.raises(OpmError, match=r"things.example.com is also in a.yaml") as refused:
+    with pytest.raises(OpmError, match=r"the CRD things.example.com twice: it is also in a.yaml") as refused:
         moves(tmp_path)
     assert (refused.value.place.file, refused.value.fix) == (
         str(tmp_path / "b.yaml"),
@@ -112,7 +112,7 @@ def test_an_owned_crd_that_is_nowhere_is_remarked(tmp_path: Path) -> None:
             "one.yaml": csv("op.v1.0.0", **owning("things.example.com")),
         },
     )
-    assert remarks(tmp_path) == ["op.v1.0.0 owns things.example.com, and no file defines it"]
+    assert remarks(tmp_path) == ["op.v1.0.0 owns the CRD things.example.com, but no file defines it"]
 
 
 def test_two_csvs_of_one_version_get_folders_by_name(tmp_path: Path) -> None:
@@ -130,37 +130,37 @@ def test_two_csvs_of_one_version_get_folders_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "message", "fix"),
     [
-        ({"op.package.yaml": package_file()}, "is a ClusterServiceVersion", "give the folder"),
-        ({"a.yaml": csv()}, "is a package file", "add PACKAGE.package.yaml"),
+        ({"op.package.yaml": package_file()}, "contains no ClusterServiceVersion", "choose the folder"),
+        ({"a.yaml": csv()}, "contains no package file", "add PACKAGE.package.yaml"),
         (
             {"a.package.yaml": package_file(), "b.package.yaml": package_file(), "a.yaml": csv()},
-            "a second package file: there is a.package.yaml already",
-            "give each package a folder of its own",
+            "a second package file: the first is a.package.yaml",
+            "use a separate folder for each package",
         ),
         (
             {"op.package.yaml": package_file(), "a.yaml": csv(), "b.yaml": csv()},
-            "a second CSV called op.v1.0.0: the first is a.yaml",
+            "a second CSV with the name op.v1.0.0: the first is a.yaml",
             "keep one of them, or rename it",
         ),
         (
             {"op.package.yaml": package_file(), "a.yaml": "kind: ClusterServiceVersion\n"},
             "the CSV has no name",
-            "name it, like op.v1.2.0",
+            "set a name such as op.v1.2.0",
         ),
         (
             {"op.package.yaml": package_file(), "a.yaml": csv("../op.v1.0.0", version="1.0.0")},
-            "'../op.v1.0.0' is no name for a CSV, nor for a file",
-            "name it, like op.v1.2.0",
+            "'../op.v1.0.0' is not a valid name of a CSV",
+            "set a name such as op.v1.2.0",
         ),
         (
             {"op.package.yaml": package_file(), "a.yaml": csv(version=None)},
             "the CSV has no version",
-            "write spec.version, like 1.2.0",
+            "set spec.version, such as 1.2.0",
         ),
         (
             {"op.package.yaml": package_file(), "a.yaml": csv(version="../../etc")},
             "'../../etc' is not a version",
-            "write spec.version, like 1.2.0",
+            "set spec.version, such as 1.2.0",
         ),
     ],
 )
@@ -178,4 +178,4 @@ def test_a_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
     write(tmp_path, {"op.package.yaml": package_file(), "a.yaml": csv(), "crd.yaml": "kind: [\n"})
     with pytest.raises(UnreadableInput, match=r"crd\.yaml:2: not YAML") as refused:
         moves(tmp_path)
-    assert refused.value.hint == "mend it, or take it out of the folder"
+    assert refused.value.hint == "fix it, or remove it from the folder"

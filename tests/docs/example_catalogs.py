@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from docs.rule_page import Example
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Package
 from everpath.rules.registry import Rule

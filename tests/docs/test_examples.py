@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from console import ROOT
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 
 EXAMPLES = ROOT / "examples"
 BEFORE = sorted(EXAMPLES.glob("*/before"))

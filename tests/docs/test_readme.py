@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from console import ROOT
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.resolvers import opm

@@ -15,7 +15,7 @@ import pytest
 
 from bundles import write
 from commandline import ROOT
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 from everpath.oci.build_context import catalog_members
 from everpath.oci.layers import build_layer
 from everpath.oci.tar_writer import TarMember

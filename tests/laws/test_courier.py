@@ -51,7 +51,7 @@ class _Aside:
         folder: PackageFolder = load_package_folder(str(source))
         moves: FileMoves = {"nest": nest_manifests, "flatten": flatten_manifests}[how](folder)
         target = self._root / str(next(self._numbers))
-        return write(target, {name: folder.content(place) for name, place in moves.files.items()})
+        return write(target, {name: folder.read(place) for name, place in moves.files.items()})
 
 
 @settings(max_examples=60)

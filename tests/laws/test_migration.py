@@ -62,7 +62,7 @@ def _check(files: dict[str, str]) -> None:
         source = write(Path(root, "op"), files)
         before = read(str(source)).catalog
         (package,) = before.packages
-        migration = Migration(str(source)).package(package)
+        migration = Migration(str(source)).migrate_package(package)
         out = write(Path(root, "out"), migration.files)
         after = read(str(out / "catalog")).catalog
         assert walks(after) == walks(before)

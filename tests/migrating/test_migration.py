@@ -18,7 +18,7 @@ from package_manifests import crd, owning, package_file
 
 def migrated(source: Path, **options: str) -> MigratedPackage:
     (package,) = read(str(source), thorough=True).catalog.packages
-    return Migration(str(source), **options).package(package)
+    return Migration(str(source), **options).migrate_package(package)
 
 
 def blobs(found: MigratedPackage) -> list[dict[str, Any]]:
@@ -146,7 +146,7 @@ def test_what_a_channel_skips_is_in_it(tmp_path: Path) -> None:
 def test_a_csv_that_no_channel_reaches_is_left_out_and_named(manifests: Path) -> None:
     write(manifests, {"0.1.0/op.yaml": csv("op.v0.1.0")})
     found = migrated(manifests)
-    assert [remark.message for remark in found.remarks] == ["left out: no channel of op reaches op.v0.1.0"]
+    assert [remark.message for remark in found.warnings] == ["not migrated: op.v0.1.0 is in no channel of op"]
     assert not any("0.1.0" in name for name in found.files)
 
 
@@ -156,9 +156,9 @@ def test_upgrades_that_opm_refuses_are_kept_and_warned_of(tmp_path: Path) -> Non
     write_bundle(tmp_path / "1.1.0", "op.v1.1.0")
     found = migrated(tmp_path)
     assert entries(found) == [{"name": "op.v1.0.0"}, {"name": "op.v1.1.0"}]
-    (remark,) = found.remarks
+    (remark,) = found.warnings
     assert remark.message == (
-        "opm validate will refuse the catalog of op: channel stable: "
+        "opm validate refuses the catalog of op: channel stable: "
         "multiple channel heads found in graph: op.v1.0.0, op.v1.1.0"
     )
 
@@ -169,7 +169,7 @@ def test_a_package_file_beside_the_folder_of_its_csvs_is_enough(tmp_path: Path) 
     write(tmp_path, {**files, "1.0.0/a.yaml": csv("op.v1.0.0"), "1.1.0/b.yaml": csv("op.v1.1.0")})
     packages = read(str(tmp_path)).catalog.by_name
     migration = Migration(str(tmp_path))
-    assert {name for package in packages.values() for name in migration.package(package).files} == {
+    assert {name for package in packages.values() for name in migration.migrate_package(package).files} == {
         "bundles/op/1.1.0/manifests/b.yaml",
         "bundles/op/1.1.0/metadata/annotations.yaml",
         "bundles/op/ci.yaml",
@@ -206,19 +206,19 @@ def test_one_bundle_is_a_catalog_too(tmp_path: Path) -> None:
     [
         (
             {"op.package.yaml": package_file(a="op.v1.0.0", b="op.v1.0.0"), "a.yaml": csv()},
-            "op has no default channel: none is named",
-            "name one of a, b",
+            "op has no default channel: it is not set",
+            "choose one of a, b",
         ),
         (
             {"op.package.yaml": package_file("c", a="op.v1.0.0"), "a.yaml": csv()},
-            "op has no default channel: no channel is called c",
-            "name one of a",
+            "op has no default channel: c does not exist",
+            "choose one of a",
         ),
         ({"op.package.yaml": package_file(), "a.yaml": csv()}, "op has no channels", "add a channel"),
         (
             {"op.package.yaml": package_file(a="op.v1.0.0").replace(": op\n", ": ../op\n"), "a.yaml": csv()},
-            "'../op' is no name for a package, nor for a folder",
-            "write letters, digits and dashes",
+            "'../op' is not a valid package name",
+            "use letters, digits and dashes",
         ),
         (
             {"op.package.yaml": package_file(a="op.v1.0.0").replace(": op\n", ": ''\n"), "a.yaml": csv()},
@@ -227,12 +227,12 @@ def test_one_bundle_is_a_catalog_too(tmp_path: Path) -> None:
         ),
         (
             {"op.package.yaml": package_file(a="op.v2.0.0"), "a.yaml": csv()},
-            "the channel a has op.v2.0.0, which no file is",
-            "add the CSV, or name one that is there",
+            "no file contains op.v2.0.0 of the channel a",
+            "add the CSV, or choose an existing one",
         ),
         (
             {"op.package.yaml": package_file(a="op.v1.0.0"), "a.yaml": csv(), "b.yaml": csv()},
-            "a second CSV called op.v1.0.0: the first is ",
+            "a second CSV with the name op.v1.0.0: the first is ",
             "keep one of them, or rename it",
         ),
         (

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commandline import ROOT
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 from everpath.graph import PackageGraph
 from everpath.loaders.catalog_loader import read
 from everpath.loaders.releases.parser import load_releases

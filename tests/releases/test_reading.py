@@ -98,9 +98,9 @@ READ = ReleasesFile(
 )
 
 
-_ALLOWED = "letters, digits, dots, dashes and underscores only"
-_ELSEWHERE = "of one that is published elsewhere write the name"
-_NOT_REPEATED = "a release is not repeated: give it a higher version, or take one of the two out"
+_ALLOWED = "use letters, digits, dots, dashes and underscores"
+_ELSEWHERE = "if it is published elsewhere, write its name"
+_NOT_REPEATED = "give one of them a higher version, or remove it"
 
 
 def _complaints(text: str) -> list[str]:
@@ -154,17 +154,17 @@ releases:
 - version: 0.2.0
   channels: {stable: {replaces: 0.1.9, range: ">=v1"}}
 """) == [
-        "r.yaml:1:10: 'a/b' cannot be the name of a package; letters, digits, dots and dashes only",
-        "r.yaml:2:1: no such key: 'defaultChanel'; did you mean 'defaultChannel'?",
+        "r.yaml:1:10: 'a/b' is not a valid package name; use letters, digits, dots and dashes",
+        "r.yaml:2:1: unknown key 'defaultChanel'; did you mean 'defaultChannel'?",
         "r.yaml:3:17: no release is in the default channel 'stabel'; did you mean stable?",
-        f"r.yaml:4:19: 'x/y' cannot be the name of a folder; {_ALLOWED}",
-        "r.yaml:4:35: no release is in the channel 'nope'; there are stable",
+        f"r.yaml:4:19: 'x/y' is not a valid folder name; {_ALLOWED}",
+        "r.yaml:4:35: no release is in the channel 'nope'; known: stable",
         "r.yaml:4:52: '<1' is not a range: a version has three numbers, MAJOR.MINOR.PATCH; write '<1.0.0'",
-        "r.yaml:6:12: version should be text such as 1.2.3, not 0.1",
-        "r.yaml:8:3: a release needs channels; [] for one that is in none",
-        "r.yaml:9:3: no such key: 'chanels'; did you mean 'channels'?",
+        "r.yaml:6:12: version must be text such as 1.2.3, not 0.1",
+        "r.yaml:8:3: channels is missing; write [] for a release that is in no channel",
+        "r.yaml:9:3: unknown key 'chanels'; did you mean 'channels'?",
         f"r.yaml:10:12: a/b.v0.2.0 is released twice; {_NOT_REPEATED}",
-        f"r.yaml:11:33: there is no release 0.1.9; {_ELSEWHERE}: a/b.v0.1.9",
+        f"r.yaml:11:33: no release has the version 0.1.9; {_ELSEWHERE}: a/b.v0.1.9",
         "r.yaml:11:47: '>=v1' is not a range: a version starts with a digit, not with a v; write '>=1.0.0'",
     ]
 
@@ -172,14 +172,14 @@ releases:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "r.yaml:1:1: the file should be a mapping, not nothing"),
-        ("[]", "r.yaml:1:1: the file should be a mapping, not a list"),
-        ("package: a", "r.yaml:1:1: there is no defaultChannel"),
-        ("package: a\npackage: b\ndefaultChannel: s\nreleases: []", "r.yaml:2:1: the same key twice"),
+        ("", "r.yaml:1:1: the file must be a mapping, not nothing"),
+        ("[]", "r.yaml:1:1: the file must be a mapping, not a list"),
+        ("package: a", "r.yaml:1:1: defaultChannel is missing"),
+        ("package: a\npackage: b\ndefaultChannel: s\nreleases: []", "r.yaml:2:1: duplicate key"),
         ("package: [\n", "r.yaml:2:1: did not find expected node content"),
         (_releases("- {version: 0.1.x, channels: [stable]}"), "'0.1.x' is not a version: 'x' is not allowed"),
-        (_releases("- {version: 0.1.0, channels: stable}"), "channels should be a list, not text"),
-        (_releases("- {version: 0.1.0, channels: [stable, stable]}"), "the channel 'stable' is named twice"),
+        (_releases("- {version: 0.1.0, channels: stable}"), "channels must be a list, not text"),
+        (_releases("- {version: 0.1.0, channels: [stable, stable]}"), "the channel 'stable' is listed twice"),
         (
             _releases("- {version: 0.1.0, channels: [stable], from: {replaces: 0.1.0}}"),
             "0.1.0 is the release itself",
@@ -191,7 +191,7 @@ releases:
         ),
         (
             _releases("- {version: 0.1.0, channels: [stable], from: {zstream: 1}}"),
-            "zstream should be true or false, not 1",
+            "zstream must be true or false, not 1",
         ),
         (
             _releases("- {version: 0.1.0, channels: [stable], minKubeVersion: 1.29}"),
@@ -199,11 +199,11 @@ releases:
         ),
         (_releases("- {version: 0.1.0, channels: [stable], minKubeVersion: v1}"), "'v1' is not a version"),
         (_releases("- {version: 0.1.0, channels: [stable], procedures: [a]}"), "a whole number, not text"),
-        (_releases("- {version: 0.1.0, channels: [stable], bundle: md5:1}"), "'md5:1' is no digest"),
-        (_releases("- {version: 0.1.0, channels: [stable], name: ''}"), "name should not be empty"),
+        (_releases("- {version: 0.1.0, channels: [stable], bundle: md5:1}"), "'md5:1' is neither a digest"),
+        (_releases("- {version: 0.1.0, channels: [stable], name: ''}"), "name must not be empty"),
         (
             _releases("- {version: 0.1.0, channels: [stable], name: ../x}"),
-            "'../x' cannot be the name of a CSV",
+            "'../x' is not a valid CSV name",
         ),
         (
             _releases("- {version: 0.1.0, channels: [stable], withdrawn: bad}"),
@@ -215,19 +215,19 @@ releases:
                 "- {version: 0.1.0, channels: [fast], name: b}\n"
                 "- {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}"
             ),
-            "there is more than one release 0.1.0; name one: a or b",
+            "several releases have the version 0.1.0; write a name: a or b",
         ),
         (
             "channels: [{name: a}, {name: a}]\n" + _releases("- {version: 0.1.0, channels: [stable]}"),
-            "r.yaml:1:23: the channel 'a' is described twice",
+            "r.yaml:1:23: the channel 'a' is declared twice",
         ),
         (
             "catalogs: [{name: a}, {name: a}]\n" + _releases("- {version: 0.1.0, channels: [stable]}"),
-            "r.yaml:1:23: two catalogs are called 'a'",
+            "r.yaml:1:23: two catalogs have the name 'a'",
         ),
         (
             "catalogs: [{releases: '<1.0.0'}]\n" + _releases("- {version: 0.1.0, channels: [stable]}"),
-            "r.yaml:1:12: catalogs: there is no name",
+            "r.yaml:1:12: name is missing in an item of catalogs",
         ),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_withdrawn_head_of_one_variant_alone_is_found() -> None:
 def test_a_file_that_is_not_there_says_what_writes_one() -> None:
     with pytest.raises(UnreadableInput) as raised:
         load_releases("nowhere/releases.yaml")
-    assert raised.value.hint == "everpath init writes one; --file names another"
+    assert raised.value.hint == "create one with everpath init, or choose another with --file"
 
 
 _TEXTS = [
@@ -307,26 +307,26 @@ def test_the_schema_knows_every_key_the_reader_knows() -> None:
     release = schema["$defs"]["release"]
     assert set(schema["properties"]) == set(parser._KEYS)
     assert set(release["properties"]) == set(parser._RELEASE_KEYS)
-    assert set(schema["$defs"]["from"]["properties"]) == set(parser._ORIGIN_KEYS)
+    assert set(schema["$defs"]["from"]["properties"]) == set(parser._EDGE_KEYS)
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("properties: x", "r.yaml:3:13: properties should be a list, not text"),
-        ("properties: [{type: a}]", "r.yaml:3:14: properties: there is no value"),
-        ("properties: [{value: a}]", "r.yaml:3:14: properties: there is no type"),
-        ("dependencies: [{type: a, value: 1, more: 2}]", "no such key: 'more'"),
+        ("properties: x", "r.yaml:3:13: properties must be a list, not text"),
+        ("properties: [{type: a}]", "r.yaml:3:14: value is missing in an item of properties"),
+        ("properties: [{value: a}]", "r.yaml:3:14: type is missing in an item of properties"),
+        ("dependencies: [{type: a, value: 1, more: 2}]", "unknown key 'more'"),
         (
             "properties: [{type: olm.package, value: {}}]",
-            "everpath makes every olm.package from the manifests; leave it out",
+            "everpath generates olm.package from the manifests; remove it",
         ),
-        ("annotations: {a: 1}", "r.yaml:3:18: a should be text, not 1"),
+        ("annotations: {a: 1}", "r.yaml:3:18: a must be text, not 1"),
         (
             "annotations: {operators.operatorframework.io.bundle.package.v1: x}",
-            "everpath writes operators.operatorframework.io.bundle.package.v1 itself; leave it out",
+            "everpath generates the annotation operators.operatorframework.io.bundle.package.v1; remove it",
         ),
-        ("pins: []", "r.yaml:3:7: pins should be text, not a list"),
+        ("pins: []", "r.yaml:3:7: pins must be text, not a list"),
     ],
 )
 def test_what_is_wrong_with_metadata_is_told_with_its_place(text: str, complaint: str) -> None:
@@ -341,9 +341,9 @@ def test_a_key_that_is_missing_hides_nothing_else() -> None:
         parse_releases(text.encode(), "r.yaml")
     told = raised.value.message.splitlines()
     assert [line.partition(": ")[2].partition(";")[0] for line in told] == [
-        "no such key: 'pakage'",
-        "there is no package",
-        "version should be text such as 1.2.3, not 1",
-        "there is no release 0.1.9",
+        "package is missing",
+        "unknown key 'pakage'",
+        "version must be text such as 1.2.3, not 1",
+        "no release has the version 0.1.9",
     ]
     assert (raised.value.hint or "").startswith("https://")

@@ -12,13 +12,19 @@ from graphs import findings, parse_report
 
 A, B = "op.v1.0.0", "op.v1.1.0"
 SHA = "sha256:" + "a" * 64
-UNOFFERED = "OLM v0 offers it to nobody; v1 only to whoever names no channel and has none of the package yet"
+NOT_OFFERED = (
+    "OLM v0 never installs it",
+    "OLM v1 installs it only for a new ClusterExtension without channels",
+)
 
 
 def test_an_entry_without_a_bundle_is_named_with_what_was_meant() -> None:
     made = catalog(package(), channel(A, "opp.v1.1.0"), bundle(A), bundle(B))
     (finding,) = parse_report(made, "missing-bundle")
-    assert (finding.message, finding.fix) == ("opp.v1.1.0 has no bundle", f"did you mean {B}?")
+    assert (finding.message, finding.fix) == (
+        "opp.v1.1.0 has no bundle",
+        f"did you mean {B}?",
+    )
 
 
 def test_a_bundle_that_is_an_entry_itself_is_not_what_was_meant() -> None:
@@ -31,10 +37,10 @@ def test_a_bundle_that_is_an_entry_itself_is_not_what_was_meant() -> None:
 @pytest.mark.parametrize(
     ("drawing", "fix"),
     [
-        ("c: b\nb?: a\na", ", or let c replace a and skip b in its stead"),
-        ("c: b / x\nb?: a / y\nx\ny\na", ", or let c replace a and skip x, b and y in its stead"),
-        ("c: b\nb?", ", or let c replace nothing and skip b in its stead"),
-        ("b?: a\na", ", or remove the entry, if nobody has it"),
+        ("c: b\nb?: a\na", ", or remove it, and let c replace a and skip b"),
+        ("c: b / x\nb?: a / y\nx\ny\na", ", or remove it, and let c replace a and skip x, b and y"),
+        ("c: b\nb?", ", or remove it, and let c replace nothing and skip b"),
+        ("b?: a\na", ", or remove the entry if it is not installed anywhere"),
         ("b?: a / x\na\nx", ""),  # without b, x would be a second head
         ("c: b\nd: b / c\nb?: a\na", ""),  # two heirs
         ("d: c\nc?: b\nb?: a\na", ""),  # with two gone each heir is gone, too
@@ -43,12 +49,12 @@ def test_a_bundle_that_is_an_entry_itself_is_not_what_was_meant() -> None:
 )
 def test_an_entry_is_removed_only_if_its_successor_can_take_over(drawing: str, fix: str) -> None:
     found = parse_report(drawing, "EP401")
-    assert {f.fix for f in found} == {f"add its olm.bundle document{fix}"}
+    assert {f.fix for f in found} == {f"add the olm.bundle document{fix}"}
 
 
 def test_an_entry_without_a_name_is_reported_once_and_told_to_have_one() -> None:
     (finding,) = parse_report(catalog(package(), channel({"name": ""})), "EP401", "EP111")
-    assert (finding.rule, finding.fix) == ("EP401", "give it the name of its bundle")
+    assert (finding.rule, finding.fix) == ("EP401", "write the name of its bundle")
 
 
 def test_of_an_undeclared_package_only_that_is_reported() -> None:
@@ -59,7 +65,7 @@ def test_a_bundle_in_no_channel_may_be_the_one_an_entry_misses() -> None:
     made = catalog(package(), channel(A, "opp.v1.1.0"), bundle(A), bundle(B))
     (finding,) = parse_report(made, "bundle-in-no-channel")
     assert finding.fix == "is it the entry opp.v1.1.0, which has no bundle?"
-    assert finding.because == (UNOFFERED, "opm refuses the catalog")
+    assert finding.because == (*NOT_OFFERED, "opm rejects the catalog")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +88,8 @@ def test_a_bundle_is_added_to_a_channel_with_an_edge(version: str, edge: str) ->
         made = catalog(package(), channel(A, B), bundle(A), bundle(B), bundle(version, "?"))
     (finding,) = parse_report(made, "EP402")
     assert (
-        finding.fix == f"add it to its channel; to stable, for example, {edge}; or remove it if nobody has it"
+        finding.fix
+        == f"add it to a channel, such as stable, {edge}; if it is not installed anywhere, remove it"
     )
 
 
@@ -112,7 +119,7 @@ def test_a_csv_that_no_channel_of_a_package_file_reaches_is_named() -> None:
     made = repository(in_folder(A, annotations=None), in_folder(B, channels=(), annotations=None))
     (finding,) = parse_report(made, "EP402")
     assert (
-        finding.fix == "let a release of its channel replace or skip it; remove it if it was never released"
+        finding.fix == "let an entry of its channel replace or skip it; if it was never released, remove it"
     )
 
 
@@ -120,14 +127,16 @@ def test_a_bundle_folder_in_no_channel_is_a_warning() -> None:
     made = repository(in_folder(A), in_folder(B, channels=()))
     (finding,) = parse_report(made, "EP402")
     assert (finding.entry, finding.severity) == (B, Severity.WARNING)
-    assert finding.because == (UNOFFERED,)
-    assert finding.fix == "name its channels in metadata/annotations.yaml; remove it if it was never released"
+    assert finding.because == NOT_OFFERED
+    assert (
+        finding.fix == "list its channels in metadata/annotations.yaml; if it was never released, remove it"
+    )
 
 
 def test_two_bundles_of_one_name_and_different_versions_want_a_new_name() -> None:
     made = repository(in_folder(A), in_folder(A, "1.0.1"))
     (finding,) = parse_report(made, "duplicate-bundle")
-    assert finding.fix == "rename one after its own version"
+    assert finding.fix == "name each after its version"
     assert finding.place.file == "operators/op/1.0.1/manifests/csv.yaml"
 
 
@@ -136,12 +145,12 @@ def test_of_two_bundles_of_one_name_and_version_the_copied_folder_is_to_change(
     folders: tuple[str, str],
 ) -> None:
     (finding,) = parse_report(repository(*(in_folder(A, folder=f) for f in folders)), "EP403")
-    assert finding.fix == "give the bundle in the folder 1.1.0 a name and version of its own"
+    assert finding.fix == "change name and version of the bundle in the folder 1.1.0"
 
 
 def test_of_two_rendered_bundles_one_is_removed_only_if_they_are_the_same() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), bundle(A), bundle(A)), "EP403")
-    assert finding.fix == "remove one if they are the same, else give the newer a name and version of its own"
+    assert finding.fix == "if they are the same, remove one; else change name and version of the newer one"
 
 
 @pytest.mark.parametrize(
@@ -210,9 +219,9 @@ def test_each_faulty_image_is_reported_where_it_is_written() -> None:
     made = catalog(package(), channel(A), bundle(A, image="A b", relatedImages=images))
     found = parse_report(made, "image-reference")
     assert [(f.place.pointer, f.message.partition(":")[0]) for f in found] == [
-        (("image",), f"the image of {A} is no reference"),
-        (("relatedImages", 0, "image"), f"the related image one of {A} is no reference"),
-        (("relatedImages", 2, "image"), f"the related image of {A} is no reference"),
+        (("image",), f"the image of {A} is not a valid reference"),
+        (("relatedImages", 0, "image"), f"the related image one of {A} is not a valid reference"),
+        (("relatedImages", 2, "image"), f"the related image of {A} is not a valid reference"),
     ]
     assert found[1].fix == "write a/b:1"
 
@@ -222,9 +231,7 @@ def nothing_to_install(**fields: object) -> Catalog:
 
 
 def test_a_bundle_without_image_and_manifests_cannot_be_installed() -> None:
-    assert findings(nothing_to_install(), "no-image") == [
-        f"EP405 {A}: {A} has neither an image nor manifests"
-    ]
+    assert findings(nothing_to_install(), "no-image") == [f"EP405 {A}: {A} has no image and no manifests"]
 
 
 def test_a_bundle_folder_needs_no_image() -> None:

@@ -10,7 +10,7 @@ from everpath.rules.findings import Severity
 from graphs import findings, parse_report
 
 A, B, C = "op.v1.0.0", "op.v1.1.0", "op.v1.2.0"
-REFUSED = "opm refuses the catalog"
+REJECTED = "opm rejects the catalog"
 PLACE = Place("op.yaml")
 
 
@@ -24,25 +24,28 @@ def test_every_entry_without_a_bundle_is_told_where_it_is_written() -> None:
         (A, ("entries", 0, "name")),
         (C, ("entries", 2, "name")),
     ]
-    assert {f.fix for f in found} == {"add its olm.bundle document"}
+    assert {f.fix for f in found} == {"add the olm.bundle document"}
 
 
 def test_an_entry_without_a_name_has_no_bundle_either() -> None:
     (finding,) = parse_report(catalog(package(), channel(A, {"name": ""}), bundle(A)), "EP401")
-    assert (finding.message, finding.fix) == ("an entry has no name", "give it the name of its bundle")
+    assert (finding.message, finding.fix) == (
+        "an entry has no name",
+        "write the name of its bundle",
+    )
 
 
 def test_an_entry_that_replaces_only_itself_may_be_removed() -> None:
     made = catalog(package(), channel({"name": A}, {"name": "x", "replaces": "x"}), bundle(A))
     (finding,) = parse_report(made, "EP401")
-    assert finding.fix == "add its olm.bundle document, or remove the entry, if nobody has it"
+    assert finding.fix == "add the olm.bundle document, or remove the entry if it is not installed anywhere"
 
 
 def test_an_entry_that_has_a_bundle_is_not_the_one_a_bundle_was_meant_for() -> None:
     made = catalog(package(), channel(A, B), bundle(A), bundle(B), bundle("opp.v1.1.0"))
     (finding,) = parse_report(made, "EP402")
     assert finding.fix is not None
-    assert finding.fix.startswith("add it to its channel; ")
+    assert finding.fix.startswith("add it to a channel, such as ")
 
 
 def test_a_bundle_without_annotations_hides_no_other_that_is_in_no_channel() -> None:
@@ -59,7 +62,8 @@ def test_where_the_default_channel_is_absent_the_first_is_the_example() -> None:
     channels = channel(A, name="b"), channel(A, name="a"), channel(A, name="c")
     fix = way_in(*channels, bundle(A), bundle(B), default="gone")
     assert (
-        fix == f"add it to its channel; to b, for example, with replaces: {A}; or remove it if nobody has it"
+        fix
+        == f"add it to a channel, such as b, with replaces: {A}; if it is not installed anywhere, remove it"
     )
 
 
@@ -74,19 +78,19 @@ def test_a_bundle_that_is_not_newer_for_certain_is_skipped_by_the_head() -> None
 def test_a_bundle_called_like_another_is_told_where_it_is_called_so() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), bundle(A), bundle(A)), "EP403")
     assert (finding.entry, finding.place.file, finding.place.pointer) == (A, "3.yaml", ("name",))
-    assert finding.because == ("the other is in 2.yaml", REFUSED)
+    assert finding.because == ("the first is in 2.yaml", REJECTED)
     assert finding.related is not None
     assert (finding.related.file, finding.related.pointer) == ("2.yaml", ("name",))
 
 
 def test_of_two_copied_folders_the_first_is_to_be_parted() -> None:
     (finding,) = parse_report(repository(in_folder(A, folder="one"), in_folder(A, folder="two")), "EP403")
-    assert finding.fix == "give the bundle in the folder one a name and version of its own"
+    assert finding.fix == "change name and version of the bundle in the folder one"
 
 
 def test_a_long_text_that_is_no_image_is_cut_and_an_example_given() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), bundle(A, image="!" * 250)), "EP404")
-    assert finding.because == (f"'{'!' * 200}' cannot be pulled; opm refuses the catalog",)
+    assert finding.because == (f"'{'!' * 200}' cannot be pulled; opm rejects the catalog",)
     assert finding.fix == "write host/path:tag or host/path@sha256:…"
 
 
@@ -103,33 +107,35 @@ def because(version: str) -> tuple[str, ...]:
 
 
 def test_a_version_that_is_not_there_is_not_shown() -> None:
-    assert because("") == (REFUSED,)
+    assert because("") == (REJECTED,)
 
 
 def test_only_what_olm_reads_in_a_cluster_is_said_to_be_read() -> None:
-    assert because("1.0")[-2:] == ("in a cluster OLM reads it as 1.0.0", REFUSED)
+    assert because("1.0")[-2:] == ("on a cluster, OLM reads it as 1.0.0", REJECTED)
     assert not any("in a cluster" in reason for reason in because("one"))
 
 
 def test_a_release_may_be_wrong_in_two_ways() -> None:
     made = catalog(package(), channel(A), released(A, "1.0.0+1", "2"))
     assert [f.message for f in parse_report(made, "EP407")] == [
-        f"{A} has both build metadata (1.0.0+1) and a release (2)",
+        f"{A} has build metadata (1.0.0+1) and a release (2)",
         f"{A} has release 2, so its name must be op-v1.0.0+1-2",
     ]
 
 
 def test_the_fault_of_a_release_is_told_as_that_of_a_release() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), released(A, "1.0.0", "01")), "EP407")
-    assert finding.message == f"'01' is no release of {A}: a number in the release has a leading zero"
+    assert (
+        finding.message == f"the release '01' of {A} is invalid: a number in the release has a leading zero"
+    )
 
 
 def test_every_version_that_two_bundles_have_is_told() -> None:
     made = catalog(package(), *(bundle(f"{name}.{v}", v) for v in ("1.0.0", "2.0.0") for name in "ab"))
     found = parse_report(made, "EP408")
     assert [(f.entry, f.because) for f in found] == [
-        ("b.1.0.0", ("the first is in 1.yaml", REFUSED)),
-        ("b.2.0.0", ("the first is in 3.yaml", REFUSED)),
+        ("b.1.0.0", ("the first is in 1.yaml", REJECTED)),
+        ("b.2.0.0", ("the first is in 3.yaml", REJECTED)),
     ]
 
 
@@ -145,8 +151,8 @@ def test_every_pair_of_equal_versions_is_told() -> None:
     found = parse_report(catalog(package(), *(bundle(f"b{i}", v) for i, v in enumerate(versions))), "EP409")
     assert [(f.entry, f.severity) for f in found] == [("b1", Severity.WARNING), ("b3", Severity.WARNING)]
     facts: dict[str, Any] = {
-        "because": ("ranges and OLM v0 cannot tell them apart; v1 orders them by build metadata or release",),
-        "fix": "raise the patch number in the next release; leave what is published",
+        "because": ("a range contains both or neither", "OLM v1 orders them by build metadata or release"),
+        "fix": "raise the patch number in the next release; do not change published ones",
     }
     assert all(getattr(finding, name) == value for finding in found for name, value in facts.items())
 

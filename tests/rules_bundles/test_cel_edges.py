@@ -6,7 +6,7 @@ import pytest
 
 from everpath.rules.cel import CelError, check
 
-OTHER_VALUE = "a constraint must be true or false, this is another value"
+OTHER_VALUE = "a constraint must be a boolean, and this is another value"
 
 
 @pytest.mark.parametrize(
@@ -48,18 +48,23 @@ def test_rules_that_compile(rule: str) -> None:
         ("properties.filter(p, true)", 0, 26, OTHER_VALUE),
         ("properties.map(p, true)", 0, 23, OTHER_VALUE),
         ("'a'.size()", 0, 10, OTHER_VALUE),
-        ("true;", 4, 5, "nothing in CEL begins with ';'"),
-        ("in == 1", 0, 2, "a value should stand here"),
-        ("properties.in == 1", 11, 13, "the name of a field should stand behind the dot"),
-        (".true", 1, 5, "a value should stand here"),
-        ("true{a: 1}", 4, 5, "nothing should follow, not '{'"),
-        ("properties[0].`a-b`(1)", 19, 20, "nothing should follow, not '('"),
-        ("properties.exists(p, has(p))", 21, 24, "has() takes one argument, the selection of a field"),
-        ("has()", 0, 3, "has() takes one argument, the selection of a field"),
-        ("properties.exists(p, has(p.a, p.b))", 21, 24, "has() takes one argument, the selection of a field"),
-        ("size(,) == 1", 5, 6, "a value should stand here"),
-        ("[1,) == 1", 3, 4, "a value should stand here"),
-        ("{'a': 1 'b': 2} == {}", 8, 11, "'}' should stand here, not \"'b'\""),
+        ("true;", 4, 5, "unexpected character ';'"),
+        ("in == 1", 0, 2, "expected a value but found 'in'"),
+        ("properties.in == 1", 11, 13, "expected the name of a field after the dot"),
+        (".true", 1, 5, "expected a value but found 'true'"),
+        ("true{a: 1}", 4, 5, "unexpected '{'"),
+        ("properties[0].`a-b`(1)", 19, 20, "unexpected '('"),
+        ("properties.exists(p, has(p))", 21, 24, "has() takes one argument, which must select a field"),
+        ("has()", 0, 3, "has() takes one argument, which must select a field"),
+        (
+            "properties.exists(p, has(p.a, p.b))",
+            21,
+            24,
+            "has() takes one argument, which must select a field",
+        ),
+        ("size(,) == 1", 5, 6, "expected a value but found ','"),
+        ("[1,) == 1", 3, 4, "expected a value but found ')'"),
+        ("{'a': 1 'b': 2} == {}", 8, 11, "expected '}' but found \"'b'\""),
     ],
 )
 def test_rules_that_do_not_compile_point_at_the_fault(rule: str, start: int, end: int, reason: str) -> None:

@@ -36,7 +36,7 @@ def annotated(**value: str) -> Catalog:
 def test_the_second_olm_package_property_is_the_one_reported() -> None:
     (finding,) = parse_report(stating(package_property()), "package-property")
     assert finding.place.pointer == ("properties", 1)
-    assert finding.message == f"{A} has 2 olm.package properties, not one"
+    assert finding.message == f"{A} has 2 olm.package properties"
     assert finding.fix == "keep the right one"
 
 
@@ -53,12 +53,18 @@ def test_a_bundle_folder_needs_no_olm_package_property() -> None:
 def test_an_annotation_that_belies_the_csv_is_believed_by_opm_alone() -> None:
     found = parse_report(annotated(packageName="po", version="1.0.1"), "package-property-differs")
     assert {(f.because, f.place.pointer) for f in found} == {
-        (("opm believes the property, OLM the CSV",), ("metadata", "annotations", "olm.properties"))
+        (
+            ("catalog and cluster disagree: opm uses the property, OLM uses the CSV",),
+            ("metadata", "annotations", "olm.properties"),
+        )
     }
     assert [(f.message, f.severity) for f in found] == [
-        (f"olm.package of {A} says packageName 'po', the bundle itself 'op'", Severity.WARNING),
         (
-            f"olm.package of {A} says version '1.0.1', the bundle itself '1.0.0'",
+            f"olm.package of {A} has packageName 'po', but the bundle has 'op'",
+            Severity.WARNING,
+        ),
+        (
+            f"olm.package of {A} has version '1.0.1', but the bundle has '1.0.0'",
             Severity.WARNING,
         ),
     ]
@@ -68,13 +74,13 @@ def test_in_a_catalog_another_package_is_refused_where_it_is_written() -> None:
     odd = {**bundle(A), "properties": [package_property("po")]}
     (finding,) = parse_report(catalog(package(), channel(A), odd), "EP422")
     assert finding.place.pointer == ("properties", 0, "value", "packageName")
-    assert finding.because == ("opm refuses the catalog",)
+    assert finding.because == ("opm rejects the catalog",)
 
 
 def test_a_package_that_is_not_named_is_another_one() -> None:
     odd = {**bundle(A), "properties": [{"type": "olm.package", "value": {"version": "1.0.0"}}]}
     (finding,) = parse_report(catalog(package(), channel(A), odd), "EP422")
-    assert finding.message == f"olm.package of {A} says packageName '', the bundle itself 'op'"
+    assert finding.message == f"olm.package of {A} has packageName '', but the bundle has 'op'"
 
 
 def test_a_package_of_a_wrong_type_is_reported_once() -> None:
@@ -138,12 +144,12 @@ def test_a_misshapen_value_is_reported_where_it_is_written() -> None:
     (finding,) = parse_report(made, "property-does-not-parse")
     assert finding.place.pointer == ("properties", 1, "value", "version")
     assert finding.fix == "quote it"
-    assert finding.because == ("opm refuses the catalog",)
+    assert finding.because == ("opm rejects the catalog",)
 
 
 def test_a_misshapen_label_fails_in_the_cluster() -> None:
     (finding,) = parse_report(stating({"type": "olm.label.required", "value": "x"}), "EP423")
-    assert "fails every Subscription of the namespace" in finding.because[0]
+    assert "every Subscription of a namespace fails" in finding.because[0]
 
 
 def test_what_was_not_read_is_not_judged() -> None:
@@ -162,11 +168,13 @@ def test_what_was_not_read_is_not_judged() -> None:
 
 def test_s15_a_required_range_that_does_not_parse_fails_the_namespace() -> None:
     (finding,) = parse_report(requiring(">=v1.0.0"), "requirement-range")
-    assert finding.message.startswith(f"the range of other that {A} requires does not parse: ")
+    assert finding.message.startswith(
+        f"OLM v0 cannot resolve dependencies: the range of other in {A} does not parse: "
+    )
     assert finding.because[0] == ">=v1.0.0"
     assert "^" in finding.because[1]
     assert finding.because[2:] == finding.because[-1:]  # what to write instead is the fix
-    assert "fails every Subscription of the namespace" in finding.because[-1]
+    assert "every Subscription of a namespace fails" in finding.because[-1]
     assert finding.fix == "write '>=1.0.0'"
 
 
@@ -178,7 +186,7 @@ def test_nor_does_a_range_that_is_none(span: object) -> None:
 
 def test_a_required_range_that_crashes_the_resolver_is_an_error() -> None:
     (finding,) = parse_report(requiring("<1.0.0 || || >2.0.0"), "EP424")
-    assert finding.message == f"the range of other that {A} requires crashes OLM"
+    assert finding.message == f"the resolver of OLM v0 crashes: the range of other in {A} has an empty part"
 
 
 def test_a_required_range_that_parses_is_fine() -> None:
@@ -200,25 +208,26 @@ def test_s16_two_csv_metadata_properties_cannot_be_served() -> None:
 def test_an_api_that_is_provided_twice_is_never_installed_by_v0(again: Document) -> None:
     made = stating({"type": "olm.gvk", "value": GVK}, {"type": "olm.gvk", "value": again})
     (finding,) = parse_report(made, "gvk-twice")
-    assert (finding.message, finding.severity) == (f"{A} provides a.io/v1 A twice", Severity.ERROR)
+    assert (finding.message, finding.severity) == (
+        f"OLM v0 never installs {A}: it provides A (a.io/v1) twice",
+        Severity.ERROR,
+    )
     assert finding.place.pointer == ("properties", 2)
-    assert finding.because[0] == "OLM v0 counts it as two providers of the API, and never installs it"
+    assert finding.because[0] == "OLM v0 counts it as two providers of the API, and allows one"
 
 
 def test_an_api_that_is_required_twice_is_noted() -> None:
     required = {"type": "olm.gvk.required", "value": GVK}
     (finding,) = parse_report(stating(required, required), "EP427")
-    assert (finding.message, finding.severity) == (f"{A} requires a.io/v1 A twice", Severity.NOTE)
+    assert (finding.message, finding.severity) == (f"{A} requires A (a.io/v1) twice", Severity.NOTE)
 
 
 def test_an_api_that_is_provided_and_required_is_a_warning() -> None:
     made = stating({"type": "olm.gvk", "value": GVK}, {"type": "olm.gvk.required", "value": GVK})
     (finding,) = parse_report(made, "EP427")
-    assert finding.message == f"{A} requires a.io/v1 A, which it provides itself"
+    assert finding.message == f"OLM v1 rejects {A}: it requires A (a.io/v1), which it provides itself"
     assert finding.severity is Severity.WARNING
-    assert finding.because == (
-        "OLM v0 takes it for its own provider; v1 refuses a bundle with a requirement",
-    )
+    assert finding.because == ("OLM v0 accepts the bundle as its own provider",)
 
 
 @pytest.mark.parametrize("value", ["A", {**GVK, "version": 1}, {**GVK, "kind": []}])

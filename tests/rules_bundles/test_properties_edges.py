@@ -9,7 +9,7 @@ from everpath.rules.findings import Finding, Severity
 from graphs import parse_report
 
 A = "op.v1.0.0"
-FAILS = "OLM v0 fails every Subscription of the namespace as soon as this bundle is a candidate"
+FAILS = "in OLM v0, every Subscription of a namespace fails as soon as this bundle is a candidate"
 
 
 def told(rule: str, *properties: Document) -> tuple[Finding, ...]:
@@ -59,8 +59,11 @@ def test_every_required_range_that_olm_cannot_read_is_told() -> None:
     assert [f.place.pointer for f in found] == [
         ("properties", n, "value", "versionRange") for n in (2, 3, 5, 6)
     ]
-    assert found[1].message == f"the range of other that {A} requires does not parse: it is empty"
-    assert found[2].fix == "remove one of the ||"
+    assert (
+        found[1].message
+        == f"OLM v0 cannot resolve dependencies: the range of other in {A} does not parse: it is empty"
+    )
+    assert found[2].fix == "remove one ||"
 
 
 def test_every_constraint_that_olm_cannot_parse_is_told_with_what_follows() -> None:
@@ -83,13 +86,13 @@ def test_a_constraint_of_another_shape_is_told_to_be_corrected() -> None:
     (finding,) = told(
         "EP425", stating("olm.constraint", {"failureMessage": 1, "all": {"constraints": [{}]}})
     )[:1]
-    assert finding.fix == "correct it there, or remove the constraint"
+    assert finding.fix == "correct the constraint, or remove it"
 
 
 def test_a_second_csv_metadata_is_told_with_what_follows() -> None:
     (finding,) = told("EP426", *(stating("olm.csv.metadata", {}) for _ in range(3)))
-    assert finding.message == f"{A} has 3 olm.csv.metadata properties"
-    assert finding.because[0].startswith("opm validate accepts the catalog, opm serve fails on it")
+    assert finding.message == f"the catalog pod does not start: {A} has 3 olm.csv.metadata properties"
+    assert finding.because[0].startswith("opm validate accepts the catalog, but opm serve fails")
     assert finding.fix == "keep one of them"
 
 
@@ -97,8 +100,8 @@ def test_every_api_that_is_provided_twice_is_told_with_what_follows() -> None:
     found = told("EP427", *(api("olm.gvk", kind) for kind in "ABAB"))
     assert [f.place.pointer for f in found] == [("properties", 3), ("properties", 4)]
     assert found[0].because == (
-        "OLM v0 counts it as two providers of the API, and never installs it",
-        "new users get an older version, or none, and nobody is told why",
+        "OLM v0 counts it as two providers of the API, and allows one",
+        "new installations get an older version or none, without an error message",
     )
     assert found[0].fix == "remove one of the two olm.gvk properties"
 

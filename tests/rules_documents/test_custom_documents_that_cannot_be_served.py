@@ -19,7 +19,7 @@ def custom(schema: str, owner: str = "op") -> Catalog:
 @pytest.mark.parametrize("schema", ["example.com/x", "_x", "-x", "x y", "ü"])
 def test_a_schema_that_is_no_plain_word_is_not_served(schema: str) -> None:
     assert findings(custom(schema), "unserved-schema") == [
-        f"EP012 op: schema {schema!r} of a custom document has a character that opm cannot serve"
+        f"EP012 op: the catalog pod does not start: schema {schema!r} has a character that opm cannot serve"
     ]
 
 
@@ -29,7 +29,7 @@ def test_what_keeps_the_pod_from_starting_is_an_error() -> None:
 
 def test_nor_is_a_package_with_a_slash() -> None:
     assert findings(custom("x", "a/b"), "EP012") == [
-        "EP012 a/b: package 'a/b' of a custom document has a character that opm cannot serve"
+        "EP012 a/b: the catalog pod does not start: package 'a/b' has a character that opm cannot serve"
     ]
 
 

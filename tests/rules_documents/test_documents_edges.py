@@ -15,7 +15,7 @@ def test_every_problem_of_a_kind_is_told() -> None:
 
 
 def test_what_follows_from_a_problem_can_be_asked() -> None:
-    assert documents.no_csv() == "opm refuses a bundle without a ClusterServiceVersion"
+    assert documents.no_csv() == "opm and OLM reject a bundle without a ClusterServiceVersion"
 
 
 def test_every_name_of_every_custom_document_that_cannot_be_served_is_told() -> None:
@@ -27,5 +27,5 @@ def test_every_name_of_every_custom_document_that_cannot_be_served_is_told() -> 
         ("2.yaml", ("schema",)),
     ]
     for finding in found:
-        assert finding.because[0].startswith("opm validate accepts the catalog, opm serve fails on it")
+        assert finding.because[0].startswith("opm validate accepts the catalog, but opm serve fails")
         assert finding.fix is not None

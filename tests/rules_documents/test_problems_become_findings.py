@@ -36,7 +36,7 @@ def test_a_problem_is_told_as_the_reader_told_it(kind: str) -> None:
 def test_a_problem_whose_reader_knows_no_remedy_is_told_with_that_of_its_rule() -> None:
     problem = Problem("duplicate-key", PLACE, "something is wrong")
     (finding,) = lint(Catalog("test", problems=(problem,))).findings
-    assert finding.fix == "keep the one that is meant"
+    assert finding.fix == "keep one of them"
 
 
 def test_only_what_could_not_be_read_leaves_the_input_unjudged() -> None:
@@ -45,16 +45,16 @@ def test_only_what_could_not_be_read_leaves_the_input_unjudged() -> None:
 
 def test_opm_does_not_refuse_everything_for_a_file_of_a_bundle() -> None:
     (finding,) = lint(told("unreadable-document")).findings
-    assert finding.because[0].endswith("and loses what a bundle's metadata says in it")
+    assert finding.because[0].endswith("and ignores it in metadata of a bundle")
 
 
 def test_a_mode_that_is_none_may_be_refused() -> None:
     (finding,) = lint(told("unknown-update-mode")).findings
-    assert finding.because[0].startswith("operator-pipelines refuses it")
+    assert finding.because[0].startswith("operator-pipelines rejects it")
 
 
 def test_a_problem_of_a_kind_no_rule_knows_is_a_fault_of_ours() -> None:
-    with pytest.raises(AssertionError, match="no rule is called mystery"):
+    with pytest.raises(AssertionError, match="no rule is named mystery"):
         lint(told("mystery"))
 
 

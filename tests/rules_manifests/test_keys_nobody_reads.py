@@ -45,17 +45,17 @@ def test_an_edge_in_the_wrong_place_is_named_with_the_right_one(
     keys: dict[str, tuple[str, ...]], written: str, home: str
 ) -> None:
     (finding,) = found("misplaced-key", **keys)
-    assert finding.message == f"nobody reads {written} of {A}"
-    assert finding.fix == f"before its release move it to {home}; afterwards state it in the next release"
+    assert finding.message == f"OLM ignores {written} of {A}"
+    assert finding.fix == f"move it to {home}; if the bundle is already released, add it to the next release"
     assert finding.severity is Severity.WARNING
-    assert finding.because[0].endswith(f" is read from {home}")
+    assert finding.because[0].endswith(f" from {home}")
     assert finding.place.pointer[-1] == next(iter(keys.values()))[0]
 
 
 def test_beside_the_right_key_it_is_only_noted() -> None:
     (finding,) = found("EP431", annotation_keys=("olm.skipRange",), spec_keys=("skipRange",))
     assert (finding.severity, finding.fix) == (Severity.NOTE, "remove it")
-    assert finding.because == (f"skipRange is read from {HOME}, which is there as well",)
+    assert finding.because == (f"it reads skipRange from {HOME}, which is also set",)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,8 @@ def test_a_misplaced_range_is_read_before_it_is_moved(
     manifest.write_text(layout.format(manifest.read_text()))
     (finding,) = parse_report(read_bundle(tmp_path), "EP431")
     assert (
-        finding.fix == f"before its release move it to {HOME}{value}; afterwards state it in the next release"
+        finding.fix
+        == f"move it to {HOME}{value}; if the bundle is already released, add it to the next release"
     )
     assert ("^" in " ".join(finding.because)) is bool(value)
 
@@ -104,7 +105,7 @@ def test_edges_in_their_place_and_foreign_annotations_are_fine() -> None:
     assert found("EP431", annotation_keys=keys, spec_keys=("replaces", "skips")) == ()
 
 
-NOBODYS = "remove it; what a tool of your own reads belongs in metadata.annotations"
+NOBODYS = "remove it, or move it to metadata.annotations"
 
 
 @pytest.mark.parametrize(
@@ -112,9 +113,9 @@ NOBODYS = "remove it; what a tool of your own reads belongs in metadata.annotati
     [
         ("spec", "miniKubeVersion", "did you mean minKubeVersion?"),
         ("spec", "minikubeVersion", "did you mean minKubeVersion?"),
-        ("spec", "crds", "write customresourcedefinitions"),
-        ("spec", "annotations", "OLM reads metadata.annotations"),
-        ("spec", "com.redhat.openshift.versions", "it belongs in metadata/annotations.yaml"),
+        ("spec", "crds", "rename it to customresourcedefinitions"),
+        ("spec", "annotations", "move them to metadata.annotations, which OLM reads"),
+        ("spec", "com.redhat.openshift.versions", "move it to metadata/annotations.yaml"),
         ("spec", "support", NOBODYS),
         ("metadata", "minKubeVersion", "move it to spec.minKubeVersion"),
         ("metadata", "features.operators.openshift.io/cnf", "move it to metadata.annotations"),
@@ -127,7 +128,7 @@ def test_an_unknown_key_is_noted_with_what_was_meant(part: str, key: str, fix: s
     (finding,) = found("unknown-key", **{f"{part}_keys": (key,)})
     assert finding.severity is Severity.NOTE
     assert finding.fix == fix
-    assert finding.because == ("the API server drops it without a word",)
+    assert finding.because == ("OLM does not know this key",)
     assert finding.place.pointer == (part, key)
 
 
@@ -139,9 +140,7 @@ def test_there_is_no_upper_limit_on_kubernetes_to_be_meant() -> None:
 
 def test_another_case_works_with_olm_v0_alone() -> None:
     (finding,) = found("EP432", spec_keys=("MinKubeVersion",))
-    assert finding.because == (
-        "OLM v0 takes it for minKubeVersion; opm and OLM v1 go by the exact name and lose it",
-    )
+    assert finding.because == ("OLM v0 ignores the case of keys",)
     assert finding.fix == "write minKubeVersion"
 
 
@@ -158,9 +157,9 @@ def test_a_range_in_a_csv_of_no_channel_must_parse_in_whatever_mode() -> None:
     for mode in UpdateMode:
         made = repository(in_folder(A, skip_range="<v1.0.0", channels=()), mode=mode)
         (finding,) = parse_report(made, "manifest-range")
-        assert finding.message.startswith(f"olm.skipRange of {A} does not parse: ")
+        assert finding.message.startswith(f"OLM ignores olm.skipRange of {A}, because it does not parse: ")
         assert finding.fix == "write '<1.0.0'"
-        assert finding.because[2:] == ("OLM ignores a range it cannot read",)
+        assert finding.because[2:] == ()
         assert finding.entry == A
         assert finding.place.pointer == ("metadata", "annotations", "olm.skipRange")
 
@@ -195,7 +194,7 @@ def in_semver_mode(mode: UpdateMode = UpdateMode.SEMVER, **csv: Any) -> tuple[Fi
 
 def test_in_semver_mode_a_csv_that_replaces_another_one_is_not_heeded() -> None:
     (finding,) = in_semver_mode(replaces=A)
-    assert finding.message == f"{C} says it replaces {A}, which its package's update mode ignores"
+    assert finding.message == f"the update mode of the package ignores that {C} replaces {A}"
     assert finding.because == (f"in stable it replaces {B}",)
     assert finding.severity is Severity.WARNING
     assert finding.place.pointer == ("spec", "replaces")
@@ -225,8 +224,8 @@ def test_the_other_mode_is_not_advised_before_every_release_states_its_edges(csv
     assert is_offered is not bool(then & STRANDING)
     if not is_offered:
         assert fix == (
-            "remove replaces and skips from the CSV; if they are meant, state the edges of every release "
-            "first, then set updateGraph: replaces-mode"
+            "remove replaces and skips from the CSV; to use them, add edges to every CSV, and "
+            "set updateGraph: replaces-mode"
         )
 
 
@@ -255,7 +254,7 @@ def test_an_entry_without_edges_is_said_to_have_none() -> None:
 def test_a_statement_that_changes_nothing_is_only_noted(csv: dict[str, Any]) -> None:
     (finding,) = in_semver_mode(**csv)
     assert finding.severity is Severity.NOTE
-    assert finding.because == ("the edges that versions make agree with it",)
+    assert finding.because == ("the generated edges are the same",)
     assert finding.fix == "remove replaces and skips from the CSV"
 
 

@@ -29,7 +29,7 @@ def without_release(catalog: Catalog, name: str) -> Catalog:
 
 def stranded_versions(old: Catalog, new: Catalog) -> set[str]:
     """The installed versions whose upgrade path `compare` reports as worse."""
-    return {row.installed for row in compare(old, new).rows if row.outcome.hurts}
+    return {row.installed for row in compare(old, new).rows if row.outcome.is_regression}
 
 
 def versions_without_path_to_head(catalog: Catalog) -> set[str]:

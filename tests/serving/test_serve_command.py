@@ -17,8 +17,8 @@ import pytest
 
 from catalogs import fbc, write_fbc
 from commandline import heeded
-from everpath.cli import catalog_serve
-from everpath.cli.app import run
+from everpath.cli.commands import catalog_serve
+from everpath.cli.entry_point import run
 from everpath.server import lifecycle
 from everpath.server.registry_api import grpc_server
 from registry_api_client import Call, connect, send_call
@@ -234,7 +234,7 @@ def test_any_other_missing_module_is_an_internal_error(monkeypatch: pytest.Monke
 def test_help_works_without_the_extra() -> None:
     code = (
         "import sys; sys.modules['grpc'] = None\n"
-        "from everpath.cli.app import run; sys.exit(run(sys.argv[1:]))\n"
+        "from everpath.cli.entry_point import run; sys.exit(run(sys.argv[1:]))\n"
     )
     command = [sys.executable, "-c", code, "catalog", "serve", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

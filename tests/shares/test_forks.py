@@ -9,7 +9,7 @@ import pytest
 
 PROGRAM = """
 import os, signal
-from everpath.cli import forks
+from everpath.app import worker_processes
 
 def work(number):
     if number == 1:
@@ -18,7 +18,7 @@ def work(number):
 
 {before}
 try:
-    print(forks.each(work, 3))
+    print(worker_processes.run_in_processes(work, 3))
 except ValueError as error:
     print(error)
 try:

@@ -1,59 +1,100 @@
-"""Everpath: OLM catalogs whose every upgrade path is proven.
+"""Everpath checks the upgrade paths of OLM catalogs.
 
-The surface for programs, each name imported when it is first asked for:
+    import everpath
 
-    catalog = everpath.read("catalog/").catalog
-    report = everpath.lint(catalog)
-    for finding in report.findings: ...
+    catalog = everpath.load("catalog/")
+    for finding in everpath.lint(catalog, select=["fork"]).findings:
+        print(finding.file, finding.line, finding.rule, finding.message, finding.fix)
+    for path in everpath.upgrade_paths(catalog, "searchkeeper", "stable"):
+        print(path.installed, list(path.hops), path.end, path.reason)
+
+The names of `__all__` are stable. They are imported on first use, so that `everpath --help` starts quickly.
 """
 
 from __future__ import annotations
 
 __all__ = [
     "Catalog",
+    "Comparison",
     "EverpathError",
+    "Explanation",
     "Finding",
+    "PathEnd",
     "Range",
     "Report",
     "Severity",
+    "UpgradePath",
+    "Version",
     "__version__",
+    "compare",
+    "explain",
     "lint",
-    "read",
+    "load",
+    "upgrade_paths",
 ]
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from everpath.api import compare, explain, lint, load, upgrade_paths
+    from everpath.compare.catalogs import Comparison
     from everpath.errors import EverpathError
-    from everpath.loaders.catalog_loader import read
+    from everpath.explain import Explanation
     from everpath.model import Catalog
     from everpath.ranges import Range
     from everpath.rules.findings import Finding, Severity
-    from everpath.rules.lint import Report, lint
+    from everpath.rules.lint import Report
+    from everpath.upgrade_paths import PathEnd, UpgradePath
+    from everpath.versions import Version
 
 __version__: Final = "0.1.0"
 
-#: Where the project lives: rule pages and the issue tracker are below it.
+#: The project; rule pages and the issue tracker are below it.
 __url__: Final = "https://github.com/everpath/everpath"
 
-_HOMES: Final = {
+_MODULES: Final = {
     "Catalog": "everpath.model",
+    "Comparison": "everpath.compare.catalogs",
     "EverpathError": "everpath.errors",
+    "Explanation": "everpath.explain",
     "Finding": "everpath.rules.findings",
+    "PathEnd": "everpath.upgrade_paths",
     "Range": "everpath.ranges",
     "Report": "everpath.rules.lint",
     "Severity": "everpath.rules.findings",
-    "lint": "everpath.rules.lint",
-    "read": "everpath.loaders.catalog_loader",
+    "UpgradePath": "everpath.upgrade_paths",
+    "Version": "everpath.versions",
+    "compare": "everpath.api",
+    "explain": "everpath.api",
+    "lint": "everpath.api",
+    "load": "everpath.api",
+    "upgrade_paths": "everpath.api",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'everpath' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Everpath(ModuleType):
+    """Keeps `everpath.compare` a function when Python imports the package `everpath.compare`.
+
+    The import system binds a submodule to its parent under the same name; `compare`, `explain` and
+    `upgrade_paths` are both a package and a function.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _MODULES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Everpath

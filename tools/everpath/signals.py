@@ -1,30 +1,30 @@
-"""A command that is told to end takes away what it was writing, also where no keyboard says so."""
+"""Signals that end a process: as KeyboardInterrupt, so that temporary files are deleted; or blocked."""
 
 from __future__ import annotations
 
 __all__ = ["run_at_exit", "signals_as_interrupt", "signals_blocked"]
 
-# `signal` is this module with names for numbers, and takes longer to import than a small catalog to judge.
+# `signal` wraps this module in enums, and takes longer to import than a small catalog to lint.
 import _signal as signal  # type: ignore[import-not-found]
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final, NoReturn
 
-# SIGTERM is how CI and Kubernetes cancel a job, SIGHUP how a terminal goes. Windows has no such thing.
-_ENDS: Final = tuple(
+# SIGTERM is sent by CI systems and Kubernetes, SIGHUP by a terminal that closes. Windows has no SIGHUP.
+_SIGNALS: Final = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
 
-#: What is left to do at the end of each command that runs, the innermost last.
+#: Callbacks for the end of each running command, the innermost last.
 _RUNNING: list[ExitStack] = []
 
 
 @contextmanager
 def signals_as_interrupt() -> Iterator[None]:
-    """Within it every signal that asks for the end does what Ctrl-C does; what nohup set aside stays so."""
-    heeded = [each for each in _ENDS if signal.getsignal(each) == signal.SIG_DFL]
-    with _answered(_interrupt, heeded), ExitStack() as stack:
+    """Raise KeyboardInterrupt for every signal that ends a process, unless it is ignored, as under nohup."""
+    not_ignored = [each for each in _SIGNALS if signal.getsignal(each) == signal.SIG_DFL]
+    with _handled_by(_interrupt, not_ignored), ExitStack() as stack:
         _RUNNING.append(stack)
         try:
             yield
@@ -32,38 +32,38 @@ def signals_as_interrupt() -> Iterator[None]:
             _RUNNING.remove(stack)
 
 
-def run_at_exit(deed: Callable[[], object]) -> None:
-    """Do something when the command is over, however it ends; without one, when Python is."""
+def run_at_exit(callback: Callable[[], object]) -> None:
+    """Call a function when the command ends, in whatever way; outside a command, when Python exits."""
     if _RUNNING:
-        _RUNNING[-1].callback(deed)
+        _RUNNING[-1].callback(callback)
         return
-    import atexit  # noqa: PLC0415 - only for who calls a part of a command
+    import atexit  # noqa: PLC0415 - a command does not need it
 
-    atexit.register(deed)
+    atexit.register(callback)
 
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Within it nobody is told to end: for the few steps that leave a mess when they are broken off."""
-    with _answered(signal.SIG_IGN, _ENDS):
+    """Ignore these signals in a block that must not be interrupted."""
+    with _handled_by(signal.SIG_IGN, _SIGNALS):
         yield
 
 
 @contextmanager
-def _answered(answer: Any, numbers: Iterable[int]) -> Iterator[None]:
+def _handled_by(handler: Any, numbers: Iterable[int]) -> Iterator[None]:
     before: dict[int, Any] = {}
     try:
         for number in numbers:
-            # None is for what was not set from Python, and cannot be set back by it.
-            before[number] = signal.signal(number, answer) or signal.SIG_DFL
+            # None: the handler was not set from Python and cannot be restored.
+            before[number] = signal.signal(number, handler) or signal.SIG_DFL
     except ValueError:
-        # Only the main thread may say what becomes of signals, and only it hears them.
+        # Only the main thread can set handlers, and only it receives signals.
         before = {}
     try:
         yield
     finally:
-        for number, earlier in before.items():
-            signal.signal(number, earlier)
+        for number, previous in before.items():
+            signal.signal(number, previous)
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:

@@ -91,6 +91,11 @@ class Version:
     text: str
     key: Key
 
+    @staticmethod
+    def parse(text: str) -> Version:
+        """Parse a strict SemVer 2 version. Raises VersionError."""
+        return parse(text)
+
     def __init__(
         self,
         numbers: tuple[int, int, int],

@@ -18,7 +18,7 @@ from e2e.servers.binaries import Binaries
 from e2e.servers.grpc_catalogs import is_listening
 from e2e.servers.loopback import free_ports
 from e2e.servers.polling import wait_until
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 from everpath.oci.build import ImageSpec, build_image
 from everpath.oci.descriptors import Platform
 from everpath.oci.docker_archives import open_docker_archive

@@ -23,7 +23,7 @@ from typing import Final
 from commandline import ROOT
 from e2e.servers.api import Api, Object
 from e2e.servers.olm_v0 import GLOBAL_NAMESPACE, GROUP
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 
 CATALOG: Final = ROOT / "catalog"
 PACKAGE: Final = "searchkeeper"

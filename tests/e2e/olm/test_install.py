@@ -20,7 +20,7 @@ from e2e.servers.loopback import HOST, free_ports
 from e2e.servers.olm_v0 import GROUP, OlmV0
 from e2e.servers.polling import wait_until
 from e2e.servers.processes import WorkDir
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 from schemas import conforms
 
 pytestmark = pytest.mark.e2e

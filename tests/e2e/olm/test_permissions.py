@@ -14,7 +14,7 @@ from e2e.servers.grpc_catalogs import serve_with_everpath
 from e2e.servers.olm_v0 import OlmV0
 from e2e.servers.polling import wait_until
 from e2e.servers.processes import WorkDir
-from everpath.cli.app import run
+from everpath.cli.entry_point import run
 
 pytestmark = pytest.mark.e2e
 

@@ -14,7 +14,16 @@ Unknown keys are errors: a waiver that is misspelled must not be read as no waiv
 
 from __future__ import annotations
 
-__all__ = ["FAIL_ON", "POLICIES", "SEVERITIES", "UPDATE_MODES", "Config", "current_folder", "load"]
+__all__ = [
+    "FAIL_ON",
+    "POLICIES",
+    "SEVERITIES",
+    "UPDATE_MODES",
+    "Config",
+    "current_folder",
+    "find_config_file",
+    "load",
+]
 
 import os
 import re
@@ -23,7 +32,7 @@ from contextlib import suppress
 from datetime import date
 from typing import Final, NamedTuple
 
-from everpath.app.config_file import Value, Written, described, find, open_written
+from everpath.app.config_file import ConfigFile, ConfigValue, describe_value, load_config_file
 from everpath.errors import UsageError
 from everpath.loaders.location import Location
 from everpath.model import Place, UpdateMode
@@ -72,13 +81,13 @@ class Config(NamedTuple):
     select_optional: tuple[str, ...] = ()
     kube_version: str | None = None
     waivers: tuple[Waiver, ...] = ()
-    written: Written | None = None
+    config_file: ConfigFile | None = None
 
     def locate(self, place: Place) -> Location | None:
         """The line of a waiver; None for places that are not in this file."""
-        if self.written is None or place.file != self.file:
+        if self.config_file is None or place.file != self.file:
             return None
-        return self.written.locate(place.pointer)
+        return self.config_file.locate(place.pointer)
 
 
 def load(file: str | None, *, wanted: bool = True) -> Config:
@@ -88,8 +97,37 @@ def load(file: str | None, *, wanted: bool = True) -> Config:
     here = current_folder()
     if file is not None and not file.strip():
         raise UsageError("--config names no file", hint="leave it out, or say --no-config for none")
-    path = file if file is not None else find(here)
-    return _config(open_written(path)) if path else Config()
+    path = file if file is not None else find_config_file(here)
+    return _config(load_config_file(path)) if path else Config()
+
+
+def find_config_file(start: str) -> str | None:
+    """Return the configuration file for a folder: its own, or that of a parent up to the repository's root.
+
+    Outside a repository only the folder itself is searched, so that no unrelated file applies.
+    """
+    folders = [start]
+    while (parent := os.path.dirname(folders[-1])) != folders[-1]:
+        folders.append(parent)
+    root = next((i for i, folder in enumerate(folders) if os.path.exists(os.path.join(folder, ".git"))), 0)
+    for folder in folders[: root + 1]:
+        if os.path.exists(own := os.path.join(folder, "everpath.yaml")):
+            return own
+        if _has_table(shared := os.path.join(folder, "pyproject.toml")):
+            return shared
+    return None
+
+
+def _has_table(file: str) -> bool:
+    """True if a pyproject.toml has a table [tool.everpath], even if the file is invalid."""
+    if not os.path.isfile(file):
+        return False
+    try:
+        with open(file, "rb") as stream:
+            content = stream.read()
+    except OSError:
+        return False
+    return re.search(rb"^\s*\[+\s*tool\s*\.\s*everpath\b", content, re.MULTILINE) is not None
 
 
 def current_folder() -> str:
@@ -101,8 +139,8 @@ def current_folder() -> str:
         raise UsageError(f"cannot tell the current folder: {reason}", hint="cd to one that exists") from error
 
 
-def _config(written: Written) -> Config:
-    values = written.top.mapping(_KEYS)
+def _config(config_file: ConfigFile) -> Config:
+    values = config_file.top.mapping(_KEYS)
 
     def texts(key: str) -> tuple[str, ...]:
         return values[key].texts() if key in values else ()
@@ -111,8 +149,8 @@ def _config(written: Written) -> Config:
         return values[key].choice(words) if key in values else None
 
     config = Config(
-        file=written.file,
-        paths=tuple(_paths(values["paths"], written.file)) if "paths" in values else (),
+        file=config_file.file,
+        paths=tuple(_paths(values["paths"], config_file.file)) if "paths" in values else (),
         packages=texts("packages"),
         channels=texts("channels"),
         select=_rules(values, "select", texts),
@@ -125,18 +163,18 @@ def _config(written: Written) -> Config:
         select_optional=_validators(values, texts),
         kube_version=values["kube-version"].text() if "kube-version" in values else None,
         waivers=tuple(map(_waiver, values["waivers"].items())) if "waivers" in values else (),
-        written=written,
+        config_file=config_file,
     )
-    written.verify()
+    config_file.raise_problems()
     return config
 
 
-def _paths(value: Value, file: str) -> Iterator[str]:
+def _paths(value: ConfigValue, file: str) -> Iterator[str]:
     for path in value.texts():
         if _can_name_a_file(path):
             yield _beside(file, path)
         else:
-            value.wrong(f"{printable(path)} cannot be the name of a file")
+            value.add_problem(f"{printable(path)} cannot be the name of a file")
 
 
 def _can_name_a_file(path: str) -> bool:
@@ -152,32 +190,36 @@ def _beside(file: str, path: str) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(file), path))
 
 
-def _rules(values: dict[str, Value], key: str, texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+def _rules(
+    values: dict[str, ConfigValue], key: str, texts: Callable[[str], tuple[str, ...]]
+) -> tuple[str, ...]:
     words = texts(key)
     try:
         find_rules(words)
     except UsageError as error:
-        values[key].wrong(f"{error.message}; {error.hint}")
+        values[key].add_problem(f"{error.message}; {error.hint}")
     return words
 
 
-def _validators(values: dict[str, Value], texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+def _validators(values: dict[str, ConfigValue], texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
     from everpath.rules.bundle.validators import find_validators  # noqa: PLC0415 - few name any
 
     words = texts("select-optional")
     try:
         find_validators(words)
     except UsageError as error:
-        values["select-optional"].wrong(f"{error.message}; {error.hint}")
+        values["select-optional"].add_problem(f"{error.message}; {error.hint}")
     return words
 
 
-def _waiver(value: Value) -> Waiver:
+def _waiver(value: ConfigValue) -> Waiver:
     """One waiver; whatever is missing is on record and the result is thrown away."""
     fields = value.mapping(_WAIVER_KEYS)
     for key in ("rule", "reason"):
         if key not in fields:
-            value.wrong(f"a waiver needs a {key}" + (": why is this accepted?" if key == "reason" else ""))
+            value.add_problem(
+                f"a waiver needs a {key}" + (": why is this accepted?" if key == "reason" else "")
+            )
     texts = {key: field.text() for key, field in fields.items() if key != "expires"}
     return Waiver(
         rule=_rule(fields["rule"], texts["rule"]) if texts.get("rule") else "",
@@ -190,20 +232,20 @@ def _waiver(value: Value) -> Waiver:
     )
 
 
-def _rule(value: Value, word: str) -> str:
+def _rule(value: ConfigValue, word: str) -> str:
     """The id of the one rule a waiver names; a waiver for whole families would excuse rules to come."""
     for rule in all_rules():
         if word in (rule.id, rule.name):
             return rule.id
     try:
         some = sorted(find_rules([word]))
-        value.wrong(f"a waiver is for one rule; {word!r} stands for {', '.join(some)}")
+        value.add_problem(f"a waiver is for one rule; {word!r} stands for {', '.join(some)}")
     except UsageError as error:
-        value.wrong(f"{error.message}; {error.hint}")
+        value.add_problem(f"{error.message}; {error.hint}")
     return ""
 
 
-def _date(value: Value) -> date | None:
+def _date(value: ConfigValue) -> date | None:
     """TOML has dates, YAML gives them as text."""
     if type(value.raw) is date:
         return value.raw
@@ -211,6 +253,6 @@ def _date(value: Value) -> date | None:
     with suppress(ValueError):
         if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
             return date.fromisoformat(text)
-    shown = repr(text) if text else described(value.raw)
-    value.wrong(f"expires should be a date such as 2027-01-31, not {shown}")
+    shown = repr(text) if text else describe_value(value.raw)
+    value.add_problem(f"expires must be a date such as 2027-01-31, not {shown}")
     return None

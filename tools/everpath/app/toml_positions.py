@@ -1,4 +1,4 @@
-"""Lines of a TOML file, which the standard library's reader does not tell."""
+"""Positions of keys in a TOML file, which the standard library's parser does not have."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _Pointer = tuple[str | int, ...]
 
 
 def location(file: str, text: str, pointer: _Pointer) -> Location:
-    """Where a value is written, or the nearest of its parents that has a line of its own.
+    """Return the position of a value, or of its nearest parent that starts a line.
 
-    Tables and the keys at the start of a line are found; what stands inside an inline table or array is
-    said to be where that begins. Cost: one pass.
+    Tables and keys at the start of a line have positions; a value in an inline table or array has that of the
+    key of the table or array.
     """
     lines = text.splitlines()
-    found = {steps: (number, column) for number, column, steps in reversed(list(_steps(lines)))}
+    positions = {steps: (number, column) for number, column, steps in reversed(list(_keys(lines)))}
     for length in range(len(pointer), 0, -1):
-        if (at := found.get(pointer[:length])) is not None:
+        if (at := positions.get(pointer[:length])) is not None:
             number, column = at
             return Location(file, number + 1, column + 1, len(lines[number].rstrip()) + 1, lines[number])
     return Location(file, 0, 0, 0, "")
 
 
-def _steps(lines: list[str]) -> Iterator[tuple[int, int, _Pointer]]:
-    """Each table and key with its line and column (from 0) and its way down from the top."""
+def _keys(lines: list[str]) -> Iterator[tuple[int, int, _Pointer]]:
+    """Yield each table and key: line and column from 0, and the keys from the top."""
     table: _Pointer = ()
     items: Counter[_Pointer] = Counter()
     for number, line in enumerate(lines):

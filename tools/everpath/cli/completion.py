@@ -1,29 +1,94 @@
-"""`everpath completion`: the script that teaches a shell our commands and options."""
+"""What a shell is offered behind an option: the rules, and the names of a catalog that is quickly read.
+
+Who presses Tab waits for an answer and wants no message: whatever goes wrong, there is nothing to offer.
+"""
 
 from __future__ import annotations
 
-__all__ = ["completion"]
+__all__ = ["channels", "packages", "rules"]
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
 
 import click
-from click.shell_completion import get_completion_class
 
-from everpath.cli.app import COMPLETION
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
-_SHELLS = [name for name in ("bash", "zsh", "fish", "powershell") if get_completion_class(name)]
+    from everpath.app.inputs import PackageNames
+
+# Reading this much takes a tenth of a second; of larger catalogs no names are offered.
+_MOST_BYTES: Final = 1 << 20
+_MOST_FILES: Final = 200
+
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
-@click.command(short_help="Tab completion for your shell.")
-@click.argument("shell", type=click.Choice(_SHELLS))
-@click.pass_context
-def completion(ctx: click.Context, shell: str) -> None:
-    """Print the completion script for a shell.
+def _completer(words: Callable[[click.Context], Iterable[tuple[str, str | None]]]) -> Completer:
+    """Offers words with their help, given what else the command line says; also behind a comma."""
 
-    \b
-    bash        echo 'eval "$(everpath completion bash)"' >> ~/.bashrc
-    zsh         echo 'eval "$(everpath completion zsh)"' >> ~/.zshrc
-    fish        everpath completion fish > ~/.config/fish/completions/everpath.fish
-    powershell  everpath completion powershell >> $PROFILE
-    """
-    script = get_completion_class(shell)
-    assert script is not None  # the argument allows no other
-    click.echo(script(ctx.find_root().command, {}, "everpath", COMPLETION).source())
+    def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
+
+        before, comma, start = incomplete.rpartition(",")
+        try:
+            found = [(word, text) for word, text in words(ctx) if word.startswith(start)]
+        except Exception:  # noqa: BLE001 - a shell in the middle of a line can do nothing with an error
+            return []
+        return [CompletionItem(f"{before}{comma}{word}", help=text) for word, text in found]
+
+    return complete
+
+
+def _rules(_: click.Context) -> Iterable[tuple[str, str | None]]:
+    from everpath.rules.registry import all_rules  # noqa: PLC0415 - only who asks pays for it
+
+    every = all_rules()
+    yield from ((rule.id, f"{rule.name}: {rule.summary}") for rule in every)
+    yield from ((rule.name, rule.summary) for rule in every)
+
+
+def _packages(ctx: click.Context) -> Iterable[tuple[str, str | None]]:
+    return ((name, None) for name in sorted(_names(ctx)))
+
+
+def _channels(ctx: click.Context) -> Iterable[tuple[str, str | None]]:
+    wanted = ctx.params.get("packages") or [p for p in (ctx.params.get("package"),) if p]
+    names = _names(ctx)
+    return ((c, None) for c in sorted({c for p in names if not wanted or p in wanted for c in names[p]}))
+
+
+def _names(ctx: click.Context) -> PackageNames:
+    """The names in what the command line, or the configuration, points to."""
+    from everpath.app.config import load  # noqa: PLC0415
+    from everpath.app.inputs import Inputs  # noqa: PLC0415
+
+    config = load(ctx.params.get("config_file"), wanted=not ctx.params.get("no_config"))
+    inputs = Inputs(_paths(ctx), config)
+    if all(map(_is_small, inputs.chosen)):
+        for _ in inputs.catalogs(None):
+            pass
+    return inputs.names
+
+
+def _paths(ctx: click.Context) -> Sequence[str]:
+    """The paths typed so far. Of a line that ends with an option click leaves them where it found them."""
+    given = ctx.params.get("paths") or ([ctx.params["path"]] if ctx.params.get("path") else [])
+    return given or ([] if "range_text" in ctx.params else ctx.args)
+
+
+def _is_small(path: str) -> bool:
+    """Whether a path is quickly read. Standard input is not: it is the shell's."""
+    sizes = [os.path.getsize(path)] if os.path.isfile(path) else []  # noqa: PTH113, PTH202 - one look each
+    for folder, _, files in os.walk(path):
+        for file in files:
+            sizes.append(os.lstat(os.path.join(folder, file)).st_size)  # noqa: PTH118
+            if len(sizes) > _MOST_FILES or sum(sizes) > _MOST_BYTES:
+                return False
+    return bool(sizes) and sum(sizes) <= _MOST_BYTES
+
+
+rules: Final = _completer(_rules)
+packages: Final = _completer(_packages)
+channels: Final = _completer(_channels)

@@ -12,7 +12,7 @@ import click
 
 from everpath.atomic_files import FileTransaction
 from everpath.cli.file_changes import change_lines
-from everpath.cli.writing import write
+from everpath.cli.output import write_output
 from everpath.reporters.formatting import count
 
 force_option: Final = click.option(
@@ -30,4 +30,4 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, dry_run: bool, quie
     changes = transaction.changes() if dry_run else transaction.commit()
     if not quiet:
         summary = f"{count(len(changes), 'file')} {'to write' if dry_run else 'written'}.\n"
-        write([*change_lines(changes), summary], None, machine=False)
+        write_output([*change_lines(changes), summary], None, machine=False)

@@ -1,8 +1,8 @@
-"""The group `everpath` and all its commands, as click reads them."""
+"""The click group `everpath` and the table of its commands."""
 
 from __future__ import annotations
 
-__all__ = ["COMMANDS", "called", "cli"]
+__all__ = ["COMMANDS", "call_command", "cli"]
 
 import os
 from collections.abc import Callable, Sequence
@@ -12,55 +12,65 @@ from typing import Final
 import click
 
 from everpath import __version__
-from everpath.cli.app import COMPLETION
-from everpath.cli.lazy import LazyCommand, LazyGroup
+from everpath.cli.entry_point import COMPLETION_VARIABLE
+from everpath.cli.lazy_group import LazyCommand, LazyGroup
 from everpath.errors import EverpathError, UsageError
 
 COMMANDS: Final = {
     "validate-graph": LazyCommand(
-        "everpath.cli.validate_graph",
+        "everpath.cli.commands.validate_graph",
         "validate_graph",
-        "Is this catalog safe for everyone on any version of it?",
+        "Check the upgrade graph of a catalog.",
     ),
     "simulate": LazyCommand(
-        "everpath.cli.simulate", "simulate", "What will OLM do to a cluster on any version?"
+        "everpath.cli.commands.simulate", "simulate", "Simulate the upgrades of every installed version."
     ),
-    "graph": LazyCommand("everpath.cli.graph", "graph", "Pictures of a package's channels."),
-    "compare": LazyCommand("everpath.cli.compare", "compare", "Who does a new catalog strand?"),
+    "graph": LazyCommand("everpath.cli.commands.graph", "graph", "Draw the channels of a package."),
+    "compare": LazyCommand(
+        "everpath.cli.commands.compare", "compare", "Find installed versions that lose their upgrade path."
+    ),
     "paths": LazyCommand(
-        "everpath.cli.paths", "paths", "Every road between two versions, and what must hold of them."
+        "everpath.cli.commands.paths",
+        "paths",
+        "List upgrade paths, and check constraints on them.",
     ),
-    "why": LazyCommand("everpath.cli.why", "why", "Explain why OLM upgrades a version, or not."),
+    "why": LazyCommand("everpath.cli.commands.why", "why", "Explain why OLM upgrades a version, or not."),
     "release": LazyCommand("everpath.cli.commands.release", "release", "Cut a release, or withdraw one."),
     "generate": LazyCommand(
-        "everpath.cli.commands.generate", "generate", "Write bundles and catalog from releases.yaml."
+        "everpath.cli.commands.generate", "generate", "Generate bundles and catalogs from releases.yaml."
     ),
-    "init": LazyCommand("everpath.cli.commands.init", "init", "Start a releases.yaml, also from a catalog."),
-    "list": LazyCommand("everpath.cli.listing", "list_", "Packages, channels and bundles of a catalog."),
-    "range": LazyCommand("everpath.cli.range_", "range_", "What a version range matches."),
-    "bundle": LazyCommand(
-        "everpath.cli.commands.bundle", "bundle", "Bundles and package manifests in their folders."
+    "init": LazyCommand("everpath.cli.commands.init", "init", "Create a releases.yaml, also from a catalog."),
+    "list": LazyCommand(
+        "everpath.cli.commands.list_", "list_", "List the packages, channels and bundles of a catalog."
     ),
-    "catalog": LazyCommand("everpath.cli.catalog", "catalog", "Catalogs from bundles and templates."),
+    "range": LazyCommand("everpath.cli.commands.range_", "range_", "Explain what a version range matches."),
+    "bundle": LazyCommand("everpath.cli.commands.bundle", "bundle", "Check, build and convert bundles."),
+    "catalog": LazyCommand(
+        "everpath.cli.commands.catalog", "catalog", "Render, build, push, pull and serve catalogs."
+    ),
     "migrate": LazyCommand(
-        "everpath.cli.commands.migrate", "migrate", "Package manifests or bundles as a file-based catalog."
+        "everpath.cli.commands.migrate", "migrate", "Convert package manifests or bundles to a catalog."
     ),
     "install": LazyCommand(
-        "everpath.cli.install", "install", "Install an operator with OLM, and wait until it is running."
+        "everpath.cli.commands.install",
+        "install",
+        "Install an operator with OLM, and wait until it is running.",
     ),
     "upgrade": LazyCommand(
-        "everpath.cli.upgrade", "upgrade", "Show the next hop of an operator, approve it, and wait."
+        "everpath.cli.commands.upgrade", "upgrade", "Show the next hop of an operator, approve it, and wait."
     ),
     "status": LazyCommand(
-        "everpath.cli.status", "status", "Show the state of an operator and what it waits for."
+        "everpath.cli.commands.status", "status", "Show the state of an operator and what it waits for."
     ),
     "uninstall": LazyCommand(
-        "everpath.cli.uninstall",
+        "everpath.cli.commands.uninstall",
         "uninstall",
         "Delete an operator, its custom resources first.",
     ),
-    "rules": LazyCommand("everpath.cli.rules_", "rules", "The rules, and what one of them means."),
-    "completion": LazyCommand("everpath.cli.completion", "completion", "Tab completion for your shell."),
+    "rules": LazyCommand("everpath.cli.commands.rules_", "rules", "List the rules, or describe one."),
+    "completion": LazyCommand(
+        "everpath.cli.commands.completion", "completion", "Print the completion script for a shell."
+    ),
 }
 
 
@@ -80,52 +90,52 @@ def cli() -> None:
 
     \b
     Exit codes, for every command:
-      0  nothing wrong          3  input that cannot be read
-      1  findings               4  a cluster or registry that does not answer
-      2  a wrong command line   70 a fault of everpath itself
-    130  ended by Ctrl-C, SIGTERM or SIGHUP, with nothing half written
+      0  success                3  input that cannot be read
+      1  findings               4  a cluster or registry does not respond
+      2  invalid options       70  an internal error of everpath
+    130  ended by Ctrl-C, SIGTERM or SIGHUP; files are complete or not written
     """
 
 
-def called(arguments: Sequence[str], tell: Callable[[EverpathError], int]) -> object:
-    """What the command returns, or the exit code of a wrong command line, which `tell` is told of.
+def call_command(arguments: Sequence[str], print_error: Callable[[EverpathError], int]) -> object:
+    """Return what the command returns. An invalid command line is printed with `print_error`.
 
-    click's own `main` would swallow the closed pipe and exit with 1.
+    click's own `main` hides a closed pipe and exits with 1.
     """
     try:
-        if COMPLETION in os.environ:
-            cli.main(args=arguments, prog_name="everpath", complete_var=COMPLETION)
+        if COMPLETION_VARIABLE in os.environ:
+            cli.main(args=arguments, prog_name="everpath", complete_var=COMPLETION_VARIABLE)
         with cli.make_context("everpath", list(arguments)) as ctx:
             return cli.invoke(ctx)
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        return _shown(error, tell)
+        return _print_click_error(error, print_error)
     except click.Abort as end:
         raise KeyboardInterrupt from end
 
 
-def _shown(error: click.ClickException, tell: Callable[[EverpathError], int]) -> int:
-    """What click finds wrong with a command line, as everpath says it; help where nothing was asked for."""
-    # Before click 8.2 there was no such error: help was shown without one.
+def _print_click_error(error: click.ClickException, print_error: Callable[[EverpathError], int]) -> int:
+    """Print an error of click in the format of everpath; help if no command was given."""
+    # Before click 8.2 help was printed without an error.
     if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
         with suppress(OSError):
             error.show()
         return error.exit_code
-    message, meant = _and_meant(error)
+    message, suggestion = _message_and_suggestion(error)
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     command = ctx.command_path if ctx is not None else "everpath"
-    hint = f"did you mean {meant}?" if meant else f"`{command} --help` shows what it takes"
-    tell(UsageError(f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint=hint))
+    hint = f"did you mean {suggestion}?" if suggestion else f"`{command} --help` shows what it takes"
+    print_error(UsageError(f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint=hint))
     return error.exit_code
 
 
-def _and_meant(error: click.ClickException) -> tuple[str, str]:
-    """The complaint, and what was meant instead: a few words in quotes, the likeliest first, or nothing.
+def _message_and_suggestion(error: click.ClickException) -> tuple[str, str]:
+    """Return the message, and similar names in quotes, or an empty string.
 
-    What click says of several options has changed from release to release; that it lists them has not.
+    The message of click for several suggestions differs between releases, the list of them does not.
     """
     if near := getattr(error, "possibilities", None):
         return error.message, " or ".join(repr(word) for word in near)
-    message, _, meant = error.format_message().partition(" Did you mean ")
-    return message, meant.removesuffix("?")
+    message, _, suggestion = error.format_message().partition(" Did you mean ")
+    return message, suggestion.removesuffix("?")

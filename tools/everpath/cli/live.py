@@ -6,7 +6,7 @@ __all__ = ["LiveSubscription", "read_live_subscription"]
 
 from typing import NamedTuple
 
-from everpath.cli.clusters import connect
+from everpath.cli.cluster_options import connect
 from everpath.errors import UsageError
 from everpath.olm.chain import operator_status
 from everpath.olm.objects import SUBSCRIPTION, nested_str

@@ -11,8 +11,8 @@ import click
 
 from everpath.app.check import Problems
 from everpath.app.config import Config
-from everpath.cli.reporting import outcome_of
-from everpath.cli.writing import write
+from everpath.cli.output import write_output
+from everpath.cli.report_output import build_lint_report
 from everpath.reporters import json_report, reporter
 from everpath.reporters.lint_report import LintReport
 from everpath.rules.findings import Severity
@@ -34,7 +34,7 @@ class _ReportOptions(NamedTuple):
 def write_problems(problems: Problems, config: Config) -> None:
     """Write the findings to standard output, as `bundle validate` does."""
     render = reporter("text")
-    write(
+    write_output(
         (line for lint_report in _lint_reports(problems, config) for line in render(lint_report)),
         None,
         machine=False,
@@ -53,5 +53,7 @@ def _lint_reports(problems: Problems, config: Config) -> Iterator[LintReport]:
         (problems.bundles, BUNDLE_SUBJECTS),
         (problems.catalogs, CATALOG_SUBJECTS | {"upgrade"}),
     ):
-        lint_report = outcome_of(_ReportOptions(), config, report, problems.locate, subjects, "generate")
+        lint_report = build_lint_report(
+            _ReportOptions(), config, report, problems.locate, subjects, "generate"
+        )
         yield lint_report._replace(show=min(Severity))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["file_option", "output_option", "pin_option", "report_wait", "write_warnings"]
+__all__ = ["file_option", "output_option", "pin_option", "report_wait"]
 
-from collections.abc import Iterable
 from typing import Final
 
 import click
-
-from everpath.reporters.formatting import printable
 
 file_option: Final = click.option(
     "-f",
@@ -35,9 +32,3 @@ output_option: Final = click.option(
 def report_wait() -> None:
     """Print that another process holds the lock of the project."""
     click.echo("waiting for another everpath process in this project", err=True)
-
-
-def write_warnings(warnings: Iterable[str]) -> None:
-    """Print each warning on standard error."""
-    for warning in warnings:
-        click.echo(f"warning: {printable(warning)}", err=True)

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from everpath.app.config import FAIL_ON, SEVERITIES
-from everpath.cli import completers
+from everpath.cli import completion
 from everpath.cli.options import comma_list, config_options, progress_option
 from everpath.reporters import FORMATS
 
@@ -19,7 +19,7 @@ _select: Final = click.option(
     metavar="RULES",
     multiple=True,
     callback=comma_list,
-    shell_complete=completers.rules,
+    shell_complete=completion.rules,
     help="Ask only these rules: ids, beginnings of ids (EP2) or names.",
 )
 _ignore: Final = click.option(
@@ -27,7 +27,7 @@ _ignore: Final = click.option(
     metavar="RULES",
     multiple=True,
     callback=comma_list,
-    shell_complete=completers.rules,
+    shell_complete=completion.rules,
     help="Do not ask these rules.",
 )
 _fail_on: Final = click.option(

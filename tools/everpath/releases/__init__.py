@@ -1,13 +1,13 @@
-"""releases.yaml: the one source that a package's bundles and catalogs are made from.
+"""releases.yaml as data: the file that a package's bundles and catalogs are generated from.
 
-    source.py          what the file says, as data
-    edges.py           from it to the channels of one catalog
-    bundle_edges.py    the one set of edges that a CSV has room for
-    checks.py          what is wrong with it, each complaint with its remedy
-    cutting.py         a release more, or one withdrawn, as edits of the file
-    reconstruction.py  from the channels of a catalog back to a source
+    model            the content of the file
+    channel_edges    the package of one catalog: channels, edges, deprecations
+    csv_edges        the edges in the CSV of a release, which has one set for all channels
+    validation       the problems of a file, each with its fix
+    release_plan     a new or withdrawn release as edits of the file
+    reconstruction   a file from the channels of an existing catalog
 
-Pure: the file itself is read and edited by `everpath.loaders.releases`.
+This package reads and writes no files: `everpath.loaders.releases` does.
 """
 
 from __future__ import annotations

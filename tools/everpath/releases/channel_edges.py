@@ -1,18 +1,18 @@
-"""From the source to the channels of one catalog: what each release replaces, skips and covers there.
+"""The package of one catalog, generated from releases.yaml: channels with their edges, deprecations.
 
-Three things are worked out here, so that nobody has to write them down and get them wrong:
+Three kinds of edges are computed instead of written by the user:
 
-- a z-stream release stands in for every lower one of its X.Y;
-- whatever replaces a withdrawn release stands in for it, too;
-- in a catalog without some releases, whatever replaces one of those stands in for it.
+- a z-stream release takes over every lower release of its X.Y;
+- the release that replaces a withdrawn one takes it over;
+- in a catalog without some releases, the release that replaces one of them takes it over.
 
-To stand in for a release is to accept it and all that it accepted: then whoever could move on still can, and
-nobody needs to land on it. That is one operation, `Reach.over`.
+To take over a release is to accept upgrades from it and from every version that it accepts, so that no
+installed version loses its upgrade path. That is one operation, `Edges.absorb`.
 """
 
 from __future__ import annotations
 
-__all__ = ["Edges", "catalog_channel", "catalog_deprecations", "catalog_package", "union_range"]
+__all__ = ["Edges", "catalog_channel", "catalog_package", "union_range"]
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,27 +28,26 @@ from everpath.model import (
     Deprecations,
     Entry,
     Package,
-    Place,
     Property,
 )
 from everpath.ranges import IntervalSet, Range
 from everpath.releases.model import DeclaredEdges, Release, ReleasesFile, Variant
 from everpath.versions import Version
 
-_EVERYTHING = Variant("")
+_WHOLE_CATALOG = Variant("")
 
 
 class Edges(NamedTuple):
-    """From where an entry is reached, by the names of CSVs."""
+    """The edges of a channel entry, by CSV name."""
 
     replaces: str | None = None
     skips: tuple[str, ...] = ()
     skip_range: str | None = None
 
     def absorb(self, name: str, other: Edges) -> Edges:
-        """This one after it stands in for an entry: it accepts the entry and all that the entry accepted.
+        """Return the edges that also accept an entry and everything that the entry accepts.
 
-        The line goes on below what the other replaced, if this one replaced the other.
+        If these edges replace the entry, the replaces chain continues with what the entry replaces.
         """
         below = other.replaces if self.replaces in (name, None) else self.replaces
         accepted = (*self.skips, name, *other.skips, *((other.replaces,) if other.replaces else ()))
@@ -57,22 +56,22 @@ class Edges(NamedTuple):
 
 
 def union_range(one: str | None, other: str | None) -> str | None:
-    """A range that covers what either covers, written as short as one of them if that will do."""
+    """Return a range that contains both ranges, as short as possible."""
     if not one or not other or one == other:
         return one or other
     first, second = Range.parse_or_none(one), Range.parse_or_none(other)
     if first is None or second is None or first.can_panic or second.can_panic:
-        # OLM ignores a range it cannot read, and so must we: joined to a good one it would spoil that.
+        # OLM ignores an invalid range. Joined to a valid one, it would make that invalid.
         return one if first is not None and not first.can_panic else other
     if second.intervals.is_subset(first.intervals):
         return one
     if first.intervals.is_subset(second.intervals):
         return other
-    return _one_run(first.intervals | second.intervals) or f"{one} || {other}"
+    return _single_interval_range(first.intervals | second.intervals) or f"{one} || {other}"
 
 
-def _one_run(intervals: IntervalSet) -> str | None:
-    """A set that is one run of versions, from its first to its last; None where it is not."""
+def _single_interval_range(intervals: IntervalSet) -> str | None:
+    """The range of a single interval; None for several."""
     runs = list(intervals)
     if len(runs) != 1:
         return None
@@ -84,25 +83,25 @@ def _one_run(intervals: IntervalSet) -> str | None:
 
 
 @dataclass(frozen=True)
-class _Stream:
-    """One channel of one catalog while its edges are worked out."""
+class _ChannelBuilder:
+    """Computes the edges of one channel of one catalog."""
 
     source: ReleasesFile
     name: str
     variant: Variant
-    reaches: dict[str, Edges] = field(default_factory=dict)
+    known_edges: dict[str, Edges] = field(default_factory=dict)
 
     @cached_property
     def members(self) -> Mapping[str, tuple[Release, DeclaredEdges]]:
-        """All releases of the channel, also those that this catalog leaves out."""
+        """All releases of the channel by CSV name, also those that are not in this catalog."""
         found: dict[str, tuple[Release, DeclaredEdges]] = {}
-        for release, origin in self.source.releases_in(self.name):
-            found.setdefault(self.source.csv_name(release), (release, origin))
+        for release, edges in self.source.releases_in(self.name):
+            found.setdefault(self.source.csv_name(release), (release, edges))
         return found
 
     @cached_property
     def absent(self) -> frozenset[str]:
-        """Members that this catalog leaves out."""
+        """The members that are not in this catalog."""
         span = Range.parse_or_none(self.variant.releases) if self.variant.releases else None
         if span is None:
             return frozenset()
@@ -110,51 +109,51 @@ class _Stream:
 
     @cached_property
     def ascending(self) -> tuple[str, ...]:
-        """Members from the lowest version up, so that what a z-stream stands in for is known before it is."""
+        """The members by ascending version: a z-stream release needs the edges of lower ones."""
         return tuple(sorted(self.members, key=lambda name: self._version(name).key))
 
     def entries(self) -> Iterator[Entry]:
-        """The entries, oldest first. No edge leads to a withdrawn one: OLM v1 would follow it."""
+        """Yield the entries in file order. A withdrawn one has no edges: OLM v1 would follow them."""
         for name in self.ascending:
-            self.reach(name)
+            self._edges(name)
         for name, (release, _) in self.members.items():
             if name not in self.absent:
-                reach = Edges() if self._is_withdrawn(name) else self._standing(name, self.reach(name))
-                yield Entry(name, release.place, reach.replaces, reach.skips, reach.skip_range)
+                edges = Edges() if self._is_withdrawn(name) else self._without_removed(name)
+                yield Entry(name, release.place, edges.replaces, edges.skips, edges.skip_range)
 
-    def reach(self, name: str) -> Edges:
-        """From where a member is reached if nothing is withdrawn or left out: as written, or its z-stream."""
-        if name not in self.reaches:
-            release, origin = self.members[name]
-            literal = self.source.resolve_csv_name
-            stated = Edges(
-                literal(origin.replaces) if origin.replaces else None,
-                tuple(dict.fromkeys(map(literal, origin.skips))),
-                origin.skip_range,
+    def _edges(self, name: str) -> Edges:
+        """The edges of a member as declared, or of its z-stream, if no release is withdrawn or absent."""
+        if name not in self.known_edges:
+            release, declared = self.members[name]
+            resolve = self.source.resolve_csv_name
+            edges = Edges(
+                resolve(declared.replaces) if declared.replaces else None,
+                tuple(dict.fromkeys(map(resolve, declared.skips))),
+                declared.skip_range,
             )
-            self.reaches[name] = self._zstream(release, stated) if origin.zstream else stated
-        return self.reaches[name]
+            self.known_edges[name] = self._zstream_edges(release, edges) if declared.zstream else edges
+        return self.known_edges[name]
 
-    def _zstream(self, release: Release, stated: Edges) -> Edges:
-        """Stands in for every lower release of its X.Y, from the newest down to one that does so itself."""
-        version, passed = release.semver, list[str]()
-        reach = stated._replace(
-            skip_range=union_range(zstream_range(self.source, release), stated.skip_range)
+    def _zstream_edges(self, release: Release, declared: Edges) -> Edges:
+        """Take over every lower release of the X.Y, down to the next z-stream release, which did the same."""
+        version, absorbed = release.semver, list[str]()
+        edges = declared._replace(
+            skip_range=union_range(zstream_range(self.source, release), declared.skip_range)
         )
         for name in self._below(version):
             if self._version(name).minor_stream != version.minor_stream:
                 break
-            passed.append(name)
-            reach = reach.absorb(name, self.reach(name))
+            absorbed.append(name)
+            edges = edges.absorb(name, self._edges(name))
             if self.members[name][1].zstream:
                 break
-        if not passed and not stated.replaces:
+        if not absorbed and not declared.replaces:
             below = next((name for name in self._below(version) if not self._is_withdrawn(name)), None)
-            return reach._replace(replaces=below)
-        return self._without_line(reach, passed)
+            return edges._replace(replaces=below)
+        return self._without_skips_in_chain(edges, absorbed)
 
     def _below(self, version: Version) -> Iterator[str]:
-        """Members below a version, the highest first."""
+        """Yield the members below a version, highest first."""
         first = bisect_left(self.ascending, version.key, key=lambda name: self._version(name).key)
         return (self.ascending[position] for position in range(first - 1, -1, -1))
 
@@ -164,131 +163,109 @@ class _Stream:
     def _is_withdrawn(self, name: str) -> bool:
         return self.members[name][0].withdrawn is not None
 
-    def _standing(self, name: str, reach: Edges) -> Edges:
-        """Stands in for whatever it replaces that is withdrawn or not in this catalog.
+    def _without_removed(self, name: str) -> Edges:
+        """Take over the withdrawn and absent releases that a member replaces, one after the other.
 
-        Where a catalog begins above what is replaced, nothing would be gained, and the name stays as it is
-        written.
+        An absent release is taken over only if that makes the member accept another entry of this catalog.
         """
-        kept, passed = reach, [name]
-        while (below := reach.replaces) in self.members and below not in passed:
+        edges = result = self._edges(name)
+        seen = [name]
+        while (below := edges.replaces) in self.members and below not in seen:
             assert below is not None  # a member's name
             is_withdrawn = self._is_withdrawn(below)
             if not is_withdrawn and below not in self.absent:
                 break
-            passed.append(below)
-            reach = reach.absorb(below, self.reach(below))
-            if is_withdrawn or self._gains(kept, reach):
-                kept = reach
-        return kept
+            seen.append(below)
+            edges = edges.absorb(below, self._edges(below))
+            gained = {edges.replaces, *edges.skips} - {result.replaces, *result.skips}
+            if is_withdrawn or any(entry in self.members and entry not in self.absent for entry in gained):
+                result = edges
+        return result
 
-    def _gains(self, one: Edges, other: Edges) -> bool:
-        """Whether the other accepts an entry of this catalog that the one does not."""
-        gained = {other.replaces, *other.skips} - {one.replaces, *one.skips}
-        return any(name in self.members and name not in self.absent for name in gained)
+    def _without_skips_in_chain(self, edges: Edges, absorbed: Iterable[str]) -> Edges:
+        """Remove skips of entries on the own replaces chain: OLM v0 never installs a skipped entry.
 
-    def _without_line(self, reach: Edges, passed: Iterable[str]) -> Edges:
-        """The reach without skips of what stands in its own line: OLM v0 never moves to a skipped entry.
-
-        Such a skip comes of an entry that was stood in for and had replaced something lower than the line
-        goes on with. What has been passed, or was skipped by what was, is not in the line.
+        Such a skip is inherited from an absorbed entry that replaced something lower than the chain continues
+        with. Absorbed entries and what they skip are not on the chain.
         """
-        skipped = {n for name in passed for n in self.reach(name).skips}
-        line = self._line(reach.replaces) - {*passed, *skipped}
-        return reach._replace(skips=tuple(name for name in reach.skips if name not in line))
-
-    def _line(self, start: str | None) -> set[str]:
-        """What is replaced from a name on downwards, as far as that is known yet."""
-        found: set[str] = set()
-        while start is not None and start not in found:
-            found.add(start)
-            start = self.reaches[start].replaces if start in self.reaches else None
-        return found
+        chain: set[str] = set()
+        name = edges.replaces
+        while name is not None and name not in chain:
+            chain.add(name)
+            name = self.known_edges[name].replaces if name in self.known_edges else None
+        for name in absorbed:
+            chain -= {name, *self._edges(name).skips}
+        return edges._replace(skips=tuple(name for name in edges.skips if name not in chain))
 
 
 def zstream_range(source: ReleasesFile, release: Release) -> str:
-    """The range of a z-stream release: its X.Y below it, also what was never published.
+    """The range of the versions of X.Y below a z-stream release, also of unpublished ones.
 
-    `-0` is the lowest pre-release: it is written only where pre-releases of X.Y.0 are known to be out.
+    It starts at X.Y.0-0, the lowest pre-release, if the file has a pre-release of X.Y.0.
     """
     version = release.semver
     early = version.minor_stream in source.prerelease_streams
-    # Build metadata takes no part in comparison, and blang's ranges do not read it.
+    # blang/semver does not accept build metadata in ranges.
     return f">={version.major}.{version.minor}.0{'-0' if early else ''} <{version.text.partition('+')[0]}"
 
 
-def catalog_channel(source: ReleasesFile, name: str, variant: Variant = _EVERYTHING) -> Channel:
-    """One channel. O(releases), and for z-streams the releases of the stream."""
-    entries = tuple(_Stream(source, name, variant).entries())
-    note = next((note for note in source.channels if note.name == name), None)
-    return Channel(name, source.package, note.place if note else source.place, entries)
+def catalog_channel(source: ReleasesFile, name: str, variant: Variant = _WHOLE_CATALOG) -> Channel:
+    """Build one channel of a catalog. Cost: O(releases), for a z-stream also the releases of the stream."""
+    entries = tuple(_ChannelBuilder(source, name, variant).entries())
+    declaration = next((channel for channel in source.channels if channel.name == name), None)
+    place = declaration.place if declaration else source.place
+    return Channel(name, source.package, place, entries)
 
 
-def catalog_package(source: ReleasesFile, variant: Variant = _EVERYTHING) -> Package:
-    """The package as this catalog has it. A channel without a release here is not in it: opm refuses those.
+def catalog_package(source: ReleasesFile, variant: Variant = _WHOLE_CATALOG) -> Package:
+    """Build the package of a catalog. Channels without a release are left out: opm refuses them.
 
-    Bundles have what edges need of them and nothing else: name, version, image.
+    Bundles have only a name, a version and an image.
     """
-    chosen = [name for name in source.channel_names if not variant.channels or name in variant.channels]
-    channels = [made for name in chosen if (made := catalog_channel(source, name, variant)).entries]
-    kept = {entry.name for each in channels for entry in each.entries}
-    default = _default(source, channels)
+    names = [name for name in source.channel_names if not variant.channels or name in variant.channels]
+    channels = [built for name in names if (built := catalog_channel(source, name, variant)).entries]
+    entries = {entry.name for channel in channels for entry in channel.entries}
+    default = source.default_channel
+    if channels and default not in {channel.name for channel in channels}:
+        default = channels[-1].name
+    deprecations = tuple(_deprecations(source, {channel.name for channel in channels}, entries))
     return Package(
         source.package,
         declarations=(Declaration(source.place, default),),
         channels=tuple(channels),
-        bundles=tuple(_bundle(source, r) for r in source.releases if source.csv_name(r) in kept),
-        deprecations=catalog_deprecations(source, {each.name for each in channels}, kept),
+        bundles=tuple(_bundle(source, r) for r in source.releases if source.csv_name(r) in entries),
+        deprecations=(Deprecations(source.package, source.place, deprecations),) if deprecations else (),
     )
-
-
-def _default(source: ReleasesFile, channels: Iterable[Channel]) -> str:
-    """The default channel; in a catalog without it the only one there is, or the last by name."""
-    names = [each.name for each in channels]
-    return source.default_channel if source.default_channel in names or not names else names[-1]
 
 
 def _bundle(source: ReleasesFile, release: Release) -> Bundle:
     name, value = source.csv_name(release), {"packageName": source.package, "version": release.version}
-    stated = Property("olm.package", value, release.place)
     image = source.bundle_image(release)
-    # Where there is no image to pull, a catalog carries the manifests.
     return Bundle(
         name,
         source.package,
         release.version,
         release.place,
         image=image,
-        properties=(stated,),
+        properties=(Property("olm.package", value, release.place),),
+        # A catalog contains the manifests of a bundle without an image.
         has_objects=not image,
     )
 
 
-def catalog_deprecations(
-    source: ReleasesFile, channels: set[str], bundles: set[str]
-) -> tuple[Deprecations, ...]:
-    """The package's one olm.deprecations document, or none. A withdrawn release is told to who runs it."""
-    found = [*_deprecated(source, channels, bundles)]
-    return (Deprecations(source.package, source.place, tuple(found)),) if found else ()
-
-
-def _deprecated(source: ReleasesFile, channels: set[str], bundles: set[str]) -> Iterator[DeprecationEntry]:
+def _deprecations(source: ReleasesFile, channels: set[str], bundles: set[str]) -> Iterator[DeprecationEntry]:
+    """Yield the deprecations of a catalog. A withdrawn release is deprecated with its reason."""
     if source.deprecated is not None:
         yield DeprecationEntry("olm.package", "", source.deprecated, source.place.at("deprecated"))
-    for note in source.channels:
-        if note.deprecated is not None and note.name in channels:
-            yield DeprecationEntry("olm.channel", note.name, note.deprecated, note.place)
+    for channel in source.channels:
+        if channel.deprecated is not None and channel.name in channels:
+            yield DeprecationEntry("olm.channel", channel.name, channel.deprecated, channel.place)
     for release in source.releases:
-        name, message = source.csv_name(release), _message(release)
-        if message is not None and name in bundles:
-            yield DeprecationEntry("olm.bundle", name, message, _told_at(release))
-
-
-def _message(release: Release) -> str | None:
-    if release.deprecated is not None or release.withdrawn is None:
-        return release.deprecated
-    return f"withdrawn: {release.withdrawn}" if release.withdrawn else "withdrawn"
-
-
-def _told_at(release: Release) -> Place:
-    return release.place.at("withdrawn" if release.deprecated is None else "deprecated")
+        name = source.csv_name(release)
+        if name not in bundles:
+            continue
+        if release.deprecated is not None:
+            yield DeprecationEntry("olm.bundle", name, release.deprecated, release.place.at("deprecated"))
+        elif release.withdrawn is not None:
+            message = f"withdrawn: {release.withdrawn}" if release.withdrawn else "withdrawn"
+            yield DeprecationEntry("olm.bundle", name, message, release.place.at("withdrawn"))

@@ -1,9 +1,9 @@
-"""The edges that a bundle's CSV states: it has one set of them, a catalog one for each channel.
+"""The edges in the CSV of a release. A CSV has one set of edges, a catalog one for each channel.
 
-They matter to whoever reads the bundles themselves, as an operators repository in replaces-mode. Where all
-channels agree, theirs are stated. Where they differ, the release replaces what their lines have in common and
-skips what only some of them lead through: whoever is there arrives in one step, and nobody stays behind. A
-later release that skips this one takes over whom it accepted, by its range.
+The edges of CSVs matter for an operators repository in replaces-mode. If the edges are the same in all
+channels, the CSV has them. If not, the CSV replaces what the replaces chains of the channels have in common,
+and skips the entries of the chains before it, so that every installed version has an upgrade path. A later
+release that skips this one accepts, by its range, the versions that this one accepts.
 """
 
 from __future__ import annotations
@@ -19,74 +19,75 @@ from everpath.releases.channel_edges import Edges, union_range
 from everpath.versions import parse_or_none
 
 
-def csv_edges(whole: Package, name: str, default_channel: str) -> Edges:
-    """The edges for the CSV of a release; none for one that is in no channel.
+def csv_edges(package: Package, name: str, default_channel: str) -> Edges:
+    """Return the edges for the CSV of a release; none if it is in no channel.
 
-    Cost: O(entries of its channels), for itself and for each release that it skips and whose channels differ.
+    Cost: O(entries of its channels), for the release and for each one that it skips.
     """
-    stated = _one_set(whole, name, default_channel)
-    left = _left_behind(whole, stated, default_channel, {name})
-    found = (whole.by_name[each].version for each in left if each in whole.by_name and each != name)
-    spans = (f"={version}" for version in found if parse_or_none(version) is not None)
-    return stated._replace(skip_range=reduce(union_range, spans, stated.skip_range))
+    edges = _merged_edges(package, name, default_channel)
+    stranded = _stranded(package, edges, default_channel, {name})
+    versions = (
+        package.by_name[each].version for each in stranded if each in package.by_name and each != name
+    )
+    ranges = (f"={version}" for version in versions if parse_or_none(version) is not None)
+    return edges._replace(skip_range=reduce(union_range, ranges, edges.skip_range))
 
 
-def _left_behind(whole: Package, stated: Edges, default_channel: str, seen: set[str]) -> dict[str, None]:
-    """Whom releases that are skipped accept by what they state, and in some channel by nothing else.
+def _stranded(package: Package, edges: Edges, default_channel: str, seen: set[str]) -> dict[str, None]:
+    """Return the entries whose only upgrade path leads to a skipped entry or through what it skips.
 
-    There others lead on, through entries that those skip: OLM v0 moves to no such entry, nor to one that is
-    skipped itself. A range skips nobody.
+    OLM v0 never installs a skipped entry. They are added to the range, which skips no entry.
     """
     found: dict[str, None] = {}
-    for skipped in (each for each in stated.skips if each not in seen):
+    for skipped in (each for each in edges.skips if each not in seen):
         seen.add(skipped)
-        below = _one_set(whole, skipped, default_channel)
-        deeper = _left_behind(whole, below, default_channel, seen)
-        if any(_reach(c, skipped) != below for c in whole.channels if skipped in c.by_name) or deeper:
+        below = _merged_edges(package, skipped, default_channel)
+        deeper = _stranded(package, below, default_channel, seen)
+        if any(_edges(c, skipped) != below for c in package.channels if skipped in c.by_name) or deeper:
             found |= dict.fromkeys((*filter(None, (below.replaces,)), *below.skips)) | deeper
-    accepted = {stated.replaces, *stated.skips}
+    accepted = {edges.replaces, *edges.skips}
     return {name: None for name in found if name not in accepted}
 
 
-def _one_set(whole: Package, name: str, default_channel: str) -> Edges:
-    """What all of its channels state together, each release by itself."""
-    channels = [channel for channel in whole.channels if name in channel.by_name]
+def _merged_edges(package: Package, name: str, default_channel: str) -> Edges:
+    """Merge the edges of a release in all its channels."""
+    channels = [channel for channel in package.channels if name in channel.by_name]
     channels.sort(key=lambda channel: channel.name != default_channel)
-    reaches = [_reach(channel, name) for channel in channels]
-    if len(set(reaches)) <= 1:
-        return reaches[0] if reaches else Edges()
-    lines = [list(_line(channel, name)) for channel in channels]
-    below = _shared(lines, {skipped for reach in reaches for skipped in reach.skips})
+    edges = [_edges(channel, name) for channel in channels]
+    if len(set(edges)) <= 1:
+        return edges[0] if edges else Edges()
+    chains = [list(_replaces_chain(channel, name)) for channel in channels]
+    below = _common_chain(chains, {skipped for each in edges for skipped in each.skips})
     base = below[0] if below else None
     skips: list[str] = []
-    for channel, reach, line in zip(channels, reaches, lines, strict=True):
-        skips += reach.skips
-        for passed in takewhile(lambda each: each != base, line):
+    for channel, own, chain in zip(channels, edges, chains, strict=True):
+        skips += own.skips
+        for passed in takewhile(lambda each: each != base, chain):
             skips += (passed, *(channel.by_name[passed].skips if passed in channel.by_name else ()))
-    kept = tuple(each for each in dict.fromkeys(skips) if each not in (name, *below))
-    return Edges(base, kept, reduce(union_range, (reach.skip_range for reach in reaches)))
+    remaining = tuple(each for each in dict.fromkeys(skips) if each not in (name, *below))
+    return Edges(base, remaining, reduce(union_range, (each.skip_range for each in edges)))
 
 
-def _shared(lines: Sequence[Sequence[str]], skipped: Container[str]) -> Sequence[str]:
-    """What goes on below the release: from where the lines meet; nothing if they do not.
+def _common_chain(chains: Sequence[Sequence[str]], skipped: Container[str]) -> Sequence[str]:
+    """Return the part that all replaces chains have in common, without empty chains.
 
-    One without an entry has nothing to say. Nothing of it may be skipped: OLM v0 moves to no such entry, and
-    whoever is below would stay there.
+    It starts below the last entry that is skipped: OLM v0 never installs that, and versions below it would be
+    stranded.
     """
-    first, *others = [line for line in lines if line] or [()]
-    meeting = (at for at, each in enumerate(first) if all(each in line for line in others))
+    first, *others = [chain for chain in chains if chain] or [()]
+    meeting = (at for at, each in enumerate(first) if all(each in chain for chain in others))
     start = next(meeting, len(first))
     ends = (at + 1 for at, each in enumerate(first) if at >= start and each in skipped)
     return first[max(ends, default=start) :]
 
 
-def _reach(channel: Channel, name: str) -> Edges:
+def _edges(channel: Channel, name: str) -> Edges:
     entry = channel.by_name[name]
     return Edges(entry.replaces or None, entry.skips, entry.skip_range or None)
 
 
-def _line(channel: Channel, name: str) -> Iterator[str]:
-    """What is replaced below an entry, down to the first that is replaced by nothing there, or twice."""
+def _replaces_chain(channel: Channel, name: str) -> Iterator[str]:
+    """Yield what an entry replaces, what that replaces, and so on, to the end or to a cycle."""
     seen = {name}
     below = channel.by_name[name].replaces
     while below and below not in seen:

@@ -1,6 +1,6 @@
-"""What releases.yaml says, as plain frozen data: the one file a package's bundles and catalogs come from.
+"""The content of releases.yaml as frozen data.
 
-Equality ignores places, so that what was written and what is read back from it can be compared.
+Equality ignores places, so that a file can be compared with what was written.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ from typing import Any, Final
 from everpath.model import Place
 from everpath.versions import Version, parse
 
-_NOWHERE: Final = Place("")
-#: In the stead of a digest, for a bundle that only a catalog has: it is kept as it is there.
+_NO_PLACE: Final = Place("")
+#: The value of `bundle` for a bundle that exists only in the catalog, where it is not regenerated.
 PUBLISHED: Final = "published"
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredEdges:
-    """From where a release is reached (`from`). A name is a version of the file, or that of a CSV."""
+    """The key `from`: the releases that can upgrade to a release, each as a version or a CSV name."""
 
     replaces: str | None = None
     skips: tuple[str, ...] = ()
     skip_range: str | None = None
     zstream: bool = False
-    place: Place = field(default=_NOWHERE, compare=False, repr=False)
+    place: Place = field(default=_NO_PLACE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A channel that a release is in, with a `from` of its own where channels differ."""
+    """A channel of a release, with its own `from` where channels differ."""
 
     channel: str
     edges: DeclaredEdges | None = None
-    place: Place = field(default=_NOWHERE, compare=False, repr=False)
+    place: Place = field(default=_NO_PLACE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class BundleMetadata:
-    """What a bundle says besides its manifests: its metadata folder. None leaves it to the file's own."""
+    """The content of a bundle's metadata folder. None inherits the value of the file."""
 
     properties: tuple[Mapping[str, Any], ...] | None = None
     dependencies: tuple[Mapping[str, Any], ...] | None = None
@@ -61,9 +61,9 @@ class BundleMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release. `withdrawn` is the reason, empty where none is given; None for those that stand.
+    """One release. `withdrawn` is the reason, empty if there is none, and None if it is not withdrawn.
 
-    `procedures`, `engines` and the keys that begin with `x-` are the operator's own and kept as they are.
+    everpath does not interpret `procedures`, `engines` and the keys that start with `x-`.
     """
 
     version: str
@@ -80,15 +80,15 @@ class Release:
     images: Mapping[str, str] = field(default_factory=dict)
     metadata: BundleMetadata = BundleMetadata()
     extra: Mapping[str, Any] = field(default_factory=dict)
-    place: Place = field(default=_NOWHERE, compare=False, repr=False)
+    place: Place = field(default=_NO_PLACE, compare=False, repr=False)
 
     @property
     def semver(self) -> Version:
-        """Its version; the reader takes no text that is none."""
+        """The parsed version; a file with an invalid version is not loaded."""
         return parse(self.version)
 
     def edges_in(self, channel: str) -> DeclaredEdges | None:
-        """Its `from` in a channel; None if it is not in it."""
+        """The edges of the release in a channel; None if it is not in the channel."""
         for membership in self.channels:
             if membership.channel == channel:
                 return membership.edges if membership.edges is not None else self.edges
@@ -97,26 +97,26 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class ChannelDeclaration:
-    """What there is to say of a channel besides its releases."""
+    """An item of `channels`."""
 
     name: str
     deprecated: str | None = None
-    place: Place = field(default=_NOWHERE, compare=False, repr=False)
+    place: Place = field(default=_NO_PLACE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One of several catalogs from one source: releases in a range, channels of some names; all without."""
+    """An item of `catalogs`: a catalog with the releases of a range and some channels; all by default."""
 
     name: str
     releases: str | None = None
     channels: tuple[str, ...] = ()
-    place: Place = field(default=_NOWHERE, compare=False, repr=False)
+    place: Place = field(default=_NO_PLACE, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
 class ReleasesFile:
-    """The whole file. Paths are as written: they count from the file's folder."""
+    """The whole file. Paths are as written, relative to the file's folder."""
 
     package: str
     default_channel: str
@@ -130,32 +130,33 @@ class ReleasesFile:
     metadata: BundleMetadata = BundleMetadata()
     channels: tuple[ChannelDeclaration, ...] = ()
     catalogs: tuple[Variant, ...] = ()
-    place: Place = field(default=_NOWHERE, compare=False, repr=False)
+    place: Place = field(default=_NO_PLACE, compare=False, repr=False)
 
     def csv_name(self, release: Release) -> str:
-        """The name of its CSV and of its olm.bundle."""
+        """The name of a release's CSV and olm.bundle."""
         return release.name or default_csv_name(self.package, release.version)
 
     def bundle_image(self, release: Release) -> str:
-        """The reference of its bundle's image; empty where nobody says."""
-        return release.image or (_tagged(self.image, release) if self.image else "")
+        """The reference of a release's bundle image; empty if the file has none."""
+        return release.image or (_with_version_tag(self.image, release) if self.image else "")
 
     def operator_images(self, release: Release) -> Mapping[str, str]:
-        """The references of the operator's own images, by what the manifests call them."""
-        return {name: _tagged(ref, release) for name, ref in self.images.items()} | dict(release.images)
+        """The references of the operator's images in a release, by their name in the manifests."""
+        shared = {name: _with_version_tag(reference, release) for name, reference in self.images.items()}
+        return shared | dict(release.images)
 
     def bundle_metadata(self, release: Release) -> BundleMetadata:
-        """Those of the release, and where it has none those of the file; annotations one by one."""
-        own, all_ = release.metadata, self.metadata
+        """The metadata of a release; what it lacks is that of the file."""
+        own, shared = release.metadata, self.metadata
         return BundleMetadata(
-            all_.properties if own.properties is None else own.properties,
-            all_.dependencies if own.dependencies is None else own.dependencies,
-            {**all_.annotations, **own.annotations},
+            shared.properties if own.properties is None else own.properties,
+            shared.dependencies if own.dependencies is None else own.dependencies,
+            {**shared.annotations, **own.annotations},
         )
 
     @cached_property
     def by_name(self) -> Mapping[str, Release]:
-        """Releases by the name of their CSV, the first of each."""
+        """Releases by the name of their CSV; the first of duplicates."""
         found: dict[str, Release] = {}
         for release in self.releases:
             found.setdefault(self.csv_name(release), release)
@@ -163,63 +164,63 @@ class ReleasesFile:
 
     @cached_property
     def by_version(self) -> Mapping[str, tuple[Release, ...]]:
-        """Releases by their version as written; several only where each has a name of its own."""
+        """Releases by version as written. Several have the same version only if they have a `name`."""
         found: dict[str, list[Release]] = {}
         for release in self.releases:
             found.setdefault(release.version, []).append(release)
         return {version: tuple(each) for version, each in found.items()}
 
     def find_release(self, text: str) -> Release | None:
-        """The release that a name or a version stands for; None for a name from elsewhere."""
+        """Find a release by CSV name or version; None for a name that is not in the file."""
         if (named := self.by_name.get(text)) is not None:
             return named
         found = self.by_version.get(text, ())
         return found[0] if len(found) == 1 else None
 
     def resolve_csv_name(self, text: str) -> str:
-        """The CSV's name that a reference stands for."""
+        """The CSV name of a reference, which may be a version."""
         release = self.find_release(text)
         return text if release is None else self.csv_name(release)
 
     @cached_property
     def channel_names(self) -> tuple[str, ...]:
-        """Channels that have a release, in order of name."""
+        """The channels with releases, sorted."""
         return tuple(sorted({m.channel for r in self.releases for m in r.channels}))
 
     @cached_property
     def prerelease_streams(self) -> frozenset[tuple[int, int]]:
-        """The X.Y of which pre-releases of X.Y.0 are out."""
+        """The X.Y with a pre-release of X.Y.0."""
         versions = (release.semver for release in self.releases)
         return frozenset(v.minor_stream for v in versions if v.is_prerelease and not v.patch)
 
     @property
     def known_channels(self) -> tuple[str, ...]:
-        """Channels that have a release, or may be given their first."""
-        noted = (note.name for note in self.channels)
-        return tuple(sorted({*self.channel_names, *noted, self.default_channel}))
+        """The channels with releases and those that are declared."""
+        declared = (channel.name for channel in self.channels)
+        return tuple(sorted({*self.channel_names, *declared, self.default_channel}))
 
     @property
     def variants(self) -> tuple[Variant, ...]:
-        """The catalogs to make; without any by name a single one, with everything in it."""
+        """The catalogs to generate; by default a single one with everything."""
         return self.catalogs or (Variant(""),)
 
     def releases_in(self, channel: str) -> Iterator[tuple[Release, DeclaredEdges]]:
-        """The releases of a channel in the file's order, each with its `from` there."""
+        """Yield the releases of a channel in the order of the file, each with its edges there."""
         for release in self.releases:
             if (origin := release.edges_in(channel)) is not None:
                 yield release, origin
 
 
 def default_csv_name(package: str, version: str) -> str:
-    """PACKAGE.vVERSION, without what no object of a cluster may have in its name."""
+    """PACKAGE.vVERSION as a valid name of a Kubernetes object."""
     return f"{package}.v{version.replace('+', '-').lower()}"
 
 
-def _tagged(reference: str, release: Release) -> str:
-    """REFERENCE:vVERSION, unless it has a tag or a digest already. `+` cannot stand in a tag."""
+def _with_version_tag(reference: str, release: Release) -> str:
+    """REFERENCE:vVERSION, unless it has a tag or a digest. A tag cannot contain `+`."""
     return reference if has_tag_or_digest(reference) else f"{reference}:v{release.version.replace('+', '-')}"
 
 
 def has_tag_or_digest(reference: str) -> bool:
-    """Whether an image's reference says which of them is meant: by tag or digest."""
+    """Whether an image reference has a tag or a digest."""
     return "@" in reference or ":" in reference.rpartition("/")[2]

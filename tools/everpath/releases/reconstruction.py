@@ -1,14 +1,13 @@
-"""From the channels of a catalog back to a source that makes the same channels.
+"""Reconstructs a releases.yaml from a package of a catalog, such that it generates the same channels.
 
-Nothing is guessed: every edge is written as it is found, so that generating gives back the same graph. Where
-a release has the same edges in all its channels they are written once.
+Every edge is copied. Edges that are the same in all channels of a release are written once.
 """
 
 from __future__ import annotations
 
 __all__ = ["reconstruct_releases"]
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from everpath.errors import UsageError
@@ -25,28 +24,28 @@ from everpath.releases.model import (
 )
 from everpath.versions import Version, VersionError, parse
 
-_WANTED: Final = ("olm.package.required", "olm.constraint")
-_DERIVED: Final = (
-    *_WANTED,
+_DEPENDENCY_TYPES: Final = ("olm.package.required", "olm.constraint")
+_GENERATED_TYPES: Final = (
+    *_DEPENDENCY_TYPES,
     "olm.package",
     "olm.gvk",
     "olm.gvk.required",
     "olm.bundle.object",
     "olm.csv.metadata",
 )
-#: Larger numbers change on their way through a parser.
-_EXACT: Final = 2**53
+#: Larger numbers lose precision in a parser.
+_MAX_EXACT_NUMBER: Final = 2**53
 
 
 def reconstruct_releases(package: Package) -> ReleasesFile:
-    """The source of a package. Raises UsageError for what opm refuses anyway, with what to mend first.
+    """Reconstruct the file of a package. Raises UsageError for a package that opm refuses.
 
     Cost: O(entries · log entries).
     """
-    _require_whole(package)
+    _require_valid(package)
     memberships = _memberships(package)
     versions = _versions(package.bundles)
-    short = _Short(package)
+    short = _ShortNames(package)
     ordered = sorted(package.by_name.values(), key=lambda bundle: versions[bundle.name].key)
     prefix = _image_prefix(ordered)
     deprecated = package.deprecations_by_name("olm.bundle")
@@ -73,26 +72,26 @@ def _message(deprecated: Mapping[str, DeprecationEntry], name: str) -> str | Non
     return deprecated[name].message or "deprecated" if name in deprecated else None
 
 
-def _require_whole(package: Package) -> None:
+def _require_valid(package: Package) -> None:
     names = [channel.name for channel in package.channels]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise UsageError(
             f"{package.name} declares the channel {twice[0]!r} twice",
-            hint="opm refuses such a catalog: everpath validate-graph shows where; mend it first",
+            hint="fix the catalog first: opm refuses it, and everpath validate-graph shows where",
         )
     if not package.bundles:
-        raise UsageError(f"{package.name} has no bundle", hint="there is nothing to make releases of")
+        raise UsageError(f"{package.name} has no bundle", hint="choose a package with bundles")
 
 
 def _memberships(package: Package) -> Mapping[str, Mapping[str, Entry]]:
-    """For each bundle its entries by channel."""
+    """Return the entries of each bundle, by channel."""
     found: dict[str, dict[str, Entry]] = {}
     for channel in sorted(package.channels, key=lambda c: (c.name != package.default_channel, c.name)):
         for entry in channel.by_name.values():
             if entry.name not in package.by_name:
                 raise UsageError(
                     f"{package.name}: the entry {entry.name} of the channel {channel.name!r} has no bundle",
-                    hint="opm refuses such a catalog: everpath validate-graph shows where; mend it first",
+                    hint="fix the catalog first: opm refuses it, and everpath validate-graph shows where",
                 )
             found.setdefault(entry.name, {})[channel.name] = entry
     return found
@@ -104,24 +103,26 @@ def _versions(bundles: Iterable[Bundle]) -> Mapping[str, Version]:
         try:
             found[bundle.name] = parse(bundle.version or "")
         except VersionError as error:
-            hint = "OLM v1 refuses it, too: everpath validate-graph shows where; mend it first"
+            hint = "fix the catalog first: OLM v1 refuses it, and everpath validate-graph shows where"
             raise UsageError(f"{bundle.name}: {error}", hint=hint) from error
     return found
 
 
-class _Short(dict[str, str]):
-    """Names of bundles as the file refers to them: by version, where that says the same."""
+class _ShortNames(dict[str, str]):
+    """The version of each bundle, by name, if no other bundle has that version or name."""
 
     def __init__(self, package: Package) -> None:
         names: dict[str, list[str]] = {}
         for bundle in package.by_name.values():
             names.setdefault(bundle.version or "", []).append(bundle.name)
         super().__init__(
-            (found[0], version) for version, found in names.items() if self._is_clear(package, version, found)
+            (found[0], version)
+            for version, found in names.items()
+            if self._is_unique(package, version, found)
         )
 
     @staticmethod
-    def _is_clear(package: Package, version: str, found: list[str]) -> bool:
+    def _is_unique(package: Package, version: str, found: list[str]) -> bool:
         return len(found) == 1 and package.by_name.get(version) in (None, package.by_name[found[0]])
 
     def of(self, name: str) -> str:
@@ -129,39 +130,43 @@ class _Short(dict[str, str]):
 
 
 def _release(
-    bundle: Bundle, entries: Mapping[str, Entry], short: _Short, prefix: str | None, deprecated: str | None
+    bundle: Bundle,
+    entries: Mapping[str, Entry],
+    short: _ShortNames,
+    prefix: str | None,
+    deprecated: str | None,
 ) -> Release:
     version = bundle.version or ""
-    origins = {channel: _origin(entry, short) for channel, entry in entries.items()}
-    distinct = set(origins.values())
+    edges = {channel: _declared_edges(entry, short) for channel, entry in entries.items()}
+    distinct = set(edges.values())
     shared = distinct.pop() if len(distinct) == 1 else None
     usual = f"{prefix}:v{version.replace('+', '-')}" if prefix else None
     return Release(
         version,
-        tuple(Membership(channel, None if shared else origin) for channel, origin in origins.items()),
+        tuple(Membership(channel, None if shared else own) for channel, own in edges.items()),
         shared or DeclaredEdges(),
         deprecated=deprecated,
         name=bundle.name if bundle.name != default_csv_name(bundle.package, version) else None,
         image=bundle.image if bundle.image and bundle.image != usual else None,
         bundle=PUBLISHED,
-        metadata=_additions(bundle),
+        metadata=_metadata(bundle),
     )
 
 
-def _additions(bundle: Bundle) -> BundleMetadata:
-    """What properties tell of a bundle's metadata folder; those that come of its manifests tell nothing."""
+def _metadata(bundle: Bundle) -> BundleMetadata:
+    """Reconstruct the metadata folder from the properties that are not generated from manifests."""
     properties = [
         {"type": p.type, "value": p.value}
         for p in bundle.properties
-        if p.type not in _DERIVED and p.type == p.type.strip() != "" and _is_exact(p.value)
+        if p.type not in _GENERATED_TYPES and p.type == p.type.strip() != "" and _is_exact(p.value)
     ]
-    wanted = [_dependency(p) for p in bundle.properties if p.type in _WANTED and _is_exact(p.value)]
-    dependencies = tuple(item for item in wanted if item is not None)
+    found = [_dependency(p) for p in bundle.properties if p.type in _DEPENDENCY_TYPES and _is_exact(p.value)]
+    dependencies = tuple(item for item in found if item is not None)
     return BundleMetadata(tuple(properties) or None, dependencies or None)
 
 
 def _dependency(stated: Property) -> Mapping[str, Any] | None:
-    """As dependencies.yaml has it: a version there is a versionRange in a catalog."""
+    """Convert a property to an item of dependencies.yaml."""
     if stated.type == "olm.constraint":
         return {"type": stated.type, "value": stated.value}
     value = stated.value if isinstance(stated.value, Mapping) else {}
@@ -170,28 +175,25 @@ def _dependency(stated: Property) -> Mapping[str, Any] | None:
 
 
 def _is_exact(value: object) -> bool:
-    """Whether YAML gives a value back as it is."""
+    """Whether YAML preserves a value."""
     if isinstance(value, Mapping):
         return all(isinstance(key, str) and _is_exact(below) for key, below in value.items())
     if isinstance(value, list):
         return all(map(_is_exact, value))
     if isinstance(value, int | float):
-        return abs(value) <= _EXACT
+        return abs(value) <= _MAX_EXACT_NUMBER
     return value is None or isinstance(value, str)
 
 
-def _origin(entry: Entry, short: _Short) -> DeclaredEdges:
+def _declared_edges(entry: Entry, short: _ShortNames) -> DeclaredEdges:
+    """Convert the edges of an entry. An entry that is both replaced and skipped stays so: OLM v0 differs."""
     replaces = short.of(entry.replaces) if entry.replaces else None
-    return DeclaredEdges(replaces, tuple(_distinct(entry, short)), entry.skip_range or None)
-
-
-def _distinct(entry: Entry, short: _Short) -> Iterator[str]:
-    """What it skips, each once. To skip what is replaced as well is kept: it changes who may move."""
-    yield from (short.of(name) for name in dict.fromkeys(entry.skips) if name)
+    skips = tuple(short.of(name) for name in dict.fromkeys(entry.skips) if name)
+    return DeclaredEdges(replaces, skips, entry.skip_range or None)
 
 
 def _image_prefix(bundles: Iterable[Bundle]) -> str | None:
-    """What all images have before `:vVERSION`, if they are named that way."""
+    """The common part of all images before `:vVERSION`; None if they have another form."""
     found = {_prefix(bundle) for bundle in bundles if bundle.image}
     return found.pop() if len(found) == 1 else None
 
@@ -203,10 +205,10 @@ def _prefix(bundle: Bundle) -> str | None:
 
 
 def _default(package: Package, versions: Mapping[str, Version]) -> str:
-    """The default channel; where none is declared, the one with the highest release."""
+    """The default channel; if it does not exist, the channel with the highest version."""
     names = [channel.name for channel in package.channels]
     if package.default_channel in names:
         return package.default_channel
 
-    heights = {c.name: max((versions[e.name].key for e in c.entries), default=()) for c in package.channels}
-    return max(names, key=lambda name: (heights[name], name), default=package.default_channel)
+    highest = {c.name: max((versions[e.name].key for e in c.entries), default=()) for c in package.channels}
+    return max(names, key=lambda name: (highest[name], name), default=package.default_channel)

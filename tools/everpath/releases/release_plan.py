@@ -1,4 +1,4 @@
-"""A release more, or one withdrawn: as edits of the source, to be applied to the text of the file."""
+"""Plans a new, promoted or withdrawn release as edits of releases.yaml."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from everpath.versions import Version, VersionError, parse, parse_or_none
 
 
 class AddRelease(NamedTuple):
-    """A release behind all others."""
+    """Append a release."""
 
     release: Release
 
 
 class SetField(NamedTuple):
-    """A key of the release at a position, given a value: its withdrawal, or the digest of its bundle."""
+    """Set a key of the release at a position."""
 
     position: int
     key: Literal["withdrawn", "bundle"]
@@ -42,13 +42,13 @@ class SetField(NamedTuple):
 
 
 class SetPins(NamedTuple):
-    """The file of digests that the source names."""
+    """Set the file of image digests."""
 
     value: str
 
 
 class SetChannels(NamedTuple):
-    """The channels of the release at a position."""
+    """Set the channels of the release at a position."""
 
     position: int
     channels: tuple[Membership, ...]
@@ -58,10 +58,9 @@ Edit: TypeAlias = AddRelease | SetField | SetPins | SetChannels
 
 
 class ReleaseRequest(NamedTuple):
-    """The release that somebody wants. Without channels it goes where the release before it went.
+    """A requested release. By default it goes to the channels of the next lower release.
 
-    Of `zstream` and the three ways to say from where it is reached at most one kind is given; with neither it
-    replaces the head of each of its channels.
+    Without `zstream` and without edges it replaces the head of each of its channels.
     """
 
     version: str
@@ -76,19 +75,19 @@ class ReleaseRequest(NamedTuple):
     pins: str | None = None
 
     @property
-    def states_edges(self) -> bool:
+    def has_edges(self) -> bool:
         return bool(self.replaces or self.skips or self.skip_range)
 
 
 class ReleasePlan(NamedTuple):
-    """The source as it will be, and the edits that make it so."""
+    """The edits for a release, and the file after them."""
 
     source: ReleasesFile
     edits: tuple[Edit, ...]
 
 
 def apply_edits(source: ReleasesFile, edits: Sequence[Edit]) -> ReleasesFile:
-    """The source after the edits."""
+    """Return the file after the edits."""
     releases = list(source.releases)
     for edit in edits:
         if isinstance(edit, AddRelease):
@@ -98,116 +97,112 @@ def apply_edits(source: ReleasesFile, edits: Sequence[Edit]) -> ReleasesFile:
         elif isinstance(edit, SetChannels):
             releases[edit.position] = replace(releases[edit.position], channels=edit.channels)
         else:
-            releases[edit.position] = _set(releases[edit.position], edit)
+            value = "" if edit.value is True else str(edit.value)
+            release = releases[edit.position]
+            is_withdrawal = edit.key == "withdrawn"
+            changed = replace(release, withdrawn=value) if is_withdrawal else replace(release, bundle=value)
+            releases[edit.position] = changed
     return replace(source, releases=tuple(releases))
 
 
-def _set(release: Release, edit: SetField) -> Release:
-    value = "" if edit.value is True else str(edit.value)
-    return replace(release, withdrawn=value) if edit.key == "withdrawn" else replace(release, bundle=value)
-
-
 def plan_release(
-    source: ReleasesFile, wish: ReleaseRequest, digests: Mapping[str, str] | None = None
+    source: ReleasesFile, request: ReleaseRequest, digests: Mapping[str, str] | None = None
 ) -> ReleasePlan:
-    """The source with the release that is wished for. Raises UsageError, with the remedy, if it cannot be.
+    """Plan a new release, or more channels for an existing one. Raises UsageError if it is impossible.
 
-    One that is released already can still be given more channels.
-    `digests` are those of bundles that are released by now and therefore never change, by CSV name.
+    `digests` are the digests of existing bundles by CSV name. They are recorded in the file, because a
+    released bundle must not change.
     """
-    version = _version(wish.version)
-    known = _promoted(source, wish, version)
-    edits: list[Edit] = [*_frozen(source, digests or {}), *_withdrawals(source, wish), *_pinned(source, wish)]
+    try:
+        version = parse(request.version)
+    except VersionError as error:
+        hint = "a version has three numbers, such as 1.2.3 or 1.3.0-rc.1"
+        raise UsageError(str(error), hint=hint) from error
+    existing = _existing_release(source, request, version)
+    edits = [*_digest_edits(source, digests or {}), *_withdrawal_edits(source, request)]
+    if request.pins and request.pins != source.pins:
+        edits.append(SetPins(request.pins))
     withdrawn = apply_edits(source, edits)
-    origins: dict[str, DeclaredEdges] = {}
-    for channel in _channels(source, wish, version, known):
-        # Asked of the source as it was: what nothing leads to any more would make heads of all below it.
+    edges: dict[str, DeclaredEdges] = {}
+    for channel in _target_channels(source, request, version, existing):
+        # Heads before the withdrawal: without edges to the withdrawn release, everything below it is a head.
         heads = [withdrawn.by_name[name] for name in _heads(source, channel)]
         _require_above(source, heads, version, channel)
-        origins[channel] = _origin(withdrawn, wish, heads, channel)
-    _require_successors(source, wish, origins)
-    _require_own_stream(source, wish, version, origins)
-    edits.append(_added(source, known, origins) if known else AddRelease(_release(wish, origins)))
+        if request.has_edges:
+            edges[channel] = _requested_edges(withdrawn, request)
+        elif request.zstream:
+            edges[channel] = DeclaredEdges(zstream=True)
+        else:
+            edges[channel] = _edges_above_head(withdrawn, heads, request.version, channel)
+    _require_successors(source, request, edges)
+    _require_same_stream(source, request, version, edges)
+    if existing:
+        more = (Membership(name, None if own == existing.edges else own) for name, own in edges.items())
+        edits.append(SetChannels(source.releases.index(existing), (*existing.channels, *more)))
+    else:
+        edits.append(AddRelease(_new_release(request, edges)))
     after = apply_edits(source, edits)
-    if found := find_problems(after):
-        raise UsageError("\n".join(c.message for c in found), hint=found[0].fix or None)
+    if problems := find_problems(after):
+        raise UsageError("\n".join(problem.message for problem in problems), hint=problems[0].fix or None)
     return ReleasePlan(after, tuple(edits))
 
 
 def _require_successors(
-    source: ReleasesFile, wish: ReleaseRequest, origins: Mapping[str, DeclaredEdges]
+    source: ReleasesFile, request: ReleaseRequest, edges: Mapping[str, DeclaredEdges]
 ) -> None:
-    """A head that is withdrawn must be succeeded in each of its channels."""
-    withdrawn = {source.resolve_csv_name(text): text for text in wish.withdraw}
+    """Refuse to withdraw the head of a channel that gets no new head."""
+    withdrawn = {source.resolve_csv_name(text): text for text in request.withdraw}
     missing = {
         channel: withdrawn[head]
         for channel in source.channel_names
         for head in _heads(source, channel)
-        if head in withdrawn and channel not in origins
+        if head in withdrawn and channel not in edges
     }
     for channel, text in missing.items():
         raise UsageError(
-            f"{text} is also the head of the channel {channel!r}: "
-            "withdrawn, it would still be what every new installation there gets",
-            hint=f"release into that channel, too: --channel {','.join((*origins, *missing))}",
+            f"new installations from the channel {channel!r} would still get {text}, its head",
+            hint=f"release into that channel as well: --channel {','.join((*edges, *missing))}",
         )
 
 
-def _require_own_stream(
-    source: ReleasesFile, wish: ReleaseRequest, version: Version, channels: Iterable[str]
+def _require_same_stream(
+    source: ReleasesFile, request: ReleaseRequest, version: Version, channels: Iterable[str]
 ) -> None:
-    """A z-stream release stands in for those of its own X.Y and for no other head."""
+    """Refuse to withdraw the head of another X.Y by a z-stream release, which does not take it over."""
     heads = {head for channel in channels for head in _heads(source, channel)}
-    for text in wish.withdraw if wish.zstream else ():
-        release = _known(source, text, "--withdraw")
+    for text in request.withdraw if request.zstream else ():
+        release = _find_release(source, text, "--withdraw")
         if source.csv_name(release) in heads and release.semver.minor_stream != version.minor_stream:
             ours, theirs = (f"{v.major}.{v.minor}" for v in (version, release.semver))
             raise UsageError(
-                f"the z-stream of {ours} does not stand in for {theirs}: nothing would take {text}'s place",
-                hint=f"leave out --zstream, and {version} takes it; or cut a release of {theirs} first, with "
-                f"--zstream --withdraw {text}",
+                f"clusters on {text} would get no update: a z-stream of {ours} does not replace {theirs}",
+                hint=f"leave out --zstream, so that {version} replaces it; or first release a version of "
+                f"{theirs} with --zstream --withdraw {text}",
             )
 
 
-def _version(text: str) -> Version:
-    try:
-        return parse(text)
-    except VersionError as error:
-        hint = "a version has three numbers, such as 1.2.3 or 1.3.0-rc.1"
-        raise UsageError(str(error), hint=hint) from error
-
-
-def _promoted(source: ReleasesFile, wish: ReleaseRequest, version: Version) -> Release | None:
-    """The release that is to be in more channels; None for a new one."""
-    twin = next((r for r in source.releases if parse_or_none(r.version) == version), None)
-    if twin is None:
+def _existing_release(source: ReleasesFile, request: ReleaseRequest, version: Version) -> Release | None:
+    """Return the release to add to more channels; None for a new release."""
+    existing = next((r for r in source.releases if parse_or_none(r.version) == version), None)
+    if existing is None:
         return None
-    if twin.version != wish.version or all(twin.edges_in(name) is not None for name in wish.channels):
-        same = (
-            ""
-            if twin.version == wish.version
-            else f", which OLM takes for the same version as {wish.version}"
-        )
+    is_same = existing.version == request.version
+    if not is_same or all(existing.edges_in(name) is not None for name in request.channels):
+        same = "" if is_same else f", and OLM ignores build metadata: {request.version} is the same version"
         raise UsageError(
-            f"{source.package} {twin.version} is released already{same}",
-            hint="a release is never changed: cut a higher version; `everpath generate` writes what is cut; "
-            "--channel NAME adds it to another channel",
+            f"{source.package} {existing.version} is already released{same}",
+            hint="release a higher version; --channel NAME adds this one to another channel; "
+            "`everpath generate` writes its files again",
         )
-    if twin.withdrawn is not None or wish.min_kube_version or wish.version in wish.withdraw:
+    if existing.withdrawn is not None or request.min_kube_version or request.version in request.withdraw:
         raise UsageError(
-            f"{wish.version} is released already, and can only be added to channels",
-            hint="cut a higher version" if twin.withdrawn is not None else "leave out the other options",
+            f"{request.version} is already released and can only be added to channels",
+            hint="leave out the other options" if existing.withdrawn is None else "release a higher version",
         )
-    return twin
+    return existing
 
 
-def _added(source: ReleasesFile, release: Release, origins: Mapping[str, DeclaredEdges]) -> SetChannels:
-    """The release in more channels, with a `from` of their own where theirs is another."""
-    more = (Membership(name, None if origin == release.edges else origin) for name, origin in origins.items())
-    return SetChannels(source.releases.index(release), (*release.channels, *more))
-
-
-def _frozen(source: ReleasesFile, digests: Mapping[str, str]) -> list[Edit]:
+def _digest_edits(source: ReleasesFile, digests: Mapping[str, str]) -> list[Edit]:
     return [
         SetField(position, "bundle", digests[source.csv_name(release)])
         for position, release in enumerate(source.releases)
@@ -215,64 +210,59 @@ def _frozen(source: ReleasesFile, digests: Mapping[str, str]) -> list[Edit]:
     ]
 
 
-def _pinned(source: ReleasesFile, wish: ReleaseRequest) -> list[Edit]:
-    return [SetPins(wish.pins)] if wish.pins and wish.pins != source.pins else []
-
-
-def _withdrawals(source: ReleasesFile, wish: ReleaseRequest) -> list[Edit]:
+def _withdrawal_edits(source: ReleasesFile, request: ReleaseRequest) -> list[Edit]:
     found: list[Edit] = []
-    for text in wish.withdraw:
-        release = _known(source, text, "--withdraw")
+    for text in request.withdraw:
+        release = _find_release(source, text, "--withdraw")
         if release.withdrawn is not None:
-            raise UsageError(f"{text} is withdrawn already", hint="leave out --withdraw")
-        found.append(SetField(source.releases.index(release), "withdrawn", wish.reason or True))
+            raise UsageError(f"{text} is already withdrawn", hint="leave out --withdraw")
+        found.append(SetField(source.releases.index(release), "withdrawn", request.reason or True))
     return found
 
 
-def _known(source: ReleasesFile, text: str, option: str) -> Release:
-    """The release of that version or name."""
+def _find_release(source: ReleasesFile, text: str, option: str) -> Release:
+    """Find the release of an option. Raises UsageError for an unknown one."""
     release = source.find_release(text)
     if release is not None:
         return release
     names = [*source.by_version, *source.by_name]
     near = get_close_matches(text, names, n=1)
-    meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(source.by_version) or 'none yet'}"
-    elsewhere = " (one that is published elsewhere can be named in the file itself)"
-    raise UsageError(f"{option} {text}: there is no such release", hint=meant + elsewhere)
+    meant = f"did you mean {near[0]}?" if near else f"releases: {', '.join(source.by_version) or 'none'}"
+    elsewhere = " (a release that is not in the file can only be named in the file)"
+    raise UsageError(f"{option} {text}: no such release", hint=meant + elsewhere)
 
 
-def _channels(
-    source: ReleasesFile, wish: ReleaseRequest, version: Version, known: Release | None
+def _target_channels(
+    source: ReleasesFile, request: ReleaseRequest, version: Version, existing: Release | None
 ) -> tuple[str, ...]:
-    for name in wish.channels:
+    for name in request.channels:
         if name not in source.known_channels:
             near = get_close_matches(name, source.known_channels, n=1)
             meant = f"did you mean {near[0]!r}? " if near else ""
-            raise UsageError(f"there is no channel {name!r}", hint=meant + _opened(source, name))
-    if wish.channels:
-        has = {membership.channel for membership in known.channels} if known else ()
-        return tuple(name for name in dict.fromkeys(wish.channels) if name not in has)
-    before = _newest_below(source, version)
-    return tuple(m.channel for m in before.channels) if before else (source.default_channel,)
+            raise UsageError(f"no channel {name!r}", hint=meant + _new_channel_hint(source, name))
+    if request.channels:
+        present = {membership.channel for membership in existing.channels} if existing else ()
+        return tuple(name for name in dict.fromkeys(request.channels) if name not in present)
+    previous = _previous_release(source, version)
+    return tuple(m.channel for m in previous.channels) if previous else (source.default_channel,)
 
 
-def _opened(source: ReleasesFile, name: str) -> str:
-    """How a channel is opened."""
+def _new_channel_hint(source: ReleasesFile, name: str) -> str:
     if source.channels:
-        return f"To open a channel, add `- name: {name}` under `channels:` of the file."
-    return f"To open a channel, add a line to the file: `channels: [{{name: {name}}}]`"
+        return f"To create a channel, add `- name: {name}` to `channels:` in the file."
+    return f"To create a channel, add this line to the file: `channels: [{{name: {name}}}]`"
 
 
-def _newest_below(source: ReleasesFile, version: Version) -> Release | None:
-    """The highest release below a version that somebody can install."""
+def _previous_release(source: ReleasesFile, version: Version) -> Release | None:
+    """The highest release below a version that is in a channel."""
     lower = [r for r in source.releases if r.semver < version and r.channels]
     return max(lower, key=lambda r: r.semver.key, default=None)
 
 
 def _heads(source: ReleasesFile, channel: str) -> tuple[str, ...]:
-    made = catalog_package(source)
-    found = next((c for c in made.channels if c.name == channel), None)
-    return ChannelGraph(found, made).heads if found else ()
+    package = catalog_package(source)
+    found = next((c for c in package.channels if c.name == channel), None)
+    return ChannelGraph(found, package).heads if found else ()
 
 
 def _require_above(source: ReleasesFile, heads: Sequence[Release], version: Version, channel: str) -> None:
@@ -280,77 +270,70 @@ def _require_above(source: ReleasesFile, heads: Sequence[Release], version: Vers
         if head.semver > version:
             raise UsageError(
                 f"{version} is lower than {head.version}, the head of the channel {channel!r}: "
-                "nobody would be offered it, or everybody would be sent back",
-                hint=f"cut a version above {head.version}, or give it a channel of its own (--channel NAME). "
-                + _opened(source, "NAME"),
+                "either no cluster would get it, or all would be downgraded",
+                hint=f"release a version above {head.version}, or use another channel (--channel NAME). "
+                + _new_channel_hint(source, "NAME"),
             )
 
 
-def _origin(
-    source: ReleasesFile, wish: ReleaseRequest, heads: Sequence[Release], channel: str
-) -> DeclaredEdges:
-    """From where the release is reached in one channel."""
-    if wish.states_edges:
-        return _stated(source, wish)
-    if wish.zstream:
-        return DeclaredEdges(zstream=True)
-    return _on_top(source, heads, wish.version, channel)
-
-
-def _stated(source: ReleasesFile, wish: ReleaseRequest) -> DeclaredEdges:
-    """What the command line says, and what is withdrawn with it."""
-    texts = [*((wish.replaces,) if wish.replaces else ()), *wish.skips]
-    known = [source.csv_name(_known(source, text, "--replaces/--skips")) for text in texts]
-    if wish.replaces and known[0] in known[1:]:
+def _requested_edges(source: ReleasesFile, request: ReleaseRequest) -> DeclaredEdges:
+    """The edges of the request, with skips of the releases to withdraw."""
+    texts = [*((request.replaces,) if request.replaces else ()), *request.skips]
+    names = [source.csv_name(_find_release(source, text, "--replaces/--skips")) for text in texts]
+    if request.replaces and names[0] in names[1:]:
         raise UsageError(
-            f"{wish.replaces} cannot be both replaced and skipped: it would fall out of the line",
-            hint=f"take it out of --skips, and everything below it stays: --replaces {wish.replaces}",
+            f"{request.replaces} cannot be replaced and skipped: OLM v0 never installs a skipped release",
+            hint=f"remove it from --skips and keep --replaces {request.replaces}",
         )
-    more = [text for text in wish.withdraw if source.resolve_csv_name(text) not in known]
+    more = [text for text in request.withdraw if source.resolve_csv_name(text) not in names]
     return DeclaredEdges(
-        wish.replaces, tuple(dict.fromkeys((*wish.skips, *more))), wish.skip_range, wish.zstream
+        request.replaces, tuple(dict.fromkeys((*request.skips, *more))), request.skip_range, request.zstream
     )
 
 
-def _on_top(source: ReleasesFile, heads: Sequence[Release], version: str, channel: str) -> DeclaredEdges:
-    """On top of the head. In a channel without one: on top of what the package has had so far."""
+def _edges_above_head(
+    source: ReleasesFile, heads: Sequence[Release], version: str, channel: str
+) -> DeclaredEdges:
+    """Replace the head of a channel; in a new channel, the next lower release of the package."""
     if len(heads) > 1:
         names = ", ".join(head.version for head in heads)
         raise UsageError(
             f"the channel {channel!r} has {len(heads)} heads: {names}",
-            hint=f"say what it replaces and skips: --replaces {heads[-1].version} --skips {heads[0].version}",
+            hint=f"choose the edges: --replaces {heads[-1].version} --skips {heads[0].version}",
         )
     if not heads:
-        before = _newest_below(source, parse(version))
-        return DeclaredEdges(_short(source, source.csv_name(before))) if before else DeclaredEdges()
+        previous = _previous_release(source, parse(version))
+        return DeclaredEdges(_short_name(source, source.csv_name(previous))) if previous else DeclaredEdges()
     if heads[0].withdrawn is None:
-        return DeclaredEdges(_short(source, source.csv_name(heads[0])))
-    return _in_stead(source, heads[0], version, channel)
+        return DeclaredEdges(_short_name(source, source.csv_name(heads[0])))
+    return _edges_above_withdrawn(source, heads[0], version, channel)
 
 
-def _in_stead(source: ReleasesFile, head: Release, version: str, channel: str) -> DeclaredEdges:
-    """What a release on top of a withdrawn head works out to, written down."""
+def _edges_above_withdrawn(source: ReleasesFile, head: Release, version: str, channel: str) -> DeclaredEdges:
+    """The computed edges of a release that replaces a withdrawn head, to be written to the file."""
     top = Release(version, (Membership(channel),), DeclaredEdges(source.csv_name(head)))
-    made = catalog_package(replace(source, releases=(*source.releases, top)))
-    found = next(c for c in made.channels if c.name == channel)
+    package = catalog_package(replace(source, releases=(*source.releases, top)))
+    found = next(c for c in package.channels if c.name == channel)
     entry = found.by_name[source.csv_name(top)]
-    skips = tuple(_short(source, name) for name in entry.skips)
-    return DeclaredEdges(_short(source, entry.replaces) if entry.replaces else None, skips, entry.skip_range)
+    skips = tuple(_short_name(source, name) for name in entry.skips)
+    return DeclaredEdges(
+        _short_name(source, entry.replaces) if entry.replaces else None, skips, entry.skip_range
+    )
 
 
-def _short(source: ReleasesFile, name: str) -> str:
-    """A release by its version, where that is enough to tell it from others."""
+def _short_name(source: ReleasesFile, name: str) -> str:
+    """The version of a release if it is unique, else its CSV name."""
     release = source.by_name.get(name)
     if release is None or source.find_release(release.version) is not release:
         return name
     return release.version
 
 
-def _release(wish: ReleaseRequest, origins: Mapping[str, DeclaredEdges]) -> Release:
-    """A `from` for all channels if they agree, else one for each."""
-    distinct = set(origins.values())
+def _new_release(request: ReleaseRequest, edges: Mapping[str, DeclaredEdges]) -> Release:
+    """Build the release, with one `from` if its edges are the same in all channels."""
+    distinct = set(edges.values())
     shared = distinct.pop() if len(distinct) == 1 else None
-    members = tuple(Membership(name, None if shared else origin) for name, origin in origins.items())
+    members = tuple(Membership(name, None if shared else own) for name, own in edges.items())
     return Release(
-        wish.version, members, shared or DeclaredEdges(), min_kube_version=wish.min_kube_version or None
+        request.version, members, shared or DeclaredEdges(), min_kube_version=request.min_kube_version or None
     )

@@ -1,10 +1,9 @@
-"""The Common Expression Language, as far as a constraint can be judged without evaluating it.
+"""Validation of CEL rules in an `olm.constraint`, without evaluating them.
 
-Checks what cel-go's compiler checks of an `olm.constraint`: the grammar, that every name and function
-exists in OLM's environment (`properties`, `semver_compare` and CEL's standard library), and that the
-whole is a truth value. Not checked: whether operands and arguments fit one another (`1 == 'a'`), for
-which one needs a type checker; the names of protobuf messages; the size of numbers; and what is nested
-deeper than 60 times.
+Checks what the compiler of cel-go checks: the grammar, that every name and function exists in OLM's
+environment (`properties`, `semver_compare` and the standard library of CEL), and that the result is a
+boolean. Not checked: types of operands and arguments (`1 == 'a'`), names of protobuf messages, the size of
+numbers, and expressions that are nested more than 60 times.
 """
 
 from __future__ import annotations
@@ -96,18 +95,18 @@ _METHODS: Final = frozenset(
         "getMilliseconds",
     }
 )
-_TRUTHS: Final = frozenset(
+_BOOLEAN_RESULTS: Final = frozenset(
     {"bool", "matches", "contains", "startsWith", "endsWith", "has", "all", "exists", "exists_one"}
 )
 #: Macros that bind their first argument, and how many arguments they may have.
 _MACROS: Final = {"all": (2,), "exists": (2,), "exists_one": (2,), "filter": (2,), "map": (2, 3)}
 _LOGIC: Final = ("||", "&&", "==", "!=", "<", "<=", ">", ">=", "in")
 _ARITHMETIC: Final = ("+", "-", "*", "/", "%")
-_DEEPEST: Final = 60
+_DEPTH_LIMIT: Final = 60
 
 
 class CelError(ValueError):
-    """An expression that OLM cannot compile: where, and why."""
+    """An expression that OLM cannot compile, with the position and the reason."""
 
     def __init__(self, text: str, start: int, end: int, reason: str) -> None:
         super().__init__(text, start, end, reason)
@@ -120,7 +119,7 @@ class CelError(ValueError):
         return self.reason
 
     def pretty(self) -> str:
-        """The text, and carets under the fault with the reason."""
+        """Return the expression with carets under the error, and the reason."""
         return underline(self.text, self.start, self.end, self.reason)
 
 
@@ -131,35 +130,35 @@ class _Token(NamedTuple):
 
 
 class _TooDeepError(Exception):
-    """Nested deeper than is read here; no verdict."""
+    """The expression is nested too deeply to be checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is known of a part of an expression.
+    """What is known about a part of an expression.
 
-    `truth` is whether it is a truth value, None where that takes a type checker. `listed` marks what lies
-    within `properties`, whose values have no type; `selects` what ends in the selection of a field.
+    `is_boolean` is None if only a type checker can decide. `in_properties` marks values in `properties`,
+    which have no static type. `is_selection` marks the selection of a field.
     """
 
-    truth: bool | None = None
-    listed: bool = False
-    selects: bool = False
+    is_boolean: bool | None = None
+    in_properties: bool = False
+    is_selection: bool = False
 
 
-_OTHER: Final = _Part(truth=False)
+_NOT_BOOLEAN: Final = _Part(is_boolean=False)
 
 
 def check(text: str) -> None:
-    """Accept an expression, or raise CelError. One pass."""
+    """Raise `CelError` unless OLM can compile an expression."""
     parser = _Parser(text)
     try:
         found = parser.expression(frozenset())
     except _TooDeepError:
         return
     parser.expect("")
-    if found.truth is False:
-        raise CelError(text, 0, len(text), "a constraint must be true or false, this is another value")
+    if found.is_boolean is False:
+        raise CelError(text, 0, len(text), "a constraint must be a boolean, and this is another value")
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -167,7 +166,7 @@ def _tokens(text: str) -> Iterator[_Token]:
     while at < len(text):
         found = _TOKEN.match(text, at)
         if found is None:
-            raise CelError(text, at, at + 1, f"nothing in CEL begins with {text[at]!r}")
+            raise CelError(text, at, at + 1, f"unexpected character {text[at]!r}")
         if found.lastgroup != "space":
             kind = "sign" if found[0] == "in" else str(found.lastgroup)
             yield _Token(kind, found[0], at)
@@ -176,7 +175,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 class _Parser:
-    """Recursive descent. How tightly operators bind does not matter to anything that is checked."""
+    """A recursive descent parser. It ignores operator precedence, which does not matter for these checks."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -189,7 +188,7 @@ class _Parser:
         return self.tokens[self.at]
 
     def step(self) -> _Token:
-        """The token here; the next one, if there is one, is here then."""
+        """Return the current token, and advance unless it is the last."""
         token = self.here
         self.at = min(self.at + 1, len(self.tokens) - 1)
         return token
@@ -199,27 +198,27 @@ class _Parser:
         return CelError(self.text, token.start, token.start + len(token.text), reason)
 
     def take(self, *signs: str) -> str:
-        """Step over one of these signs, if it is here."""
+        """Advance over one of these signs and return it, or return an empty string."""
         return self.step().text if self.here.text in signs else ""
 
     def expect(self, sign: str) -> None:
-        """Step over a sign; an empty one is the end of the expression."""
+        """Advance over a sign, or raise `CelError`. An empty sign is the end of the expression."""
         if self.here.text == sign:
             self.step()
             return
-        found = f"not {self.here.text!r}" if self.here.text else "but the expression ends"
-        raise self.fail(f"{sign!r} should stand here, {found}" if sign else f"nothing should follow, {found}")
+        found = repr(self.here.text) if self.here.text else "the end"
+        raise self.fail(f"expected {sign!r} but found {found}" if sign else f"unexpected {found}")
 
     def expression(self, scope: frozenset[str]) -> _Part:
         self.depth += 1
-        if self.depth > _DEEPEST:
+        if self.depth > _DEPTH_LIMIT:
             raise _TooDeepError
         found = self.operation(scope)
         if self.take("?"):
-            yes = self.operation(scope).truth
+            yes = self.operation(scope).is_boolean
             self.expect(":")
-            no = self.expression(scope).truth
-            found = _OTHER if False in (yes, no) else _Part()
+            no = self.expression(scope).is_boolean
+            found = _NOT_BOOLEAN if False in (yes, no) else _Part()
         self.depth -= 1
         return found
 
@@ -228,7 +227,7 @@ class _Parser:
         while sign := self.take(*_LOGIC, *_ARITHMETIC):
             self.operand(scope)
             is_logic = is_logic or sign in _LOGIC
-            found = _Part(truth=is_logic)
+            found = _Part(is_boolean=is_logic)
         return found
 
     def operand(self, scope: frozenset[str]) -> _Part:
@@ -236,33 +235,37 @@ class _Parser:
         while sign and self.take(sign):
             pass
         found = self.primary(scope)
-        while (trail := self.take(".", "[")) or (found.selects and self.take("{")):
-            found = self.trailed(trail, found, scope)
-        return _Part(truth=sign == "!") if sign else found
+        while (suffix := self.take(".", "[")) or (found.is_selection and self.take("{")):
+            found = self.suffixed(suffix, found, scope)
+        return _Part(is_boolean=sign == "!") if sign else found
 
-    def trailed(self, sign: str, base: _Part, scope: frozenset[str]) -> _Part:
-        """A value with one more selection, call, index or message body behind it."""
+    def suffixed(self, sign: str, base: _Part, scope: frozenset[str]) -> _Part:
+        """Parse a selection, call, index or message body after a value."""
         if sign == ".":
             return self.selection(base, scope)
         if sign == "[":
             self.expression(scope)
             self.expect("]")
-            return _Part(truth=False if base.listed else None, listed=base.listed)
+            return _Part(is_boolean=False if base.in_properties else None, in_properties=base.in_properties)
         self.pairs(scope, of_message=True)
-        return _OTHER
+        return _NOT_BOOLEAN
 
     def selection(self, base: _Part, scope: frozenset[str]) -> _Part:
         token = self.step()
         if token.kind not in ("name", "quoted") or token.text in _LITERALS:
-            raise self.fail("the name of a field should stand behind the dot", token)
+            raise self.fail("expected the name of a field after the dot", token)
         if token.kind == "quoted" or not self.take("("):
-            return _Part(truth=False if base.listed else None, listed=base.listed, selects=True)
+            return _Part(
+                is_boolean=False if base.in_properties else None,
+                in_properties=base.in_properties,
+                is_selection=True,
+            )
         if token.text in _MACROS and self.here.kind == "name" and self.tokens[self.at + 1].text == ",":
             return self.macro(token, scope)
         if token.text not in _METHODS:
-            raise self.fail(f"there is no method {token.text!r}", token)
+            raise self.fail(f"unknown method {token.text!r}", token)
         self.items(scope, ")")
-        return _Part(truth=token.text in _TRUTHS)
+        return _Part(is_boolean=token.text in _BOOLEAN_RESULTS)
 
     def macro(self, token: _Token, scope: frozenset[str]) -> _Part:
         variable = self.step().text
@@ -270,7 +273,7 @@ class _Parser:
         count = 1 + len(self.items(scope | {variable}, ")"))
         if count not in _MACROS[token.text]:
             raise self.fail(f"{token.text} does not take {count} arguments", token)
-        return _Part(truth=token.text in _TRUTHS)
+        return _Part(is_boolean=token.text in _BOOLEAN_RESULTS)
 
     def primary(self, scope: frozenset[str]) -> _Part:
         if sign := self.take("(", "[", "{"):
@@ -278,14 +281,14 @@ class _Parser:
         is_rooted = bool(self.take("."))
         token = self.step()
         if token.kind in ("text", "number") and not is_rooted:
-            return _OTHER
+            return _NOT_BOOLEAN
         if token.text in _LITERALS and not is_rooted:
-            return _Part(truth=_LITERALS[token.text])
+            return _Part(is_boolean=_LITERALS[token.text])
         if token.kind != "name" or token.text in _LITERALS:
             reason = (
-                "a value should stand here"
+                f"expected a value but found {token.text!r}"
                 if token.text
-                else "the expression ends where a value should stand"
+                else "expected a value but found the end"
             )
             raise self.fail(reason, token)
         return self.call(token, scope) if self.take("(") else self.named(token, scope)
@@ -294,12 +297,12 @@ class _Parser:
         if sign == "(":
             found = self.expression(scope)
             self.expect(")")
-            return _Part(found.truth, found.listed)
+            return _Part(found.is_boolean, found.in_properties)
         if sign == "[":
             self.items(scope, "]")
         else:
             self.pairs(scope)
-        return _OTHER
+        return _NOT_BOOLEAN
 
     def named(self, token: _Token, scope: frozenset[str]) -> _Part:
         if token.text in _RESERVED:
@@ -307,38 +310,42 @@ class _Parser:
         if token.text in scope:
             return _Part()
         if token.text not in _TYPES and token.text != "properties":
-            raise self.fail(f"there is no {token.text!r} here, only properties", token)
-        return _Part(truth=False, listed=token.text == "properties", selects=token.text != "properties")
+            raise self.fail(f"unknown name {token.text!r}; the only variable is properties", token)
+        return _Part(
+            is_boolean=False,
+            in_properties=token.text == "properties",
+            is_selection=token.text != "properties",
+        )
 
     def call(self, token: _Token, scope: frozenset[str]) -> _Part:
         arguments = self.items(scope, ")")
         if token.text == "has":
-            if len(arguments) != 1 or not arguments[0].selects:
-                raise self.fail("has() takes one argument, the selection of a field", token)
+            if len(arguments) != 1 or not arguments[0].is_selection:
+                raise self.fail("has() takes one argument, which must select a field", token)
         elif token.text not in _FUNCTIONS:
-            raise self.fail(f"there is no function {token.text!r}", token)
-        return _Part(truth=token.text in _TRUTHS)
+            raise self.fail(f"unknown function {token.text!r}", token)
+        return _Part(is_boolean=token.text in _BOOLEAN_RESULTS)
 
     def items(self, scope: frozenset[str], closing: str) -> list[_Part]:
-        """Expressions between commas up to a closing sign. A list may end in a comma, a call may not."""
+        """Parse expressions up to a closing sign. A list may end with a comma, a call may not."""
         found: list[_Part] = []
         ended = closing == "]" and bool(self.take(","))
         while not ended and self.here.text != closing:
             found.append(self.expression(scope))
             ended = not self.take(",")
             if not ended and closing == ")" and self.here.text == ")":
-                raise self.fail("an argument should stand here")
+                raise self.fail("expected an argument")
         self.expect(closing)
         return found
 
     def pairs(self, scope: frozenset[str], *, of_message: bool = False) -> None:
-        """What stands between braces: keys and values of a map, or fields of a message."""
+        """Parse the keys and values of a map, or the fields of a message, up to the brace."""
         ended = bool(self.take(","))
         while not ended and self.here.text != "}":
             if not of_message:
                 self.expression(scope)
             elif (token := self.step()).kind not in ("name", "quoted"):
-                raise self.fail("the name of a field should stand here", token)
+                raise self.fail("expected the name of a field", token)
             self.expect(":")
             self.expression(scope)
             ended = not self.take(",")

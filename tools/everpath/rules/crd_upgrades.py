@@ -1,7 +1,6 @@
-"""Upgrades: what becomes of the objects that people have when OLM puts one release in another's place.
+"""Rules for the effect of an upgrade on custom resources, from the CRDs of both bundles.
 
-These rules need the CustomResourceDefinitions of both releases, so they are asked only where the bundles'
-folders are given beside the catalog.
+They run only if bundle folders are given in addition to the catalog.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def _flaws(upgrade: Upgrade, kind: ChangeKind, fix: str) -> Iterator[Flaw]:
-    """One flaw for each unsafe change of a kind. The message begins with the hop."""
+    """Yield a flaw for each unsafe change of a kind. The message starts with the hop."""
     for change in upgrade.changes:
         if change.kind == kind:
             yield Flaw(
@@ -44,18 +43,18 @@ def _flaws(upgrade: Upgrade, kind: ChangeKind, fix: str) -> Iterator[Flaw]:
             )
 
 
-def _olm_response(change: UnsafeChange, policy: str, channel: str) -> str:
-    response = change.responses.v1 if policy == "v1" else change.responses.v0
-    return f"OLM {policy} takes this step in {channel}, and {response}"
+def _olm_response(change: UnsafeChange, resolver: str, channel: str) -> str:
+    response = change.responses.v1 if resolver == "v1" else change.responses.v0
+    return f"OLM {resolver} upgrades along this hop in {channel}: it {response}"
 
 
 @upgrade_rule("EP701", "stored-version-removed", Severity.ERROR)
 def removed_stored_version(upgrade: Upgrade) -> Iterator[Flaw]:
-    """A version is gone in which objects may still be stored.
+    """No version is removed in which objects may be stored.
 
-    A cluster remembers every version it ever stored objects of a kind in. Both OLM v0 and v1 refuse a
-    definition that drops one of them, and the upgrade stands still until somebody has migrated the objects.
-    The version counts from the first release on any way to this upgrade that stored it.
+    A CRD records every storage version in status.storedVersions. OLM v0 and v1 refuse a CRD without one of
+    them, and the upgrade is blocked until the objects are migrated. A version counts if any earlier bundle on
+    an upgrade path stored objects in it.
     """
     return _flaws(
         upgrade,
@@ -66,120 +65,124 @@ def removed_stored_version(upgrade: Upgrade) -> Iterator[Flaw]:
 
 @upgrade_rule("EP702", "field-removed", Severity.ERROR)
 def removed_field(upgrade: Upgrade) -> Iterator[Flaw]:
-    """A field is gone from a version that is still served.
+    """No field is removed from a served version.
 
-    The API server prunes what a schema does not know: at the next write of an object its value is lost. So
-    are a map's entries where it gives up additionalProperties. OLM v1 refuses the upgrade; OLM v0 carries it
+    The API server prunes unknown fields: their values are lost at the next write of an object. The same holds
+    for the entries of a map that loses additionalProperties. OLM v1 refuses the upgrade, OLM v0 carries it
     out.
     """
-    return _flaws(upgrade, "field-removed", "keep the field in {version}, or bring a new version without it")
+    return _flaws(upgrade, "field-removed", "keep the field in {version}, or add a new version without it")
 
 
 @upgrade_rule("EP703", "field-retyped", Severity.ERROR)
 def retyped_field(upgrade: Upgrade) -> Iterator[Flaw]:
-    """A field of a version that is still served has another type.
+    """No field of a served version changes its type.
 
-    Objects that hold the old type fail validation: OLM v0 validates those there are and refuses the
-    upgrade, unless a webhook converts; OLM v1 refuses it whether there are any or not. Every integer is a
-    number: a wider type is no such change.
+    Objects with a value of the old type become invalid. OLM v0 refuses the upgrade if there are such objects
+    and no conversion webhook; OLM v1 always refuses it. A change from integer to number is allowed.
     """
-    return _flaws(upgrade, "field-retyped", "keep the type in {version}, or convert it in a new version")
+    return _flaws(
+        upgrade,
+        "field-retyped",
+        "keep the type in {version}, or change it in a new version with a conversion",
+    )
 
 
 @upgrade_rule("EP704", "validation-tightened", Severity.WARNING)
 def tightened_validation(upgrade: Upgrade) -> Iterator[Flaw]:
-    """A version that is still served asks for more than before.
+    """The validation of a served version does not become stricter.
 
-    Objects that were valid may not be any more. OLM v0 refuses the upgrade on clusters that have such
-    objects, as far as a schema tells: rules in CEL, lists that become sets, and fields that are pruned it
-    does not look at. OLM v1 refuses it on all clusters, unless the change stands beside an anyOf, oneOf,
-    allOf or not.
+    Valid objects may become invalid. OLM v0 refuses the upgrade on clusters with such objects, but does not
+    check CEL rules, lists that become sets, and pruned fields. OLM v1 refuses it on all clusters, unless the
+    schema has an anyOf, oneOf, allOf or not at the same place.
     """
     return _flaws(
-        upgrade, "validation-tightened", "leave {version} as it is, and ask for it in a new version"
+        upgrade,
+        "validation-tightened",
+        "do not change {version}; add the stricter validation in a new version",
     )
 
 
 @upgrade_rule("EP705", "scope-changed", Severity.ERROR)
 def changed_scope(upgrade: Upgrade) -> Iterator[Flaw]:
-    """A definition's scope is another one.
+    """The scope of a CRD does not change.
 
-    OLM v1 refuses the upgrade. OLM v0 begins it, and as the API server refuses to change a scope, it never
-    ends.
+    OLM v1 refuses the upgrade. In OLM v0 it never completes, because the API server refuses to change a
+    scope.
     """
-    return _flaws(upgrade, "scope-changed", "keep the scope, or bring a definition of another name")
+    return _flaws(upgrade, "scope-changed", "keep the scope, or add a CRD with another name")
 
 
 @upgrade_rule("EP706", "conversion-lost", Severity.ERROR)
 def lost_conversion(upgrade: Upgrade) -> Iterator[Flaw]:
-    """Several versions are served and nothing converts between them any more.
+    """A CRD that serves several versions does not lose its conversion webhook.
 
-    The API server then only changes the apiVersion: fields that go by other names in the other version
-    are lost at the next write. Both generations of OLM carry the upgrade out.
+    Without it the API server only changes the apiVersion: fields with another name in the other version are
+    lost at the next write. OLM v0 and v1 carry out the upgrade.
     """
     return _flaws(upgrade, "conversion-lost", "keep the conversion webhook as long as {definition} needs it")
 
 
 @upgrade_rule("EP707", "served-version-removed", Severity.WARNING)
 def removed_served_version(upgrade: Upgrade) -> Iterator[Flaw]:
-    """A version that clients use is not served any more.
+    """No version stops being served.
 
-    Their requests fail with 404 from the moment of the upgrade on. OLM carries it out all the same, as long
-    as some version is served.
+    Requests of its clients fail with 404 after the upgrade. OLM carries it out, if another version is served.
     """
-    return _flaws(upgrade, "served-removed", "serve {version} for one more release, marked deprecated: true")
+    return _flaws(upgrade, "served-removed", "serve {version} for another release, with deprecated: true")
 
 
 @upgrade_rule("EP708", "default-changed", Severity.WARNING)
 def changed_default(upgrade: Upgrade) -> Iterator[Flaw]:
-    """A field that nobody wrote means something else than before.
+    """No default of a served version changes.
 
-    Objects get the new default at the next read. OLM v1 refuses the upgrade; OLM v0 carries it out.
+    Objects without the field get the new default at the next read. OLM v1 refuses the upgrade, OLM v0 carries
+    it out.
     """
     return _flaws(upgrade, "default-changed", "keep the default in {version}, or change it in a new version")
 
 
 @upgrade_rule("EP709", "definition-removed", Severity.WARNING)
 def removed_definition(upgrade: Upgrade) -> Iterator[Flaw]:
-    """A definition of the release before is not in the bundle any more.
+    """No CRD of a bundle is missing from its successor.
 
-    OLM v0 leaves it on the cluster, and its objects without an operator; OLM v1 removes what a release
-    does not hold any more, and the objects with it.
+    OLM v0 keeps the CRD on the cluster, and its objects without an operator. OLM v1 deletes the CRD and all
+    of its objects.
     """
-    return _flaws(upgrade, "definition-removed", "keep {definition} in the bundle until nobody uses it")
+    return _flaws(upgrade, "definition-removed", "keep {definition} in the bundle until it has no objects")
 
 
 @upgrade_rule("EP710", "change-refused", Severity.WARNING, policy="v1")
 def change_refused(upgrade: Upgrade) -> Iterator[Flaw]:
-    """OLM v1 refuses a change that no object suffers from.
+    """OLM v1 does not refuse a harmless change of a CRD.
 
-    Its preflight knows a dozen constraints and takes any other difference, be it of a description, for
-    unsafe; so does it a default that is added, an enumeration that is given up, a wider type, and whatever
-    changes below a list or a map.
+    The preflight of OLM v1 compares a dozen keywords, and refuses every other difference, even of a
+    description. It also refuses a new default, a removed enum, a wider type, and any change below a list or a
+    map.
     """
     return _flaws(
-        _by_v1(upgrade),
+        _in_v1(upgrade),
         "change-refused",
-        "leave {version} as it is, bring a new version, or let users set "
+        "do not change {version}, add a new version, or let users set "
         "spec.install.preflight.crdUpgradeSafety.enforcement: None",
     )
 
 
 @upgrade_rule("EP711", "served-versions-refused", Severity.WARNING, policy="v1")
 def served_versions_refused(upgrade: Upgrade) -> Iterator[Flaw]:
-    """OLM v1 refuses a definition whose served versions differ, where no webhook converts between them.
+    """The served versions of a CRD without a conversion webhook do not differ.
 
-    It judges the newer version as a change of the older one, by the same preflight, at every upgrade: also
-    where the definition stays as it was. A definition that serves no version makes the preflight panic.
+    The preflight of OLM v1 checks the newer version as a change of the older one, at every upgrade, even if
+    the CRD does not change. It panics if a CRD serves no version.
     """
     return _flaws(
-        _by_v1(upgrade),
+        _in_v1(upgrade),
         "served-versions-refused",
-        "serve one version of {definition}, or convert by a webhook (spec.conversion.strategy: Webhook)",
+        "serve one version of {definition}, or add a conversion webhook (spec.conversion.strategy: Webhook)",
     )
 
 
-def _by_v1(upgrade: Upgrade) -> Upgrade:
-    """The upgrade as far as OLM v1 takes it: where it never does, nothing breaks."""
+def _in_v1(upgrade: Upgrade) -> Upgrade:
+    """Return the upgrade in the channels where OLM v1 takes it; without changes if there are none."""
     taken_by = tuple(taken for taken in upgrade.taken_by if taken[0] == "v1")
     return upgrade._replace(taken_by=taken_by, changes=upgrade.changes if taken_by else ())

@@ -1,7 +1,6 @@
-"""Documents: what a reader met on its way to the model.
+"""Rules for problems that loaders found in documents.
 
-Readers report a Problem where something is not as it should be; its kind is the name of the rule below
-that says what follows from it. Each function here answers with that consequence.
+The kind of a `Problem` is the name of its rule. Each function below returns the consequence of its kind.
 """
 
 from __future__ import annotations
@@ -12,25 +11,23 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from everpath.model import Catalog, Other
+from everpath.model import Catalog
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule
 
-#: The kinds of Problem that a reader may report.
+#: The kinds of problems that loaders may report.
 PROBLEM_KINDS: Final[set[str]] = set()
 
 Consequence = Callable[[], str]
 
 _SYNTAX: Final = (
-    "correct the text here: quote what holds ': ' or ' #', indent with spaces, close quotes and brackets"
+    "correct the syntax: quote values with ': ' or ' #', indent with spaces, close quotes and brackets"
 )
-_SCHEMA: Final = (
-    "add schema: olm.package, olm.channel or olm.bundle; if it is no part, name it in .indexignore"
-)
-_MANIFEST: Final = "put the ClusterServiceVersion into it; remove the folder, if it is no bundle"
+_SCHEMA: Final = "add schema: olm.package, olm.channel or olm.bundle, or list the file in .indexignore"
+_MANIFEST: Final = "add the ClusterServiceVersion; if the folder is not a bundle, remove it"
 
 
-def _told(
+def _problem_rule(
     id: str,  # noqa: A002 - the word users know
     name: str,
     severity: Severity,
@@ -38,15 +35,15 @@ def _told(
     *,
     unreadable: bool = False,
 ) -> Callable[[Consequence], Consequence]:
-    """A rule that passes on the problems of one kind. `fix` is for those whose reader knows no better.
+    """Register a rule that reports the problems of one kind, with `fix` for those without their own.
 
-    Cost: one look at each problem.
+    Cost: one test a problem.
     """
 
     def register(consequence: Consequence) -> Consequence:
         def check(catalog: Catalog) -> Iterator[Flaw]:
             for problem in catalog.problems:
-                assert problem.kind in PROBLEM_KINDS, f"no rule is called {problem.kind}: {problem}"
+                assert problem.kind in PROBLEM_KINDS, f"no rule is named {problem.kind}: {problem}"
                 if problem.kind == name:
                     yield Flaw(
                         problem.place,
@@ -65,162 +62,156 @@ def _told(
     return register
 
 
-@_told("EP001", "unreadable-document", Severity.ERROR, _SYNTAX, unreadable=True)
+@_problem_rule("EP001", "unreadable-document", Severity.ERROR, _SYNTAX, unreadable=True)
 def unreadable_document() -> str:
     """Every document can be read: its file opens, is UTF-8 text and parses as YAML or JSON.
 
-    opm refuses a catalog's folder with one document it cannot parse, and does not say in which file it is.
-    In a bundle it passes over a file of metadata that it cannot parse, and what stands there is lost.
-    What could not be read was not judged, so a report with this finding ends in exit code 3.
+    opm rejects a catalog with one document that it cannot parse, and does not name the file. It ignores a
+    metadata file of a bundle that it cannot parse. The document is not checked, so that the exit code is 3.
     """
     return (
-        "nothing in this document was judged; opm refuses a catalog's whole folder for it, and loses what a "
-        "bundle's metadata says in it"
+        "the document is not checked; opm rejects a catalog with it, and ignores it in metadata of a bundle"
     )
 
 
-@_told("EP002", "duplicate-key", Severity.WARNING, "keep the one that is meant")
+@_problem_rule("EP002", "duplicate-key", Severity.WARNING, "keep one of them")
 def duplicate_key() -> str:
     """No mapping has the same key twice.
 
-    opm and OLM take the last value and say nothing, other readers the first, still others refuse: whoever
-    wrote the value that lost believes it is in force. Below the root of a document the same goes for keys
-    that differ in case alone; the last in order of bytes counts.
+    opm and OLM use the last value, without a message. Other tools use the first one, or reject the file. The
+    same holds for keys below the root of a document that differ only in case: the last in byte order is used.
     """
-    return "opm and OLM take the last of them without a word; other tools take the first, or refuse"
+    return "opm and OLM use the last value without a message; other tools use the first or reject the file"
 
 
-@_told("EP003", "blank-document", Severity.ERROR, "remove the line with --- that ends it")
+@_problem_rule("EP003", "blank-document", Severity.ERROR, "remove the --- after it")
 def blank_document() -> str:
-    """No document of a catalog is empty, or holds comments and white space alone.
+    """No document of a catalog is empty or consists only of comments and white space.
 
-    A licence header closed by `---` is such a document. opm refuses the whole folder with the words
-    "missing root schema field" and no file name.
+    A licence header that ends with `---` is such a document. opm rejects the catalog with "missing root
+    schema field", and does not name the file.
     """
-    return "opm refuses the whole folder: a document without content has no schema"
+    return "opm rejects the catalog: an empty document has no schema"
 
 
-@_told("EP004", "missing-schema", Severity.ERROR, _SCHEMA)
+@_problem_rule("EP004", "missing-schema", Severity.ERROR, _SCHEMA)
 def missing_schema() -> str:
-    """Every document of a catalog names its schema.
+    """Every document of a catalog has a schema.
 
-    opm cannot tell what the document is and refuses the whole folder.
+    opm rejects the catalog otherwise, because it does not know how to decode the document.
     """
-    return "opm refuses the whole folder: it cannot tell what the document is"
+    return "opm rejects the catalog: it does not know how to decode the document"
 
 
-@_told("EP005", "wrong-type", Severity.ERROR, "write a value of the type that is asked for")
+@_problem_rule("EP005", "wrong-type", Severity.ERROR, "write a value of the right type")
 def wrong_type() -> str:
-    """Every field holds the type of value it is for: text, a list, a mapping.
+    """Every field has a value of the right type.
 
-    opm refuses the whole folder, or the bundle; no part of the document reaches a user.
+    opm rejects the catalog or the bundle otherwise.
     """
-    return "opm cannot read the document with this value in it, and refuses it"
+    return "opm cannot decode the document, and rejects the catalog or the bundle"
 
 
-@_told("EP006", "non-string-name", Severity.ERROR, "put it in quotes")
+@_problem_rule("EP006", "non-string-name", Severity.ERROR, "quote it")
 def non_string_name() -> str:
-    """Schema, package and name are text, also to YAML 1.1.
+    """Schema, package and name are strings in YAML 1.1.
 
-    `name: 1.0` is a number there, and `name: on`, `y` or `no` are truth values: opm refuses the whole folder.
+    `name: 1.0` is a number there, and `on`, `y` and `no` are booleans. opm rejects the catalog.
     """
-    return "opm reads YAML 1.1, where this is not text, and refuses the whole folder"
+    return "opm rejects the catalog: it parses YAML 1.1, in which this is not a string"
 
 
-@_told("EP007", "not-a-catalog-file", Severity.ERROR, "name it in .indexignore")
+@_problem_rule("EP007", "not-a-catalog-file", Severity.ERROR, "list it in .indexignore")
 def not_a_catalog_file() -> str:
-    """A catalog's folder holds documents of the catalog and nothing else.
+    """A catalog folder contains only documents of the catalog.
 
-    opm parses every file below it, whatever its name: a README, a Dockerfile or a hidden file breaks
-    `opm validate`, `opm serve` and the catalog's image.
+    opm parses every file in it. A README, a Dockerfile or a hidden file breaks `opm validate`, `opm serve`
+    and the catalog image.
     """
     return "opm parses every file of the folder, and fails on this one"
 
 
-@_told("EP008", "lossy-number", Severity.WARNING, "quote it, if it may be text")
+@_problem_rule("EP008", "lossy-number", Severity.WARNING, "quote it if it can be a string")
 def lossy_number() -> str:
-    """Every number survives a trip through opm.
+    """opm does not change any number.
 
-    opm passes all numbers through 64-bit floating point: whole numbers beyond 2^53 come out changed.
+    opm converts numbers to 64-bit floating point, which changes integers above 2^53.
     """
-    return "opm rewrites numbers as 64-bit floating point: users get another number than this"
+    return "opm converts numbers to 64-bit floating point: users get another number"
 
 
-@_told("EP009", "case-folded-keys", Severity.ERROR, "keep one of them")
+@_problem_rule("EP009", "case-folded-keys", Severity.ERROR, "keep one of them")
 def case_folded_keys() -> str:
-    """No document has two keys that differ in case alone.
+    """No document has two keys that differ only in case.
 
-    opm compares keys without regard to case: `name` and `Name` are duplicates, and it refuses the folder.
+    opm ignores the case of keys: `name` and `Name` are duplicates, and it rejects the catalog.
     """
-    return "opm does not distinguish case in keys, finds the same one twice, and refuses the whole folder"
+    return "opm rejects the catalog: it ignores the case of keys, so that these are duplicates"
 
 
-@_told("EP010", "misspelled-key", Severity.WARNING, "write it as the schema has it")
+@_problem_rule("EP010", "misspelled-key", Severity.WARNING, "use the spelling of the schema")
 def misspelled_key() -> str:
-    """Every key of a document is one its schema knows.
+    """Every key of a document is known to its schema.
 
-    opm and OLM pass over unknown keys without a word: an edge or a default channel under a misspelled key
-    does not exist for them.
+    opm and OLM ignore unknown keys without a message, for example a misspelled edge or default channel.
     """
-    return "opm and OLM pass over it without a word, as if it were not there"
+    return "opm and OLM ignore unknown keys without a message"
 
 
-@_told("EP011", "bad-separator", Severity.ERROR, "put --- on a line of its own")
+@_problem_rule("EP011", "bad-separator", Severity.ERROR, "write --- on its own line")
 def bad_separator() -> str:
-    """A line that begins with `---` holds nothing else, or a comment.
+    """A line that starts with `---` contains nothing else, except a comment.
 
-    YAML allows a document to begin on that line; opm's reader refuses the file.
+    YAML allows a document to start on this line, but opm rejects the file.
     """
-    return "opm splits documents by line, and refuses a separator with something behind it"
+    return "opm splits documents at lines, and rejects a separator that is followed by content"
 
 
-@_told("EP013", "unknown-update-mode", Severity.WARNING, "write replaces-mode or semver-mode")
+@_problem_rule("EP013", "unknown-update-mode", Severity.WARNING, "write replaces-mode or semver-mode")
 def unknown_update_mode() -> str:
-    """`updateGraph` of ci.yaml is replaces-mode, semver-mode or semver-skippatch.
+    """`updateGraph` in ci.yaml is replaces-mode, semver-mode or semver-skippatch.
 
-    What becomes of another word depends on the pipeline that builds the catalog: operator-pipelines refuses
-    it, and semver-skippatch too; others fall back to a default, and what edges users get depends on which.
+    The effect of another value depends on the pipeline that builds the catalog. operator-pipelines rejects
+    it, and rejects semver-skippatch, too. Other pipelines use a default, and generate other edges than
+    intended.
     """
-    return (
-        "operator-pipelines refuses it; another pipeline may fall back to edges that are not the ones meant"
-    )
+    return "operator-pipelines rejects it; other pipelines may generate other edges than intended"
 
 
-@_told("EP014", "untrimmed-channels", Severity.WARNING, "remove the spaces")
+@_problem_rule("EP014", "untrimmed-channels", Severity.WARNING, "remove the spaces")
 def untrimmed_channels() -> str:
     """The list of channels in annotations.yaml has no spaces around its commas.
 
-    opm does not trim them: `alpha, beta` puts the bundle into a channel called " beta", which no
-    Subscription will ever name.
+    opm does not trim names: `alpha, beta` adds the bundle to a channel " beta", which no Subscription uses.
     """
-    return "opm does not trim names: the bundle goes into a channel whose name begins or ends with a space"
+    return "opm does not trim names: it adds the bundle to a channel whose name starts or ends with a space"
 
 
-@_told("EP015", "no-csv", Severity.ERROR, _MANIFEST)
+@_problem_rule("EP015", "no-csv", Severity.ERROR, _MANIFEST)
 def no_csv() -> str:
     """Every bundle has a ClusterServiceVersion.
 
-    Without one there is no operator to install: opm and OLM refuse the bundle.
+    opm and OLM reject a bundle without one.
     """
-    return "opm refuses a bundle without a ClusterServiceVersion"
+    return "opm and OLM reject a bundle without a ClusterServiceVersion"
 
 
-@_told("EP016", "several-csvs", Severity.WARNING, "keep one of them")
+@_problem_rule("EP016", "several-csvs", Severity.WARNING, "keep one of them")
 def several_csvs() -> str:
     """A bundle has one ClusterServiceVersion.
 
-    opm takes the first by file name and drops the others; OLM v1 takes the last; validators refuse.
+    opm uses the first by file name, OLM v1 the last. Validators reject the bundle.
     """
-    return "opm takes the first by file name, OLM v1 the last: the two generations install different releases"
+    return "OLM v0 and v1 install different CSVs: opm uses the first by file name, OLM v1 the last"
 
 
-@_told("EP017", "no-annotations", Severity.ERROR, "write metadata/annotations.yaml")
+@_problem_rule("EP017", "no-annotations", Severity.ERROR, "add metadata/annotations.yaml")
 def no_annotations() -> str:
-    """Every bundle has annotations that name its package and channels.
+    """Every bundle has annotations with its package and channels.
 
-    opm cannot put a bundle without them into any catalog.
+    opm cannot add it to a catalog otherwise.
     """
-    return "opm cannot tell which package and channels the bundle belongs to, and refuses it"
+    return "opm rejects the bundle: its package and channels are unknown"
 
 
 _SERVED: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
@@ -228,26 +219,20 @@ _SERVED: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 @catalog_rule("EP012", "unserved-schema", Severity.ERROR)
 def unserved_schema(catalog: Catalog) -> Iterator[Flaw]:
-    """The schema and package of a custom document are names that opm can serve.
+    """The schema and package of a custom document consist of characters that opm can serve.
 
-    `opm serve` makes paths of them and takes letters, digits, '.', '_' and '-' only, the first of them a
-    letter or digit. `opm validate` does not look: the catalog's image builds, and its pod fails.
-    Cost: one look at each custom document.
+    `opm serve` uses them in paths, and allows letters, digits, '.', '_' and '-', with a letter or digit
+    first. `opm validate` does not check them: the catalog image is built, but its pod fails. Cost: one test a
+    custom document.
     """
     for other in catalog.others:
-        for key, name in _unserved(other):
+        for key, name in (("schema", other.schema), ("package", other.package)):
+            if not name or _SERVED.fullmatch(name):
+                continue
             yield Flaw(
                 other.place.at(key),
-                f"{key} {name!r} of a custom document has a character that opm cannot serve",
-                because=(
-                    "opm validate accepts the catalog, opm serve fails on it: the catalog's pod never starts",
-                ),
-                fix="use letters, digits, '.', '_' and '-' only, and begin with a letter or digit",
+                f"the catalog pod does not start: {key} {name!r} has a character that opm cannot serve",
+                because=("opm validate accepts the catalog, but opm serve fails",),
+                fix="use only letters, digits, '.', '_' and '-', with a letter or digit first",
                 package=other.package or None,
             )
-
-
-def _unserved(other: Other) -> Iterator[tuple[str, str]]:
-    for key, name in (("schema", other.schema), ("package", other.package)):
-        if name and not _SERVED.fullmatch(name):
-            yield key, name

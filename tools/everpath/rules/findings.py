@@ -64,6 +64,13 @@ class Finding(NamedTuple):
     fix: str | None = None
     unreadable: bool = False
     related: Place | None = None
+    #: Set by `everpath.lint`; reporters locate the place themselves.
+    line: int = 0
+    column: int = 0
+
+    @property
+    def file(self) -> str:
+        return self.place.file
 
     @property
     def sort_key(self) -> tuple[str, int, str, str, int, str, str]:

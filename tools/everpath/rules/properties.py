@@ -1,4 +1,4 @@
-"""Properties: what a bundle states about itself, and what it asks of others."""
+"""Rules for properties of bundles: what a bundle provides and what it requires."""
 
 from __future__ import annotations
 
@@ -24,34 +24,33 @@ from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule
 from everpath.versions import underline
 
-_FAILS = "OLM v0 fails every Subscription of the namespace as soon as this bundle is a candidate"
+_FAILS = "in OLM v0, every Subscription of a namespace fails as soon as this bundle is a candidate"
 
 
 @bundle_rule("EP421", "package-property", Severity.ERROR)
 def package_property(bundle: Bundle) -> Iterator[Flaw]:
     """A bundle in a catalog has exactly one olm.package property.
 
-    It says which package and version the bundle is; opm refuses the catalog otherwise. For a bundle's own
-    folder opm makes it. Cost: one pass over the properties.
+    It contains package and version. opm rejects the catalog otherwise. For bundle folders opm adds it.
+    Cost: one pass over the properties.
     """
     stated = list(bundle.properties_of("olm.package"))
     if bundle.csv is None and len(stated) != 1:
-        count = f"{len(stated)} olm.package properties, not one" if stated else "no olm.package property"
+        count = f"{len(stated)} olm.package properties" if stated else "no olm.package property"
         yield Flaw(
             stated[1].place if stated else bundle.place.at("properties"),
             f"{bundle.name} has {count}",
-            because=("opm refuses the catalog",),
+            because=("opm rejects the catalog: exactly one is required",),
             fix="keep the right one" if stated else "add one with packageName and version",
         )
 
 
 @bundle_rule("EP422", "package-property-differs", Severity.ERROR)
 def package_property_differs(bundle: Bundle) -> Iterator[Flaw]:
-    """The olm.package property of a bundle names the package, and the version, that the bundle has.
+    """The olm.package property of a bundle has the package and the version of the bundle.
 
-    opm refuses a catalog where the package differs. In a bundle's own folder the annotation olm.properties
-    wins over annotations.yaml and the CSV: the catalog says one thing and the cluster another.
-    Cost: one comparison.
+    opm rejects a catalog with another package. In a bundle folder, opm prefers the annotation olm.properties
+    to annotations.yaml and the CSV, so that catalog and cluster disagree. Cost: one comparison.
     """
     csv = bundle.csv
     actual = (
@@ -61,15 +60,15 @@ def package_property_differs(bundle: Bundle) -> Iterator[Flaw]:
     )
     for stated in bundle.properties_of("olm.package"):
         for key, value in actual.items() if isinstance(stated.value, dict) else ():
-            said = field(stated.value, key) or ""
-            if value is not None and isinstance(said, str) and said != value:
+            found = field(stated.value, key) or ""
+            if value is not None and isinstance(found, str) and found != value:
                 yield Flaw(
                     stated.place.at("value", key) if csv is None else stated.place,
-                    f"olm.package of {bundle.name} says {key} {said!r}, the bundle itself {value!r}",
+                    f"olm.package of {bundle.name} has {key} {found!r}, but the bundle has {value!r}",
                     because=(
-                        "opm refuses the catalog"
+                        "opm rejects the catalog"
                         if csv is None
-                        else "opm believes the property, OLM the CSV",
+                        else "catalog and cluster disagree: opm uses the property, OLM uses the CSV",
                     ),
                     fix=f"write {value} in the property",
                     severity=None if csv is None else Severity.WARNING,
@@ -78,10 +77,10 @@ def package_property_differs(bundle: Bundle) -> Iterator[Flaw]:
 
 @bundle_rule("EP423", "property-does-not-parse", Severity.ERROR)
 def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
-    """The value of every property has the shape its type asks for.
+    """The value of every property has the Go type of the property's type.
 
-    opm refuses the catalog; a label that is required but misshapen fails in OLM v0's resolver instead.
-    Values that are too large to read for the graph's sake are not judged. Cost: one visit a value.
+    opm rejects the catalog otherwise. An invalid olm.label.required fails in the resolver of OLM v0 instead.
+    Large values that the loader skipped are not checked. Cost: one visit a value.
     """
     for stated in bundle.properties:
         type_ = PROPERTY_TYPES.get(stated.type)
@@ -90,8 +89,8 @@ def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
         for mismatch in type_mismatches(stated.value, type_):
             yield Flaw(
                 stated.place.at("value", *mismatch.path),
-                f"the {stated.type} property of {bundle.name} does not parse: {mismatch.message}",
-                because=("opm refuses the catalog" if stated.type != "olm.label.required" else _FAILS,),
+                f"{stated.type} of {bundle.name} is invalid: {mismatch.message}",
+                because=(_FAILS if stated.type == "olm.label.required" else "opm rejects the catalog",),
                 fix=_type_fix(mismatch),
             )
 
@@ -103,10 +102,10 @@ def _type_fix(mismatch: TypeMismatch) -> str:
 
 @bundle_rule("EP424", "requirement-range", Severity.ERROR)
 def requirement_range(bundle: Bundle) -> Iterator[Flaw]:
-    """The versionRange of every olm.package.required is a range OLM can read.
+    """The versionRange of every olm.package.required is a valid range.
 
-    opm does not look at it. OLM v0 fails every Subscription of the namespace as soon as the bundle is a
-    candidate, and so it does for a range that crashes its parser's answer. Cost: one parse a property.
+    opm does not check it. In OLM v0, every Subscription of a namespace fails as soon as the bundle is a
+    candidate. Some ranges parse, but crash the resolver. Cost: one parse a property.
     """
     for stated in bundle.properties_of("olm.package.required"):
         text, package = field(stated.value, "versionRange") or "", field(stated.value, "packageName")
@@ -118,32 +117,37 @@ def requirement_range(bundle: Bundle) -> Iterator[Flaw]:
         except RangeError as error:
             yield Flaw(
                 place,
-                f"the range of {package} that {bundle.name} requires does not parse: {error.reason}",
+                "OLM v0 cannot resolve dependencies: "
+                f"the range of {package} in {bundle.name} does not parse: {error.reason}",
                 because=(*underline(error.text, *error.span, error.reason).splitlines(), _FAILS),
                 fix=error.hint or "write a range such as '>=1.0.0 <2.0.0'",
             )
             continue
         if panics:
-            message = f"the range of {package} that {bundle.name} requires crashes OLM"
-            because = ("nothing stands between two ||: the resolver dereferences nil",)
-            yield Flaw(place, message, because, fix="remove one of the ||")
+            message = (
+                f"the resolver of OLM v0 crashes: the range of {package} in {bundle.name} has an empty part"
+            )
+            because = ("there is nothing between two ||, and the resolver dereferences nil",)
+            yield Flaw(place, message, because, fix="remove one ||")
 
 
 @bundle_rule("EP425", "constraint", Severity.ERROR)
 def constraint(bundle: Bundle) -> Iterator[Flaw]:
-    """Every olm.constraint is one that OLM can parse: known fields, one kind, ranges and CEL that compile.
+    """Every olm.constraint is valid: known fields, one kind, ranges that parse, CEL rules that compile.
 
-    opm does not look at it. OLM v0 fails every Subscription of the namespace as soon as the bundle is a
-    candidate; v1 installs no bundle that has one. Of CEL, operand types are not checked. Cost: one visit a
-    value.
+    opm does not check it. In OLM v0, every Subscription of a namespace fails as soon as the bundle is a
+    candidate. OLM v1 installs no bundle with a constraint. Types of operands in CEL are not checked.
+    Cost: one visit a value.
     """
     for stated in bundle.properties_of("olm.constraint"):
         for problem in constraint_problems(stated.value) if stated.value is not UNREAD else ():
             yield Flaw(
                 stated.place.at("value", *problem.path),
-                f"a constraint of {bundle.name}: {problem.message}",
+                f"OLM v0 cannot resolve dependencies: invalid constraint of {bundle.name}: {problem.message}"
+                if problem.is_fatal
+                else f"OLM v0 ignores part of a constraint of {bundle.name}: {problem.message}",
                 because=(*problem.because, *((_FAILS,) if problem.is_fatal else ())),
-                fix=problem.fix or "correct it there, or remove the constraint",
+                fix=problem.fix or "correct the constraint, or remove it",
                 severity=None if problem.is_fatal else Severity.WARNING,
             )
 
@@ -152,43 +156,42 @@ def constraint(bundle: Bundle) -> Iterator[Flaw]:
 def several_csv_metadata(bundle: Bundle) -> Iterator[Flaw]:
     """A bundle has at most one olm.csv.metadata property.
 
-    opm validates the catalog and cannot serve it: its pod never starts. Cost: one pass over the properties.
+    opm validate accepts the catalog, but opm serve fails, so that the catalog pod never starts. Cost: one
+    pass over the properties.
     """
     stated = list(bundle.properties_of("olm.csv.metadata"))
     if len(stated) > 1:
         yield Flaw(
             stated[1].place,
-            f"{bundle.name} has {len(stated)} olm.csv.metadata properties",
-            because=(
-                "opm validate accepts the catalog, opm serve fails on it: the catalog's pod never starts",
-            ),
+            f"the catalog pod does not start: {bundle.name} has {len(stated)} olm.csv.metadata properties",
+            because=("opm validate accepts the catalog, but opm serve fails",),
             fix="keep one of them",
         )
 
 
 @bundle_rule("EP427", "gvk-twice", Severity.ERROR)
 def gvk_twice(bundle: Bundle) -> Iterator[Flaw]:
-    """An API is provided or required by a bundle once, and not both.
+    """A bundle provides or requires an API once, and does not do both.
 
-    OLM v0 allows one provider of an API, counts a bundle that provides it twice as two, and never installs
-    it. A bundle that requires what it provides is its own provider there, and a warning: OLM v1 refuses any
-    bundle with a requirement. To require the same twice is only noted. Cost: one look-up a property.
+    OLM v0 allows one provider of an API, counts a bundle that provides it twice as two providers, and never
+    installs it. A bundle that requires its own API is a warning: OLM v1 rejects every bundle with a
+    requirement. An API that is required twice is a note. Cost: one look-up a property.
     """
     for api, stated in olm_v0.repeated_apis(bundle):
         yield Flaw(
             stated.place,
-            f"{bundle.name} provides {_spelled(api)} twice",
+            f"OLM v0 never installs {bundle.name}: it provides {api} twice",
             because=(
-                "OLM v0 counts it as two providers of the API, and never installs it",
-                "new users get an older version, or none, and nobody is told why",
+                "OLM v0 counts it as two providers of the API, and allows one",
+                "new installations get an older version or none, without an error message",
             ),
             fix="remove one of the two olm.gvk properties",
         )
-    yield from _requirements(bundle)
+    yield from _requirement_flaws(bundle)
 
 
-def _requirements(bundle: Bundle) -> Iterator[Flaw]:
-    """APIs that are required twice, or provided as well."""
+def _requirement_flaws(bundle: Bundle) -> Iterator[Flaw]:
+    """Yield flaws for APIs that are required twice, or both required and provided."""
     required = list(bundle.properties_of("olm.gvk.required"))
     if not required:
         return
@@ -199,18 +202,14 @@ def _requirements(bundle: Bundle) -> Iterator[Flaw]:
         if api is None:
             continue
         if api in seen:
-            message = f"{bundle.name} requires {_spelled(api)} twice"
+            message = f"{bundle.name} requires {api} twice"
             yield Flaw(stated.place, message, fix="remove one", severity=Severity.NOTE)
         elif api in provided:
             yield Flaw(
                 stated.place,
-                f"{bundle.name} requires {_spelled(api)}, which it provides itself",
-                because=("OLM v0 takes it for its own provider; v1 refuses a bundle with a requirement",),
+                f"OLM v1 rejects {bundle.name}: it requires {api}, which it provides itself",
+                because=("OLM v0 accepts the bundle as its own provider",),
                 fix="remove the olm.gvk.required property",
                 severity=Severity.WARNING,
             )
         seen.add(api)
-
-
-def _spelled(api: Gvk) -> str:
-    return "{}/{} {}".format(*api)

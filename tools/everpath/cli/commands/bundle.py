@@ -1,4 +1,4 @@
-"""`everpath bundle`: bundles as they stand in their folders."""
+"""The group `everpath bundle`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["bundle"]
 
 import click
 
-from everpath.cli.lazy import LazyCommand, LazyGroup
+from everpath.cli.lazy_group import LazyCommand, LazyGroup
 
 
 @click.group(
@@ -16,30 +16,28 @@ from everpath.cli.lazy import LazyCommand, LazyGroup
         "validate": LazyCommand(
             "everpath.cli.commands.bundle_validate",
             "validate",
-            "Will OLM install this bundle, and OperatorHub take it?",
+            "Check bundles for OLM and OperatorHub.",
         ),
         "build": LazyCommand(
             "everpath.cli.commands.bundle_build",
             "build",
-            "The image of a bundle, without a container engine.",
+            "Build the image of a bundle, without a container engine.",
         ),
-        "push": LazyCommand("everpath.cli.sending", "push_bundle", "Send a bundle's image to a registry."),
-        "pull": LazyCommand(
-            "everpath.cli.pulling", "pull_bundle", "Fetch a bundle out of an image, or the image."
+        "push": LazyCommand(
+            "everpath.cli.commands.push", "push_bundle", "Push a bundle image to a registry."
         ),
-        "verify": LazyCommand(
-            "everpath.cli.commands.bundle_verify", "verify", "Are these package manifests fit to be served?"
-        ),
+        "pull": LazyCommand("everpath.cli.commands.pull", "pull_bundle", "Pull a bundle, or its image."),
+        "verify": LazyCommand("everpath.cli.commands.bundle_verify", "verify", "Check package manifests."),
         "nest": LazyCommand(
             "everpath.cli.commands.bundle_nest",
             "nest",
-            "A flat folder of package manifests as one folder a version.",
+            "Convert flat package manifests to a folder for each version.",
         ),
         "flatten": LazyCommand(
-            "everpath.cli.commands.bundle_nest", "flatten", "Folders of versions as one flat folder."
+            "everpath.cli.commands.bundle_nest", "flatten", "Convert package manifests to one flat folder."
         ),
     },
-    short_help="Bundles and package manifests in their folders.",
+    short_help="Check, build and convert bundles.",
 )
 def bundle() -> None:
-    """Bundles as they stand in their folders, before they are images, and package manifests."""
+    """Check, build, push and convert bundles and package manifests."""

@@ -1,4 +1,4 @@
-"""`everpath bundle nest` and `everpath bundle flatten`: operator-courier's verbs, decided by versions."""
+"""`everpath bundle nest` and `everpath bundle flatten`, as in operator-courier."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Callable
 import click
 
 from everpath.app.output_folder import require_free_folder
+from everpath.cli.diagnostics import print_refusal, print_warning
 from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
-from everpath.cli.telling import tell, warn
 from everpath.errors import ExitCode
 from everpath.loaders.packagemanifest.flatten import FileMoves, flatten_manifests, nest_manifests
 from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
@@ -18,18 +18,18 @@ from everpath.loaders.sources import Sources
 from everpath.model import OpmError
 
 
-@click.command("nest", short_help="A flat folder of package manifests as one folder a version.")
+@click.command("nest", short_help="Convert flat package manifests to a folder for each version.")
 @click.argument("source", metavar="FLAT")
 @click.argument("out", metavar="OUT")
 @dry_run_option
 @force_option
 @quiet_option
 def nest(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> int:
-    """Write a flat folder of package manifests as one folder a version.
+    """Convert a flat folder of package manifests to a folder for each version.
 
-    Each CSV goes into the folder of its version, together with the CRDs that it owns; CRDs that nobody owns
-    and other manifests go into every folder, as a registry that reads the flat one has it. The package file
-    stays on top. Files are copied as they are, all or none; only YAML and JSON files are looked at.
+    Each CSV is written to the folder of its version, with the CRDs that it owns. CRDs that no CSV owns, and
+    other manifests, are written to every folder, as a registry that reads the flat folder does. The package
+    file stays in OUT. YAML and JSON files are copied unchanged, all or none; others are ignored.
 
     \b
     $ everpath bundle nest flat/ new/
@@ -43,24 +43,23 @@ def nest(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> int:
 
     \b
     Exit codes:
-      0  written                       2  a wrong command line, a folder that is not empty
-      1  manifests that make no sense  3  input that cannot be read
+      0  written              2  invalid options, or a folder that is not empty
+      1  invalid manifests    3  input that cannot be read
     """
-    return _moved(nest_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
+    return _convert(nest_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
 
 
-@click.command("flatten", short_help="Folders of versions as one flat folder.")
+@click.command("flatten", short_help="Convert package manifests to one flat folder.")
 @click.argument("source", metavar="NESTED")
 @click.argument("out", metavar="OUT")
 @dry_run_option
 @force_option
 @quiet_option
 def flatten(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> int:
-    """Write package manifests in folders of versions as one flat folder.
+    """Convert package manifests with a folder for each version to one flat folder.
 
-    Each CSV gets a file named after it. Of each CRD, and of each other object, the newest stays: the one
-    beside the CSV of the highest version, whatever the folders are called. Files are copied as they are, all
-    or none.
+    Each CSV is written to a file with its name. Of each CRD, and of each other object, only the one beside
+    the CSV of the highest version is written. Files are copied unchanged, all or none.
 
     \b
     $ everpath bundle flatten nested/ new/
@@ -75,14 +74,14 @@ def flatten(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> i
 
     \b
     Exit codes:
-      0  written                       2  a wrong command line, a folder that is not empty
-      1  manifests that make no sense  3  input that cannot be read
+      0  written              2  invalid options, or a folder that is not empty
+      1  invalid manifests    3  input that cannot be read
     """
-    return _moved(flatten_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
+    return _convert(flatten_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
 
 
-def _moved(
-    move: Callable[[PackageFolder], FileMoves],
+def _convert(
+    convert: Callable[[PackageFolder], FileMoves],
     source: str,
     out: str,
     *,
@@ -94,12 +93,12 @@ def _moved(
     target = require_free_folder(source, out, force=force)
     folder = load_package_folder(source)
     try:
-        moves = move(folder)
-    except OpmError as refusal:
-        tell(refusal, sources)
+        moves = convert(folder)
+    except OpmError as error:
+        print_refusal(error, sources)
         return ExitCode.FINDINGS
-    for remark in () if quiet else moves.remarks:
-        warn(remark.message, remark.place, None, sources)
-    files = {name: folder.content(place) for name, place in moves.files.items()}
+    for warning in () if quiet else moves.warnings:
+        print_warning(warning.message, warning.place, None, sources)
+    files = {name: folder.read(place) for name, place in moves.files.items()}
     write_files(target, files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN

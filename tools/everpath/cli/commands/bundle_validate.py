@@ -1,4 +1,4 @@
-"""`everpath bundle validate`: every check of opm and operator-framework/api, with a place and a remedy."""
+"""`everpath bundle validate`: the checks of opm and operator-framework/api, and more."""
 
 from __future__ import annotations
 
@@ -7,46 +7,27 @@ __all__ = ["validate"]
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.app.config import Config, load
-from everpath.app.released_bundles import advise_next_release
-from everpath.cli import forks
-from everpath.cli.image_inputs import local
-from everpath.cli.inputs import Inputs
+from everpath.app.config import load
+from everpath.app.inputs import Inputs
+from everpath.app.lint import select_rules, today
+from everpath.app.lint_bundles import find_all_bundles, lint_bundles, validation_target
 from everpath.cli.options import comma_list, package_option
 from everpath.cli.report_options import report_options
-from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
+from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
-from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.bundle.bundle_folder import (
-    BundleFolders,
-    ValidationTarget,
-    find_bundle_folders,
-    load_bundle_for_validation,
-    load_package_file,
-)
-from everpath.loaders.catalog_loader import Progress
-from everpath.loaders.partition import Share
-from everpath.model import Place
-from everpath.model.bundle_contents import ValidationInput
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.lint import BUNDLE_SUBJECTS, LintResult, Selection, build_report, lint_bundle
+from everpath.rules.lint import BUNDLE_SUBJECTS, Selection
 from everpath.rules.registry import find_rules
-from everpath.versions import VersionError, parse_tolerant
 
-# Fewer bundles are read sooner than a process is started.
-_MANY: Final = 30
-_CATEGORIES: Final = "OPERATOR_BUNDLE_CATEGORIES"
+_CATEGORIES_VARIABLE: Final = "OPERATOR_BUNDLE_CATEGORIES"
 
 
-class Request(NamedTuple):
-    """The command line as it was given; None and empty mean that the configuration decides."""
+class BundleValidateOptions(NamedTuple):
+    """The options of `bundle validate`; None and empty mean that the configuration decides."""
 
     paths: tuple[str, ...]
     packages: tuple[str, ...]
@@ -69,7 +50,7 @@ class Request(NamedTuple):
     jobs: int | None
 
 
-@click.command("validate", short_help="Will OLM install this bundle, and OperatorHub take it?")
+@click.command("validate", short_help="Check bundles for OLM and OperatorHub.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @package_option
 @click.option(
@@ -77,13 +58,17 @@ class Request(NamedTuple):
     metavar="VALIDATORS",
     multiple=True,
     callback=comma_list,
-    help="Ask optional validators, too: operatorhub/v2, good-practices, … or all.",
+    help="Run optional validators too: operatorhub/v2, good-practices, … or all.",
 )
 @click.option(
-    "--kube-version", metavar="VERSION", help="The Kubernetes it is for: APIs removed by then are errors."
+    "--kube-version",
+    metavar="VERSION",
+    help="The Kubernetes version: APIs that it has removed are errors.",
 )
 @click.option(
-    "--categories", metavar="FILE", help="The categories of your catalog, as JSON.  [default: OperatorHub's]"
+    "--categories",
+    metavar="FILE",
+    help="JSON file of the catalog's categories.  [default: those of OperatorHub]",
 )
 @click.option(
     "--labels", metavar="FILE", help="The Dockerfile that labels the image.  [default: annotations.yaml]"
@@ -93,15 +78,14 @@ class Request(NamedTuple):
     "--jobs",
     type=click.IntRange(1, 64),
     metavar="N",
-    help="Judge with this many processes.  [default: one a processor, at most 4, if there are many bundles]",
+    help="Number of processes.  [default: one, for many bundles one per processor and at most 4]",
 )
 @report_options
 def validate(**options: Any) -> int:
-    """Will OLM install this bundle, and OperatorHub take it?
+    """Check bundles with the rules of opm, operator-framework/api and everpath.
 
-    Asks whatever opm alpha bundle validate and operator-framework/api ask, and what only we do. A PATH is a
-    bundle's folder, a package's folder of such, or an operators repository. Without one: bundles/, or the
-    current folder.
+    A PATH is a bundle's folder, the folder of a package, or an operators repository. Default: bundles/, or
+    the current folder.
 
     \b
     $ everpath bundle validate bundles/op/1.2.0
@@ -126,124 +110,39 @@ def validate(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  no finding at or above --fail-on     2  a wrong command line or configuration
-      1  some finding at or above --fail-on   3  input, or part of it, that cannot be read
+      0  no finding at or above --fail-on     2  invalid options or configuration
+      1  a finding at or above --fail-on      3  input that cannot be read, or only in part
     """
-    return _validate(Request(**options))
+    return _validate(BundleValidateOptions(**options))
 
 
-def _validate(request: Request) -> int:
-    began = time.perf_counter()
-    config = load(request.config_file, wanted=not request.no_config)
-    selection = _selection(request, config)
-    surroundings = _surroundings(request, config)
-    output = output_format(request, config)
-    found = _together([find_bundle_folders(local(path)) for path in request.paths or (_default_path(),)])
-    _verify(selection.packages, found)
-    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        judged = list(_judgements(found, surroundings, selection, request.jobs, progress))
-        report = build_report(judged, selection, waivers=config.waivers, today=today())
-        report = advise_next_release(report, (path for _, path in found.folders))
-    locate = Inputs(request.paths, config).locate
-    outcome = outcome_of(request, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
-    return tell_report(request, config, outcome, output, began)
-
-
-def _default_path() -> str:
-    return "bundles" if Path("bundles").is_dir() else "."
-
-
-def _selection(request: Request, config: Config) -> Selection:
-    return Selection(
-        rules=selected(request.select, config.select, BUNDLE_SUBJECTS),
-        ignored=find_rules(request.ignore or config.ignore),
-        packages=frozenset(request.packages or config.packages),
+def _validate(options: BundleValidateOptions) -> int:
+    started = time.perf_counter()
+    config = load(options.config_file, wanted=not options.no_config)
+    selection = Selection(
+        rules=select_rules(options.select, config.select, BUNDLE_SUBJECTS),
+        ignored=find_rules(options.ignore or config.ignore),
+        packages=frozenset(options.packages or config.packages),
         subjects=BUNDLE_SUBJECTS,
-        validators=find_validators(request.select_optional or config.select_optional),
+        validators=find_validators(options.select_optional or config.select_optional),
     )
-
-
-def _surroundings(request: Request, config: Config) -> ValidationTarget:
-    version = request.kube_version or config.kube_version or ""
-    try:
-        if version:
-            parse_tolerant(version)
-    except VersionError as error:
-        raise UsageError(f"--kube-version {error}", hint="write it like 1.29.0") from error
-    return ValidationTarget(version, _categories(request.categories), _labels(request.labels))
-
-
-def _categories(file: str | None) -> frozenset[str] | None:
-    """The categories a JSON file lists, as operator-framework/api takes them."""
-    file = file or os.environ.get(_CATEGORIES)
-    if not file:
-        return None
-    import json  # noqa: PLC0415
-
-    try:
-        listed = json.loads(_text(file))["categories"]
-        return frozenset(map(str, listed))
-    except (ValueError, LookupError, TypeError) as error:
-        hint = 'write {"categories": ["Database", …]}'
-        raise UnreadableInput(f"{file} lists no categories", hint=hint, file=file) from error
-
-
-def _labels(file: str | None) -> tuple[Place, str] | None:
-    return (Place(file), _text(file)) if file else None
-
-
-def _text(file: str) -> str:
-    try:
-        # Not read_text, which would make one character of the two that end a line on Windows.
-        return Path(file).read_bytes().decode("utf-8", "surrogateescape")
-    except OSError as error:
-        raise UnreadableInput(f"cannot read {file}: {error.strerror or error}", file=file) from error
-
-
-def _together(found: Sequence[BundleFolders]) -> BundleFolders:
-    """What all paths hold: a package whose bundles are named one by one is one package. Each folder once."""
-    folders = dict.fromkeys(folder for place in found for folder in place.folders)
-    return BundleFolders(tuple(folders), tuple(file for place in found for file in place.package_files))
-
-
-def _verify(packages: frozenset[str], found: BundleFolders) -> None:
-    """Raise UsageError for a package that has no folder: a typo must not look like a clean bundle."""
-    names = {name for name, _ in found.folders}
-    for name in sorted(packages - names):
-        near = get_close_matches(name, sorted(names), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "packages go by the names of their folders here"
-        raise UsageError(f"no package is called {name!r}", hint=hint)
-
-
-def _judgements(
-    found: BundleFolders,
-    surroundings: ValidationTarget,
-    selection: Selection,
-    jobs: int | None,
-    progress: Progress | None,
-) -> Iterator[LintResult]:
-    """Lint the selected bundles and package files; each process lints a share of them."""
-    chosen = [f for f in found.folders if selection.has_package(f[0])]
-    is_worth_it = forks.are_possible() and len(chosen) >= _MANY
-    count = jobs if jobs and forks.are_possible() else forks.processors() if is_worth_it else 1
-
-    def part(number: int, share: Share | None = None) -> list[LintResult]:
-        mine = (share or Share(number, count)).of(chosen, folder=lambda f: f[0])
-        told = progress if number == 0 else None
-        return [lint_bundle(folder, selection) for folder in _read(mine, surroundings, told)]
-
-    for number, results in enumerate(forks.each(part, count)):
-        yield from part(0, Share(number, count)) if results is None else results
-    if not selection.packages and found.package_files:
-        yield from (lint_bundle(load_package_file(path), selection) for path in found.package_files)
-
-
-def _read(
-    folders: Sequence[tuple[str, str]],
-    surroundings: ValidationTarget,
-    progress: Callable[[int, int, str], None] | None,
-) -> Iterator[ValidationInput]:
-    for done, (package, path) in enumerate(folders):
-        if progress is not None:
-            progress(done, len(folders), package)
-        yield load_bundle_for_validation(path, surroundings)
+    target = validation_target(
+        options.kube_version or config.kube_version or "",
+        options.categories or os.environ.get(_CATEGORIES_VARIABLE),
+        options.labels,
+    )
+    output = output_format(options, config)
+    bundles = find_all_bundles(options.paths, selection.packages)
+    with ProgressLine(sys.stderr, wanted=not (options.no_progress or options.quiet)) as progress:
+        report = lint_bundles(
+            bundles,
+            target,
+            selection,
+            waivers=config.waivers,
+            today=today(),
+            jobs=options.jobs,
+            progress=progress,
+        )
+    locate = Inputs(options.paths, config).locate
+    lint_report = build_lint_report(options, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
+    return write_report(options, config, lint_report, output, started)

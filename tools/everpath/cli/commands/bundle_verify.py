@@ -1,4 +1,4 @@
-"""`everpath bundle verify`: package manifests, judged by every rule that can be asked of them."""
+"""`everpath bundle verify`: check package manifests."""
 
 from __future__ import annotations
 
@@ -6,38 +6,29 @@ __all__ = ["verify"]
 
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.app.config import Config, load
-from everpath.cli.inputs import Inputs
+from everpath.app.config import load
+from everpath.app.inputs import Inputs
+from everpath.app.lint import select_rules, today
+from everpath.app.lint_bundles import PACKAGE_MANIFEST_SUBJECTS, lint_package_manifests
 from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options
-from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
+from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
-from everpath.loaders.packagemanifest.bundles import load_package_for_lint
 from everpath.rules.bundle.validators import find_validators
-from everpath.rules.lint import (
-    BUNDLE_SUBJECTS,
-    CATALOG_SUBJECTS,
-    LintResult,
-    Selection,
-    build_report,
-    lint_bundle,
-    lint_catalog,
-)
+from everpath.rules.lint import Selection
 from everpath.rules.registry import find_rules
 
-_SUBJECTS: Final = CATALOG_SUBJECTS | BUNDLE_SUBJECTS
-_PACKAGE_FILES: Final = "packagemanifest"
-# About folders and annotations that package manifests do not have: the package file says it all.
-_OF_BUNDLES: Final = ("bundle-layout", "required-annotation", "media-type", "annotation-folders")
+_PACKAGE_FILE_VALIDATOR: Final = "packagemanifest"
+# Rules about folders and annotations that package manifests do not have.
+_BUNDLE_FORMAT_RULES: Final = ("bundle-layout", "required-annotation", "media-type", "annotation-folders")
 
 
-class Request(NamedTuple):
-    """The command line as it was given; None and empty mean that the configuration decides."""
+class BundleVerifyOptions(NamedTuple):
+    """The options of `bundle verify`; None and empty mean that the configuration decides."""
 
     paths: tuple[str, ...]
     select: tuple[str, ...]
@@ -55,22 +46,21 @@ class Request(NamedTuple):
     no_progress: bool
 
 
-@click.command("verify", short_help="Are these package manifests fit to be served?")
+@click.command("verify", short_help="Check package manifests.")
 @click.argument("paths", nargs=-1, metavar="[DIR]...")
 @click.option(
     "--select-optional",
     metavar="VALIDATORS",
     multiple=True,
     callback=comma_list,
-    help="Ask optional validators, too: operatorhub/v2, good-practices, … or all.",
+    help="Run optional validators too: operatorhub/v2, good-practices, … or all.",
 )
 @report_options
 def verify(**options: Any) -> int:
-    """Are these package manifests fit to be served?
+    """Check package manifests: the package file, every CSV with its objects, and the upgrades between them.
 
-    DIR is a folder of package manifests, flat or with a folder for each version; without one, the current
-    folder. Asks of the package file, of every CSV with what belongs to it, and of the upgrades between them
-    what `bundle validate` and `validate-graph` ask of bundles and catalogs.
+    DIR is a folder of package manifests, flat or with a folder for each version. Default: the current folder.
+    The rules are those of `bundle validate` and `validate-graph`.
 
     \b
     $ everpath bundle verify m/ -o concise --select EP692
@@ -83,41 +73,29 @@ def verify(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  no finding at or above --fail-on     2  a wrong command line or configuration
-      1  some finding at or above --fail-on   3  input, or part of it, that cannot be read
+      0  no finding at or above --fail-on     2  invalid options or configuration
+      1  a finding at or above --fail-on      3  input that cannot be read, or only in part
     """
-    return _verify(Request(**options))
+    return _verify(BundleVerifyOptions(**options))
 
 
-def _verify(request: Request) -> int:
-    began = time.perf_counter()
-    config = load(request.config_file, wanted=not request.no_config)
-    selection = _selection(request, config)
-    output = output_format(request, config)
-    paths = request.paths or (".",)
-    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        judged: list[LintResult] = []
-        for number, path in enumerate(paths):
-            progress(number, len(paths), path)
-            judged += _judgements(path, selection)
-    report = build_report(judged, selection, waivers=config.waivers, today=today())
-    locate = Inputs(paths, config).locate
-    outcome = outcome_of(request, config, report, locate, _SUBJECTS, "bundle verify")
-    return tell_report(request, config, outcome, output, began)
-
-
-def _selection(request: Request, config: Config) -> Selection:
-    return Selection(
-        rules=selected(request.select, config.select, _SUBJECTS),
-        ignored=find_rules(request.ignore or config.ignore) | find_rules(_OF_BUNDLES),
-        subjects=_SUBJECTS,
-        validators=find_validators((*(request.select_optional or config.select_optional), _PACKAGE_FILES)),
+def _verify(options: BundleVerifyOptions) -> int:
+    started = time.perf_counter()
+    config = load(options.config_file, wanted=not options.no_config)
+    optional = options.select_optional or config.select_optional
+    selection = Selection(
+        rules=select_rules(options.select, config.select, PACKAGE_MANIFEST_SUBJECTS),
+        ignored=find_rules(options.ignore or config.ignore) | find_rules(_BUNDLE_FORMAT_RULES),
+        subjects=PACKAGE_MANIFEST_SUBJECTS,
+        validators=find_validators((*optional, _PACKAGE_FILE_VALIDATOR)),
     )
-
-
-def _judgements(path: str, selection: Selection) -> Iterator[LintResult]:
-    """On the upgrades, and on the manifests. The packages are the same, and counted once."""
-    found = load_package_for_lint(path)
-    yield lint_catalog(found.catalog, selection)
-    for part in found.parts:
-        yield lint_bundle(part, selection)._replace(bundle_packages=frozenset())
+    output = output_format(options, config)
+    paths = options.paths or (".",)
+    with ProgressLine(sys.stderr, wanted=not (options.no_progress or options.quiet)) as progress:
+        report = lint_package_manifests(
+            paths, selection, waivers=config.waivers, today=today(), progress=progress
+        )
+    locate = Inputs(paths, config).locate
+    subjects = PACKAGE_MANIFEST_SUBJECTS
+    lint_report = build_lint_report(options, config, report, locate, subjects, "bundle verify")
+    return write_report(options, config, lint_report, output, started)

@@ -19,9 +19,9 @@ from everpath.app.project import open_project, project_lock
 from everpath.atomic_files import FileChange
 from everpath.cli.file_changes import GenerateState, change_lines, generate_json
 from everpath.cli.options import config_options
+from everpath.cli.output import print_warnings, write_output
 from everpath.cli.problem_report import problem_objects, write_problems
-from everpath.cli.project_options import file_option, output_option, pin_option, report_wait, write_warnings
-from everpath.cli.writing import write
+from everpath.cli.project_options import file_option, output_option, pin_option, report_wait
 from everpath.errors import ExitCode
 from everpath.reporters.formatting import count, printable
 
@@ -29,7 +29,7 @@ _MAX_DIFF_LINES: Final = 40
 _UP_TO_DATE: Final = "All files are up to date.\n"
 
 
-@click.command("generate", short_help="Write bundles and catalog from releases.yaml.")
+@click.command("generate", short_help="Generate bundles and catalogs from releases.yaml.")
 @file_option
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @pin_option
@@ -83,7 +83,7 @@ def generate(  # noqa: PLR0913 - a parameter for each option
     ):
         if check and not quiet:
             # Users who run generate after --check should know which bundles it rewrites.
-            write_warnings(rewritten_bundles(files))
+            print_warnings(rewritten_bundles(files))
         if output == "json":
             return _generate_json(files, config, check=check)
         if check:
@@ -99,7 +99,7 @@ def _check(files: GeneratedFiles, *, verbose: bool, quiet: bool) -> ExitCode:
         )
         lines = change_lines(changes, files.project, every_file=verbose)
         diff = _diff_lines(files, changes)
-        write([*lines, *diff, out_of_date if changes else _UP_TO_DATE], None, machine=False)
+        write_output([*lines, *diff, out_of_date if changes else _UP_TO_DATE], None, machine=False)
     return ExitCode.FINDINGS if changes else ExitCode.CLEAN
 
 
@@ -109,17 +109,17 @@ def _generate(files: GeneratedFiles, config: Config, *, verbose: bool, quiet: bo
         if problems := check_files(files, config):
             write_problems(problems, config)
             return ExitCode.FINDINGS
-        write_warnings(generate_warnings(files))
+        print_warnings(generate_warnings(files))
     # Without changes too: a killed run may have left an empty staging folder.
     files.commit()
     if not files.project.source.releases:
-        write_warnings(
+        print_warnings(
             [f"{files.project.file} has no release yet: run everpath release 0.1.0 to cut the first"]
         )
     if not quiet:
         lines = change_lines(changes, files.project, every_file=verbose)
         written = f"{count(len(changes), 'file')} written.\n"
-        write([*lines, written if changes else _UP_TO_DATE], None, machine=False)
+        write_output([*lines, written if changes else _UP_TO_DATE], None, machine=False)
     return ExitCode.CLEAN
 
 
@@ -132,9 +132,9 @@ def _generate_json(files: GeneratedFiles, config: Config, *, check: bool) -> Exi
         if findings:
             state = "refused"
         else:
-            write_warnings(generate_warnings(files))
+            print_warnings(generate_warnings(files))
             files.commit()
-    write(generate_json(files.project, state, changes, findings), None, machine=True)
+    write_output(generate_json(files.project, state, changes, findings), None, machine=True)
     return ExitCode.FINDINGS if state in ("refused", "outOfDate") else ExitCode.CLEAN
 
 

@@ -8,17 +8,17 @@ import sys
 
 import click
 
+from everpath.app.image_inputs import local_path
 from everpath.app.import_catalog import import_catalog
 from everpath.app.init import DEFAULT_FILE, new_project, write_project
 from everpath.app.project import releases_file
-from everpath.cli.image_inputs import local
 from everpath.cli.options import one_package_option
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, UsageError
 from everpath.reporters.formatting import count
 
 
-@click.command("init", short_help="Start a releases.yaml, also from a catalog.")
+@click.command("init", short_help="Create a releases.yaml, also from a catalog.")
 @click.option(
     "--from", "catalog", metavar="CATALOG", help="Reconstruct it from any input that validate-graph reads."
 )
@@ -50,7 +50,7 @@ def init(catalog: str | None, package: str | None, channel: str | None, file: st
         raise UsageError(f"{path} exists already", hint="run everpath release to add to it, or use --file")
     if catalog:
         with ProgressLine(sys.stderr) as progress:
-            start = import_catalog(local(catalog, progress), package, path, progress)
+            start = import_catalog(local_path(catalog, progress), package, path, progress)
     else:
         start = new_project(package, channel, path)
     changes = write_project(start, path)

@@ -1,54 +1,29 @@
-"""`everpath migrate`: package manifests to bundles, and either to a file-based catalog."""
+"""`everpath migrate`: convert package manifests to bundles, and either to a file-based catalog."""
 
 from __future__ import annotations
 
 __all__ = ["migrate"]
 
-import errno
-import os
 import shlex
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import click
 
-from everpath.app.config import load
+from everpath.app.config import Config
+from everpath.app.image_inputs import local_path
+from everpath.app.inputs import Inputs
+from everpath.app.migrate import migrate_packages, require_bundles
 from everpath.app.output_folder import require_free_folder
+from everpath.cli.diagnostics import print_refusal, print_warning
 from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
-from everpath.cli.image_inputs import local
-from everpath.cli.inputs import Inputs, Names, unreadable
 from everpath.cli.options import package_option, progress_option, update_mode_option
-from everpath.cli.telling import tell, warn
+from everpath.cli.output import write_output
 from everpath.cli.terminal import ProgressLine
-from everpath.cli.writing import write
-from everpath.errors import ExitCode, UsageError
-from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
+from everpath.errors import ExitCode
 from everpath.loaders.fbc.catalog_writer import OUTPUTS
-from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
-from everpath.loaders.packagemanifest.package_folder import unreadable_file
-from everpath.loaders.sources import unreadable as cannot_read
-from everpath.model import OpmError, Package
 
 
-class _Request(NamedTuple):
-    """The command line."""
-
-    source: str
-    out: str
-    packages: tuple[str, ...]
-    suffix: str
-    image_ref_template: str
-    default_update_mode: str | None
-    skip_refused: bool
-    dry_run: bool
-    force: bool
-    quiet: bool
-    no_progress: bool
-
-
-@click.command("migrate", short_help="Package manifests or bundles as a file-based catalog.")
+@click.command("migrate", short_help="Convert package manifests or bundles to a catalog.")
 @click.argument("source", metavar="SOURCE")
 @click.argument("out", metavar="OUT")
 @package_option
@@ -58,27 +33,40 @@ class _Request(NamedTuple):
     type=click.Choice(OUTPUTS),
     default="yaml",
     show_default=True,
-    help="How to spell the catalog.",
+    help="The format of the catalog.",
 )
 @click.option(
     "--image-ref-template",
     metavar="TEXT",
     default="",
-    help="The images of the bundles: {{.Package}}, {{.Name}} and {{.Version}} are filled in.",
+    help="The image of each bundle: {{.Package}}, {{.Name}} and {{.Version}} are replaced.",
 )
 @update_mode_option
-@click.option("--skip-refused", is_flag=True, help="Leave out packages that opm would refuse, and go on.")
+@click.option("--skip-refused", is_flag=True, help="Omit packages that opm would reject.")
 @dry_run_option
 @force_option
 @quiet_option
 @progress_option
-def migrate(**options: Any) -> int:
-    """Write package manifests as bundles, and package manifests or bundles as a file-based catalog.
+def migrate(  # noqa: PLR0913 - a parameter for each option
+    *,
+    source: str,
+    out: str,
+    packages: tuple[str, ...],
+    suffix: str,
+    image_ref_template: str,
+    default_update_mode: str | None,
+    skip_refused: bool,
+    dry_run: bool,
+    force: bool,
+    quiet: bool,
+    no_progress: bool,
+) -> int:
+    """Convert package manifests to bundles, and package manifests or bundles to a file-based catalog.
 
     SOURCE is a folder of package manifests, an operators repository, the folder of one of its packages, or of
-    one bundle. The catalog has the upgrades that SOURCE has: each channel entry by entry, as a registry that
-    reads SOURCE computes it. Bundles stay where they are; those made of package manifests go to OUT/bundles.
-    Without --image-ref-template the catalog carries the manifests of the bundles itself.
+    one bundle. The catalog has the same upgrade paths as SOURCE. Bundles stay where they are; those of
+    package manifests are written to OUT/bundles. Without --image-ref-template, the catalog contains the
+    manifests of the bundles.
 
     \b
     $ everpath migrate manifests/ new/
@@ -96,71 +84,27 @@ def migrate(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  written                 2  a wrong command line, a folder that is not empty
-      1  what opm would refuse   3  input that cannot be read
+      0  written                   2  invalid options, or a folder that is not empty
+      1  input that opm rejects    3  input that cannot be read
     """
-    return _migrate(_Request(**options))
-
-
-def _migrate(request: _Request) -> int:
-    request = request._replace(source=local(request.source))
-    target = require_free_folder(request.source, request.out, force=request.force)
-    _require_bundles(request.source)
-    inputs = Inputs((request.source,), load(None, wanted=False), request.default_update_mode, thorough=True)
-    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        chosen = _chosen(request, inputs, progress)
-        done, refused = _migrated(request, chosen, progress)
-    for refusal in refused:
-        tell(refusal, inputs.sources)
-    if refused and not (request.skip_refused and done):
+    source = local_path(source)
+    target = require_free_folder(source, out, force=force)
+    require_bundles(source)
+    inputs = Inputs((source,), Config(), default_update_mode, thorough=True)
+    with ProgressLine(sys.stderr, wanted=not (no_progress or quiet)) as progress:
+        result = migrate_packages(
+            inputs, packages, image_template=image_ref_template, suffix=suffix, progress=progress
+        )
+    for error in result.errors:
+        print_refusal(error, inputs.sources)
+    if result.errors and not (skip_refused and result.packages):
         return ExitCode.FINDINGS
-    for remark in (remark for one in done if not request.quiet for remark in one.remarks):
-        warn(remark.message, remark.place, None, inputs.sources)
-    files = {name: content for one in done for name, content in one.files.items()}
-    write_files(target, files, dry_run=request.dry_run, quiet=request.quiet)
-    if not (request.dry_run or request.quiet):
-        # The bundles beside it are no input of validate-graph together with it.
-        write(
-            [f"next: everpath validate-graph {shlex.quote(str(target / 'catalog'))}\n"], None, machine=False
-        )
+    if not quiet:
+        for warning in (warning for package in result.packages for warning in package.warnings):
+            print_warning(warning.message, warning.place, None, inputs.sources)
+    write_files(target, result.files, dry_run=dry_run, quiet=quiet)
+    if not (dry_run or quiet):
+        # Only the catalog: together with the bundles, every bundle would be declared twice.
+        catalog = shlex.quote(str(target / "catalog"))
+        write_output([f"next: everpath validate-graph {catalog}\n"], None, machine=False)
     return ExitCode.CLEAN
-
-
-def _require_bundles(source: str) -> None:
-    if not Path(source).exists():
-        absent = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        raise cannot_read(source, absent, "package manifests and bundles are folders")
-    if not (is_package_manifest(source) or is_bundle_folder(source) or is_repository(source)):
-        raise UsageError(
-            f"{source} holds no package manifests and no bundles",
-            hint="give a folder with a package file, or an operators repository; "
-            "everpath catalog render writes a catalog again",
-        )
-
-
-def _chosen(request: _Request, inputs: Inputs, progress: ProgressLine) -> Sequence[Package]:
-    """The packages to migrate. Raises `UnreadableInput` where some file of them cannot be read."""
-    catalog = inputs.read(request.source, progress)
-    inputs.note(Names.of(catalog))
-    inputs.verify(request.packages, ())
-    chosen = [p for p in catalog.packages if not request.packages or p.name in request.packages]
-    names = {package.name for package in chosen}
-    for problem in unreadable(catalog):
-        if not request.packages or problem.package in names:
-            raise unreadable_file(problem)
-    return chosen
-
-
-def _migrated(
-    request: _Request, packages: Sequence[Package], progress: ProgressLine
-) -> tuple[list[MigratedPackage], list[OpmError]]:
-    migration = Migration(request.source, request.image_ref_template, request.suffix)
-    done: list[MigratedPackage] = []
-    refused: list[OpmError] = []
-    for number, package in enumerate(packages):
-        progress(number, len(packages), package.name)
-        try:
-            done.append(migration.package(package))
-        except OpmError as refusal:
-            refused.append(refusal)
-    return done, refused

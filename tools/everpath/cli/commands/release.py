@@ -14,11 +14,11 @@ from everpath.app.config import Config, load
 from everpath.app.release import PreparedRelease, prepare_release
 from everpath.cli.file_changes import ReleaseState, change_lines, release_json
 from everpath.cli.options import comma_list, config_options
+from everpath.cli.output import print_warnings, write_output
 from everpath.cli.problem_report import problem_objects, write_problems
-from everpath.cli.project_options import file_option, output_option, pin_option, report_wait, write_warnings
+from everpath.cli.project_options import file_option, output_option, pin_option, report_wait
 from everpath.cli.release_report import comparison_documents, release_lines, source_diff
 from everpath.cli.terminal import wants_colour
-from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.releases.release_plan import ReleaseRequest
 from everpath.reporters.formatting import count
@@ -109,19 +109,19 @@ def release(  # noqa: PLR0913 - a parameter for each option
             quiet=quiet,
             expect_new_paths=request.zstream or bool(request.withdraw),
         )
-        write(lines, None, machine=False)
+        write_output(lines, None, machine=False)
         if prepared.blockers:
             click.echo(f"error: {' and '.join(prepared.blockers)}; nothing was written", err=True)
             return ExitCode.FINDINGS
         if prepared.problems:
             write_problems(prepared.problems, config)
             return ExitCode.FINDINGS
-        write_warnings(prepared.warnings())
+        print_warnings(prepared.warnings())
         if dry_run:
             others = [change for change in prepared.changes() if change.path != prepared.old.file]
             files = change_lines(others, prepared.new, every_file=verbose)
             diff = ["\n", *source_diff(prepared), "\n"]
-            write([*diff, *files, "Nothing was written: --dry-run.\n"], None, machine=False)
+            write_output([*diff, *files, "Nothing was written: --dry-run.\n"], None, machine=False)
             return ExitCode.CLEAN
         written = count(len(prepared.commit()), "file")
         click.echo(f"{prepared.new.source.package} {request.version}: {written} written.", err=True)
@@ -154,10 +154,10 @@ def _report_json(
     findings = list(problem_objects(prepared.problems, config))
     state: ReleaseState = "refused" if prepared.blockers or findings else "planned" if dry_run else "written"
     if state != "refused":
-        write_warnings(prepared.warnings())
+        print_warnings(prepared.warnings())
     if state == "written":
         prepared.commit()
     head = {"release": request.version, "state": state, "reasons": list(prepared.blockers)}
     comparisons = comparison_documents(prepared)
-    write(release_json(prepared.new, head, changes, findings, comparisons), None, machine=True)
+    write_output(release_json(prepared.new, head, changes, findings, comparisons), None, machine=True)
     return ExitCode.FINDINGS if state == "refused" else ExitCode.CLEAN

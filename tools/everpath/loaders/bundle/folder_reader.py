@@ -46,7 +46,7 @@ class Listing(NamedTuple):
 class FolderReader:
     """Lists and reads below one root, by relative paths, and records the stamps. Raises `UnreadableInput`.
 
-    `is_complete` is False after an error: a file that was not read has no stamp. `is_thorough` tells callers
+    `is_complete` is False after an error: a file that was not read has no stamp. `is_thorough` asks callers
     to parse every file instead of scanning it. `expected` is the hint in the error for a missing root.
     """
 

@@ -1,1 +1,1 @@
-"""Folders of package manifests, flat or with a folder a version, and what becomes of them."""
+"""Package manifests, the format before bundles: loading, flattening, nesting, and migration to a catalog."""

@@ -1,8 +1,8 @@
-"""Package manifests as the bundles they amount to: the package file says what annotations.yaml would."""
+"""Converts package manifests to bundles: the package file supplies the annotations."""
 
 from __future__ import annotations
 
-__all__ = ["LintPackage", "convert_to_bundle", "load_package_for_lint"]
+__all__ = ["PackageValidationInput", "convert_to_bundle", "load_package_for_validation"]
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -25,15 +25,15 @@ from everpath.model.bundle_contents import BundleFolder, Contents, Manifest, Val
 _PREFIX: Final = "operators.operatorframework.io.bundle."
 
 
-class LintPackage(NamedTuple):
-    """The catalog that package manifests amount to, and its bundles and package files one by one."""
+class PackageValidationInput(NamedTuple):
+    """The catalog of package manifests, and its bundles and package files one by one."""
 
     catalog: Catalog
-    parts: tuple[ValidationInput, ...]
+    inputs: tuple[ValidationInput, ...]
 
 
 def _annotations(package: Package, channels: Iterable[Channel]) -> dict[str, str]:
-    """What a bundle in some channels of a package says of itself."""
+    """The annotations of a bundle."""
     default = {DEFAULT_CHANNEL: package.default_channel} if package.default_channel else {}
     return {
         f"{_PREFIX}mediatype.v1": "registry+v1",
@@ -48,7 +48,7 @@ def _annotations(package: Package, channels: Iterable[Channel]) -> dict[str, str
 def convert_to_bundle(
     folder: PackageFolder, package: Package, csv: Manifest, others: Sequence[Manifest]
 ) -> Contents:
-    """A CSV and the manifests that belong to it. In no channel, it is taken to be in all: others tell."""
+    """Convert a CSV and its manifests to a bundle. A CSV in no channel gets all channels."""
     channels = [channel for channel in package.channels if csv.name in channel.by_name]
     manifests = sorted((csv, *others), key=lambda manifest: Path(manifest.place.file).name)
     return Contents(
@@ -60,10 +60,10 @@ def convert_to_bundle(
     )
 
 
-def load_package_for_lint(path: str) -> LintPackage:
-    """All that rules look at in a folder of package manifests.
+def load_package_for_validation(path: str) -> PackageValidationInput:
+    """Load a folder of package manifests with everything that rules check.
 
-    Raises `UnreadableInput` where it cannot be listed, or where no package file makes it one.
+    Raises `UnreadableInput` if the folder cannot be listed or contains no package file.
     """
     folder = load_package_folder(path, is_lenient=True)
     broken = (p for p in folder.problems if is_package_file_name(p.place.file))
@@ -71,25 +71,25 @@ def load_package_for_lint(path: str) -> LintPackage:
         raise unreadable_file(problem)
     if not folder.package_files:
         raise UnreadableInput(
-            f"no file of {path} is a package file",
-            hint="add PACKAGE.package.yaml: packageName, and channels with name and currentCSV",
+            f"{path} contains no package file",
+            hint="add PACKAGE.package.yaml with packageName, and channels with name and currentCSV",
             file=path,
         )
     builder = CatalogBuilder()
     load_package_manifests(folder.root, builder, thorough=True)
     catalog = builder.build(folder.root)
-    told = {problem.place.file for problem in catalog.problems}
-    left = tuple(problem for problem in folder.problems if problem.place.file not in told)
-    parts = (
-        ValidationInput(Catalog(folder.root, problems=left)),
+    reported = {problem.place.file for problem in catalog.problems}
+    others = tuple(problem for problem in folder.problems if problem.place.file not in reported)
+    inputs = (
+        ValidationInput(Catalog(folder.root, problems=others)),
         *(ValidationInput(Catalog(folder.root), package_manifest=file) for file in folder.package_files),
         *(ValidationInput(Catalog(folder.root), BundleFolder(found)) for found in _bundles(folder, catalog)),
     )
-    return LintPackage(catalog, parts)
+    return PackageValidationInput(catalog, inputs)
 
 
 def _bundles(folder: PackageFolder, catalog: Catalog) -> Iterator[Contents]:
-    """Every CSV once, for the package that has it."""
+    """Yield the bundle of every CSV that a package contains."""
     packages = {bundle.place.file: package for package in catalog.packages for bundle in package.bundles}
     for _, csv, manifests in csvs_with_manifests(folder):
         package = packages.get(csv.place.file)

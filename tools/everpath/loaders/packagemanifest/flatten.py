@@ -1,12 +1,11 @@
-"""Package manifests moved: from a flat folder into a folder a version, and back.
+"""Converts package manifests between a flat folder and a folder for each version.
 
-Files are copied as they are. Neither way depends on the order in which folders or files are listed: what is
-newest, the versions of the CSVs say.
+Files are copied unchanged. The versions of the CSVs decide which file is newest, not the names of folders.
 """
 
 from __future__ import annotations
 
-__all__ = ["FileMoves", "Remark", "flatten_manifests", "nest_manifests"]
+__all__ = ["FileMoves", "FileWarning", "flatten_manifests", "nest_manifests"]
 
 import re
 from collections import Counter
@@ -17,91 +16,94 @@ from typing import NamedTuple
 
 from everpath.loaders.bundle.folder_reader import join
 from everpath.loaders.packagemanifest.package_folder import PackageFolder
-from everpath.loaders.packagemanifest.package_versions import Release, is_crd, owned, releases
+from everpath.loaders.packagemanifest.package_versions import (
+    PackageVersion,
+    is_crd,
+    owned_crds,
+    package_versions,
+)
 from everpath.manifest_access import string_at
 from everpath.model import Place
 from everpath.model.bundle_contents import CSV, Manifest
 
 
-class Remark(NamedTuple):
-    """Something the user should know, and the file it is about."""
+class FileWarning(NamedTuple):
+    """A warning about a file."""
 
     message: str
     place: Place
 
 
 class FileMoves(NamedTuple):
-    """Where each file goes: new paths from the new folder, and of what file each is a copy."""
+    """The file to copy for each path in the new folder, and warnings."""
 
     files: dict[str, Place]
-    remarks: tuple[Remark, ...] = ()
+    warnings: tuple[FileWarning, ...] = ()
 
 
 def nest_manifests(folder: PackageFolder) -> FileMoves:
-    """A folder for each version with its CSV and the CRDs that it owns, and the package file on top.
+    """Put each version into its own folder, with its CSV and the CRDs that it owns. Raises `OpmError`.
 
-    A folder is called as its version, or as its CSV where two have one version. Raises `OpmError`.
+    A folder has the name of the version, or of the CSV if several CSVs have that version.
     """
     package_file = folder.package_file.place
     files = {_file_name(package_file): package_file}
-    found = releases(folder)
-    counted = Counter(str(release.version).casefold() for release in found)
-    remarks: list[Remark] = []
-    for release in found:
-        version = str(release.version)
-        into = version if counted[version.casefold()] == 1 else release.csv.name
-        for manifest in (release.csv, *release.manifests):
-            files[join(into, _file_name(manifest.place))] = manifest.place
-        remarks += _missing(release)
-    return FileMoves(dict(sorted(files.items())), (*remarks, *_unowned(folder, found)))
+    versions = package_versions(folder)
+    counted = Counter(str(version.version).casefold() for version in versions)
+    warnings: list[FileWarning] = []
+    for version in versions:
+        name = str(version.version)
+        target = name if counted[name.casefold()] == 1 else version.csv.name
+        for manifest in (version.csv, *version.manifests):
+            files[join(target, _file_name(manifest.place))] = manifest.place
+        warnings += _missing_crds(version)
+    return FileMoves(dict(sorted(files.items())), (*warnings, *_unowned_crds(folder, versions)))
 
 
-def _missing(release: Release) -> Iterator[Remark]:
+def _missing_crds(release: PackageVersion) -> Iterator[FileWarning]:
     there = {manifest.name for manifest in release.manifests if is_crd(manifest)}
-    for name, _ in owned(release.csv):
+    for name, _ in owned_crds(release.csv):
         if name not in there:
-            yield Remark(f"{release.csv.name} owns {name}, and no file defines it", release.csv.place)
+            yield FileWarning(
+                f"{release.csv.name} owns the CRD {name}, but no file defines it", release.csv.place
+            )
 
 
-def _unowned(folder: PackageFolder, found: Sequence[Release]) -> Iterator[Remark]:
-    """CRDs of a flat folder that no CSV owns."""
-    claimed = {name for release in found for name, _ in owned(release.csv)}
+def _unowned_crds(folder: PackageFolder, found: Sequence[PackageVersion]) -> Iterator[FileWarning]:
+    """Yield a warning for each CRD of a flat folder that no CSV owns."""
+    claimed = {name for release in found for name, _ in owned_crds(release.csv)}
     shared = Counter(release.folder for release in found)
     for path, manifests in folder.folders.items():
         for crd in filter(is_crd, manifests):
             if shared[path] > 1 and crd.name not in claimed:
-                yield Remark(f"no CSV owns {crd.name}: it goes with every version", crd.place)
+                yield FileWarning(f"no CSV owns the CRD {crd.name}: every version gets a copy", crd.place)
 
 
 def flatten_manifests(folder: PackageFolder) -> FileMoves:
-    """All CSVs in one folder, each under its own name, with the newest of every other object.
-
-    Newest is what the CSV of the highest version ships, whatever the folders are called. Raises `OpmError`.
-    """
+    """Put all CSVs into one folder, with the newest version of every other object. Raises `OpmError`."""
     package_file = folder.package_file.place
-    found = releases(folder)
-    kept = _newest(found)
+    found = package_versions(folder)
     wanted = [(_file_name(package_file), "", package_file)]
     wanted += ((name := _csv_file(release.csv), name, release.csv.place) for release in found)
-    wanted += ((_file_name(m.place), _own_file(m), m.place) for m in kept)
-    return FileMoves(dict(sorted(_named(wanted))), (*_left_out(folder, found), *_spread(found)))
+    wanted += ((_file_name(m.place), _own_file(m), m.place) for m in _newest_objects(found))
+    return FileMoves(
+        dict(sorted(_unique_names(wanted))),
+        (*_skipped_files(folder, found), *_objects_of_some_versions(found)),
+    )
 
 
-def _newest(found: Iterable[Release]) -> list[Manifest]:
-    """Of each object the one that the newest release ships. Releases come oldest first.
-
-    In a folder with several CSVs each file belongs to the newest of them that ships it.
-    """
-    kept: dict[tuple[str, ...], Manifest] = {}
+def _newest_objects(found: Iterable[PackageVersion]) -> list[Manifest]:
+    """Return each object as in the highest version that contains it. Versions are sorted, lowest first."""
+    newest: dict[tuple[str, ...], Manifest] = {}
     for release in found:
-        # Backwards: of two files for one object the first counts.
+        # Reversed, because the first of two files of an object takes precedence.
         for manifest in reversed(release.manifests):
-            kept[_identity(manifest)] = manifest
-    return list(kept.values())
+            newest[_identity(manifest)] = manifest
+    return list(newest.values())
 
 
 def _identity(manifest: Manifest) -> tuple[str, ...]:
-    """What makes two manifests the same object. The version of the API does not: CRDs have changed theirs."""
+    """The identity of an object, without the API version, which may change."""
     if not manifest.name:
         return (manifest.place.file,)
     group = manifest.api_version.rpartition("/")[0]
@@ -125,10 +127,10 @@ def _ending(manifest: Manifest) -> str:
     return f".{manifest.place.file.rpartition('.')[2]}"
 
 
-def _named(wanted: Sequence[tuple[str, str, Place]]) -> Iterator[tuple[str, Place]]:
-    """Each file under the name it wants, else under its object's, else numbered: no two under one.
+def _unique_names(wanted: Sequence[tuple[str, str, Place]]) -> Iterator[tuple[str, Place]]:
+    """Yield a unique name for each file: its own, else that of its object, else with a number.
 
-    Some file systems know no case.
+    Names are compared without case, as on some file systems.
     """
     counted = Counter(name.casefold() for name, _, _ in wanted)
     taken = {name.casefold() for name, own, _ in wanted if not own or counted[name.casefold()] == 1}
@@ -150,18 +152,18 @@ def _numbered(name: str) -> Iterator[str]:
         number += 1
 
 
-def _left_out(folder: PackageFolder, found: Iterable[Release]) -> Iterator[Remark]:
+def _skipped_files(folder: PackageFolder, found: Iterable[PackageVersion]) -> Iterator[FileWarning]:
     with_csv = {release.folder for release in found}
     for path, manifests in folder.folders.items():
         for manifest in manifests if path not in with_csv else ():
-            where = f"the folder {path}{sep}" if path else "the outermost folder"
-            yield Remark(f"left out: {where} has no CSV that could ship it", manifest.place)
+            where = f"the folder {path}{sep}" if path else "the top folder"
+            yield FileWarning(f"not copied: {where} has no CSV", manifest.place)
 
 
-def _spread(found: Sequence[Release]) -> Iterator[Remark]:
-    """Objects other than CRDs that some releases do not have: in a flat folder all of them do."""
+def _objects_of_some_versions(found: Sequence[PackageVersion]) -> Iterator[FileWarning]:
+    """Yield a warning for each object, except CRDs, that only some versions contain."""
     holders = Counter(_identity(m) for release in found for m in release.manifests if not is_crd(m))
-    for manifest in _newest(found):
+    for manifest in _newest_objects(found):
         if 0 < holders[_identity(manifest)] < len(found):
-            message = f"not every version has this {manifest.kind}: in a flat folder each will"
-            yield Remark(message, manifest.place)
+            message = f"only some versions contain this {manifest.kind}: in a flat folder, all do"
+            yield FileWarning(message, manifest.place)

@@ -1,9 +1,9 @@
-"""Package manifests: the format before bundles, as operator-courier and the first registries read it.
+"""Loads package manifests, as operator-courier and operator-registry do.
 
     PACKAGE.package.yaml               packageName, channels (name, currentCSV), defaultChannel
-    *.clusterserviceversion.yaml       beside it, or in folders named after versions
+    *.clusterserviceversion.yaml       beside it, or in a folder for each version
 
-Files are told apart by content. A channel is what one reaches from its currentCSV along `replaces`.
+Files are identified by content. A channel consists of its currentCSV and everything on its replaces chain.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from everpath.parsing.first_document import Broken, first_document
 
 
 def summarize_package_manifests(reader: FolderReader) -> PackageSummary:
-    """What the package files and CSVs of a folder say, in it and below it."""
+    """Summarize the package files and CSVs in and below a folder."""
     manifests: list[PackageManifestSummary] = []
     bundles: list[BundleSummary] = []
     notes: list[Note] = []
@@ -52,7 +52,7 @@ def summarize_package_manifests(reader: FolderReader) -> PackageSummary:
 
 
 def find_yaml_files(reader: FolderReader, notes: list[Note]) -> Iterator[str]:
-    """The YAML files below the root, by path. A link that leads back up is not followed."""
+    """Yield the manifest files below the root, by path. Links that form a cycle are not followed."""
     seen: set[FileStamp] = set()
     waiting = [""]
     while waiting:
@@ -75,7 +75,7 @@ def _read_package_file(
     try:
         document = first_document(reader.read(file)).value
     except (UnreadableInput, Broken) as error:
-        # A file that is no CSV may still be one that does not parse, and then it is noted already.
+        # `summarize_csv_file` may already have reported the file.
         if all(note.file != file for note in notes):
             notes.append(unreadable_note(file, error))
         return
@@ -100,37 +100,39 @@ def _manifest(typed: Typed, document: Mapping[str, Any], file: str) -> PackageMa
 
 
 def load_package_manifests(path: str, builder: CatalogBuilder, *, thorough: bool = False) -> None:
-    """Read the package files and CSVs of a folder. A thorough reading parses all of every CSV."""
-    facts = summarize_package_manifests(FolderReader(path, thorough))
-    add_package_manifests(builder, facts, Places(path), folder_name(path))
+    """Load the package files and CSVs of a folder. `thorough` parses all of every CSV."""
+    summary = summarize_package_manifests(FolderReader(path, thorough))
+    add_package_manifests(builder, summary, Places(path), folder_name(path))
 
 
-def add_package_manifests(builder: CatalogBuilder, facts: PackageSummary, files: Places, folder: str) -> None:
-    """Add the package of each package file. CSVs that no channel reaches belong to the only one there is."""
-    add_notes(builder, files, facts.notes, folder)
-    for manifest in facts.manifests:
-        bundles = [build_bundle(found, manifest.package, files, builder) for found in facts.bundles]
-        channels = _channels(manifest, bundles, files)
+def add_package_manifests(
+    builder: CatalogBuilder, summary: PackageSummary, places: Places, folder: str
+) -> None:
+    """Add the package of each package file. CSVs in no channel belong to the only package, if any."""
+    add_notes(builder, places, summary.notes, folder)
+    for manifest in summary.manifests:
+        bundles = [build_bundle(found, manifest.package, places, builder) for found in summary.bundles]
+        channels = _channels(manifest, bundles, places)
         reached = {entry.name for channel in channels for entry in channel.entries}
         names = [name for name, _ in manifest.channels]
         default = manifest.default_channel or (names[0] if len(names) == 1 else "")
         is_inferred = not manifest.default_channel
-        place = files.place(manifest.file)
+        place = places.place(manifest.file)
         builder.declare(manifest.package, Declaration(place, default, is_inferred, UpdateMode.REPLACES))
         for channel in channels:
             builder.add_channel(channel)
         for bundle in bundles:
-            if len(facts.manifests) == 1 or bundle.name in reached:
+            if len(summary.manifests) == 1 or bundle.name in reached:
                 builder.add_bundle(bundle)
 
 
-def _channels(manifest: PackageManifestSummary, bundles: list[Bundle], files: Places) -> list[Channel]:
+def _channels(manifest: PackageManifestSummary, bundles: list[Bundle], places: Places) -> list[Channel]:
     by_name: dict[str, Bundle] = {}
     for bundle in sort_by_version(bundles):
         by_name.setdefault(bundle.name, bundle)
     found = []
     for index, (name, current) in enumerate(manifest.channels):
-        place = files.place(manifest.file, ("channels", index))
+        place = places.place(manifest.file, ("channels", index))
         absent = () if current in by_name else (Entry(current, place.at("currentCSV")),)
         entries = (*absent, *_entries(current, by_name))
         found.append(Channel(name, manifest.package, place, entries))
@@ -138,21 +140,21 @@ def _channels(manifest: PackageManifestSummary, bundles: list[Bundle], files: Pl
 
 
 def _entries(current: str, by_name: Mapping[str, Bundle]) -> Iterator[Entry]:
-    """The line of a channel, lowest version first; what the line skips is in the channel, without edges."""
-    line = _line(current, by_name)
-    skipped = {name for csv in line.values() for name in csv.skips}
+    """Yield the entries of a channel, lowest version first. Skipped CSVs are entries without edges."""
+    chain = _replaces_chain(current, by_name)
+    skipped = {name for csv in chain.values() for name in csv.skips}
     for name, bundle in by_name.items():
-        if name in line:
-            yield declared_entry(bundle, line[name])
+        if name in chain:
+            yield declared_entry(bundle, chain[name])
         elif name in skipped:
             yield Entry(name, bundle.place)
 
 
-def _line(current: str, by_name: Mapping[str, Bundle]) -> Mapping[str, Csv]:
-    """From a CSV along `replaces` to where that ends: at nothing, at an absent name, or in a circle."""
-    line: dict[str, Csv] = {}
+def _replaces_chain(current: str, by_name: Mapping[str, Bundle]) -> Mapping[str, Csv]:
+    """Return the replaces chain from a CSV to its end, to an absent name or to a cycle."""
+    chain: dict[str, Csv] = {}
     name: str | None = current
-    while name is not None and name not in line and name in by_name and (csv := by_name[name].csv):
-        line[name] = csv
+    while name is not None and name not in chain and name in by_name and (csv := by_name[name].csv):
+        chain[name] = csv
         name = csv.replaces
-    return line
+    return chain

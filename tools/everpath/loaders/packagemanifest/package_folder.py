@@ -1,8 +1,4 @@
-"""A folder of package manifests, file by file: what stands in which of its folders.
-
-Upgrades need a glance at the CSVs (`loaders.bundle.package_manifest`); whoever moves files has to know what
-each of them is.
-"""
+"""Loads all files of a folder of package manifests, for commands that copy or convert them."""
 
 from __future__ import annotations
 
@@ -25,16 +21,14 @@ from everpath.model import OpmError, Place, Problem
 from everpath.model.bundle_contents import Manifest, PackageManifest
 from everpath.parsing.first_document import first_document
 
-#: What may be given where package manifests are read.
-_MANIFESTS: Final = "package manifests are a folder with a package file"
+_EXPECTED: Final = "choose a folder with a package file"
 
 
 @dataclass(frozen=True, slots=True)
 class PackageFolder:
-    """Manifests by the folder they stand in, "" for the outermost, each folder's by file name.
+    """Package files, manifests by subfolder ("" for the folder itself), and files that cannot be read.
 
-    A file that is YAML and neither a manifest nor a package file is in none of them. Problems are files that
-    cannot be read.
+    Other YAML files are left out.
     """
 
     reader: FolderReader
@@ -46,41 +40,40 @@ class PackageFolder:
     def root(self) -> str:
         return self.reader.root
 
-    def name_of(self, place: Place) -> str:
-        """The path of a file from the folder."""
+    def relative_path(self, place: Place) -> str:
+        """The path of a file relative to the folder."""
         return place.file.removeprefix(self.root + sep)
 
-    def content(self, place: Place) -> bytes:
-        """The bytes of a file. Raises `UnreadableInput`."""
-        return self.reader.read(self.name_of(place))
+    def read(self, place: Place) -> bytes:
+        """Return the bytes of a file. Raises `UnreadableInput`."""
+        return self.reader.read(self.relative_path(place))
 
     @property
     def package_file(self) -> PackageManifest:
-        """The only one. Raises `OpmError` where there is none, or more than that."""
+        """The only package file. Raises `OpmError` if there is none or more than one."""
         if not self.package_files:
             raise OpmError(
-                f"no file of {self.root} is a package file",
+                f"{self.root} contains no package file",
                 Place(self.root),
-                "add PACKAGE.package.yaml: packageName, and channels with name and currentCSV",
+                "add PACKAGE.package.yaml with packageName, and channels with name and currentCSV",
             )
         if len(self.package_files) > 1:
             first, second = (found.place for found in self.package_files[:2])
             raise OpmError(
-                f"a second package file: there is {self.name_of(first)} already",
+                f"a second package file: the first is {self.relative_path(first)}",
                 second,
-                "give each package a folder of its own",
+                "use a separate folder for each package",
             )
         return self.package_files[0]
 
 
 def load_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder:
-    """Everything in a folder that is YAML. Cost: every file is parsed.
+    """Load a folder. Cost: every file is parsed.
 
-    Raises `UnreadableInput` for a folder that cannot be listed, and for a file that cannot be read unless the
-    reading is lenient.
+    Raises `UnreadableInput` if the folder cannot be listed or, unless `is_lenient`, a file cannot be read.
     """
     path = path.rstrip(sep) or path
-    reader = FolderReader(path, expected=_MANIFESTS)
+    reader = FolderReader(path, expected=_EXPECTED)
     reader.list_folder("")
     notes: list[Note] = []
     package_files: list[PackageManifest] = []
@@ -107,14 +100,14 @@ def _package_file(reader: FolderReader, file: str) -> PackageManifest:
 
 
 def unreadable_file(problem: Problem) -> UnreadableInput:
-    """What is wrong with a file, as an error that ends the run."""
+    """Convert a problem of a file to an error."""
     file = problem.place.file
-    hint = problem.fix or "mend it, or take it out of the folder"
+    hint = problem.fix or "fix it, or remove it from the folder"
     return UnreadableInput(f"{_line_of(problem.place)}: {problem.message}", hint=hint, file=file)
 
 
 def _line_of(place: Place) -> str:
-    """`file:line`; the file alone where it cannot be read, or is none."""
+    """`file:line`; only the file if it cannot be read."""
     try:
         at = source_positions.locate(place, Sources())
     except UnreadableInput:

@@ -1,1 +1,1 @@
-"""releases.yaml as text: read with places, written anew, and edited in place."""
+"""releases.yaml as a file: parsing with positions, formatting, and edits that keep comments."""

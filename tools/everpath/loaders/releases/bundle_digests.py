@@ -1,4 +1,4 @@
-"""The digest of a released bundle: over the names and the bytes of its folder, whatever system it lies on."""
+"""The digest of a released bundle's files, and temporary files that an interrupted run left."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from typing import Final
 
 from everpath.loaders.sources import unreadable
 
-_DRAFT: Final = re.compile(r"\.(?P<name>.+)\.\d+\.(new|old)")
+_LEFTOVER: Final = re.compile(r"\.(?P<name>.+)\.\d+\.(new|old)")
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a file is one that is written aside, before all are moved to their places."""
-    return _DRAFT.fullmatch(name) is not None
+    """Whether a file has the name of a temporary file, which is renamed when all are written."""
+    return _LEFTOVER.fullmatch(name) is not None
 
 
 def leftovers_below(folder: Path) -> Iterator[Path]:
-    """What runs that were killed have left below a folder."""
+    """Yield the temporary files of interrupted runs below a folder."""
     return (path for path in folder.rglob(".*") if is_leftover(path.name) and path.is_file())
 
 
 def leftovers_beside(files: Iterable[Path]) -> Iterator[Path]:
-    """What runs that were killed have left of some files, beside them."""
+    """Yield the temporary files of interrupted runs for some files, in their folders."""
     paths = set(files)
     for folder in sorted({path.parent for path in paths}):
         for path in folder.glob(".*"):
-            found = _DRAFT.fullmatch(path.name)
+            found = _LEFTOVER.fullmatch(path.name)
             if found and folder / found["name"] in paths and path.is_file():
                 yield path
 
 
 def bundle_digest(files: Mapping[str, bytes]) -> str:
-    """`sha256:…` of files by their names below the folder, with / between folders. Order does not count.
+    """Return `sha256:…` over the names (with / as separator) and contents of files, in the order of names.
 
-    Each name and content is preceded by its length, so that no two folders run together to the same bytes.
+    Each name and content is preceded by its length, so that different files cannot give the same bytes.
     """
     found = hashlib.sha256()
     for name, content in sorted(files.items()):
@@ -50,19 +50,19 @@ def bundle_digest(files: Mapping[str, bytes]) -> str:
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    """All files below a folder by name, none if it does not exist. Raises UnreadableInput.
+    """Read all files below a folder, by relative path; none if it does not exist. Raises UnreadableInput.
 
-    Without drafts: what a run that was killed has left is no part of a bundle.
+    Temporary files of an interrupted run are left out.
     """
     try:
-        paths = sorted(path for path in _below(folder) if path.is_file() and not is_leftover(path.name))
+        paths = sorted(path for path in _walk(folder) if path.is_file() and not is_leftover(path.name))
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
         raise unreadable(error.filename or str(folder), error) from error
 
 
-def _below(folder: Path) -> Iterator[Path]:
-    """Everything below a folder. Raises OSError for what cannot be listed: a digest must not pass over it."""
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield all files below a folder. Raises OSError if one cannot be listed: the digest would be wrong."""
 
     def refuse(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError | NotADirectoryError):

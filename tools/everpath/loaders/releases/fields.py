@@ -1,7 +1,7 @@
-"""Values of a YAML file with the way down to each, so that what is wrong is told with its line.
+"""Typed access to the values of a YAML file, with their places for error messages.
 
-Nothing here raises: a value that is not what it should be is put on record and read as nothing, and all
-records are told together.
+A value of a wrong type is reported to the `ProblemLog` and counts as absent, so that all problems of a file
+are reported together.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any, Final, NamedTuple
 from everpath.model import Place
 
 _KINDS: Final = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean", type(None): "nothing"}
-_LONGEST: Final = 20
+_MAX_DIGITS: Final = 20
 
 
 @dataclass(slots=True)
 class ProblemLog:
-    """What is wrong with a file, as it is found."""
+    """The problems of a file."""
 
     problems: list[tuple[Place, str]] = field(default_factory=list)
 
@@ -30,61 +30,61 @@ class ProblemLog:
 
 
 class Field(NamedTuple):
-    """A value, where it stands, and who hears of it if it is wrong."""
+    """A value, its place, and the log for its problems."""
 
     raw: Any
     place: Place
-    record: ProblemLog
+    log: ProblemLog
 
-    def wrong(self, message: str) -> None:
-        self.record.add(self.place, message)
+    def report(self, message: str) -> None:
+        self.log.add(self.place, message)
 
-    def expected(self, what: str) -> None:
-        self.wrong(f"{self.name} should be {what}, not {describe_value(self.raw)}")
+    def report_type(self, expected: str) -> None:
+        self.report(f"{self.name} must be {expected}, not {describe_value(self.raw)}")
 
     @property
     def name(self) -> str:
-        """The key it stands behind."""
+        """The key of the value."""
         return next((step for step in reversed(self.place.pointer) if isinstance(step, str)), "the file")
 
     def below(self, step: str | int, raw: Any) -> Field:
-        return Field(raw, self.place.at(step), self.record)
+        return Field(raw, self.place.at(step), self.log)
 
-    def mapping(self, keys: Sequence[str], *, own: str | None = None) -> dict[str, Field]:
-        """Its known keys, and those with the prefix `own`; each other is a complaint with what was meant."""
+    def mapping(self, keys: Sequence[str], *, prefix: str | None = None) -> dict[str, Field]:
+        """The values of the known keys and of those with the prefix. Other keys are reported."""
         found = self.fields()
-        for key in [key for key in found if key not in keys and not (own and key.startswith(own))]:
+        for key in [key for key in found if key not in keys and not (prefix and key.startswith(prefix))]:
             near = get_close_matches(key, keys, n=1)
-            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(keys)}"
-            self.record.add(self.place.key(key), f"no such key: {key!r}; {meant}")
+            meant = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(keys)}"
+            self.log.add(self.place.key(key), f"unknown key {key!r}; {meant}")
             del found[key]
         return found
 
     def fields(self) -> dict[str, Field]:
-        """All its keys."""
+        """The values of all keys of a mapping."""
         if not isinstance(self.raw, dict):
-            self.expected("a mapping")
+            self.report_type("a mapping")
             return {}
         return {key: self.below(key, raw) for key, raw in self.raw.items()}
 
     def items(self) -> Iterator[Field]:
         if not isinstance(self.raw, list):
-            self.expected("a list")
+            self.report_type("a list")
             return
         for index, raw in enumerate(self.raw):
             yield self.below(index, raw)
 
-    def text(self, such_as: str = "") -> str:
-        """Its text; empty, with a complaint, when it is something else or blank."""
+    def text(self, example: str = "") -> str:
+        """The stripped text. A blank or another value is reported and counts as empty."""
         if isinstance(self.raw, str):
             if not self.raw.strip():
-                self.wrong(f"{self.name} should not be empty")
+                self.report(f"{self.name} must not be empty")
             return self.raw.strip()
-        self.expected(f"text{f' such as {such_as}' if such_as else ''}")
+        self.report_type(f"text{f' such as {example}' if example else ''}")
         return ""
 
     def texts(self) -> tuple[str, ...]:
-        """A list of texts, or one text alone."""
+        """A list of texts; a single text counts as a list."""
         fields = [self] if isinstance(self.raw, str) else self.items()
         return tuple(found for value in fields if (found := value.text()))
 
@@ -93,17 +93,17 @@ class Field(NamedTuple):
         found = list(self.items())
         for value in found:
             if not isinstance(value.raw, int) or isinstance(value.raw, bool):
-                value.expected("a whole number")
+                value.report_type("a whole number")
         return tuple(value.raw for value in found if type(value.raw) is int)
 
     def flag(self) -> bool:
         if not isinstance(self.raw, bool):
-            self.expected("true or false")
+            self.report_type("true or false")
         return self.raw is True
 
 
 def describe_value(raw: object) -> str:
-    """A value in words; a number as it is, if it is not too long to be shown."""
+    """Describe a value for a message: its type, or the number itself unless it is too long."""
     if (words := _KINDS.get(type(raw))) is not None:
         return words
-    return f"{raw!r}" if not isinstance(raw, int) or abs(raw) < 10**_LONGEST else "a very large number"
+    return f"{raw!r}" if not isinstance(raw, int) or abs(raw) < 10**_MAX_DIGITS else "a very large number"

@@ -1,4 +1,4 @@
-"""A source as the text of releases.yaml: what fits on a line is on one."""
+"""Formats releases.yaml. A value that fits into a line is written as one line."""
 
 from __future__ import annotations
 
@@ -20,24 +20,26 @@ from typing import Any, Final
 from everpath.parsing.yaml_scalars import resolve
 from everpath.releases.model import BundleMetadata, DeclaredEdges, Membership, Release, ReleasesFile
 
-#: Editors that know the YAML language server check and complete the file with this line.
+#: The first line of the file, from which the YAML language server learns its schema.
 SCHEMA_COMMENT: Final = "# yaml-language-server: $schema="
 
 _WIDTH: Final = 100
-_PLAIN: Final = re.compile(
+_PLAIN_SCALAR: Final = re.compile(
     r"[A-Za-z0-9_./][A-Za-z0-9_./@+-]*(?::[A-Za-z0-9_./@+-]+)*(?: [A-Za-z0-9_./@+-]+)*"
 )
 
-# Words that YAML 1.1, which opm reads, and YAML 1.2, which editors read, take for different things.
-_WORDS: Final = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
+# Words that YAML 1.1 (opm) and YAML 1.2 (editors) read as different values.
+_AMBIGUOUS_WORDS: Final = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 
 
 def format_scalar(value: object) -> str:
-    """One value on one line: plain where every parser reads it back as the same text, else in quotes."""
+    """Format a scalar: plain if every YAML parser reads the same text, else quoted."""
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
-    is_plain = _PLAIN.fullmatch(value) and resolve(value) == value and value.lower() not in _WORDS
-    return value if is_plain and not _is_number(value) else _quoted(value)
+    is_plain = (
+        _PLAIN_SCALAR.fullmatch(value) and resolve(value) == value and value.lower() not in _AMBIGUOUS_WORDS
+    )
+    return value if is_plain and not _is_number(value) else _quote(value)
 
 
 def _is_number(text: str) -> bool:
@@ -48,13 +50,13 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _quoted(text: str) -> str:
-    """In double quotes; what is not printable is escaped, as JSON and YAML both read it."""
+def _quote(text: str) -> str:
+    """Quote a text; characters that are not printable are escaped."""
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def format_flow(value: object) -> str:
-    """A value with all that is in it, on one line."""
+    """Format a value in flow style, on one line."""
     if isinstance(value, Mapping):
         return (
             "{"
@@ -67,11 +69,11 @@ def format_flow(value: object) -> str:
 
 
 def format_releases(source: ReleasesFile, schema: str, remarks: Iterable[str] = ()) -> str:
-    """The whole file, with the hint for editors on its first line."""
+    """Format a whole file."""
     lines = [f"{SCHEMA_COMMENT}{schema}", *(f"# {remark}" if remark else "#" for remark in remarks)]
     top: dict[str, Any] = {"package": source.package, "defaultChannel": source.default_channel}
     operator = source.operator[0] if len(source.operator) == 1 else list(source.operator)
-    top |= _given(
+    top |= _non_empty(
         operator=operator,
         bundles=source.bundles,
         image=source.image,
@@ -79,11 +81,13 @@ def format_releases(source: ReleasesFile, schema: str, remarks: Iterable[str] = 
         deprecated=source.deprecated,
         pins=source.pins,
     )
-    top |= _additions(source.metadata)
+    top |= _metadata(source.metadata)
     lines += [line for key, value in top.items() for line in _entry("", key, value)]
-    notes = [_given(name=n.name, deprecated=n.deprecated) for n in source.channels]
-    variants = [_given(name=v.name, releases=v.releases, channels=list(v.channels)) for v in source.catalogs]
-    for key, items in (("channels", notes), ("catalogs", variants)):
+    channels = [_non_empty(name=c.name, deprecated=c.deprecated) for c in source.channels]
+    variants = [
+        _non_empty(name=v.name, releases=v.releases, channels=list(v.channels)) for v in source.catalogs
+    ]
+    for key, items in (("channels", channels), ("catalogs", variants)):
         if items:
             lines += [f"{key}:", *(f"  - {format_flow(item)}" for item in items)]
     lines.append("releases:" if source.releases else "releases: []")
@@ -93,7 +97,7 @@ def format_releases(source: ReleasesFile, schema: str, remarks: Iterable[str] = 
 
 
 def release_lines(release: Release, indent: str) -> Iterator[str]:
-    """A release as an item of a block sequence whose dashes stand behind `indent`."""
+    """Yield the lines of a release as an item of a block sequence with an indentation."""
     start = f"{indent}- "
     for key, value in _release(release).items():
         yield from _entry(start, key, value)
@@ -101,7 +105,7 @@ def release_lines(release: Release, indent: str) -> Iterator[str]:
 
 
 def _entry(start: str, key: str, value: Any) -> Iterator[str]:
-    """A key and its value, on one line if that is not too long."""
+    """Yield the lines of a key and its value: one, if it is not too long."""
     line = f"{start}{key}: {format_flow(value)}"
     if len(line) <= _WIDTH or not value or not isinstance(value, dict | list):
         yield line
@@ -116,15 +120,15 @@ def _entry(start: str, key: str, value: Any) -> Iterator[str]:
 
 
 def format_release(release: Release) -> str:
-    """A release on one line, for files that write them so."""
+    """Format a release in flow style."""
     return format_flow(_release(release))
 
 
 def _release(release: Release) -> dict[str, Any]:
     withdrawn = True if release.withdrawn == "" else release.withdrawn
     found: dict[str, Any] = {"version": release.version, "channels": _channels(release.channels)}
-    found |= _given(
-        **{"from": _origin(release.edges)},
+    found |= _non_empty(
+        **{"from": _edges(release.edges)},
         withdrawn=withdrawn,
         deprecated=release.deprecated,
         minKubeVersion=release.min_kube_version,
@@ -135,36 +139,36 @@ def _release(release: Release) -> dict[str, Any]:
         images=dict(release.images),
         bundle=release.bundle,
     )
-    return found | _additions(release.metadata) | dict(release.extra)
+    return found | _metadata(release.metadata) | dict(release.extra)
 
 
-def _additions(additions: BundleMetadata) -> dict[str, Any]:
-    """An empty list is written, too: it says that there are none where the file has some."""
-    said = {"properties": additions.properties, "dependencies": additions.dependencies}
-    found = {key: list(map(dict, items)) for key, items in said.items() if items is not None}
-    return found | _given(annotations=dict(additions.annotations))
+def _metadata(metadata: BundleMetadata) -> dict[str, Any]:
+    """An empty list is written: it overrides the list of the file."""
+    lists = {"properties": metadata.properties, "dependencies": metadata.dependencies}
+    found = {key: list(map(dict, items)) for key, items in lists.items() if items is not None}
+    return found | _non_empty(annotations=dict(metadata.annotations))
 
 
 def format_channels(channels: Iterable[Membership]) -> str:
-    """The channels of a release on one line."""
+    """Format the channels of a release in flow style."""
     return format_flow(_channels(tuple(channels)))
 
 
 def _channels(channels: tuple[Membership, ...]) -> object:
     if all(membership.edges is None for membership in channels):
         return [membership.channel for membership in channels]
-    return {m.channel: None if m.edges is None else _origin(m.edges) for m in channels}
+    return {m.channel: None if m.edges is None else _edges(m.edges) for m in channels}
 
 
-def _origin(origin: DeclaredEdges) -> dict[str, Any]:
-    return _given(
-        replaces=origin.replaces,
-        skips=list(origin.skips),
-        range=origin.skip_range,
-        zstream=origin.zstream,
+def _edges(edges: DeclaredEdges) -> dict[str, Any]:
+    return _non_empty(
+        replaces=edges.replaces,
+        skips=list(edges.skips),
+        range=edges.skip_range,
+        zstream=edges.zstream,
     )
 
 
-def _given(**values: Any) -> dict[str, Any]:
-    """Those that say something."""
+def _non_empty(**values: Any) -> dict[str, Any]:
+    """The values that are not empty."""
     return {key: value for key, value in values.items() if value not in (None, "", [], {}, False)}

@@ -1,1 +1,1 @@
-"""Bundles as they stand in their folders: what opm and operator-framework/api check, rule by rule."""
+"""Rules for bundle folders: what the validators of opm and operator-framework/api check."""

@@ -1,4 +1,4 @@
-"""Examples of a bundle's APIs: what consoles offer users to start from (`alm-examples`)."""
+"""Rules for `alm-examples`: the objects that consoles offer to users as templates."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ from everpath.model import Gvk, Place
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_folder_rule
+from everpath.wording import plural
 
 _KEYS: Final = ("alm-examples", "olm.examples")
 _OWNED: Final = ("spec", "customresourcedefinitions", "owned")
 
 
 class _Examples(NamedTuple):
-    """The APIs of the examples, or why they cannot be read, and at which character."""
+    """The APIs of the examples, or why the examples cannot be parsed."""
 
     apis: tuple[Gvk, ...] = ()
     fault: str = ""
 
 
-def _stated(csv: Manifest) -> tuple[str, str] | None:
-    """The annotation that counts and what it says."""
+def _annotation(csv: Manifest) -> tuple[str, str] | None:
+    """Return key and value of the annotation that consoles read."""
     return next(((key, as_string(csv.annotations[key])) for key in _KEYS if key in csv.annotations), None)
 
 
 @lru_cache(maxsize=16)
-def _examples(written: str) -> _Examples:
-    """Six rules ask for the same text."""
-    import json  # noqa: PLC0415 - only bundles with examples pay for it
+def _parse(written: str) -> _Examples:
+    """Parse the annotation. Cached, because several rules parse the same one."""
+    import json  # noqa: PLC0415 - few commands need it
 
     if not written:
         return _Examples()
@@ -51,7 +52,7 @@ def _examples(written: str) -> _Examples:
     if items is None:
         return _Examples()
     if not isinstance(items, list):
-        return _Examples(fault="the examples are no list")
+        return _Examples(fault="the value is not a list")
     if any(not isinstance(item, dict) or not as_string(item.get("kind")) for item in items):
         return _Examples(fault="an example has no kind")
     return _Examples(tuple(_api(item) for item in items))
@@ -63,7 +64,7 @@ def _api(item: Any) -> Gvk:
 
 
 def _provided(csv: Manifest) -> Iterator[tuple[Gvk, Place]]:
-    """The APIs a CSV owns, each with its place. A CRD whose name has no dot has no group to be known by."""
+    """Yield the APIs that a CSV owns, with their places, without CRDs whose name has no group."""
     for i, crd in items_at(csv.body, *_OWNED):
         group = string_at(crd, "name").partition(".")[2]
         if "." in string_at(crd, "name"):
@@ -77,11 +78,11 @@ def _provided(csv: Manifest) -> Iterator[tuple[Gvk, Place]]:
 
 
 def _readable(bundle: BundleFolder) -> tuple[Manifest, str, _Examples] | None:
-    """The CSV and its examples, if it has some that can be read."""
-    stated = _stated(bundle.csv) if bundle.csv else None
+    """Return the CSV, the annotation and its examples, or None if there are none that parse."""
+    stated = _annotation(bundle.csv) if bundle.csv else None
     if bundle.csv is None or stated is None:
         return None
-    examples = _examples(stated[1])
+    examples = _parse(stated[1])
     return None if examples.fault else (bundle.csv, stated[0], examples)
 
 
@@ -89,56 +90,56 @@ def _readable(bundle: BundleFolder) -> tuple[Manifest, str, _Examples] | None:
 def no_examples(bundle: BundleFolder) -> Iterator[Flaw]:
     """A CSV has examples of its APIs, in the annotation alm-examples.
 
-    Consoles start from them whoever creates an object; without one the form is empty. Cost: one look-up.
+    Consoles use them as templates for new objects. Without one the form is empty. Cost: one look-up.
     """
-    if bundle.csv is not None and _stated(bundle.csv) is None:
+    if bundle.csv is not None and _annotation(bundle.csv) is None:
         yield Flaw(
             bundle.csv.place.at("metadata", "annotations"),
-            "the CSV has no examples of its APIs",
-            because=("consoles have nothing to start from when a user creates an object",),
-            fix="add the annotation alm-examples: a JSON list with an object of each API",
+            "consoles show an empty form for new objects: the CSV has no examples",
+            because=("consoles take templates from the annotation alm-examples",),
+            fix="add the annotation alm-examples, a JSON list with one object for each API",
         )
 
 
 @bundle_folder_rule("EP624", "two-example-annotations", Severity.WARNING, "csv")
 def two_example_annotations(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Examples stand in one annotation: alm-examples or olm.examples.
+    """The examples are in one annotation: alm-examples or olm.examples.
 
-    With both, alm-examples counts and the other is passed over. Cost: two look-ups.
+    If both are set, olm.examples is ignored. Cost: two look-ups.
     """
     if bundle.csv is not None and all(key in bundle.csv.annotations for key in _KEYS):
         yield Flaw(
             bundle.csv.place.key("metadata", "annotations", _KEYS[1]),
-            "the CSV has examples in alm-examples and in olm.examples",
-            because=("alm-examples counts; nobody reads the others",),
+            "consoles ignore olm.examples, because the CSV also has alm-examples",
+            because=("only one of the two annotations is used",),
             fix="remove olm.examples",
         )
 
 
 @bundle_folder_rule("EP625", "examples-do-not-parse", Severity.ERROR, "csv", "opm")
 def examples_do_not_parse(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Examples are a JSON list of objects, each with apiVersion and kind.
+    """The examples are a JSON list of objects with apiVersion and kind.
 
-    A console shows none of them if one comma is wrong. Cost: one parse.
+    Consoles show none of them if one is invalid. Cost: one parse.
     """
-    stated = _stated(bundle.csv) if bundle.csv else None
+    stated = _annotation(bundle.csv) if bundle.csv else None
     if bundle.csv is None or stated is None:
         return
     key, written = stated
-    if fault := _examples(written).fault:
+    if fault := _parse(written).fault:
         yield Flaw(
             bundle.csv.place.at("metadata", "annotations", key),
-            f"the examples cannot be read: {fault}",
-            because=("consoles show none of them",),
-            fix="correct the JSON: a list of objects with apiVersion and kind",
+            f"consoles show no examples, because {key} does not parse: {fault}",
+            because=("one error makes all examples unusable",),
+            fix="write a JSON list of objects with apiVersion and kind",
         )
 
 
 @bundle_folder_rule("EP626", "example-without-api", Severity.ERROR, "csv", "opm")
 def example_without_api(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Every example is of an API that the CSV owns.
+    """Every example is an object of an API that the CSV owns.
 
-    A console offers to create an object that no API server of this operator takes. Cost: one look-up each.
+    Consoles offer a template that the operator does not support. Cost: one look-up an example.
     """
     found = _readable(bundle)
     if found is None:
@@ -150,9 +151,11 @@ def example_without_api(bundle: BundleFolder) -> Iterator[Flaw]:
             near = next((p for p in provided if p.kind == api.kind), None)
             yield Flaw(
                 csv.place.at("metadata", "annotations", key),
-                f"there is an example of {api}, which the CSV does not own",
-                because=(f"the CSV owns {near}",) if near else ("no API of the CSV has this kind",),
-                fix=f"write it for {near}" if near else "remove the example, or list the API as owned",
+                f"consoles offer an example of {api}, which the CSV does not own",
+                because=(f"the CSV owns {near}",) if near else ("no owned API has this kind",),
+                fix=f"change the example to {near}"
+                if near
+                else "remove the example, or add the API to the owned ones",
             )
 
 
@@ -160,7 +163,7 @@ def example_without_api(bundle: BundleFolder) -> Iterator[Flaw]:
 def api_without_example(bundle: BundleFolder) -> Iterator[Flaw]:
     """Every API that a CSV owns has an example.
 
-    A console starts with an empty form for the others. Cost: one look-up each.
+    Consoles show an empty form for the others. Cost: one look-up an API.
     """
     found = _readable(bundle)
     if found is None:
@@ -171,9 +174,9 @@ def api_without_example(bundle: BundleFolder) -> Iterator[Flaw]:
         if api not in shown:
             yield Flaw(
                 place,
-                f"there is no example of {api}",
-                because=(f"consoles have nothing to start from; {key} has {len(shown)} others",),
-                fix=f"add one to {key}",
+                f"consoles show an empty form for new objects of {api}: it has no example",
+                because=(f"{key} has examples of {plural(len(shown), 'API')}",),
+                fix=f"add an example to {key}",
             )
 
 
@@ -181,7 +184,7 @@ def api_without_example(bundle: BundleFolder) -> Iterator[Flaw]:
 def owned_crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of an owned CRD is PLURAL.GROUP.
 
-    OLM takes the group from it, and finds no CRD by a name without a dot. Cost: one look at each.
+    OLM derives the group from it, and does not find a CRD without one. Cost: one test a CRD.
     """
     if bundle.csv is None:
         return
@@ -190,7 +193,7 @@ def owned_crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
         if "." not in name:
             yield Flaw(
                 bundle.csv.place.at(*_OWNED, i, "name"),
-                f"the owned CRD {name!r} has no group in its name",
-                because=("OLM splits the name at its first dot: plural, then group",),
-                fix="write the metadata.name of the CRD: PLURAL.GROUP",
+                f"OLM does not find the owned CRD {name!r}: the name has no group",
+                because=("the name of a CRD is PLURAL.GROUP",),
+                fix="write the metadata.name of the CRD",
             )

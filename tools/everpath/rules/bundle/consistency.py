@@ -1,4 +1,4 @@
-"""The bundle as a whole: what its manifests say of each other, and how much they weigh."""
+"""Rules for a bundle as a whole: agreement of CSV and CRDs, objects that OLM creates itself, size."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from everpath.rules.registry import bundle_folder_rule
 from everpath.wording import join_names
 
 _OWNED: Final = ("spec", "customresourcedefinitions", "owned")
-_LARGEST: Final = 1 << 20
-_LARGE: Final = 0.85 * _LARGEST
+_SIZE_LIMIT: Final = 1 << 20
+_SIZE_WARNING: Final = 0.85 * _SIZE_LIMIT
 
 
 def _apis(crd: Crd) -> Iterator[Gvk]:
-    """The APIs that a CRD defines."""
-    # One of v1beta1 without any is one with a version of no name to upstream.
-    for _, version in crd.versions or ([((), None)] if crd.is_old else []):
+    """Yield the APIs that a CRD defines."""
+    # operator-framework/api gives a CRD of v1beta1 without versions a version without a name.
+    for _, version in crd.versions or ([((), None)] if crd.is_v1beta1 else []):
         yield Gvk(crd.string_at("group"), string_at(version, "name"), crd.string_at("names", "kind"))
 
 
 def _is_hidden(crd: Crd, api: Gvk) -> bool:
-    """Whether opm does not see an API: of a CRD of v1beta1 with spec.version it sees no other version."""
-    return crd.is_old and crd.string_at("version") not in ("", api.version)
+    """Whether opm ignores an API: if a CRD of v1beta1 has spec.version, opm ignores other versions."""
+    return crd.is_v1beta1 and crd.string_at("version") not in ("", api.version)
 
 
 def _owned(csv: Manifest) -> Iterator[tuple[int, Gvk, str]]:
-    """The APIs a CSV owns: place in the list, API, name of the CRD."""
+    """Yield index, API and CRD name of each owned CRD of a CSV."""
     for i, crd in items_at(csv.body, *_OWNED):
         name = string_at(crd, "name")
         group = name.partition(".")[2] if "." in name else name
@@ -51,10 +51,9 @@ def _owned(csv: Manifest) -> Iterator[tuple[int, Gvk, str]]:
 
 @bundle_folder_rule("EP653", "duplicate-crd", Severity.ERROR, "bundle")
 def duplicate_crd(bundle: BundleFolder) -> Iterator[Flaw]:
-    """No API is defined by two CRDs of a bundle.
+    """No two CRDs of a bundle define the same API.
 
-    OLM applies both, one after the other, and which schema stays is a matter of order. Cost: one look-up
-    each.
+    OLM applies both, and the order decides which schema remains. Cost: one look-up an API.
     """
     seen: dict[Gvk, Crd] = {}
     for crd in crds(bundle):
@@ -62,19 +61,19 @@ def duplicate_crd(bundle: BundleFolder) -> Iterator[Flaw]:
             if api in seen:
                 yield Flaw(
                     crd.place("names", "kind"),
-                    f"{api} is defined twice",
-                    because=(f"{seen[api].manifest.place.file} defines it, too",),
-                    fix="keep one of the two files",
+                    f"the second CRD overwrites the first: both define {api}",
+                    because=(f"the first is in {seen[api].manifest.place.file}",),
+                    fix="remove one of the two files",
                 )
             seen[api] = crd
 
 
 @bundle_folder_rule("EP654", "owned-crd-missing", Severity.ERROR, "bundle", "opm")
 def owned_crd_missing(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Every CRD that the CSV owns is in the bundle, with the version the CSV names.
+    """Every CRD that the CSV owns is in the bundle, with the version that the CSV names.
 
-    OLM waits for the CRD and the operator never starts; opm does not even render the bundle. Cost: one
-    look-up each.
+    opm rejects the bundle. In OLM v0 the CSV stays Pending, and the operator never starts. Cost: one look-up
+    a CRD.
     """
     if bundle.csv is None:
         return
@@ -82,52 +81,47 @@ def owned_crd_missing(bundle: BundleFolder) -> Iterator[Flaw]:
     for i, api, name in _owned(bundle.csv):
         if there.get(api) == name:
             continue
+        problem = f"is named {name}" if api in there else "defines it"
+        near = [f"{a} (CRD {crd_name})" for a, crd_name in there.items() if a.kind == api.kind]
         yield Flaw(
             bundle.csv.place.at(*_OWNED, i),
-            f"the CSV owns {api}, and no CRD {_lack(api in there, name)}",
-            because=_alternatives(api, there),
-            fix="add the CRD to manifests/, or remove it from the owned ones",
+            f"opm rejects the bundle: the CSV owns {api}, but no CRD {problem}",
+            because=(
+                f"the bundle defines {join_names(near)}" if near else "the bundle has no CRD of this kind",
+                "opm reports: owned CRD not found in bundle",
+            ),
+            fix="add the CRD to manifests/, or remove it from spec.customresourcedefinitions.owned",
         )
-
-
-def _lack(is_defined: bool, name: str) -> str:
-    return f"is called {name}" if is_defined else "defines it"
-
-
-def _alternatives(api: Gvk, there: dict[Gvk, str]) -> tuple[str, ...]:
-    near = [f"{a} (CRD {name})" for a, name in there.items() if a.kind == api.kind]
-    found = f"the bundle defines {join_names(near)}" if near else "the bundle has no CRD of this kind"
-    return found, "opm says: owned CRD not found in bundle"
 
 
 @bundle_folder_rule("EP655", "crd-not-owned", Severity.ERROR, "bundle")
 def crd_not_owned(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Every CRD of the bundle is one that the CSV owns, in one of its versions at least.
+    """The CSV owns every CRD of the bundle, in at least one version.
 
-    OLM installs the CRD and does not know whose it is: another operator may own it as well, and nothing stops
-    both from being installed. Cost: one look-up each.
+    OLM does not record an owner of the CRD otherwise, so that a second operator with the same CRD can be
+    installed. Cost: one look-up a CRD.
     """
     if bundle.csv is None:
         return
     there = {api for crd in crds(bundle) for api in _apis(crd)}
     owned = {(api.group, api.kind) for _, api, _ in _owned(bundle.csv) if api in there}
     for crd in crds(bundle):
-        strangers = [api for api in _apis(crd) if (api.group, api.kind) not in owned]
-        for api in dict.fromkeys(strangers):
+        unowned = [api for api in _apis(crd) if (api.group, api.kind) not in owned]
+        for api in dict.fromkeys(unowned):
             yield Flaw(
                 crd.manifest.place.at("metadata", "name"),
-                f"the bundle defines {api}, which the CSV does not own",
-                because=("OLM does not know whose API it is: another operator may own it, too",),
-                fix="list it under spec.customresourcedefinitions.owned, or take the CRD out of the bundle",
+                f"OLM does not record an owner of {api}: the CSV does not own this CRD of the bundle",
+                because=("a second operator with the same CRD can be installed",),
+                fix="add it to spec.customresourcedefinitions.owned, or remove the CRD from the bundle",
             )
 
 
 @bundle_folder_rule("EP656", "service-account-twice", Severity.ERROR, "bundle")
 def service_account_twice(bundle: BundleFolder) -> Iterator[Flaw]:
-    """No ServiceAccount of the bundle is one that a deployment of the CSV runs under.
+    """The bundle has no ServiceAccount that a deployment of the CSV uses.
 
-    OLM creates that account itself and replaces what it finds; the two undo each other. Cost: one look-up
-    each.
+    OLM creates this ServiceAccount itself, and overwrites the one of the bundle. Cost: one look-up a
+    ServiceAccount.
     """
     if bundle.csv is None:
         return
@@ -138,38 +132,40 @@ def service_account_twice(bundle: BundleFolder) -> Iterator[Flaw]:
         if account.api_version == "v1" and account.name in used:
             yield Flaw(
                 account.place.at("metadata", "name"),
-                f"a deployment of the CSV runs under the ServiceAccount {account.name}, which OLM creates",
-                because=("OLM makes the account from the CSV's permissions",),
+                f"OLM overwrites the ServiceAccount {account.name}: a deployment of the CSV uses it",
+                because=("OLM creates the ServiceAccounts of deployments from the permissions in the CSV",),
                 fix="remove the ServiceAccount from the bundle",
             )
 
 
 @bundle_folder_rule("EP657", "bundle-size", Severity.ERROR, "bundle")
 def bundle_size(bundle: BundleFolder) -> Iterator[Flaw]:
-    """The files of a bundle, compressed, fit into one object of the cluster: one mebibyte.
+    """The files of a bundle, compressed, fit into a ConfigMap of 1 MiB.
 
-    OLM v0 unpacks a bundle into a ConfigMap and fails where it is larger. From 85 % on it is a warning.
-    Cost: small folders are only added up, large ones are compressed.
+    OLM v0 unpacks a bundle into a ConfigMap, and fails if it is larger. From 85 % of the limit it is a
+    warning. Cost: small folders are added up, large ones are compressed.
     """
     size = bundle.size
-    if size is None or size.compressed <= _LARGE:
+    if size is None or size.compressed <= _SIZE_WARNING:
         return
-    is_over = size.compressed > _LARGEST
+    is_over = size.compressed > _SIZE_LIMIT
     yield Flaw(
         bundle.contents.place,
-        f"the bundle takes {size.compressed:,} bytes compressed, {'more than' if is_over else 'nearly'} "
-        f"the {_LARGEST:,} there are",
-        because=(f"its files take {size.uncompressed:,} bytes; OLM unpacks them into one ConfigMap",),
-        fix="shorten descriptions in CRDs and the icon, or leave out what OLM does not need",
+        f"{'OLM v0 cannot unpack the bundle' if is_over else 'the bundle is close to the limit of OLM v0'}: "
+        f"it has {size.compressed:,} bytes compressed, and {_SIZE_LIMIT:,} are allowed",
+        because=(
+            f"OLM v0 stores all files in one ConfigMap; uncompressed they have {size.uncompressed:,} bytes",
+        ),
+        fix="shorten the descriptions in CRDs, use a smaller icon, or remove files that OLM does not need",
         severity=None if is_over else Severity.WARNING,
     )
 
 
 @bundle_folder_rule("EP658", "release-name", Severity.ERROR, "bundle")
 def release_name(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A bundle with spec.release is called PACKAGE-vVERSION-RELEASE.
+    """The name of a bundle with spec.release is PACKAGE-vVERSION-RELEASE.
 
-    Two releases of one version would have one name otherwise. Cost: one comparison.
+    Two releases of one version would have the same name otherwise. Cost: one comparison.
     """
     if bundle.csv is None or not (release := string_at(bundle.csv.body, "spec", "release")):
         return
@@ -178,18 +174,18 @@ def release_name(bundle: BundleFolder) -> Iterator[Flaw]:
     if bundle.name != right:
         yield Flaw(
             bundle.csv.place.at("metadata", "name"),
-            f"the bundle has a release and is called {bundle.name or ''}, not {right}",
-            because=("operator-sdk bundle validate refuses it",),
-            fix=f"call it {right}",
+            f"operator-sdk rejects the bundle: its name must be {right}, not {bundle.name or ''}",
+            because=("the CSV has spec.release",),
+            fix=f"rename it to {right}",
         )
 
 
 @bundle_folder_rule("EP659", "related-image", Severity.ERROR, "bundle")
 def related_image(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Every related image is a reference that can be pulled.
+    """Every related image is a valid image reference.
 
-    Mirrors copy what is listed there; one that cannot be read breaks the mirror, or is missing in it.
-    Cost: one match each.
+    Mirroring tools copy the listed images, and fail on an invalid reference or omit it. Cost: one match an
+    image.
     """
     if bundle.csv is None:
         return
@@ -200,7 +196,7 @@ def related_image(bundle: BundleFolder) -> Iterator[Flaw]:
             guess = corrected_reference(stated)
             yield Flaw(
                 bundle.csv.place.at("spec", "relatedImages", i, "image"),
-                f"the related image {stated!r} is no reference: {fault}",
-                because=("whoever mirrors the catalog cannot pull it",),
+                f"the related image {stated!r} cannot be mirrored: {fault}",
+                because=("it is not a valid image reference",),
                 fix=f"write {guess}" if guess else "write host/path:tag or host/path@sha256:…, or remove it",
             )

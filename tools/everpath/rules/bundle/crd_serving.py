@@ -1,4 +1,4 @@
-"""How the API server serves a CustomResourceDefinition: conversion, selection, pruning, approval."""
+"""Rules for how the API server serves a CRD: conversion, selectable fields, pruning, approval."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from everpath.rules.registry import bundle_folder_rule
 _Fault = tuple[FieldPath, str, str]
 
 _APPROVAL: Final = "api-approved.kubernetes.io"
-_REVIEWS: Final = frozenset({"v1", "v1beta1"})
-_MOST_SELECTABLE: Final = 8
+_REVIEW_VERSIONS: Final = frozenset({"v1", "v1beta1"})
+_SELECTABLE_LIMIT: Final = 8
 _PORTS: Final = range(1, 65536)
 
 
 @bundle_folder_rule("EP646", "crd-conversion", Severity.ERROR, "crd", "opm")
 def crd_conversion(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CRD that is converted by a webhook says where it is and which reviews it takes; any other says
-    neither.
+    """A CRD has a conversion webhook with its review versions if, and only if, its strategy is Webhook.
 
-    The API server refuses the CRD otherwise. Cost: one look at each CRD.
+    The API server rejects the CRD otherwise. Cost: one test a CRD.
     """
     for crd in crds(bundle):
         if isinstance(value_at(crd.spec, "conversion"), dict):
@@ -38,40 +37,42 @@ def crd_conversion(bundle: BundleFolder) -> Iterator[Flaw]:
 def _conversion_faults(crd: Crd) -> Iterator[_Fault]:
     conversion = value_at(crd.spec, "conversion")
     strategy = string_at(conversion, "strategy")
-    at: FieldPath = () if crd.is_old else ("webhook",)
-    client_at: FieldPath = ("webhookClientConfig",) if crd.is_old else ("webhook", "clientConfig")
+    at: FieldPath = () if crd.is_v1beta1 else ("webhook",)
+    client_at: FieldPath = ("webhookClientConfig",) if crd.is_v1beta1 else ("webhook", "clientConfig")
     client, versions_at = value_at(conversion, *client_at), (*at, "conversionReviewVersions")
     versions = [as_string(v) for _, v in items_at(conversion, *versions_at)]
     if strategy not in ("None", "Webhook"):
         message = (
-            f"its conversion has the strategy {strategy!r}" if strategy else "its conversion has no strategy"
+            f"the conversion strategy {strategy!r} does not exist"
+            if strategy
+            else "its conversion has no strategy"
         )
         yield ("strategy",), message, "write None or Webhook"
     if strategy == "Webhook":
-        if crd.is_old and value_at(crd.spec, "preserveUnknownFields") is not False:
-            message = "it is converted by a webhook and keeps unknown fields"
+        if crd.is_v1beta1 and value_at(crd.spec, "preserveUnknownFields") is not False:
+            message = "a conversion webhook requires preserveUnknownFields: false"
             yield ("strategy",), message, "set spec.preserveUnknownFields: false"
         yield from _client_faults(client, client_at)
-        yield from _review_faults(versions or (["v1beta1"] if crd.is_old else []), versions_at)
+        yield from _review_faults(versions or (["v1beta1"] if crd.is_v1beta1 else []), versions_at)
         return
     if client is not None:
         yield (
             client_at,
-            "it names a webhook and is not converted by one",
-            "set strategy: Webhook, or remove it",
+            "it has a conversion webhook, but another strategy",
+            "set strategy: Webhook, or remove the webhook",
         )
     if versions:
-        message = "it names versions of reviews and is not converted by a webhook"
-        yield versions_at, message, "set strategy: Webhook, or remove them"
+        message = "it has conversionReviewVersions, but no conversion webhook"
+        yield versions_at, message, "set strategy: Webhook, or remove conversionReviewVersions"
 
 
 def _client_faults(client: Any, at: FieldPath) -> Iterator[_Fault]:
     if client is None:
-        yield at, "it does not say where its webhook is", "add clientConfig"
+        yield at, "its conversion webhook has no clientConfig", "add clientConfig"
         return
     url, service = value_at(client, "url"), value_at(client, "service")
     if (url is None) == (service is None):
-        yield at, "its webhook is at a url or at a service, one of the two", "keep one"
+        yield at, "clientConfig must have either url or service", "keep one of the two"
     elif url is not None:
         yield from _url_faults(as_string(url), (*at, "url"))
     else:
@@ -83,7 +84,7 @@ def _url_faults(url: str, at: FieldPath) -> Iterator[_Fault]:
     if address == url or not address.partition("/")[0] or any(mark in address for mark in "@#?"):
         yield (
             at,
-            f"the url of its webhook is {url!r}",
+            f"the webhook url {url!r} is invalid",
             "write https://host/path, without user, query or fragment",
         )
 
@@ -91,13 +92,21 @@ def _url_faults(url: str, at: FieldPath) -> Iterator[_Fault]:
 def _service_faults(service: Any, at: FieldPath) -> Iterator[_Fault]:
     for key in ("name", "namespace"):
         if not string_at(service, key):
-            yield (*at, key), f"the service of its webhook has no {key}", f"add {key}"
+            yield (*at, key), f"the webhook service has no {key}", f"add {key}"
     port = value_at(service, "port")
     if port is not None and port not in _PORTS:
-        yield (*at, "port"), f"the service of its webhook is at port {port}", "write a port from 1 to 65535"
+        yield (
+            (*at, "port"),
+            f"the port {port} of the webhook service is invalid",
+            "write a port from 1 to 65535",
+        )
     path = string_at(service, "path")
     if path not in ("", "/") and not _is_path(path):
-        yield (*at, "path"), f"the path of its webhook is {path!r}", "write /path, of lower case names"
+        yield (
+            (*at, "path"),
+            f"the path {path!r} of the webhook service is invalid",
+            "write /PATH in lower case",
+        )
 
 
 def _is_path(path: str) -> bool:
@@ -107,30 +116,30 @@ def _is_path(path: str) -> bool:
 
 def _review_faults(versions: list[str], at: FieldPath) -> Iterator[_Fault]:
     if not versions:
-        yield at, "it does not say which reviews its webhook takes", "add conversionReviewVersions: [v1]"
+        yield at, "it has no conversionReviewVersions", "add conversionReviewVersions: [v1]"
         return
     for i, version in enumerate(versions):
         if version in versions[:i]:
-            yield (*at, i), f"it names the review {version} twice", "remove one"
+            yield (*at, i), f"the review version {version} is listed twice", "remove one of them"
         elif fault := dns_label(version):
-            yield (*at, i), f"{version!r} is no version of reviews: {fault}", "write v1"
-    if _REVIEWS.isdisjoint(versions):
-        yield at, "its webhook takes no reviews that there are", "add v1"
+            yield (*at, i), f"the review version {version!r} is invalid: {fault}", "write v1"
+    if _REVIEW_VERSIONS.isdisjoint(versions):
+        yield at, "it has no review version that Kubernetes supports", "add v1"
 
 
 @bundle_folder_rule("EP649", "crd-selectable-fields", Severity.ERROR, "crd", "opm")
 def crd_selectable_fields(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CRD selects by at most eight fields, each with a path of its own into spec or status.
+    """A CRD has at most eight selectable fields, each with a unique path outside of metadata.
 
-    The API server refuses the CRD otherwise. That the schema has the field is not checked. Cost: one look
-    each.
+    The API server rejects the CRD otherwise. Whether the schema has the field is not checked. Cost: one test
+    a field.
     """
     for crd in crds(bundle):
-        schema = ("validation",) if crd.is_old else ("schema", "openAPIV3Schema")
-        for way, holder in [((), crd.spec)] if crd.is_old else crd.versions:
+        schema = ("validation",) if crd.is_v1beta1 else ("schema", "openAPIV3Schema")
+        for way, holder in [((), crd.spec)] if crd.is_v1beta1 else crd.versions:
             paths = [string_at(item, "jsonPath") for _, item in items_at(holder, "selectableFields")]
             if paths and not isinstance(value_at(holder, *schema), dict):
-                message = "it selects by fields of a schema it does not have"
+                message = "it has selectableFields, but no schema"
                 yield crd.flaw((*way, "selectableFields"), message, "add the schema")
             for at, message, fix in _selectable_faults(paths):
                 yield crd.flaw((*way, "selectableFields", *at), message, fix)
@@ -139,38 +148,47 @@ def crd_selectable_fields(bundle: BundleFolder) -> Iterator[Flaw]:
 def _selectable_faults(paths: list[str]) -> Iterator[_Fault]:
     for i, path in enumerate(paths):
         if not path.startswith(".") or "[" in path:
-            yield (i,), f"it selects by {path!r}", "write a path such as .spec.host"
+            yield (
+                (i,),
+                f"the selectable field {path!r} is not a simple path",
+                "write a path such as .spec.host",
+            )
         elif path.startswith(".metadata"):
-            yield (i,), f"it selects by {path}, which is part of metadata", "remove it"
+            yield (i,), f"the selectable field {path} is in metadata", "remove it"
         elif path in paths[:i]:
-            yield (i,), f"it selects by {path} twice", "remove one"
-    if len(set(paths)) > _MOST_SELECTABLE:
-        yield (), f"it selects by {len(set(paths))} fields", f"keep {_MOST_SELECTABLE} of them"
+            yield (i,), f"the selectable field {path} is listed twice", "remove one of them"
+    if len(set(paths)) > _SELECTABLE_LIMIT:
+        yield (
+            (),
+            f"it has {len(set(paths))} selectable fields, more than {_SELECTABLE_LIMIT}",
+            f"keep at most {_SELECTABLE_LIMIT}",
+        )
 
 
 @bundle_folder_rule("EP650", "crd-preserve-unknown-fields", Severity.ERROR, "crd", "opm")
 def crd_preserve_unknown_fields(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CRD does not keep unknown fields for all of its objects.
+    """A CRD does not have spec.preserveUnknownFields: true.
 
-    The API server takes no new CRD with spec.preserveUnknownFields: true, which is what v1beta1 means where
-    nothing is written. Cost: one look-up a CRD.
+    The API server rejects a new CRD with it. In v1beta1 it is the default. Cost: one look-up a CRD.
     """
     for crd in crds(bundle):
-        kept = value_at(crd.spec, "preserveUnknownFields")
-        if kept is True or (kept is None and crd.is_old):
+        value = value_at(crd.spec, "preserveUnknownFields")
+        if value is True or (value is None and crd.is_v1beta1):
             yield crd.flaw(
                 ("preserveUnknownFields",),
-                "it keeps unknown fields" if kept else "it keeps unknown fields, as v1beta1 does unless told",
-                "set it to false; x-kubernetes-preserve-unknown-fields in the schema keeps single ones",
+                "preserveUnknownFields is true"
+                if value
+                else "preserveUnknownFields is true, the default of v1beta1",
+                "set it to false; x-kubernetes-preserve-unknown-fields in the schema preserves single fields",
             )
 
 
 @bundle_folder_rule("EP651", "crd-approval", Severity.ERROR, "crd", "opm")
 def crd_approval(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CRD of a group of Kubernetes' own has its approval on record.
+    """A CRD of a protected group has the annotation api-approved.kubernetes.io.
 
-    Groups that end in .k8s.io or .kubernetes.io are protected: the API server asks for the annotation
-    api-approved.kubernetes.io, with an address or with `unapproved` and a reason. Cost: one look-up a CRD.
+    Groups that end in .k8s.io or .kubernetes.io are protected. The API server requires the annotation, with a
+    URL, or with `unapproved` and a reason. Cost: one look-up a CRD.
     """
     for crd in crds(bundle):
         if not f".{crd.string_at('group')}".endswith((".k8s.io", ".kubernetes.io")):
@@ -178,10 +196,10 @@ def crd_approval(bundle: BundleFolder) -> Iterator[Flaw]:
         stated = as_string(crd.manifest.annotations.get(_APPROVAL))
         is_address = "://" in stated and request_uri(stated) is None
         if not is_address and not stated.startswith("unapproved"):
-            what = f"{_APPROVAL} is {stated!r}" if stated else f"it has no annotation {_APPROVAL}"
+            problem = f"{_APPROVAL} is {stated!r}" if stated else f"it has no annotation {_APPROVAL}"
             yield Flaw(
                 crd.manifest.place.at("metadata", "annotations", _APPROVAL),
-                f"CRD {crd.name}: its group is protected, and {what}",
-                because=("the API server refuses the CRD",),
-                fix="use a group of your own, or write the address of the approval, or unapproved and why",
+                f"the API server rejects CRD {crd.name}: its group is protected, and {problem}",
+                because=("groups below k8s.io and kubernetes.io need an approval",),
+                fix="use a group that you own, or write the URL of the approval, or unapproved with a reason",
             )

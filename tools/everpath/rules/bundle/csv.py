@@ -1,4 +1,4 @@
-"""The ClusterServiceVersion: its name, its fields, and what it says of the clusters it runs on."""
+"""Rules for the ClusterServiceVersion: name, required fields, install modes, annotations."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse, parse_tolerant, underline
 
-#: Annotations that OLM reads, by their names in lower case.
-CASED: Final[Mapping[str, str]] = {
+#: The annotations that OLM reads, by their lower-case names.
+OLM_ANNOTATIONS: Final[Mapping[str, str]] = {
     name.lower(): name
     for name in (
         "olm.operatorGroup",
@@ -47,7 +47,7 @@ _SPEC: Final = ("spec",)
 _INSTALL: Final = ("spec", "install")
 _DETAILS: Final = ("spec", "install", "spec")
 
-#: Fields that must hold something, below what holds something itself, with what to write.
+#: The parent, the required field below it, and the fix. A field is required if its parent is not empty.
 _REQUIRED: Final[tuple[tuple[FieldPath, FieldPath, str], ...]] = (
     ((), ("metadata",), "add metadata with the name of the CSV"),
     ((), _SPEC, "add spec"),
@@ -64,59 +64,57 @@ _STRUCTS: Final[Mapping[FieldPath, str]] = {
 }
 
 
-def _name_fault(name: str) -> str | None:
-    return dns_subdomain(name) or label_value(name)
-
-
 @bundle_folder_rule("EP621", "csv-name", Severity.ERROR, "csv", "opm")
 def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """The name of a CSV is a DNS subdomain of at most 63 characters.
 
-    It is the name of an object and the value of labels on everything OLM creates for it; the API server
-    refuses any other. Cost: one match.
+    OLM uses it as the name of an object and as the value of labels. The API server rejects any other.
+    Cost: one match.
     """
     if bundle.csv is None:
         return
     name = string_at(bundle.csv.body, "metadata", "name")
-    if fault := _name_fault(name):
+    if fault := (dns_subdomain(name) or label_value(name)):
         yield Flaw(
             bundle.csv.place.at("metadata", "name"),
-            f"metadata.name {name!r} cannot be the name of a CSV: {fault}" if name else "the CSV has no name",
-            because=("OLM puts it on labels of whatever it creates; the API server refuses it",),
-            fix="name it PACKAGE.vVERSION, in lower case and at most 63 characters",
+            f"the API server rejects the CSV: the name {name!r} is invalid: {fault}"
+            if name
+            else "the API server rejects the CSV: it has no name",
+            because=("OLM also uses the name as the value of labels",),
+            fix="write PACKAGE.vVERSION in lower case, with at most 63 characters",
         )
 
 
 @bundle_folder_rule("EP622", "replaces-name", Severity.ERROR, "csv", "opm")
 def replaces_name(bundle: BundleFolder) -> Iterator[Flaw]:
-    """spec.replaces is a name that a CSV can have.
+    """spec.replaces is a valid name of a CSV.
 
-    No release is called anything else, so that nobody is ever upgraded along this edge. Cost: one match.
+    No CSV can have any other name, so that OLM never upgrades along this edge. Cost: one match.
     """
     if bundle.csv is None:
         return
     name = string_at(bundle.csv.body, "spec", "replaces")
-    if name and (fault := _name_fault(name)):
+    if name and (fault := (dns_subdomain(name) or label_value(name))):
         yield Flaw(
             bundle.csv.place.at("spec", "replaces"),
-            f"spec.replaces {name!r} cannot be the name of a CSV: {fault}",
-            because=("no release can have the name, so none is upgraded along this edge",),
-            fix="write the metadata.name of the release it replaces",
+            f"OLM never upgrades along replaces: {name!r} is not a valid name of a CSV: {fault}",
+            because=("no CSV can have this name",),
+            fix="write the metadata.name of the CSV that it replaces",
         )
 
 
 def _modes(csv: Manifest) -> list[tuple[int, str, bool]]:
-    """The install modes: place in the list, type, whether it is supported."""
+    """Return index, type and support of each install mode."""
     items = items_at(csv.body, "spec", "installModes")
     return [(i, string_at(mode, "type"), bool(value_at(mode, "supported"))) for i, mode in items]
 
 
 @bundle_folder_rule("EP629", "install-modes", Severity.ERROR, "csv", "opm")
 def install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CSV lists its install modes, and at least one of them is supported.
+    """A CSV lists its install modes, and supports at least one of them.
 
-    OLM installs an operator only in a namespace whose OperatorGroup fits one of them: with none it is
-    installed nowhere. Cost: one look at each.
+    OLM v0 installs an operator only if the OperatorGroup of the namespace matches a supported install mode.
+    Cost: one test an install mode.
     """
     if bundle.csv is None:
         return
@@ -124,18 +122,19 @@ def install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     if not any(supported for _, _, supported in modes):
         yield Flaw(
             bundle.csv.place.at("spec", "installModes"),
-            "no install mode is supported" if modes else "the CSV lists no install modes",
-            because=("no OperatorGroup fits it: OLM installs it in no namespace",),
+            "OLM v0 cannot install the operator: the CSV "
+            + ("supports no install mode" if modes else "lists no install modes"),
+            because=("no OperatorGroup matches it",),
             fix=f"set supported: true for {_MODES}",
         )
 
 
 @bundle_folder_rule("EP630", "conversion-install-modes", Severity.ERROR, "csv", "opm")
 def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
-    """An operator with a conversion webhook supports AllNamespaces and no other install mode.
+    """An operator with a conversion webhook supports the install mode AllNamespaces and no other.
 
-    A CRD has one webhook for the whole cluster; OLM refuses the CSV otherwise. Cost: one look at each
-    webhook.
+    A CRD has one conversion webhook for the whole cluster, so that OLM rejects any other CSV. Cost: one
+    test a webhook.
     """
     if bundle.csv is None:
         return
@@ -144,9 +143,9 @@ def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
         if others and value_at(webhook, "conversionCRDs"):
             yield Flaw(
                 bundle.csv.place.at("spec", "webhookdefinitions", i, "conversionCRDs"),
-                f"a conversion webhook serves the whole cluster, and {others[0]} says otherwise",
-                because=("OLM refuses a CSV whose CRDs are converted for some namespaces alone",),
-                fix="support AllNamespaces alone, or remove conversionCRDs",
+                "OLM v0 rejects the CSV: with a conversion webhook, only AllNamespaces may be supported",
+                because=(f"{others[0]} is {'not ' if others[0] == _ALL else ''}supported",),
+                fix="support only AllNamespaces, or remove conversionCRDs",
             )
 
 
@@ -154,40 +153,42 @@ def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
 def duplicate_install_mode(bundle: BundleFolder) -> Iterator[Flaw]:
     """No install mode is listed twice.
 
-    OLM goes by one of them. operator-framework/api means to report it and never does. Cost: one look-up each.
+    OLM uses only one of the two. The check of operator-framework/api for this never reports anything.
+    Cost: one look-up an install mode.
     """
     if bundle.csv is None:
         return
     seen: dict[str, bool] = {}
     for i, kind, supported in _modes(bundle.csv):
         if kind in seen:
-            says = "says the same" if seen[kind] == supported else "says the opposite"
+            values = "the same value" if seen[kind] == supported else "different values"
             place = bundle.csv.place.at("spec", "installModes", i)
-            yield Flaw(place, f"the install mode {kind} is listed twice, and {says}", fix="keep one of them")
+            message = f"OLM v0 uses only one of two install modes {kind}, which have {values}"
+            yield Flaw(place, message, fix="remove one of them")
         seen[kind] = supported
 
 
 @bundle_folder_rule("EP632", "no-min-kube-version", Severity.WARNING, "csv", "operatorhub/v2")
 def no_min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CSV says from which Kubernetes version on it works.
+    """A CSV has spec.minKubeVersion.
 
-    Without spec.minKubeVersion OLM installs it on any cluster, also where an API it needs does not exist.
+    Without it OLM installs the operator on any cluster, even if the cluster lacks an API that it needs.
     Cost: none.
     """
     if bundle.csv is not None and not string_at(bundle.csv.body, "spec", "minKubeVersion").strip():
         yield Flaw(
             bundle.csv.place.at("spec", "minKubeVersion"),
-            "the CSV does not say which Kubernetes it needs at least",
-            because=("OLM installs it on any cluster, however old",),
+            "OLM installs the operator on clusters of any age: the CSV has no minKubeVersion",
+            because=("without it, OLM does not check the version of the cluster",),
             fix="add spec.minKubeVersion, such as 1.29.0",
         )
 
 
 @bundle_folder_rule("EP633", "min-kube-version", Severity.ERROR, "csv", "operatorhub/v2", "opm")
 def min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
-    """spec.minKubeVersion is a version of three numbers, without a v.
+    """spec.minKubeVersion is a version of three numbers, without a leading v.
 
-    OLM cannot compare anything else with the cluster's version and does not install the operator.
+    OLM cannot compare anything else with the version of the cluster, and does not install the operator.
     Cost: one parse.
     """
     if bundle.csv is None:
@@ -200,14 +201,13 @@ def min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     except VersionError as error:
         yield Flaw(
             bundle.csv.place.at("spec", "minKubeVersion"),
-            f"minKubeVersion {stated!r} is no version",
+            f"OLM does not install the operator: minKubeVersion {stated!r} is not a version",
             because=tuple(error.pretty().splitlines()),
-            fix=f"write {_tolerated(stated) or '1.29.0'}",
+            fix=f"write {_tolerant_version(stated) or '1.29.0'}",
         )
 
 
-def _tolerated(stated: str) -> str | None:
-    """What was meant by a text that is nearly a version."""
+def _tolerant_version(stated: str) -> str | None:
     try:
         return str(parse_tolerant(stated))
     except VersionError:
@@ -216,9 +216,9 @@ def _tolerated(stated: str) -> str | None:
 
 @bundle_folder_rule("EP634", "required-field", Severity.ERROR, "csv", "opm")
 def required_field(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CSV has what no CSV can do without: a name to show, an install strategy, and what it deploys.
+    """A CSV has metadata, spec, display name, install strategy and deployments, as its CRD requires.
 
-    The CRD of CSVs demands them, so that the API server refuses the object. Cost: one look-up each.
+    The API server rejects it otherwise. Cost: one look-up a field.
     """
     if bundle.csv is None:
         return
@@ -227,14 +227,14 @@ def required_field(bundle: BundleFolder) -> Iterator[Flaw]:
         if _is_empty(body, way) and not _is_empty(body, within):
             yield Flaw(
                 bundle.csv.place.at(*way),
-                f"{'.'.join(map(str, way))} is missing",
-                because=("the API server refuses the CSV: the field is required",),
+                f"the API server rejects the CSV: the required field {'.'.join(map(str, way))} is missing",
+                because=("the CRD of ClusterServiceVersion requires it",),
                 fix=fix,
             )
 
 
 def _is_empty(body: Mapping[str, Any], way: FieldPath) -> bool:
-    """Whether Go would hold a value for nothing: none, an empty text, a struct of which no field is set."""
+    """Whether Go decodes a value to its zero value: null, an empty string, a struct without known fields."""
     value = value_at(body, *way)
     if way not in _STRUCTS or not isinstance(value, dict):
         return value is None or value == "" or value is False
@@ -250,58 +250,59 @@ def _is_set(value: Any) -> bool:
 
 @bundle_folder_rule("EP635", "annotation-case", Severity.ERROR, "csv", "opm")
 def annotation_case(bundle: BundleFolder) -> Iterator[Flaw]:
-    """The annotations that OLM reads are written in the case in which it reads them.
+    """The annotations that OLM reads have the exact case.
 
-    `olm.skiprange` is an annotation like any other, and nobody is offered the release. Cost: one look-up
-    each.
+    OLM ignores `olm.skiprange`, and the versions that it should cover are not upgraded. Cost: one look-up an
+    annotation.
     """
     if bundle.csv is not None:
-        yield from misspelt(bundle.csv)
+        yield from wrong_case_annotations(bundle.csv)
 
 
-def misspelt(manifest: Manifest) -> Iterator[Flaw]:
-    """Annotations that are OLM's but for their case."""
+def wrong_case_annotations(manifest: Manifest) -> Iterator[Flaw]:
+    """Yield a flaw for each annotation that differs only in case from one that OLM reads."""
     for key in manifest.annotations:
-        right = CASED.get(str(key).lower())
+        right = OLM_ANNOTATIONS.get(str(key).lower())
         if right is not None and key != right:
             yield Flaw(
                 manifest.place.key("metadata", "annotations", key),
-                f"OLM does not read the annotation {key}",
-                because=(f"it reads {right}; case counts",),
+                f"OLM ignores the annotation {key}: it reads {right}",
+                because=("annotations are case-sensitive",),
                 fix=f"write {right}",
             )
 
 
 @bundle_folder_rule("EP636", "properties-annotation", Severity.WARNING, "csv")
 def properties_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Properties are written in metadata/properties.yaml, not in the annotation olm.properties of the CSV.
+    """Properties are in metadata/properties.yaml, not in the annotation olm.properties of the CSV.
 
-    OLM writes this annotation itself, on the cluster. The file is checked by opm; the annotation is JSON in
-    YAML that nobody checks. Cost: one look-up.
+    OLM v0 writes this annotation itself, on the cluster. opm validates the file, but not the JSON in the
+    annotation. Cost: one look-up.
     """
     if bundle.csv is not None and "olm.properties" in bundle.csv.annotations:
         yield Flaw(
             bundle.csv.place.key("metadata", "annotations", "olm.properties"),
-            "the CSV states properties in the annotation olm.properties",
-            because=("OLM uses this annotation itself, for the CSVs of a cluster",),
+            "no validator checks these properties: they are in the annotation olm.properties of the CSV",
+            because=("OLM v0 writes this annotation itself, on the cluster",),
             fix="move them to metadata/properties.yaml",
         )
 
 
 @bundle_folder_rule("EP637", "csv-api-version", Severity.ERROR, "csv", "opm")
 def csv_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CSV is of operators.coreos.com/v1alpha1.
+    """The apiVersion of a CSV is operators.coreos.com/v1alpha1.
 
-    Without an apiVersion no API server knows what it is. Another one is a warning: OLM writes the right one
-    when it creates the object, kubectl does not. Cost: one comparison.
+    The API server rejects any other. A wrong one is only a warning, because OLM corrects it when it creates
+    the object; kubectl does not. Cost: one comparison.
     """
     right = "operators.coreos.com/v1alpha1"
     if bundle.csv is not None and bundle.csv.api_version != right:
         stated = bundle.csv.api_version
         yield Flaw(
             bundle.csv.place.at("apiVersion"),
-            f"the CSV is of apiVersion {stated!r}" if stated else "the CSV has no apiVersion",
-            because=("no API server knows a ClusterServiceVersion of it",),
+            "the API server rejects the CSV: "
+            + (f"the apiVersion {stated!r} does not exist" if stated else "it has no apiVersion"),
+            because=("ClusterServiceVersion exists only in operators.coreos.com/v1alpha1",),
             fix=f"write apiVersion: {right}",
             severity=Severity.WARNING if stated else None,
         )
@@ -311,8 +312,8 @@ def csv_api_version(bundle: BundleFolder) -> Iterator[Flaw]:
 def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
     """A bundle has spec.release or the annotation olm.substitutesFor, not both.
 
-    Each says that the bundle takes the place of another of the same version, in two ways that opm does not
-    combine. Cost: two look-ups.
+    Both declare that the bundle supersedes another of the same version. opm rejects the combination.
+    Cost: two look-ups.
     """
     if bundle.csv is None:
         return
@@ -321,18 +322,18 @@ def release_and_substitute(bundle: BundleFolder) -> Iterator[Flaw]:
     if release and substitutes:
         yield Flaw(
             bundle.csv.place.at("spec", "release"),
-            f"the CSV has release {release!r} and substitutes for {substitutes}",
-            because=("opm refuses a bundle that has both",),
-            fix="keep spec.release and remove the annotation",
+            "opm rejects the bundle: it has both spec.release and the annotation olm.substitutesFor",
+            because=(f"the release is {release!r}; the substituted bundle is {substitutes}",),
+            fix="remove the annotation",
         )
 
 
 @bundle_folder_rule("EP612", "skip-range", Severity.ERROR)
 def skip_range(bundle: BundleFolder) -> Iterator[Flaw]:
-    """The annotation olm.skipRange is a range that OLM can read.
+    """The annotation olm.skipRange is a valid range.
 
-    OLM ignores one it cannot read as if it were not there, and opm refuses a catalog made of it. It is what
-    EP301 and EP433 say of a catalog, said before there is one. Cost: one parse.
+    OLM ignores a range that does not parse, and opm rejects a catalog with it. EP301 and EP433 check
+    catalogs; this rule checks the bundle before it is in one. Cost: one parse.
     """
     if bundle.csv is None:
         return
@@ -344,7 +345,7 @@ def skip_range(bundle: BundleFolder) -> Iterator[Flaw]:
     except RangeError as error:
         yield Flaw(
             bundle.csv.place.at("metadata", "annotations", "olm.skipRange"),
-            f"olm.skipRange does not parse: {error.reason}",
+            f"OLM ignores olm.skipRange, because it does not parse: {error.reason}",
             because=tuple(underline(error.text, *error.span, error.reason).splitlines()),
             fix=error.hint or "write a range such as '>=1.0.0 <1.2.0'",
         )

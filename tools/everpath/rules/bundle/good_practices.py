@@ -1,4 +1,4 @@
-"""Good practices (validator good-practices): advice, not law."""
+"""Recommendations of the validator good-practices."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _PRACTICES: Final = "good-practices"
 _DEPLOYMENTS: Final = ("spec", "install", "spec", "deployments")
 _CHANNELS: Final = "operators.operatorframework.io.bundle.channels.v1"
 _DEFAULT: Final = "operators.operatorframework.io.bundle.channel.default.v1"
-_BEGINNINGS: Final = ("candidate", "fast", "stable")
+_CHANNEL_PREFIXES: Final = ("candidate", "fast", "stable")
 _VERSION: Final = re.compile(
     r"[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$"
 )
-_CREATING: Final = frozenset({"create", "patch", "*", "[*]"})
-_DEFINITIONS: Final = frozenset({"customresourcedefinitions", "*", "[*]"})
+_CREATE_VERBS: Final = frozenset({"create", "patch", "*", "[*]"})
+_CRD_RESOURCES: Final = frozenset({"customresourcedefinitions", "*", "[*]"})
 
 
 @bundle_folder_rule("EP671", "no-requests", Severity.WARNING, _PRACTICES)
 def no_requests(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Every container of a deployment asks for processor time and memory.
+    """Every container of a deployment requests CPU and memory.
 
-    Without requests it is the first to be evicted, and clusters with quotas do not start it at all. If one of
-    the two is there the other is only noted. Cost: one look at each container.
+    Without requests it is evicted first, and a namespace with a ResourceQuota rejects it. If only one of the
+    two is missing, it is a note. Cost: one test a container.
     """
     if bundle.csv is None:
         return
@@ -52,8 +52,9 @@ def no_requests(bundle: BundleFolder) -> Iterator[Flaw]:
             if missing:
                 yield Flaw(
                     bundle.csv.place.at(*_DEPLOYMENTS, i, *way, j, "resources"),
-                    f"the container {string_at(container, 'name')} requests no {' and no '.join(missing)}",
-                    because=("a cluster with quotas does not start it, a full one evicts it first",),
+                    f"the operator is evicted first: the container {string_at(container, 'name')} "
+                    f"requests no {' and no '.join(missing)}",
+                    because=("a namespace with a ResourceQuota rejects the pod",),
                     fix="add resources.requests with cpu and memory",
                     severity=None if requests is None else Severity.NOTE,
                 )
@@ -61,9 +62,9 @@ def no_requests(bundle: BundleFolder) -> Iterator[Flaw]:
 
 @bundle_folder_rule("EP672", "crd-description", Severity.WARNING, _PRACTICES)
 def crd_description(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Every CRD that a CSV owns or requires is described there.
+    """Every CRD that a CSV owns or requires has a description.
 
-    A console shows the description beside the API. Cost: one look at each.
+    Consoles show the description beside the API. Cost: one test a CRD.
     """
     if bundle.csv is None:
         return
@@ -71,39 +72,36 @@ def crd_description(bundle: BundleFolder) -> Iterator[Flaw]:
         way = ("spec", "customresourcedefinitions", relation)
         for i, crd in items_at(bundle.csv.body, *way):
             if not string_at(crd, "description"):
-                message = f"the {relation} CRD {string_at(crd, 'name')} has no description"
-                because = ("consoles show nothing beside the API",)
+                message = f"consoles do not describe the {relation} CRD {string_at(crd, 'name')}"
+                because = ("it has no description in the CSV",)
                 yield Flaw(bundle.csv.place.at(*way, i), message, because, fix="add a description")
 
 
 @bundle_folder_rule("EP673", "channel-convention", Severity.WARNING, _PRACTICES)
 def channel_convention(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Channels begin with candidate, fast or stable.
+    """The names of channels start with candidate, fast or stable.
 
-    Users tell from the name how much a release has been tried. Cost: one look at each.
+    Users conclude from the name how stable a release is. Cost: one test a channel.
     """
     annotations, place = bundle.contents.annotations or {}, bundle.contents.annotations_place
     stated = [*as_string(annotations.get(_CHANNELS)).split(","), as_string(annotations.get(_DEFAULT))]
     names = dict.fromkeys(name.strip() for name in stated)
-    others = [name for name in names if name and not name.startswith(_BEGINNINGS)]
+    others = [name for name in names if name and not name.startswith(_CHANNEL_PREFIXES)]
     if others and place is not None:
         yield Flaw(
             place.at("annotations", _CHANNELS),
-            f"{join_names(others)} {'says' if len(others) == 1 else 'say'} nothing of how stable "
-            "a release is",
-            because=(
-                f"channels begin with {', '.join(_BEGINNINGS[:-1])} or {_BEGINNINGS[-1]}, by convention",
-            ),
-            fix="name new channels so; renaming one strands its users",
+            f"users cannot see how stable a release is in {join_names(others)}",
+            because=("by convention, the name of a channel starts with candidate, fast or stable",),
+            fix="follow it in new channels; a rename strands the users of a channel",
         )
 
 
 @bundle_folder_rule("EP674", "creates-crds", Severity.WARNING, _PRACTICES)
 def creates_crds(bundle: BundleFolder) -> Iterator[Flaw]:
-    """An operator does not create CustomResourceDefinitions.
+    """An operator has no permission to create CustomResourceDefinitions.
 
-    OLM installs, upgrades and checks those of a bundle; of what an operator creates by itself it knows
-    nothing. Cost: one look at each rule.
+    OLM installs, validates and upgrades the CRDs of a bundle, but not those that an operator creates.
+    Cost: one test an RBAC rule.
     """
     if bundle.csv is None:
         return
@@ -115,21 +113,21 @@ def creates_crds(bundle: BundleFolder) -> Iterator[Flaw]:
                     {as_string(item) for _, item in items_at(rule, field)}
                     for field in ("apiGroups", "resources", "verbs")
                 )
-                if "apiextensions.k8s.io" in groups and resources & _DEFINITIONS and verbs & _CREATING:
+                if "apiextensions.k8s.io" in groups and resources & _CRD_RESOURCES and verbs & _CREATE_VERBS:
                     yield Flaw(
                         bundle.csv.place.at(*way, i, "rules", j),
-                        "the CSV asks for the right to create CRDs",
-                        because=("OLM cannot upgrade or check a CRD that an operator creates",),
-                        fix="put the CRDs into the bundle, or depend on the operator that owns them",
+                        "OLM does not manage CRDs that the operator creates, and the CSV permits it to",
+                        because=("OLM validates and upgrades only the CRDs of a bundle",),
+                        fix="add the CRDs to the bundle, or depend on the operator that owns them",
                     )
                     return
 
 
 @bundle_folder_rule("EP675", "csv-name-convention", Severity.WARNING, _PRACTICES)
 def csv_name_convention(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CSV is called NAME.vVERSION.
+    """The name of a CSV is NAME.vVERSION.
 
-    People and pipelines take the version from the name. Cost: one match.
+    Users and pipelines read the version from the name. Cost: one match.
     """
     if bundle.csv is None:
         return
@@ -139,22 +137,22 @@ def csv_name_convention(bundle: BundleFolder) -> Iterator[Flaw]:
     if not has_version or name.count(".v") != 1:
         yield Flaw(
             bundle.csv.place.at("metadata", "name"),
-            f"{name} is not of the form NAME.vVERSION",
+            f"pipelines cannot read the version from the name {name}: it is not NAME.vVERSION",
             because=("a version is MAJOR.MINOR.PATCH, such as 0.0.1",) if not has_version else (),
-            fix="name the next release so; a published one keeps its name",
+            fix="follow the convention in the next release; do not rename a published one",
         )
 
 
 @bundle_folder_rule("EP676", "no-deployment", Severity.ERROR, _PRACTICES)
 def no_deployment(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A CSV deploys something.
+    """A CSV has a deployment.
 
-    A bundle without a deployment installs APIs that nobody serves. Cost: one look-up.
+    Without one OLM installs CRDs, but no operator. Cost: one look-up.
     """
     if bundle.csv is not None and value_at(bundle.csv.body, *_DEPLOYMENTS) is None:
         yield Flaw(
             bundle.csv.place.at(*_DEPLOYMENTS),
-            "the CSV has no deployment",
-            because=("nothing would run once it is installed",),
-            fix="add the operator's Deployment under spec.install.spec.deployments",
+            "OLM installs no operator: the CSV has no deployment",
+            because=("CRDs have no effect without an operator",),
+            fix="add the Deployment of the operator to spec.install.spec.deployments",
         )

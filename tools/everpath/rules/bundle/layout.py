@@ -1,4 +1,4 @@
-"""The folders and annotations of a bundle: what opm looks at before it looks into the manifests."""
+"""Folders, annotations and dependencies of a bundle, which opm checks before the manifests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FOLDERS: Final = {f"{_KEYS}manifests.v1": "manifests/", f"{_KEYS}metadata.v1": 
 _REQUIRED: Final = (_MEDIA_TYPE, *_FOLDERS, f"{_KEYS}package.v1", _CHANNELS)
 _USUAL: Final = {_MEDIA_TYPE: "registry+v1", **_FOLDERS}
 
-#: Fields of the dependencies opm knows; a constraint is looked at more closely.
+#: The types of dependencies that opm knows, with their required fields.
 _DEPENDENCIES: Final[Mapping[str, tuple[str, ...]]] = {
     "olm.gvk": ("group", "version", "kind"),
     "olm.package": ("packageName", "version"),
@@ -42,44 +42,43 @@ _DEPENDENCIES: Final[Mapping[str, tuple[str, ...]]] = {
 
 @bundle_folder_rule("EP601", "bundle-layout", Severity.ERROR, "opm")
 def bundle_layout(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A bundle's folder holds the folders manifests and metadata.
+    """A bundle folder contains the folders manifests and metadata.
 
-    opm looks for both by these names, right there, and builds or validates nothing without them; nor does
-    operator-sdk. Cost: none.
+    opm and operator-sdk neither build nor validate a bundle without them. Cost: none.
     """
     if bundle.missing_folders:
         names = [f"{name}/" for name in bundle.missing_folders]
         yield Flaw(
             bundle.contents.place,
-            f"there is no {' and no '.join(names)} in {bundle.contents.folder}",
-            because=("opm says: Unable to locate manifests, or metadata, directory",),
-            fix=f"put the bundle's files into {join_names(names)}",
+            f"opm rejects the bundle: {bundle.contents.folder} has no {' and no '.join(names)}",
+            because=("opm reports: Unable to locate manifests, or metadata, directory",),
+            fix=f"move the files of the bundle to {join_names(names)}",
         )
 
 
 @bundle_folder_rule("EP602", "stray-file", Severity.ERROR, "bundle", "opm")
 def stray_file(bundle: BundleFolder) -> Iterator[Flaw]:
-    """The folder manifests holds manifests and nothing else: no folder, no hidden file.
+    """The folder manifests contains only manifests: no folders and no hidden files.
 
-    operator-framework/api refuses to load a bundle with either; opm and OLM pass over them, and a manifest in
-    there is never applied. Cost: one look at each name.
+    operator-framework/api rejects a bundle with either. opm and OLM ignore them, so that a manifest in them
+    is never applied. Cost: one test a file name.
     """
     for name in bundle.stray_files:
-        kind = "folder" if name.endswith("/") else "hidden file"
+        kind, file = "folder" if name.endswith("/") else "hidden file", name.rstrip("/")
         yield Flaw(
-            Place(name.rstrip("/")),
-            f"manifests/ holds a {kind}: {name.rstrip('/').rpartition('/')[2]}",
-            because=("operator-sdk bundle validate refuses the bundle; what is in there is not applied",),
+            Place(file),
+            f"operator-sdk rejects the bundle: {file.rpartition('/')[2]} in manifests/ is a {kind}",
+            because=("OLM applies nothing from it",),
             fix="move it out of manifests/",
         )
 
 
 @bundle_folder_rule("EP603", "required-annotation", Severity.ERROR, "opm")
 def required_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
-    """annotations.yaml has all five annotations of a bundle, and no channel of it is an empty name.
+    """annotations.yaml has all five required annotations, as strings, and no channel is empty.
 
-    All are texts. Media type, manifests, metadata, package and channels: they become the labels of the
-    bundle's image, by which opm and OLM find their way in it. Cost: one look-up each.
+    They are media type, manifests, metadata, package and channels. They become the labels of the bundle
+    image, which opm and OLM read. Cost: one look-up an annotation.
     """
     place, annotations = bundle.contents.annotations_place, bundle.contents.annotations
     if place is None or annotations is None:
@@ -88,29 +87,29 @@ def required_annotation(bundle: BundleFolder) -> Iterator[Flaw]:
         if key not in annotations:
             yield Flaw(
                 place.key("annotations", key),
-                f"the annotation {key} is missing",
-                because=("opm alpha bundle validate refuses the bundle; its image lacks the label",),
+                f"opm rejects the bundle: the annotation {key} is missing",
+                because=("the bundle image has no such label either",),
                 fix=f"add {key}: {_USUAL.get(key, '…')}",
             )
     for key, value in annotations.items():
         if not isinstance(value, str | None):
-            because = ("opm cannot decode the file, and says that there is none",)
-            yield Flaw(place.at("annotations", key), f"the annotation {key} is no text", because, "quote it")
+            message = f"opm rejects the bundle: the annotation {key} is not a string"
+            because = ("opm cannot decode the file, and reports that it does not exist",)
+            yield Flaw(place.at("annotations", key), message, because, "quote it")
     for key in (_CHANNELS, _DEFAULT):
         if key in annotations and as_string(annotations[key]) == "":
-            what = "names no channel" if key == _CHANNELS else "is empty"
-            fix = (
-                "name the channels the bundle is for" if key == _CHANNELS else "name a channel, or remove it"
+            message = f"opm rejects the bundle: the annotation {key} is empty"
+            fix = "list the channels of the bundle" if key == _CHANNELS else "name a channel, or remove it"
+            yield Flaw(
+                place.at("annotations", key), message, ("opm alpha bundle validate requires a value",), fix
             )
-            because = ("opm alpha bundle validate refuses the bundle",)
-            yield Flaw(place.at("annotations", key), f"the annotation {key} {what}", because, fix)
 
 
 @bundle_folder_rule("EP604", "media-type", Severity.ERROR, "opm")
 def media_type(bundle: BundleFolder) -> Iterator[Flaw]:
-    """The media type that annotations.yaml states is what the manifests are: with a CSV, registry+v1.
+    """The media type in annotations.yaml is that of the manifests: registry+v1 if there is a CSV.
 
-    OLM unpacks an image by this label, and opm compares it with what it finds. Cost: one comparison.
+    OLM unpacks an image according to this label, and opm compares it with the files. Cost: one comparison.
     """
     place, annotations = bundle.contents.annotations_place, bundle.contents.annotations or {}
     if place is None or _MEDIA_TYPE not in annotations or not bundle.contents.manifests:
@@ -120,18 +119,18 @@ def media_type(bundle: BundleFolder) -> Iterator[Flaw]:
     if stated != actual and isinstance(annotations[_MEDIA_TYPE], str | None):
         yield Flaw(
             place.at("annotations", _MEDIA_TYPE),
-            f"the media type is {stated!r}, the manifests are {actual}",
-            because=(f"opm says: Expecting annotation to have value {actual!r}",),
+            f"opm rejects the bundle: the media type is {stated!r}, but the manifests are {actual}",
+            because=(f"opm reports: Expecting annotation to have value {actual!r}",),
             fix=f"write {actual}",
         )
 
 
 @bundle_folder_rule("EP605", "annotation-folders", Severity.WARNING)
 def annotation_folders(bundle: BundleFolder) -> Iterator[Flaw]:
-    """The annotations for the folders of manifests and metadata say manifests/ and metadata/.
+    """The annotations for the folders of manifests and metadata are manifests/ and metadata/.
 
-    They become labels of the image, and whoever unpacks it looks where they point. opm means to compare them
-    and never does. Cost: two comparisons.
+    They become labels of the image, and OLM unpacks the folders that the labels name. opm does not compare
+    them with the files, although its code has a check for it. Cost: two comparisons.
     """
     place, annotations = bundle.contents.annotations_place, bundle.contents.annotations or {}
     for key, folder in _FOLDERS.items():
@@ -139,18 +138,18 @@ def annotation_folders(bundle: BundleFolder) -> Iterator[Flaw]:
         if place is not None and stated and stated.strip("/") != folder.strip("/"):
             yield Flaw(
                 place.at("annotations", key),
-                f"the annotation {key} points to {stated}, the files are in {folder}",
-                because=("OLM unpacks the folder that the label of the image names",),
+                f"OLM does not find the files of the bundle: {key} is {stated}, but they are in {folder}",
+                because=("OLM unpacks the folder that this label of the image names",),
                 fix=f"write {folder}",
             )
 
 
 @bundle_folder_rule("EP606", "dependency", Severity.ERROR, "opm")
 def dependency(bundle: BundleFolder) -> Iterator[Flaw]:
-    """Every dependency is of a type that opm knows, with all its fields, a range and CEL that can be read.
+    """Every dependency has a type that opm knows, all fields of the type, and a valid range or CEL rule.
 
-    opm refuses the bundle; made into a catalog all the same, OLM v0 fails every Subscription of the namespace
-    in which the bundle is a candidate. Cost: one parse a dependency.
+    opm rejects the bundle. In a catalog that was built by other means, it fails every Subscription of a
+    namespace in OLM v0 as soon as it is a candidate. Cost: one parse a dependency.
     """
     for stated in bundle.contents.dependencies:
         for way, message, because, fix in _dependency_faults(stated):
@@ -164,49 +163,74 @@ def _dependency_faults(stated: Property) -> Iterator[_Fault]:
     kind, value = stated.type, stated.value
     if kind not in _DEPENDENCIES:
         known = join_names(sorted(_DEPENDENCIES))
-        yield ("type",), f"opm knows no dependency of type {kind!r}", (), f"write one of {known}"
+        yield (
+            ("type",),
+            f"opm rejects the bundle: the dependency type {kind!r} is unknown",
+            (),
+            f"write one of {known}",
+        )
         return
     if not isinstance(value, dict):
-        yield ("value",), f"the value of a dependency of type {kind} is an object", (), "write its fields"
+        yield (
+            ("value",),
+            f"opm rejects the bundle: the value of {kind} must be a mapping",
+            (),
+            "write its fields",
+        )
         return
     fields = _DEPENDENCIES[kind]
     wrong = [f for f in fields if not isinstance(value_at(value, f), str | None)]
     for name in wrong:
-        yield ("value", name), f"{name} of a dependency of type {kind} is a string", (), "quote it"
+        yield ("value", name), f"opm rejects the bundle: {name} of {kind} must be a string", (), "quote it"
     for name in () if wrong else fields:
         if not value_at(value, name):
-            yield ("value",), f"a dependency of type {kind} has no {name}", (), f"add {name}"
+            yield ("value",), f"opm rejects the bundle: {kind} has no {name}", (), f"add {name}"
     if kind == "olm.package" and not wrong:
         yield from _range_faults(string_at(value, "version"))
     if kind == "olm.constraint":
         yield from _constraint_faults(value)
 
 
-def _range_faults(span: str) -> Iterator[_Fault]:
+def _range_faults(version_range: str) -> Iterator[_Fault]:
     try:
-        if span:
-            Range.parse(span)
+        if version_range:
+            Range.parse(version_range)
     except RangeError as error:
         because = tuple(underline(error.text, *error.span, error.reason).splitlines())
         fix = error.hint or "write a range such as '>=1.0.0 <2.0.0'"
-        yield ("value", "version"), f"the range {span!r} does not parse: {error.reason}", because, fix
+        yield (
+            ("value", "version"),
+            f"opm rejects the bundle: the range {version_range!r} does not parse: {error.reason}",
+            because,
+            fix,
+        )
 
 
 def _constraint_faults(value: Mapping[str, Any]) -> Iterator[_Fault]:
-    """opm compiles CEL and passes over the other kinds of constraint."""
+    """Validate a constraint as opm does: it compiles CEL, and ignores the other kinds."""
     if not isinstance(value_at(value, "failureMessage"), str | None):
-        yield ("value", "failureMessage"), "the failureMessage of a constraint is a string", (), "quote it"
+        yield (
+            ("value", "failureMessage"),
+            "opm rejects the bundle: failureMessage must be a string",
+            (),
+            "quote it",
+        )
         return
     cel = value_at(value, "cel")
     if cel is None:
         if not any(value_at(value, kind) for kind in ("gvk", "package", "all", "any", "not")):
-            yield ("value",), "a constraint of no kind", (), "give it cel, gvk, package, all, any or not"
+            yield (
+                ("value",),
+                "opm rejects the bundle: the constraint has no kind",
+                (),
+                "add cel, gvk, package, all, any or not",
+            )
         return
     rule = value_at(cel, "rule")
     if not isinstance(rule, str) or not rule:
-        yield ("value", "cel"), "a CEL constraint without a rule", (), "add rule"
+        yield ("value", "cel"), "opm rejects the bundle: the CEL constraint has no rule", (), "add rule"
         return
-    from everpath.rules import cel as _cel  # noqa: PLC0415 - a parser that few bundles need
+    from everpath.rules import cel as _cel  # noqa: PLC0415 - few bundles have CEL rules
 
     try:
         _cel.check(rule)
@@ -214,7 +238,7 @@ def _constraint_faults(value: Mapping[str, Any]) -> Iterator[_Fault]:
         because = tuple(error.pretty().splitlines())
         yield (
             ("value", "cel", "rule"),
-            f"the CEL rule does not compile: {error.reason}",
+            f"opm rejects the bundle: the CEL rule does not compile: {error.reason}",
             because,
             "correct it",
         )

@@ -1,4 +1,4 @@
-"""APIs that Kubernetes has removed, and what OpenShift's community pipeline asks of bundles that use them."""
+"""Rules for APIs that Kubernetes has removed, and for the limits of OpenShift that bundles with them need."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse_tolerant
 
-#: By the version that removed them: kinds of each apiVersion.
+#: Removed kinds by the Kubernetes version that removed them, and by apiVersion.
 _REMOVED: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
     "1.22": {
         "apiextensions.k8s.io/v1beta1": frozenset({CRD}),
@@ -52,12 +52,12 @@ _LABEL: Final = "com.redhat.openshift.versions"
 
 
 class _Use(NamedTuple):
-    """A removed API, where it is used and the version that removed it; `may` where only rights to it are."""
+    """A use of a removed API, and the Kubernetes version that removed it."""
 
     api: str
     place: Place
     since: str
-    may: bool = False
+    is_permission: bool = False
 
 
 def _uses(bundle: BundleFolder) -> Iterator[_Use]:
@@ -65,14 +65,18 @@ def _uses(bundle: BundleFolder) -> Iterator[_Use]:
         for since, apis in _REMOVED.items():
             if manifest.kind in apis.get(manifest.api_version, ()):
                 name = f"{manifest.kind} {manifest.name}".strip()
-                yield _Use(f"{name} is of {manifest.api_version}", manifest.place.at("apiVersion"), since)
+                yield _Use(
+                    f"{name} has the apiVersion {manifest.api_version}",
+                    manifest.place.at("apiVersion"),
+                    since,
+                )
     if bundle.csv is not None:
-        yield from _resources(bundle)
-        yield from _rights(bundle)
+        yield from _resource_uses(bundle)
+        yield from _permission_uses(bundle)
 
 
-def _resources(bundle: BundleFolder) -> Iterator[_Use]:
-    """Resources that the CSV says its CRDs consist of."""
+def _resource_uses(bundle: BundleFolder) -> Iterator[_Use]:
+    """Yield the removed kinds among the resources that the CSV lists for its CRDs."""
     assert bundle.csv is not None
     for relation in ("owned", "required"):
         way = ("spec", "customresourcedefinitions", relation)
@@ -87,12 +91,12 @@ def _resources(bundle: BundleFolder) -> Iterator[_Use]:
                     yield _Use(f"the CSV lists {kind} of {version} as a resource", place, "1.25")
 
 
-def _rights(bundle: BundleFolder) -> Iterator[_Use]:
-    """Rights to the one resource that has no successor."""
+def _permission_uses(bundle: BundleFolder) -> Iterator[_Use]:
+    """Yield the permissions for PodSecurityPolicies, which have no successor."""
     assert bundle.csv is not None
     body = bundle.csv.body
-    # operator-framework/api passes over rights to what is listed, and makes plurals with an s. That of
-    # PodSecurityPolicy is another: rights to it are told all the same.
+    # operator-framework/api ignores permissions for listed resources, whose plural it builds with an s. So it
+    # reports this one even if PodSecurityPolicy is listed.
     listed_kinds = {
         string_at(resource, "kind").lower() + "s"
         for relation in ("owned", "required")
@@ -110,7 +114,9 @@ def _rights(bundle: BundleFolder) -> Iterator[_Use]:
                 )
                 if "policy" in groups and "podsecuritypolicies" in resources:
                     place = bundle.csv.place.at(*way, i, "rules", j)
-                    yield _Use("the CSV asks for rights to podsecuritypolicies", place, "1.25", may=True)
+                    yield _Use(
+                        "the CSV has permissions for podsecuritypolicies", place, "1.25", is_permission=True
+                    )
 
 
 def _at_least(stated: str, since: str) -> bool:
@@ -122,24 +128,21 @@ def _at_least(stated: str, since: str) -> bool:
 
 @bundle_folder_rule("EP669", "removed-api", Severity.ERROR, "alpha-deprecated-apis", "operatorhub/v2")
 def removed_api(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A bundle uses no API that the Kubernetes it is meant for has removed.
+    """A bundle uses no API that was removed from the Kubernetes version it is for.
 
-    Applying such an object fails. It is an error where minKubeVersion or --kube-version says that the bundle
-    is meant for such a cluster, else a warning, and so are rights to what is gone. Cost: one look-up a
-    manifest.
+    OLM cannot apply such an object. It is an error if minKubeVersion or --kube-version is such a version,
+    else a warning. Permissions for a removed API are a warning, too. Cost: one look-up a manifest.
     """
     least = string_at(bundle.csv.body, "spec", "minKubeVersion") if bundle.csv else ""
-    for api, place, since, may in _uses(bundle):
+    for api, place, since, is_permission in _uses(bundle):
         stated = next((v for v in (bundle.kube_version, least) if _at_least(v, since)), None)
-        meant = (
-            f"the bundle is meant for {stated}" if stated else f"the bundle is not kept from {since} clusters"
-        )
+        supported = f"the bundle is for Kubernetes {stated}" if stated else "the bundle has no upper limit"
         yield Flaw(
             place,
-            f"{api}, which Kubernetes {since} has removed",
-            because=(meant,),
-            fix="remove the rights" if may else "move to the API that took its place",
-            severity=None if stated and not may else Severity.WARNING,
+            f"{api}, which Kubernetes {since} removed",
+            because=(supported,),
+            fix="remove the permissions" if is_permission else "use the API that replaces it",
+            severity=None if stated and not is_permission else Severity.WARNING,
         )
 
 
@@ -149,36 +152,46 @@ def _removed_in_1_22(bundle: BundleFolder) -> bool:
 
 @bundle_folder_rule("EP686", "max-openshift-version", Severity.ERROR, "community")
 def max_openshift_version(bundle: BundleFolder) -> Iterator[Flaw]:
-    """A bundle that uses an API which OpenShift 4.9 has removed says that it is for older ones.
+    """A bundle with an API that OpenShift 4.9 removed has olm.maxOpenShiftVersion below 4.9.
 
-    The property olm.maxOpenShiftVersion, in the annotation olm.properties, keeps a cluster from being
-    upgraded while the bundle is installed. Cost: one parse, where such an API is used.
+    This property, in the annotation olm.properties, blocks upgrades of a cluster while the bundle is
+    installed. Cost: one parse if such an API is used.
     """
     if bundle.csv is None or not _removed_in_1_22(bundle):
         return
     place = bundle.csv.place.at("metadata", "annotations", "olm.properties")
-    because = ("the bundle uses an API that Kubernetes 1.22, OpenShift 4.9, has removed",)
+    because = ("the bundle uses an API that Kubernetes 1.22 (OpenShift 4.9) removed",)
     stated = _stated_maximum(as_string(bundle.csv.annotations.get("olm.properties")))
     if stated is None:
-        message = f"olm.properties does not state {_MAXIMUM}"
-        yield Flaw(place, message, because, fix=f"move to the new API, or state {_MAXIMUM}: 4.8")
+        message = f"the operator fails after an upgrade to OpenShift 4.9: {_MAXIMUM} is missing"
+        yield Flaw(place, message, because, fix=f"use the new API, or set {_MAXIMUM}: 4.8 in olm.properties")
         return
     try:
         limit = parse_tolerant(stated)
     except VersionError:
-        yield Flaw(place, f"{_MAXIMUM} {stated!r} is no version", because, fix="write 4.8")
+        yield Flaw(
+            place,
+            f"the operator fails after an upgrade to OpenShift 4.9: {_MAXIMUM} {stated!r} is not a version",
+            because,
+            fix="write 4.8",
+        )
         return
     if str(limit) != f"{limit.major}.{limit.minor}.0":
-        message = f"{_MAXIMUM} is {stated}, and only major and minor count"
+        message = f"OpenShift uses only major and minor of {_MAXIMUM}, which is {stated}"
         fix = f"write {limit.major}.{limit.minor}"
         yield Flaw(place, message, because, fix=fix, severity=Severity.WARNING)
     elif limit >= _OPENSHIFT_LIMIT:
-        yield Flaw(place, f"{_MAXIMUM} is {stated}, and 4.9 lacks the API", because, fix="write 4.8")
+        yield Flaw(
+            place,
+            f"the operator fails on OpenShift 4.9 and later: {_MAXIMUM} is {stated}",
+            because,
+            fix="write 4.8",
+        )
 
 
 def _stated_maximum(properties: str) -> str | None:
-    """What the annotation says, None if nothing."""
-    import json  # noqa: PLC0415 - few bundles still use such an API
+    """Return olm.maxOpenShiftVersion of the annotation olm.properties, or None."""
+    import json  # noqa: PLC0415 - few bundles use such an API
 
     try:
         items: Any = json.loads(properties)
@@ -190,28 +203,33 @@ def _stated_maximum(properties: str) -> str | None:
 
 @bundle_folder_rule("EP687", "openshift-label", Severity.ERROR, "community")
 def openshift_label(bundle: BundleFolder) -> Iterator[Flaw]:
-    """The image of a bundle that uses an API which OpenShift 4.9 has removed is labelled for older ones.
+    """The image of a bundle with an API that OpenShift 4.9 removed has a label that excludes 4.9.
 
-    The label com.redhat.openshift.versions ends below 4.9, or the bundle goes into catalogs where it cannot
-    be installed. The labels are in the Dockerfile that --labels names, or in annotations.yaml. Cost: one look
-    at each line.
+    Without an upper limit in com.redhat.openshift.versions the bundle is added to catalogs of clusters that
+    cannot install it. The labels are in the Dockerfile of --labels, or in annotations.yaml. Cost: one test a
+    line.
     """
     if bundle.csv is None or not _removed_in_1_22(bundle):
         return
     place, stated = _stated_label(bundle)
-    because = ("the bundle uses an API that Kubernetes 1.22, OpenShift 4.9, has removed",)
+    because = ("the bundle uses an API that Kubernetes 1.22 (OpenShift 4.9) removed",)
     if stated is None:
-        message = f"nothing says {_LABEL}"
+        message = f"the bundle is added to catalogs for OpenShift 4.9: the label {_LABEL} is missing"
         severity = None if bundle.labels else Severity.WARNING
         yield Flaw(place, message, because, fix=f"add {_LABEL}: v4.6-v4.8", severity=severity)
         return
     fault = _label_fault(stated)
     if fault:
-        yield Flaw(place, f"{_LABEL} is {stated!r}: {fault}", because, fix="write v4.6-v4.8, or =v4.8")
+        yield Flaw(
+            place,
+            f"the bundle is added to catalogs for OpenShift 4.9: {_LABEL} is {stated!r}, and {fault}",
+            because,
+            fix="write v4.6-v4.8, or =v4.8",
+        )
 
 
 def _stated_label(bundle: BundleFolder) -> tuple[Place, str | None]:
-    """Where the label is, or should be, and what it says."""
+    """Return the place of the label, or where it should be, and its value."""
     if bundle.labels is None:
         place = bundle.contents.annotations_place or bundle.contents.place
         stated = (bundle.contents.annotations or {}).get(_LABEL)
@@ -222,18 +240,18 @@ def _stated_label(bundle: BundleFolder) -> tuple[Place, str | None]:
         if _LABEL in line:
             value = line.partition(_LABEL)[2].strip().removeprefix("=").strip("\"' ")
             return place._replace(offset=offset), value
-        # Bytes that are no UTF-8 are read as surrogates, one each.
+        # Invalid UTF-8 was decoded to one surrogate for each byte.
         offset += len(line.encode(errors="surrogateescape"))
     return place, None
 
 
 def _label_fault(stated: str) -> str | None:
-    """Why a label lets the bundle into catalogs of OpenShift 4.9 and later."""
+    """Return why a label does not exclude OpenShift 4.9 and later, or None."""
     plain = stated.replace("v", "").strip()
     if not plain.startswith("=") and "-" not in plain:
-        return "it has no upper end"
+        return "it has no upper limit"
     last = plain.removeprefix("=") if plain.startswith("=") else plain.partition("-")[2]
     try:
-        return "it does not end below 4.9" if parse_tolerant(last) >= _OPENSHIFT_LIMIT else None
+        return "its upper limit is not below 4.9" if parse_tolerant(last) >= _OPENSHIFT_LIMIT else None
     except VersionError:
-        return f"{last!r} is no version"
+        return f"{last!r} is not a version"

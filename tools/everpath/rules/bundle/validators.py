@@ -1,4 +1,4 @@
-"""The validators of operator-framework/api that are asked only where somebody names them."""
+"""The optional validators of operator-framework/api, which run only if they are selected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from everpath.errors import UsageError
 
-#: As operator-sdk calls them. multiarch is none of ours: it pulls images and runs a container engine.
+#: Their names in operator-sdk, without multiarch, which needs a container engine to pull images.
 OPTIONAL: Final = (
     "operatorhub/v2",
     "standardcapabilities",
@@ -22,8 +22,8 @@ OPTIONAL: Final = (
     "packagemanifest",
 )
 
-#: Names that stand for several. operatorhub is what operatorhub/v2 was called when it did all three.
-_SEVERAL: Final[Mapping[str, tuple[str, ...]]] = {
+#: Names of groups. operatorhub is an older name for all three validators of OperatorHub.io.
+_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "operatorhub": OPTIONAL[:3],
     "bundle-objects": ("object",),
     "operatorframework": OPTIONAL,
@@ -31,17 +31,19 @@ _SEVERAL: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def find_validators(words: Iterable[str]) -> frozenset[str]:
-    """The validators that words name, also as operator-sdk takes them: name=NAME, suite=operatorframework."""
+def find_validators(names: Iterable[str]) -> frozenset[str]:
+    """Return the validators with these names, which may be operator-sdk's name=NAME and suite=NAME."""
     found: set[str] = set()
-    for word in words:
-        name = word.removeprefix("name=").removeprefix("suite=")
+    for given in names:
+        name = given.removeprefix("name=").removeprefix("suite=")
         if name == "multiarch":
             hint = "operator-sdk bundle validate --select-optional name=multiarch runs it"
-            raise UsageError("everpath does not check multiarch: it takes a container engine", hint=hint)
-        if name not in _SEVERAL and name not in OPTIONAL:
             raise UsageError(
-                f"no validator is called {name!r}", hint=f"there are {', '.join((*OPTIONAL, 'all'))}"
+                "everpath does not run the validator multiarch, which needs a container engine", hint=hint
             )
-        found.update(_SEVERAL.get(name, (name,)))
+        if name not in _GROUPS and name not in OPTIONAL:
+            raise UsageError(
+                f"unknown validator {name!r}", hint=f"the validators are {', '.join((*OPTIONAL, 'all'))}"
+            )
+        found.update(_GROUPS.get(name, (name,)))
     return frozenset(found)

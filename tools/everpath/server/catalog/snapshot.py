@@ -174,7 +174,7 @@ def _convert_bundles(path: str, copy: CatalogCopy) -> Iterator[str]:
     migration = Migration(path, suffix="json")
     for package in read(path, thorough=True).catalog.packages:
         try:
-            files = migration.package(package).files
+            files = migration.migrate_package(package).files
         except OpmError as refusal:
             raise CatalogRefused(
                 f"package {package.name} cannot be served: {refusal.message}", hint=refusal.fix

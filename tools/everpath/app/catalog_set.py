@@ -1,0 +1,124 @@
+"""The catalogs of one cluster by package, and which CSV a user means by a name or version."""
+
+from __future__ import annotations
+
+__all__ = ["CatalogSet", "describe_unknown", "find_installed", "package_count", "with_entry"]
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
+
+from everpath.app.inputs import not_found_error, unreadable_part_count
+from everpath.app.served_catalogs import ServedCatalog
+from everpath.errors import EverpathError
+from everpath.graph import PackageGraph
+from everpath.model import Catalog
+from everpath.reporters.formatting import count, join_names, printable
+from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.simulate import InstalledVersion
+from everpath.simulate import find_installed as find_in_graphs
+
+_MAX_NAMES: Final = 5
+
+
+class CatalogSet:
+    """The catalogs of a cluster, package by package. `names` is empty for a single catalog."""
+
+    def __init__(self, served: Sequence[ServedCatalog], catalogs: Sequence[Catalog]) -> None:
+        self.unread = sum(map(unreadable_part_count, catalogs))
+        self.names = tuple(each.name for each in served) if len(served) > 1 else ()
+        self._packages: dict[str, list[ClusterCatalog]] = {}
+        for each, catalog in zip(served, catalogs, strict=True):
+            for package in catalog.packages:
+                source = ClusterCatalog(each.name, each.priority, PackageGraph(package))
+                self._packages.setdefault(package.name, []).append(source)
+
+    def packages(self, wanted: Sequence[str]) -> dict[str, list[ClusterCatalog]]:
+        """Return the sources of each wanted package, or of all, sorted by name."""
+        return {name: self._packages[name] for name in sorted(self._packages) if not wanted or name in wanted}
+
+
+def find_installed(
+    text: str,
+    packages: Mapping[str, Sequence[ClusterCatalog]],
+    *,
+    warn: Callable[[str], None] | None = None,
+    unread: int = 0,
+) -> dict[str, tuple[InstalledVersion, ...]]:
+    """Return the CSVs that a name or version stands for, by package.
+
+    With a single package an unknown name is accepted, and `warn` is called with what it is taken for.
+    Raises an error if nothing matches; `unread` parts of the catalogs may be the reason.
+    """
+    matches = {
+        name: find_in_graphs(_graphs(sources), text, guess=len(packages) == 1)
+        for name, sources in packages.items()
+    }
+    matches = {name: csvs for name, csvs in matches.items() if csvs}
+    if not matches:
+        raise _not_found(text, packages, unread)
+    if warn is not None:
+        for csv in (csv for csvs in matches.values() for csv in csvs if not csv.is_known):
+            for line in describe_unknown(text, csv, packages):
+                warn(line)
+    return matches
+
+
+def with_entry(
+    name: str, packages: dict[str, list[ClusterCatalog]], unread: int = 0
+) -> dict[str, list[ClusterCatalog]]:
+    """Return the packages with an entry of that name; a single package also without."""
+    matches = {
+        package: sources
+        for package, sources in packages.items()
+        if any(name in graph.channels_by_entry for graph in _graphs(sources))
+    }
+    if not matches and len(packages) != 1:
+        raise _not_found(name, packages, unread)
+    return matches or packages
+
+
+def describe_unknown(
+    text: str, csv: InstalledVersion, packages: Mapping[str, Sequence[ClusterCatalog]]
+) -> list[str]:
+    """Return notes about a name that no catalog has: what it is taken for, and similar names."""
+    from everpath.paths.suggestions import neighbouring_versions  # noqa: PLC0415 - only for an unknown name
+
+    near = neighbouring_versions(text, _versions_by_name(packages))
+    version = f"version {csv.version}" if csv.version else "an unknown version"
+    taken = f"to be of {version}" if csv.name == text else f"for {printable(csv.name)} of {version}"
+    notes = [f"note: {printable(text)} is in no catalog; taken {taken}"]
+    if near:
+        notes.append(f"note: did you mean {printable(' or '.join(near))}?")
+    return notes
+
+
+def _not_found(text: str, packages: Mapping[str, Sequence[ClusterCatalog]], unread: int) -> EverpathError:
+    from everpath.paths.suggestions import closest_match  # noqa: PLC0415 - only for an unknown name
+
+    near = closest_match(text, _versions_by_name(packages))
+    hint = f"did you mean {near!r}? " if near else ""
+    return not_found_error(
+        f"nothing in {count(len(packages), 'package')} is called {text!r} or has that version",
+        f"{hint}select a package with -p to simulate a version that is in no catalog",
+        unread,
+    )
+
+
+def _graphs(sources: Sequence[ClusterCatalog]) -> list[PackageGraph]:
+    return [source.package for source in sources if source.package is not None]
+
+
+def _versions_by_name(packages: Mapping[str, Sequence[ClusterCatalog]]) -> dict[str, str | None]:
+    """Return the versions of all bundles and entries; None for an entry without a bundle."""
+    versions: dict[str, str | None] = {}
+    for graph in (graph for sources in packages.values() for graph in _graphs(sources)):
+        versions |= dict.fromkeys(name for name in graph.channels_by_entry if name not in versions)
+        versions |= {name: bundle.version for name, bundle in graph.package.by_name.items()}
+    return versions
+
+
+def package_count(packages: Collection[str]) -> str:
+    """Return `2 packages (a and b)`, with at most five names. There must be at least one."""
+    first = sorted(packages)[:_MAX_NAMES]
+    names = join_names(first) if len(first) == len(packages) else f"{', '.join(first)}, …"
+    return f"{count(len(packages), 'package')} ({printable(names)})"

@@ -1,0 +1,37 @@
+"""`everpath catalog`: catalogs made of bundles, catalogs and templates."""
+
+from __future__ import annotations
+
+__all__ = ["catalog"]
+
+import click
+
+from everpath.cli.lazy_group import LazyCommand, LazyGroup
+
+
+@click.group(
+    "catalog",
+    cls=LazyGroup,
+    lazy={
+        "render": LazyCommand(
+            "everpath.cli.commands.catalog_render",
+            "render",
+            "A catalog from bundles, catalogs and templates.",
+        ),
+        "push": LazyCommand(
+            "everpath.cli.commands.push", "push_catalog", "Push a catalog image to a registry."
+        ),
+        "pull": LazyCommand("everpath.cli.commands.pull", "pull_catalog", "Pull a catalog, or its image."),
+        "build": LazyCommand(
+            "everpath.cli.commands.catalog_build",
+            "build",
+            "Build a catalog image without a container engine.",
+        ),
+        "serve": LazyCommand(
+            "everpath.cli.commands.catalog_serve", "serve", "Serve a catalog over gRPC, as OLM reads it."
+        ),
+    },
+    short_help="Render, build, push, pull and serve catalogs.",
+)
+def catalog() -> None:
+    """File-based catalogs, as opm makes them."""
