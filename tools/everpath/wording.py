@@ -50,7 +50,8 @@ def skip_clause(skippers: Collection[str]) -> str:
 def shorten_names(text: str, package: str) -> str:
     """Replace every `PACKAGE.vVERSION` in a text by `vVERSION`.
 
-    A name in quotes, after `replaces: ` or after `did you mean ` is kept: users copy it. So is a part of a path.
+    A name in quotes, after `replaces: ` or after `did you mean ` is kept, because users copy it; so is a part
+    of a path.
     """
     if f"{package}.v" not in text:
         return text
@@ -60,9 +61,8 @@ def shorten_names(text: str, package: str) -> str:
 @lru_cache(maxsize=64)
 def _entry_name(package: str) -> re.Pattern[str]:
     version = r"v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?(?:\+[0-9A-Za-z.-]*[0-9A-Za-z])?"
-    return re.compile(
-        rf"(?<!replaces: )(?<!did you mean )(?<![\w./@:'\"-]){re.escape(package)}\.({version})(?![\w/:@'\"]|\.\w)"
-    )
+    not_copied = r"(?<!replaces: )(?<!did you mean )(?<![\w./@:'\"-])"
+    return re.compile(rf"{not_copied}{re.escape(package)}\.({version})(?![\w/:@'\"]|\.\w)")
 
 
 class NameSuggestions:
