@@ -55,7 +55,7 @@ def test_every_command_that_answers_says_what_opm_refuses(everpath: Everpath, he
     ):
         document = json.loads(everpath(*command, "-o", "json").out)
         conforms(command[0], document)
-        key = "words" if command[0] == "why" else "message"
+        key = "words" if "why" in command else "message"
         assert [(each["channel"], each[key]) for each in document["refused"]] == [(where, words)]
 
 
