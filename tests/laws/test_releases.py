@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from everpath.compare import compare
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.editing import edit_releases
 from everpath.loaders.releases.formatting import format_releases
 from everpath.loaders.releases.parser import parse_releases
@@ -229,7 +229,7 @@ def _same_graph(one: Package, other: Package) -> None:
 
 @pytest.mark.corpus
 def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Path) -> None:
-    catalog = read(str(operatorhub / "operators")).catalog
+    catalog = load(str(operatorhub / "operators")).catalog
     compared = 0
     for before in catalog.packages:
         text = format_releases(reconstruct_releases(before), "s.json").encode()

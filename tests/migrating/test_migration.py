@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from bundles import csv, write, write_bundle
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.model import OpmError
 from package_manifests import crd, owning, package_file
 
 
 def migrated(source: Path, **options: str) -> MigratedPackage:
-    (package,) = read(str(source), thorough=True).catalog.packages
+    (package,) = load(str(source), thorough=True).catalog.packages
     return Migration(str(source), **options).migrate_package(package)
 
 
@@ -167,7 +167,7 @@ def test_a_package_file_beside_the_folder_of_its_csvs_is_enough(tmp_path: Path) 
     files = {"a.package.yaml": package_file(stable="op.v1.0.0").replace(": op\n", ": other\n")}
     files |= {"files/op.package.yaml": package_file(stable="op.v1.1.0")}
     write(tmp_path, {**files, "1.0.0/a.yaml": csv("op.v1.0.0"), "1.1.0/b.yaml": csv("op.v1.1.0")})
-    packages = read(str(tmp_path)).catalog.by_name
+    packages = load(str(tmp_path)).catalog.by_name
     migration = Migration(str(tmp_path))
     assert {name for package in packages.values() for name in migration.migrate_package(package).files} == {
         "bundles/op/1.1.0/manifests/b.yaml",

@@ -11,7 +11,7 @@ import pytest
 from commandline import ROOT
 from everpath.cli.entry_point import run
 from everpath.graph import PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.parser import load_releases
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.upgrade_paths.hops import hops_from
@@ -43,7 +43,7 @@ def test_no_validator_warns_of_a_bundle(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_every_walk_ends_at_the_head_under_both_policies() -> None:
-    [package] = read(str(CATALOG)).catalog.packages
+    [package] = load(str(CATALOG)).catalog.packages
     for graph in PackageGraph(package).channels:
         first = olm_v0.next_hops(graph)
         assert first.failure is None
