@@ -268,8 +268,10 @@ def test_only_what_stands_takes_users_over_from_a_withdrawn_release() -> None:
 def test_where_nobody_s_version_can_be_read_no_range_takes_users_over() -> None:
     found = parse_report("b5@one: b2\nb2@one: b0\nb0: - / b5", "EP232")
     assert [f.fix for f in found if f.entry == "b5"] == [
-        "deprecate b5 in olm.deprecations, and OLM v1 prefers others; "
-        "or publish a release above b5 that skips b5"
+        (
+            "deprecate b5 in olm.deprecations, and OLM v1 prefers others; "
+            "or publish a release above b5 that skips b5"
+        )
     ]
 
 
