@@ -160,7 +160,7 @@ def test_a_bundle_image_with_a_tag_is_an_error(everpath: Everpath, project: Path
     answer = everpath("generate")
     assert answer.code == 2
     assert "every release would have the same bundle image example.com/acme-bundle:latest" in answer.err
-    assert "leave out its tag" in answer.err
+    assert "remove its tag" in answer.err
 
 
 def test_a_catalog_without_a_release_is_a_warning(everpath: Everpath, project: Path) -> None:

@@ -77,7 +77,11 @@ def test_each_release_becomes_a_bundle_with_unchanged_files(manifests: Path) -> 
     }
 
 
+<<<<<<< HEAD
 def test_channels_start_at_currentcsv_and_missing_names_are_kept(manifests: Path) -> None:
+=======
+def test_channels_start_at_currentcsv_and_keep_absent_names(manifests: Path) -> None:
+>>>>>>> toolchain
     found = migrated(manifests)
     assert entries(found) == [
         {"name": "op.v1.9.0", "replaces": "op.v1.8.0"},
@@ -143,14 +147,22 @@ def test_skipped_entries_are_in_the_channel(tmp_path: Path) -> None:
     ]
 
 
+<<<<<<< HEAD
 def test_a_csv_in_no_channel_is_omitted_with_a_warning(manifests: Path) -> None:
+=======
+def test_csv_in_no_channel_is_left_out_with_a_warning(manifests: Path) -> None:
+>>>>>>> toolchain
     write(manifests, {"0.1.0/op.yaml": csv("op.v0.1.0")})
     found = migrated(manifests)
     assert [remark.message for remark in found.warnings] == ["not migrated: op.v0.1.0 is in no channel of op"]
     assert not any("0.1.0" in name for name in found.files)
 
 
+<<<<<<< HEAD
 def test_upgrades_that_opm_rejects_are_kept_with_a_warning(tmp_path: Path) -> None:
+=======
+def test_edges_that_opm_refuses_are_kept_with_a_warning(tmp_path: Path) -> None:
+>>>>>>> toolchain
     write(tmp_path, {"ci.yaml": "updateGraph: replaces-mode\n"})
     write_bundle(tmp_path / "1.0.0", "op.v1.0.0")
     write_bundle(tmp_path / "1.1.0", "op.v1.1.0")
@@ -242,9 +254,13 @@ def test_a_single_bundle_can_be_migrated(tmp_path: Path) -> None:
         ),
     ],
 )
+<<<<<<< HEAD
 def test_packages_that_opm_rejects_are_errors(
     tmp_path: Path, files: dict[str, str], message: str, fix: str
 ) -> None:
+=======
+def test_invalid_package_is_refused(tmp_path: Path, files: dict[str, str], message: str, fix: str) -> None:
+>>>>>>> toolchain
     write(tmp_path, files)
     with pytest.raises(OpmError) as refused:
         migrated(tmp_path)
