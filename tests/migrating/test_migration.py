@@ -51,7 +51,7 @@ def manifests(tmp_path: Path) -> Path:
     )
 
 
-def test_each_release_becomes_a_bundle_with_unchanged_files(manifests: Path) -> None:
+def test_each_release_becomes_a_bundle_with_the_files_as_they_are(manifests: Path) -> None:
     files = migrated(manifests).files
     assert sorted(files) == [
         "bundles/op/1.10.0/manifests/op.yaml",
@@ -77,11 +77,7 @@ def test_each_release_becomes_a_bundle_with_unchanged_files(manifests: Path) -> 
     }
 
 
-<<<<<<< HEAD
-def test_channels_start_at_currentcsv_and_missing_names_are_kept(manifests: Path) -> None:
-=======
 def test_channels_start_at_currentcsv_and_keep_absent_names(manifests: Path) -> None:
->>>>>>> toolchain
     found = migrated(manifests)
     assert entries(found) == [
         {"name": "op.v1.9.0", "replaces": "op.v1.8.0"},
@@ -90,7 +86,7 @@ def test_channels_start_at_currentcsv_and_keep_absent_names(manifests: Path) -> 
     assert entries(found, "old") == [{"name": "op.v1.9.0", "replaces": "op.v1.8.0"}]
 
 
-def test_the_description_is_that_of_the_default_channels_head(manifests: Path) -> None:
+def test_the_package_is_described_by_the_head_of_its_default_channel(manifests: Path) -> None:
     found = next(blob for blob in blobs(migrated(manifests)) if blob["schema"] == "olm.package")
     assert found == {
         "schema": "olm.package",
@@ -111,7 +107,7 @@ def test_an_icon_is_kept_if_opm_can_read_it(manifests: Path, written: str, kept:
     assert found.get("icon", {}).get("base64data") == kept
 
 
-def test_without_images_the_catalog_contains_the_manifests(manifests: Path) -> None:
+def test_without_images_the_catalog_carries_the_manifests(manifests: Path) -> None:
     types = [
         [p["type"] for p in blob["properties"]]
         for blob in blobs(migrated(manifests))
@@ -123,14 +119,14 @@ def test_without_images_the_catalog_contains_the_manifests(manifests: Path) -> N
     ]
 
 
-def test_with_images_the_catalog_contains_csv_metadata(manifests: Path) -> None:
+def test_with_images_it_carries_their_metadata(manifests: Path) -> None:
     found = migrated(manifests, image="example.com/{{.Package}}:v{{.Version}}")
     bundles = [blob for blob in blobs(found) if blob["schema"] == "olm.bundle"]
     assert [blob["image"] for blob in bundles] == ["example.com/op:v1.10.0", "example.com/op:v1.9.0"]
     assert [blob["properties"][-1]["type"] for blob in bundles] == ["olm.csv.metadata"] * 2
 
 
-def test_skipped_entries_are_in_the_channel(tmp_path: Path) -> None:
+def test_what_a_channel_skips_is_in_it(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -147,22 +143,14 @@ def test_skipped_entries_are_in_the_channel(tmp_path: Path) -> None:
     ]
 
 
-<<<<<<< HEAD
-def test_a_csv_in_no_channel_is_omitted_with_a_warning(manifests: Path) -> None:
-=======
 def test_csv_in_no_channel_is_left_out_with_a_warning(manifests: Path) -> None:
->>>>>>> toolchain
     write(manifests, {"0.1.0/op.yaml": csv("op.v0.1.0")})
     found = migrated(manifests)
     assert [remark.message for remark in found.warnings] == ["not migrated: op.v0.1.0 is in no channel of op"]
     assert not any("0.1.0" in name for name in found.files)
 
 
-<<<<<<< HEAD
-def test_upgrades_that_opm_rejects_are_kept_with_a_warning(tmp_path: Path) -> None:
-=======
 def test_edges_that_opm_refuses_are_kept_with_a_warning(tmp_path: Path) -> None:
->>>>>>> toolchain
     write(tmp_path, {"ci.yaml": "updateGraph: replaces-mode\n"})
     write_bundle(tmp_path / "1.0.0", "op.v1.0.0")
     write_bundle(tmp_path / "1.1.0", "op.v1.1.0")
@@ -193,7 +181,7 @@ def test_a_package_file_beside_the_folder_of_its_csvs_is_enough(tmp_path: Path) 
     }
 
 
-def test_existing_bundles_are_not_copied(tmp_path: Path) -> None:
+def test_bundles_stay_where_they_are(tmp_path: Path) -> None:
     write_bundle(tmp_path / "1.0.0", "op.v1.0.0")
     write_bundle(tmp_path / "1.1.0", "op.v1.1.0", replaces="op.v0.9.0")
     found = migrated(tmp_path)
@@ -208,7 +196,7 @@ def test_manifests_beside_their_metadata_and_in_a_folder_bundle_are_found(tmp_pa
     assert names == ["op.v1.0.0", "op.v1.1.0"]
 
 
-def test_a_single_bundle_can_be_migrated(tmp_path: Path) -> None:
+def test_one_bundle_is_a_catalog_too(tmp_path: Path) -> None:
     write_bundle(tmp_path, "op.v1.1.0", replaces="op.v1.0.0")
     assert entries(migrated(tmp_path)) == [{"name": "op.v1.1.0", "replaces": "op.v1.0.0"}]
 
@@ -254,13 +242,7 @@ def test_a_single_bundle_can_be_migrated(tmp_path: Path) -> None:
         ),
     ],
 )
-<<<<<<< HEAD
-def test_packages_that_opm_rejects_are_errors(
-    tmp_path: Path, files: dict[str, str], message: str, fix: str
-) -> None:
-=======
 def test_invalid_package_is_refused(tmp_path: Path, files: dict[str, str], message: str, fix: str) -> None:
->>>>>>> toolchain
     write(tmp_path, files)
     with pytest.raises(OpmError) as refused:
         migrated(tmp_path)
