@@ -199,7 +199,7 @@ def test_what_is_nowhere_hears_its_neighbours_and_what_would_have_matched() -> N
 
 def test_what_is_nowhere_and_tells_no_version_can_be_matched_by_name_alone() -> None:
     assert explained("b2: b1\nb1", "old").location[0] == (
-        "old is not in package p, and its name does not end in a version: it can be matched by name alone."
+        "old is not in package p, and its name does not end in a version; it is matched by name."
     )
 
 
