@@ -9,7 +9,7 @@ import pytest
 from everpath.compare import compare
 from everpath.compare.matrix import compare_sequence
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.model import Catalog, Channel, Package
 
 pytestmark = pytest.mark.corpus
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.corpus
 
 @pytest.fixture(scope="module")
 def today(operatorhub: Path) -> Catalog:
-    return read(str(operatorhub), cache=None).catalog
+    return load(str(operatorhub), cache=None).catalog
 
 
 @pytest.fixture(scope="module")

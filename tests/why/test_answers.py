@@ -148,7 +148,8 @@ def test_an_update_in_another_catalog_is_told_and_never_taken_by_v0() -> None:
     ]
     (way,) = v0[0].alternatives
     assert way == (
-        "Catalog community has the update b2 in channel stable, but a Subscription uses only its own catalog: "
+        "Catalog community has the update b2 in channel stable, but a "
+        "Subscription uses only its own catalog: "
         "change spec.source and spec.sourceNamespace."
     )
     assert v0[0].requester == "a Subscription to channel stable of catalog main"

@@ -87,7 +87,7 @@ def test_who_arrives_has_nothing_to_mend_and_who_does_not_hears_a_reason(
             if story.trace.path.end is PathEnd.HEAD:
                 assert story.fixes == ()
             taken = [
-                n for look in story.candidates if look.verdict is CandidateResult.TAKEN for n in look.names
+                n for look in story.candidates if look.result is CandidateResult.TAKEN for n in look.names
             ]
             if story.trace.decision.next is not None:
                 assert taken == [story.trace.decision.next]

@@ -21,12 +21,11 @@ from everpath.resolvers.resolution import FailureKind
 from everpath.rules.edits import Edit
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.fix_conflicts import is_deferred
+from everpath.rules.fixes import FIXED_TOGETHER
 from everpath.rules.lint import Selection, lint
-from everpath.wording import NameSuggestions
+from everpath.wording import NameSuggestions, shorten_names
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")
-
-_SAME_CAUSE: Final = re.compile(r"same cause as (?P<rule>EP\d+)\b")
 
 #: Rules about ranges that OLM ignores or interprets otherwise; such a range may be meant for the installed
 #: version.
@@ -97,7 +96,7 @@ def _rule_fixes(
     ]
     edits = search.suggested_edits(catalog, selection) if search is not None and found else {}
     for finding in sorted(found, key=lambda finding: _order(trace, finding)):
-        edit = edits.get((finding.rule, finding.entry, finding.message))
+        edit = edits.get((finding.rule, finding.entry, finding.place))
         if search is None or finding.rule not in _RANGES:
             yield _as_fix(finding, edit)
         elif (better := edit or search.covering_range(finding.entry or "")) is not None and search.helps(
@@ -195,7 +194,9 @@ def _selection(trace: ResolverTrace, query: ExplainQuery) -> Selection:
 def _relevant_findings(trace: ResolverTrace, catalog: Catalog, selection: Selection) -> list[Finding]:
     """Return findings that concern the path, and their causes; not those that the fix of a cause resolves."""
     candidates = [f for f in lint(catalog, selection).findings if _can_help(trace, f)]
-    subjects = _subjects(trace)
+    # Messages have the short names of entries.
+    subjects = {shorten_names(name, package) for name in _subjects(trace) for package in selection.packages}
+    subjects |= _subjects(trace)
     concerned = [f for f in candidates if f.rule in _RANGES or not subjects.isdisjoint(_words(f))]
     causes = {_cause(finding) for finding in concerned}
     found = [f for f in candidates if f in concerned or f.rule in causes]
@@ -216,8 +217,8 @@ def _words(finding: Finding) -> Iterator[str]:
 
 def _cause(finding: Finding) -> str | None:
     """Return the rule whose fix also resolves this finding, if any."""
-    candidates = _SAME_CAUSE.match(finding.fix or "")
-    return candidates["rule"] if candidates else None
+    match = FIXED_TOGETHER.match(finding.fix or "")
+    return match["rule"] if match else None
 
 
 def _subjects(trace: ResolverTrace) -> frozenset[str]:

@@ -23,7 +23,7 @@ from everpath.compare.differences import Difference, EditKind
 from everpath.compare.matrix import Matrix
 from everpath.compare.outcomes import PathOutcome
 from everpath.compare.properties import Property
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import Place
 from everpath.reporters.formatting import count, join_names
 from everpath.reporters.lint_report import Workspace
@@ -62,7 +62,7 @@ class _ReportOptions:
     """Options of a report; `show` is the lowest severity that is shown."""
 
     resolvers: tuple[ResolverName, ...]
-    locate: Callable[[Place], Location]
+    locate: Callable[[Place], SourcePosition]
     show: Severity = Severity.WARNING
     workspace: Workspace = field(default_factory=Workspace)
     colour: bool = False

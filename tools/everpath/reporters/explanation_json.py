@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from everpath.explain import CandidateGroup, Explanation, ProposedFix, ResolverExplanation
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import OpmError, Place
 from everpath.resolvers.resolution import ResolutionFailure
 
@@ -24,7 +24,7 @@ class ExplanationReport(NamedTuple):
     """
 
     explanation: Explanation
-    locate: Callable[[Place], Location]
+    locate: Callable[[Place], SourcePosition]
     colour: bool = False
     warnings: tuple[str, ...] = ()
     is_brief: bool = False

@@ -22,12 +22,13 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from everpath import __url__
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import Place
 from everpath.reporters.formatting import count, join_names, one_line
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
 from everpath.rules.registry import Rule
+from everpath.wording import shorten_names
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")
 
@@ -53,7 +54,9 @@ def one_line_message(finding: Finding) -> str:
 def full_message(finding: Finding) -> str:
     """The same as it is: a message that stands alone, whatever characters are in it."""
     message, name = finding.message, finding.entry
-    return f"{name}: {message}" if name and not _mentions(message, name) else message
+    short = shorten_names(name or "", finding.package or "")
+    has_name = not name or _mentions(message, name) or _mentions(message, short)
+    return message if has_name else f"{short}: {message}"
 
 
 def _mentions(message: str, name: str) -> bool:
@@ -107,7 +110,7 @@ class LocatedFinding(NamedTuple):
     """A finding, the line it stands on, and the channels it is true of."""
 
     finding: Finding
-    location: Location
+    location: SourcePosition
     channels: tuple[str, ...] = ()
 
     @property
@@ -132,7 +135,7 @@ class LintReport(NamedTuple):
     """
 
     report: Report
-    locate: Callable[[Place], Location]
+    locate: Callable[[Place], SourcePosition]
     rules: Mapping[str, Rule] = MappingProxyType({})
     show: Severity = Severity.WARNING
     fail_on: Severity | None = Severity.ERROR
