@@ -1,4 +1,4 @@
-"""Whatever a tree contains, reading it ends in a catalog with problems or in a clear error."""
+"""Loading any folder ends with a catalog, its problems, or an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole of OperatorHub.io, read as its own pipeline reads it."""
+"""OperatorHub.io, loaded as its pipeline does."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_every_channel_and_edge_is_that_of_the_reference_graph(corpus: Path, cat
     }
 
 
-def test_a_glance_at_every_csv_and_annotations_file_is_never_wrong(
+def test_scan_of_every_csv_and_annotations_file_equals_the_parse(
     operatorhub: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""searchkeeper: what our own catalog/releases.yaml and operator/config stand for is what is committed."""
+"""searchkeeper: the committed bundles and catalogs are those that catalog/releases.yaml generates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCES = [CATALOG / "releases.yaml", ROOT / "examples/08-release/catalog/releas
 
 
 @pytest.mark.parametrize("file", SOURCES, ids=lambda file: file.parents[1].name)
-def test_nobody_has_edited_what_is_generated(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_generated_files_are_current(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["generate", "--check", "--file", str(file)]) == 0, capsys.readouterr().out
 
 
