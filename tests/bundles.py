@@ -24,7 +24,7 @@ import yaml
 
 from everpath.loaders.bundle.bundle_folder import load_bundle_folder
 from everpath.loaders.bundle.repository import load_repository
-from everpath.loaders.notation import draw
+from everpath.loaders.notation import format_channel
 from everpath.loaders.packagemanifest.package_file import load_package_manifests
 from everpath.model import Catalog, Package
 from everpath.model.builder import CatalogBuilder
@@ -101,7 +101,7 @@ def read_manifests(path: Path) -> Catalog:
 def edges(catalog: Catalog, channel: str = "stable") -> str:
     """A channel of the only package, in the notation of graphs."""
     (package,) = catalog.packages
-    return draw(next(c for c in package.channels if c.name == channel))
+    return format_channel(next(c for c in package.channels if c.name == channel))
 
 
 def channels(package: Package) -> dict[str, list[str]]:

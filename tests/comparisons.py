@@ -6,7 +6,7 @@ __all__ = ["changed", "changes", "comparison", "outcomes", "rows"]
 
 from textwrap import dedent
 
-from everpath.compare import Change, Comparison, Row, Scope, compare
+from everpath.compare import Change, Comparison, Scope, VersionOutcome, compare
 from everpath.loaders.notation import parse
 from everpath.resolvers import ResolverName
 
@@ -15,10 +15,10 @@ POLICIES: dict[str, tuple[ResolverName, ...]] = {"v0": ("v0",), "v1": ("v1",), "
 
 def comparison(old: str, new: str, policy: str = "both") -> Comparison:
     """Two drawings of one package, compared."""
-    return compare(parse(dedent(old)), parse(dedent(new)), Scope(policies=POLICIES[policy]))
+    return compare(parse(dedent(old)), parse(dedent(new)), Scope(resolvers=POLICIES[policy]))
 
 
-def rows(old: str, new: str, policy: str = "both") -> tuple[Row, ...]:
+def rows(old: str, new: str, policy: str = "both") -> tuple[VersionOutcome, ...]:
     return comparison(old, new, policy).rows
 
 

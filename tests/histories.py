@@ -1,8 +1,8 @@
-"""Random histories of releases, and sources in a few lines, for tests."""
+"""releases.yaml in a few lines, and random sequences of releases, for tests."""
 
 from __future__ import annotations
 
-__all__ = ["EMPTY", "drawn", "history", "source", "wishes"]
+__all__ = ["EMPTY", "drawn", "history", "release_requests", "source"]
 
 from textwrap import dedent
 
@@ -23,12 +23,12 @@ releases:
 
 
 def source(text: str, top: str = "package: acme\ndefaultChannel: stable") -> ReleasesFile:
-    """The source with these releases, written as items of a list."""
+    """The file with these releases, written as items of a list."""
     return parse_releases(f"{top}\nreleases:\n{dedent(text)}".encode(), "releases.yaml")
 
 
 def drawn(made: Package | ReleasesFile, variant: Variant | None = None) -> dict[str, list[str]]:
-    """Channels in the notation of drawings, without the package's name: `0.2.0: 0.1.0 / 0.1.1 / range`."""
+    """Channels in the notation of the tests, without the package's name: `0.2.0: 0.1.0 / 0.1.1 / range`."""
     whole = catalog_package(made, variant or Variant("")) if isinstance(made, ReleasesFile) else made
     short = f"{whole.name}.v"
     found: dict[str, list[str]] = {}
@@ -50,7 +50,7 @@ _CHANNELS = ("stable", "candidate", "fast")
 
 @st.composite
 def _versions(draw: st.DrawFn, so_far: ReleasesFile) -> str:
-    """Mostly the next or the next but one, of a patch, a minor or a major; at times any."""
+    """Mostly one of the next two patch, minor or major versions; sometimes any."""
     bumps = ("patch", "patch", "patch", "minor", "minor", "major", "any")
     bump, more = draw(st.sampled_from(bumps)), draw(st.integers(1, 2))
     major, minor, patch = max((r.semver.key[:3] for r in so_far.releases), default=(0, 1, 0))
@@ -63,14 +63,14 @@ def _versions(draw: st.DrawFn, so_far: ReleasesFile) -> str:
 
 
 @st.composite
-def wishes(draw: st.DrawFn, so_far: ReleasesFile) -> ReleaseRequest:
-    """A release above or among those there are, on top, as a z-stream, or in the stead of others."""
+def release_requests(draw: st.DrawFn, so_far: ReleasesFile) -> ReleaseRequest:
+    """A request for a release: above the head, of a z-stream, or with explicit edges."""
     known = [release.version for release in so_far.releases]
     version = draw(_versions(so_far))
     channels = tuple(draw(st.lists(st.sampled_from(_CHANNELS), max_size=3, unique=True))) if known else ()
     standing = [release.version for release in so_far.releases if release.withdrawn is None]
     withdraw = draw(st.lists(st.sampled_from(standing), max_size=2, unique=True)) if standing else []
-    wish = ReleaseRequest(
+    request = ReleaseRequest(
         version,
         channels,
         withdraw=tuple(withdraw),
@@ -79,22 +79,22 @@ def wishes(draw: st.DrawFn, so_far: ReleasesFile) -> ReleaseRequest:
     )
     kind = draw(st.sampled_from(("top", "top", "zstream", "zstream", "stated")))
     if kind == "zstream" or not known:
-        return wish._replace(zstream=kind == "zstream")
+        return request._replace(zstream=kind == "zstream")
     if kind == "stated":
         skips = tuple(draw(st.lists(st.sampled_from(known), max_size=2, unique=True)))
-        return wish._replace(replaces=draw(st.sampled_from(known)), skips=skips)
-    return wish
+        return request._replace(replaces=draw(st.sampled_from(known)), skips=skips)
+    return request
 
 
 @st.composite
 def history(draw: st.DrawFn, most: int = 9) -> list[ReleasePlan]:
-    """What became of an empty source, release by release; wishes that were refused left nothing behind."""
-    so_far, cuts = EMPTY, list[ReleasePlan]()
+    """The plans of several releases, starting with an empty file. Refused requests are left out."""
+    so_far, plans = EMPTY, list[ReleasePlan]()
     for _ in range(draw(st.integers(1, most))):
         try:
-            done = plan_release(so_far, draw(wishes(so_far)))
+            plan = plan_release(so_far, draw(release_requests(so_far)))
         except UsageError:
             continue
-        cuts.append(done)
-        so_far = done.source
-    return cuts
+        plans.append(plan)
+        so_far = plan.source
+    return plans

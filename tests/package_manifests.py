@@ -1,4 +1,4 @@
-"""Folders of package manifests for tests: CSVs, CRDs and a package file, each as short as it can be."""
+"""Short package manifests for tests: CSVs, CRDs and a package file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from everpath.upgrade_paths.hops import hops_from
 
 
 def crd(name: str = "things.example.com", note: str = "", *versions: str) -> str:
-    """A CRD; the note tells two of one name apart."""
+    """A CRD; the note distinguishes two with the same name."""
     plural, _, group = name.partition(".")
     stored = versions or ("v1",)
     return yaml.safe_dump(

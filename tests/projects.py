@@ -1,4 +1,4 @@
-"""A small operator's project on disk, for tests of the commands that release it."""
+"""The files of a small operator project, for tests of the release commands."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ import io
 from pathlib import Path
 from textwrap import dedent
 
-from everpath.loaders.fbc.file_loader import FileReader
-from everpath.loaders.fbc.loader import read_fbc
-from everpath.loaders.fbc.schemas import CatalogDocuments
+from everpath.loaders.fbc.file_loader import FileLoader
+from everpath.loaders.fbc.loader import load_fbc
+from everpath.loaders.fbc.schemas import SchemaDecoder
 from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import UNREAD, Bundle, Catalog, Package
@@ -27,32 +27,32 @@ def read(text: Text | Path, *, thorough: bool = False) -> Catalog:
     """A catalog from text (as standard input) or from a path."""
     builder = CatalogBuilder()
     if isinstance(text, Path):
-        read_fbc(str(text), builder, Sources(), thorough=thorough)
+        load_fbc(str(text), builder, Sources(), thorough=thorough)
     else:
-        read_fbc("-", builder, Sources(), thorough=thorough, stream=io.BytesIO(_bytes(text)))
+        load_fbc("-", builder, Sources(), thorough=thorough, stream=io.BytesIO(_bytes(text)))
     return builder.build("test")
 
 
 def read_lazily(text: Text) -> Catalog:
     """As a catalog of hundreds of megabytes is read: nothing is parsed that the graph does not need."""
     builder, sources = CatalogBuilder(), Sources()
-    sources.keep("-", _bytes(text))
-    outcome = FileReader(CatalogDocuments(builder, thorough=False), sources, thorough=False).read("-")
-    builder.add_problems(outcome.report.problems)
+    sources.add_content("-", _bytes(text))
+    result = FileLoader(SchemaDecoder(builder, thorough=False), sources, thorough=False).load("-")
+    builder.add_problems(result.collector.problems)
     return builder.build("test")
 
 
 def problems(text: Text, *, thorough: bool = False) -> list[str]:
     """`kind line:column message` of every problem in a text."""
     sources, builder = Sources(), CatalogBuilder()
-    read_fbc("-", builder, sources, thorough=thorough, stream=io.BytesIO(_bytes(text)))
+    load_fbc("-", builder, sources, thorough=thorough, stream=io.BytesIO(_bytes(text)))
     return _lines(builder.build("test"), sources)
 
 
 def problems_of(folder: Path) -> list[str]:
     """`file kind line:column message` of every problem in a folder."""
     sources, builder = Sources(), CatalogBuilder()
-    read_fbc(str(folder), builder, sources)
+    load_fbc(str(folder), builder, sources)
     catalog = builder.build("test")
     names = (Path(problem.place.file).name for problem in catalog.problems)
     return [f"{name} {problem.kind}" for name, problem in zip(names, catalog.problems, strict=True)]

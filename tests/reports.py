@@ -6,7 +6,7 @@ __all__ = ["SOURCE", "finding", "outcome", "rendered"]
 
 from typing import Any
 
-from everpath.loaders.source_positions import Location
+from everpath.loaders.source_positions import SourcePosition
 from everpath.model import Place
 from everpath.reporters import reporter
 from everpath.reporters.lint_report import LintReport
@@ -45,9 +45,9 @@ def finding(**changes: Any) -> Finding:
     return _FORK._replace(**changes)
 
 
-def _locate(place: Place) -> Location:
+def _locate(place: Place) -> SourcePosition:
     line, column, end = (int(step) for step in place.pointer) if place.pointer else (0, 0, 0)
-    return Location(place.file, line, column, end, SOURCE.splitlines()[line - 1] if line else "")
+    return SourcePosition(place.file, line, column, end, SOURCE.splitlines()[line - 1] if line else "")
 
 
 def outcome(*findings: Finding, waived: tuple[Finding, ...] = (), **options: Any) -> LintReport:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["answer", "answered", "brief", "simulated", "sources"]
+__all__ = ["answer", "answered", "brief", "simulated", "simulation_of", "sources"]
 
 from collections.abc import Sequence
+from typing import Any
 
+from everpath.reporters.simulation import Simulation
 from everpath.resolvers.cluster_extension import ClusterCatalog
+from everpath.rules.opm_errors import opm_errors
 from everpath.simulate import ChannelResult, Scenario, all_paths, find_installed, simulate_package
 from everpath.upgrade_paths import UpgradePath
 from graphs import package_graph
@@ -49,3 +52,10 @@ def answer(drawing: str, installed: str, policy: str, channel: str = "stable") -
 def brief(found: Sequence[UpgradePath]) -> list[str]:
     """`v0 b1 → b2 → b3 head`, a line for each row."""
     return [f"{r.resolver} {' → '.join((r.installed or '-', *r.hops))} {r.end}" for r in found]
+
+
+def simulation_of(results: Sequence[ChannelResult], scenario: Scenario, **options: Any) -> Simulation:
+    """The input of the reporters, with the errors of opm in the packages of the results."""
+    packages = {(r.catalog, id(r.graph.package)): r.graph.package for r in results if r.graph is not None}
+    errors = [(catalog, e) for (catalog, _), package in packages.items() for e in opm_errors(package)]
+    return Simulation(results, scenario, opm_errors=tuple(errors), **options)

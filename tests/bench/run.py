@@ -30,7 +30,7 @@ from bench.serving import Costs, Server, serving_costs
 from bench.shapes import many_channels, many_heads, many_packages, one_channel, wrong_values
 from everpath.compare import compare
 from everpath.graph import PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.source_positions import locate
 from everpath.model import Catalog, Channel, Package
 from everpath.resolvers.cluster_extension import ClusterCatalog
@@ -250,7 +250,7 @@ def simulating(bench: Bench) -> Iterator[Row]:
     if bench.corpus is None:
         yield Row(work, "-", "-", "-", goal, None)
         return
-    packages = read(str(_unpacked(bench))).catalog.packages
+    packages = load(str(_unpacked(bench))).catalog.packages
     figures = min((_walked(packages) for _ in range(bench.repeat)), key=lambda figure: figure[0])
     seconds, walks, hops = figures
     yield Row(
@@ -276,7 +276,7 @@ def comparing(bench: Bench) -> Iterator[Row]:
     if bench.corpus is None:
         yield Row("compare two OperatorHubs", "-", "-", "-", "2 s after loading", None)
         return
-    catalog = read(str(_unpacked(bench))).catalog
+    catalog = load(str(_unpacked(bench))).catalog
     for what, other in (("as it is", catalog), ("every channel cut", _cut(catalog))):
         seconds = min(_compared(catalog, other) for _ in range(bench.repeat))
         work = f"compare OperatorHub with itself, {what}, v0 and v1"
@@ -343,7 +343,7 @@ def _seconds(path: Path, repeat: int) -> float:
         gc.collect()
         gc.disable()  # as the command does
         start = time.process_time()
-        reading = read(str(path))
+        reading = load(str(path))
         for finding in lint(reading.catalog).findings:
             locate(finding.place, reading.sources)
         gc.enable()

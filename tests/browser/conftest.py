@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from chromium import Browser, Opened, Window, program
-from everpath.layout.scene import Scene
-from everpath.reporters.page import render
+from everpath.layout.drawing import ChannelDrawing
+from everpath.reporters.graph_page import render
 
 
 @pytest.fixture(scope="session")
@@ -28,7 +28,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     """The page of some scenes, in a window of 1400 by 900."""
 
     def open_page(
-        scenes: tuple[Scene, ...],
+        scenes: tuple[ChannelDrawing, ...],
         fragment: str = "",
         size: tuple[int, int] = (1400, 900),
         *,

@@ -74,7 +74,7 @@ def test_a_long_road_is_lit_wherever_one_looks(opened: Opened) -> None:
     page.js("document.querySelector('.view').scrollLeft = 45000")
     page.wait("document.querySelector('.node[data-i=\"1510\"]') !== null")
     assert "OLM v1: b1500 goes to b1501" in page.texts(LIT)
-    assert page.js("document.querySelector('.node[data-i=\"1510\"]').classList.contains('on-road')")
+    assert page.js("document.querySelector('.node[data-i=\"1510\"]').classList.contains('on-path')")
 
 
 def test_a_search_finds_what_is_not_drawn(opened: Opened) -> None:

@@ -27,13 +27,13 @@ def test_a_click_lights_the_roads_of_both_policies(opened: Opened) -> None:
     assert page.texts(LIT) == []
     page.click(".node[data-i='0'] .dot")
     assert page.texts(LIT) == [
-        "OLM v0: op.v1.0.0 goes to op.v1.1.0",
-        "OLM v0: op.v1.1.0 goes to op.v1.3.0",
-        "OLM v1: op.v1.0.0 goes to op.v1.1.0",
-        "OLM v1: op.v1.1.0 goes to op.v1.3.0",
+        "OLM v0: op.v1.0.0 updates to op.v1.1.0",
+        "OLM v0: op.v1.1.0 updates to op.v1.3.0",
+        "OLM v1: op.v1.0.0 updates to op.v1.1.0",
+        "OLM v1: op.v1.1.0 updates to op.v1.3.0",
     ]
-    assert page.texts("#panel .road h3") == ["OLM v0: 2 hops", "OLM v1: 2 hops"]
-    assert page.texts("#panel .road.v0 li") == ["op.v1.1.0", "op.v1.3.0"]
+    assert page.texts("#panel .upgrade-path h3") == ["OLM v0: 2 hops", "OLM v1: 2 hops"]
+    assert page.texts("#panel .upgrade-path.v0 li") == ["op.v1.1.0", "op.v1.3.0"]
     assert page.texts("#panel .end") == ["reaches the head in 2 hops"] * 2
 
 
@@ -68,7 +68,7 @@ def test_a_search_dims_what_does_not_match_and_says_where_else_it_is(opened: Ope
     page.type("1.")
     assert page.js("document.querySelectorAll('.channel:not([hidden]) .node.match').length") == 4
     page.type("99")
-    assert page.texts("#matches") == ["not in this package; --installed draws its road"]
+    assert page.texts("#matches") == ["not in this package; --installed draws its path"]
     page.js("document.getElementById('find').select()")
     page.type("0.9")
     assert page.texts("#matches") == ["not here, but in old"]
@@ -93,13 +93,13 @@ def test_an_address_keeps_its_theme(opened: Opened) -> None:
 @pytest.mark.parametrize(
     ("address", "told"),
     [
-        ("#channel=nope", "The address asks for channel nope, which is not on this page."),
+        ("#channel=nope", "The address names channel nope, which is not on this page."),
         (
             "#channel=stable&installed=9.9.9",
-            "The address asks for 9.9.9: not in this package; --installed draws its road.",
+            "The address names 9.9.9: not in this package; --installed draws its path.",
         ),
-        ("#channel=stable&installed=0.9.0", "The address asks for 0.9.0: not here, but in old."),
-        ("#channel=nope&installed=1.1.0", "The address asks for channel nope, which is not on this page."),
+        ("#channel=stable&installed=0.9.0", "The address names 0.9.0: not here, but in old."),
+        ("#channel=nope&installed=1.1.0", "The address names channel nope, which is not on this page."),
     ],
 )
 def test_what_an_address_asks_for_in_vain_is_told(opened: Opened, address: str, told: str) -> None:
@@ -124,7 +124,7 @@ def test_two_channels_of_one_name_have_two_tabs_and_two_addresses(opened: Opened
 def test_what_the_command_line_calls_installed_is_shown_first(opened: Opened) -> None:
     page = opened(scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0"))
     assert page.texts("#panel h2") == ["p.v0.5.0✕"]
-    assert page.texts("#panel .road.v1 li") == ["b", "c"]
+    assert page.texts("#panel .upgrade-path.v1 li") == ["b", "c"]
     assert page.texts(LIT) == ["OLM v0: b goes to c", "OLM v1: b goes to c"]
 
 
@@ -161,14 +161,14 @@ def test_findings_are_shown_with_their_fix_and_lead_to_their_entry(opened: Opene
     assert page.texts("#panel .finding.error .rule") == ["EP206 stranded-v0"]
     assert page.texts("#panel .finding.error .fix") == ["Fix: add b1 to the skips of b3"]
     page.click("#panel .finding.error .link")
-    assert page.texts("#panel .road.v0 .end") == ["stranded"]
-    assert page.texts("#panel .road.v0 .why")[0].startswith("clusters on b1 get no further updates: ")
+    assert page.texts("#panel .upgrade-path.v0 .end") == ["stranded"]
+    assert page.texts("#panel .upgrade-path.v0 .why")[0].startswith("clusters on b1 get no further updates: ")
     assert page.texts("#panel .finding.error .rule") == ["EP206 stranded-v0"]
 
 
 def test_a_failing_resolver_is_quoted(opened: Opened) -> None:
     page = opened(scenes_of("c: a\nb: a\na"), "#installed=a")
-    [told] = page.texts("#panel .road.v0 .why")
+    [told] = page.texts("#panel .upgrade-path.v0 .why")
     assert "OLM v0 fails for the whole namespace: a unique replacement chain" in told
     assert page.complaints == []
 

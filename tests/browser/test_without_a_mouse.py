@@ -71,7 +71,7 @@ def test_home_and_end_go_to_the_first_and_the_last_channel(opened: Opened) -> No
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("doing", ["walking", "searching"])
+@pytest.mark.parametrize("doing", ["showing-paths", "searching"])
 def test_what_steps_back_can_still_be_read(opened: Opened, theme: str, doing: str) -> None:
     page = opened(scenes_of(FORKED), f"#installed=1.3.0&theme={theme}")
     if doing == "searching":
@@ -129,18 +129,18 @@ def test_a_screen_reader_hears_how_many_match_and_where_the_roads_end(opened: Op
 def test_of_a_long_road_the_middle_is_told_on_demand(opened: Opened) -> None:
     drawing = "\n".join(f"b{i}@1.{i}.0: b{i - 1}" for i in range(1, 151))
     page = opened(scenes_of(f"{drawing}\nb0@1.0.0"), "#installed=b0")
-    hops = "#panel .road.v0 li:not(.gap)"
-    assert page.texts("#panel .road.v0 h3") == ["OLM v0: 150 hops"]
+    hops = "#panel .upgrade-path.v0 li:not(.gap)"
+    assert page.texts("#panel .upgrade-path.v0 h3") == ["OLM v0: 150 hops"]
     assert page.texts(hops) == [f"b{i}" for i in (*range(1, 11), *range(141, 151))]
     numbers = f"[...document.querySelectorAll('{hops}')].map(e => e.value)"
     assert page.js(numbers) == [*range(1, 11), *range(141, 151)]
-    assert page.texts("#panel .road.v0 .gap") == ["and 130 more"]
-    page.js("document.querySelector('#panel .road.v0 .gap button').click()")
-    assert page.texts("#panel .road.v0 .gap") == ["and 30 more"]
+    assert page.texts("#panel .upgrade-path.v0 .gap") == ["and 130 more"]
+    page.js("document.querySelector('#panel .upgrade-path.v0 .gap button').click()")
+    assert page.texts("#panel .upgrade-path.v0 .gap") == ["and 30 more"]
     assert page.js("document.activeElement.textContent") == "b11"
-    page.js("document.querySelector('#panel .road.v0 .gap button').click()")
+    page.js("document.querySelector('#panel .upgrade-path.v0 .gap button').click()")
     assert page.texts(hops) == [f"b{i}" for i in range(1, 151)]
-    assert page.texts("#panel .road.v0 .gap") == []
+    assert page.texts("#panel .upgrade-path.v0 .gap") == []
 
 
 def test_a_slash_goes_to_the_search(opened: Opened) -> None:

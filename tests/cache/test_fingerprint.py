@@ -10,7 +10,7 @@ import pytest
 
 from bundles import write
 from everpath.loaders import code_fingerprint as module
-from everpath.loaders.code_fingerprint import fingerprint
+from everpath.loaders.code_fingerprint import code_fingerprint
 from remembering import much_later
 
 
@@ -20,10 +20,10 @@ def sources(tmp_path: Path) -> Path:
 
 
 def test_it_stays_while_nothing_changes(sources: Path) -> None:
-    known = fingerprint(much_later(), sources)
+    known = code_fingerprint(much_later(), sources)
     write(sources, {"rules/note.txt": "no source", "rules/__pycache__/b.cpython-311.py": ""})
     assert known is not None
-    assert fingerprint(much_later(), sources) == known
+    assert code_fingerprint(much_later(), sources) == known
 
 
 # To other sizes: within a tick of the file system's clock the times may be the same.
@@ -38,18 +38,18 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_it_changes_with_the_sources(sources: Path, change: Callable[[Path], object]) -> None:
-    known = fingerprint(much_later(), sources)
+    known = code_fingerprint(much_later(), sources)
     change(sources)
-    assert fingerprint(much_later(), sources) not in (None, known)
+    assert code_fingerprint(much_later(), sources) not in (None, known)
 
 
 @pytest.mark.parametrize(("where", "what"), [(module, "__version__"), (sys, "version")])
 def test_it_changes_with_the_version_of_everpath_and_of_python(
     sources: Path, monkeypatch: pytest.MonkeyPatch, where: object, what: str
 ) -> None:
-    known = fingerprint(much_later(), sources)
+    known = code_fingerprint(much_later(), sources)
     monkeypatch.setattr(where, what, "0.0.0")
-    assert fingerprint(much_later(), sources) not in (None, known)
+    assert code_fingerprint(much_later(), sources) not in (None, known)
 
 
 def test_it_changes_with_the_libraries(
@@ -58,13 +58,13 @@ def test_it_changes_with_the_libraries(
     write(tmp_path / "site", {"readers.py": "version = 1"})
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     monkeypatch.setattr(module, "_LIBRARIES", ("readers",))
-    known = fingerprint(much_later(), sources)
+    known = code_fingerprint(much_later(), sources)
     write(tmp_path / "site", {"readers.py": "version = 10"})
-    assert fingerprint(much_later(), sources) not in (None, known)
+    assert code_fingerprint(much_later(), sources) not in (None, known)
 
 
 def test_sources_that_may_change_once_more_under_their_stamp_have_none(sources: Path) -> None:
-    assert fingerprint((sources / "a.py").stat().st_ctime_ns, sources) is None
+    assert code_fingerprint((sources / "a.py").stat().st_ctime_ns, sources) is None
 
 
 @pytest.mark.parametrize("library", ["there-is-no-such-library", "sys"])
@@ -72,8 +72,8 @@ def test_libraries_that_are_no_files_have_none(
     sources: Path, monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
     monkeypatch.setattr(module, "_LIBRARIES", (library,))
-    assert fingerprint(much_later(), sources) is None
+    assert code_fingerprint(much_later(), sources) is None
 
 
 def test_sources_that_are_no_files_have_none(sources: Path) -> None:
-    assert fingerprint(much_later(), sources / "archive.zip" / "everpath") is None
+    assert code_fingerprint(much_later(), sources / "archive.zip" / "everpath") is None

@@ -17,7 +17,7 @@ from everpath.file_cache import FileCache
 from everpath.loaders.bundle import package_index
 from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS, FolderReader
 from everpath.loaders.bundle.package_index import load_records
-from everpath.loaders.partition import WHOLE, Share
+from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import MAX_DOCUMENT
 from everpath.model import UpdateMode
 from remembering import much_later
@@ -378,14 +378,14 @@ def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_each_share_has_an_index_of_its_own(repository: Path, cache: FileCache, opened: list[str]) -> None:
-    def names(share: Share) -> set[str]:
-        found = read_packages(repository, cache=cache, share=share)
+    def names(partition: Partition) -> set[str]:
+        found = read_packages(repository, cache=cache, partition=partition)
         return {bundle.name for package in found.packages for bundle in package.bundles}
 
     parts = [{"op.v1.0.0", "op.v1.1.0"}, {"other.v1.0.0"}]
-    assert [names(Share(number, 2)) for number in (0, 1)] == parts
+    assert [names(Partition(number, 2)) for number in (0, 1)] == parts
     opened.clear()
-    assert [names(Share(number, 2)) for number in (0, 1)] == parts
+    assert [names(Partition(number, 2)) for number in (0, 1)] == parts
     assert not opened
     assert names(WHOLE) == parts[0] | parts[1]
-    assert opened, "the index of a share must not pass for that of the whole"
+    assert opened, "the index of a partition must not pass for that of the whole"

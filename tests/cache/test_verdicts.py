@@ -244,14 +244,14 @@ def test_what_other_sources_found_is_not_believed(
     repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch, sources: str | None
 ) -> None:
     judged(repository, cache)
-    monkeypatch.setattr(lint_cache, "fingerprint", lambda _: sources)
+    monkeypatch.setattr(lint_cache, "code_fingerprint", lambda _: sources)
     assert judged(repository, cache)[1] == ["a", "b", "c"]
 
 
 def test_where_sources_cannot_be_told_nothing_is_remembered(
     repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lint_cache, "fingerprint", lambda _: None)
+    monkeypatch.setattr(lint_cache, "code_fingerprint", lambda _: None)
     judged(repository, cache)
     assert judged(repository, cache)[1] == ["a", "b", "c"]
     assert not list(cache.folder.glob("*.findings"))

@@ -34,19 +34,27 @@ def _catalogs(here: Path) -> None:
 def test_a_release_on_top_passes(everpath: Everpath) -> None:
     answer = everpath("compare", "old", "longer")
     assert answer.code == 0
-    assert "6 going further than before" in answer.out
+    assert "6 upgraded further than before" in answer.out
 
 
 def test_whoever_is_stranded_fails_the_gate(everpath: Everpath) -> None:
     answer = everpath("compare", "old", "short")
     assert answer.code == 1
-    assert "error[stranded]: op.v1 can no longer reach the head op.v4 under OLM v0 and v1" in answer.out
+    assert (
+        "error[stranded]: Clusters on op.v1 can no longer be upgraded to the head op.v4 under OLM v0 and v1"
+        in answer.out
+    )
     assert "= fix: add op.v1 to the skips of op.v4" in answer.out
 
 
 @pytest.mark.parametrize(
     ("new", "fail_on", "code"),
-    [("short", "never", 0), ("skipping", "stranded", 0), ("skipping", "road", 1), ("longer", "road", 0)],
+    [
+        ("short", "never", 0),
+        ("skipping", "stranded", 0),
+        ("skipping", "different-path", 1),
+        ("longer", "different-path", 0),
+    ],
 )
 def test_fail_on_says_what_fails(everpath: Everpath, new: str, fail_on: str, code: int) -> None:
     assert everpath("compare", "old", new, "--fail-on", fail_on).code == code
@@ -67,8 +75,11 @@ def test_whoever_names_no_channel_fails_the_gate_and_is_listed_apart(everpath: E
     old, new = _write("two", TWO), _write("cut", TWO.replace("op.v2: op.v1", "op.v2"))
     answer = everpath("compare", old, new)
     assert answer.code == 1
-    assert "op.v0 and op.v1 can no longer reach op.v3 under OLM v1 where no channels are named" in answer.out
-    assert "8 unchanged. Where no channels are named, OLM v1 cuts off 2 more." in answer.out
+    assert (
+        "Clusters on op.v0 and op.v1 can no longer be upgraded to op.v3 under OLM v1 without channels"
+        in answer.out
+    )
+    assert "8 unchanged. Without channels in the ClusterExtension, OLM v1 cuts off 2 more." in answer.out
     document = json.loads(everpath("compare", old, new, "-o", "json").out)
     conforms("compare", document)
     assert [row["channel"] for row in document["withoutChannels"]] == [None] * 4
@@ -86,7 +97,7 @@ def test_a_matrix_shows_whoever_names_no_channel_where_it_matters(everpath: Ever
         "op       (none)   op.v0      v1   → op.v3  ! stranded at op.v1",
     ]
     assert "from 1 to 2: 2 cut off" in answer.out
-    assert "1 of 1 move cuts somebody off" in answer.out
+    assert "1 of 1 catalog update cuts off clusters" in answer.out
     conforms("compare", json.loads(everpath("compare", "--matrix", old, new, "-o", "json").out))
 
 
@@ -107,8 +118,11 @@ def test_a_release_without_a_replacement_fails_a_matrix(everpath: Everpath) -> N
     new = _write("after", "op.v3: op.v1 / op.v2\nop.v2: - / op.v1.5.0\nop.v1.5.0\nop.v1")
     answer = everpath("compare", "--matrix", old, new, "--policy", "v0")
     assert answer.code == 1
-    assert "error[no-replacement]: op/stable: op.v1.5.0 has no replacement under OLM v0" in answer.out
-    assert "no move cuts anybody off; 1 adds a release without a replacement." in answer.out
+    assert (
+        "error[no-replacement]: op/stable: Clusters on op.v1.5.0 get no further updates under OLM v0"
+        in answer.out
+    )
+    assert "no catalog update cuts off clusters; 1 adds a release without a replacement." in answer.out
 
 
 def test_a_message_that_has_the_word_more_is_no_list_that_was_cut(everpath: Everpath) -> None:
@@ -134,8 +148,8 @@ def test_long_lists_are_cut_and_json_has_all(everpath: Everpath) -> None:
     old, new = _write("long", f"{chain}\n{names[0]}"), _write("lost", lost)
     answer = everpath("compare", old, new)
     assert max(map(len, answer.out.splitlines())) < 1_000
-    assert "and 51 more can no longer reach" in answer.out
-    assert "Lists of names are cut short; -o json has all." in answer.out
+    assert "and 51 more can no longer be upgraded" in answer.out
+    assert "Long lists of names are abbreviated; -o json has all." in answer.out
     document = json.loads(everpath("compare", old, new, "-o", "json").out)
     conforms("compare", document)
     first = next(change for change in document["changes"] if change["kind"] == "stranded")
@@ -150,8 +164,8 @@ def test_olms_own_words_are_cut_where_they_name_too_many(everpath: Everpath, out
     old, new = _write("long", f"{chain}\n{names[0]}"), _write("heads", "\n".join(names))
     shown = everpath("compare", old, new, "--policy", "v0", "-o", output).out
     assert "200 replacement chains were found" in shown
-    assert "… (-o json has all of it)" in shown
-    assert names[-1] not in shown.partition("200 replacement chains")[2].partition("(-o json has all")[0]
+    assert "… (complete in -o json)" in shown
+    assert names[-1] not in shown.partition("200 replacement chains")[2].partition("(complete in -o json")[0]
     document = json.loads(everpath("compare", old, new, "--policy", "v0", "-o", "json").out)
     [failing] = [change for change in document["changes"] if change["kind"] == "failing"]
     assert all(name in failing["now"] for name in names)
@@ -161,7 +175,7 @@ def test_the_matrix_keeps_the_schema_too(everpath: Everpath) -> None:
     document = json.loads(everpath("compare", "--matrix", "1=old", "2=longer", "3=short", "-o", "json").out)
     conforms("compare", document)
     assert document["catalogs"] == ["1", "2", "3"]
-    assert [move["stranded"] for move in document["moves"]] == [0, 2]
+    assert [move["stranded"] for move in document["updates"]] == [0, 2]
 
 
 def test_the_matrix_shows_what_differs_and_all_on_request(everpath: Everpath) -> None:
@@ -224,7 +238,7 @@ def test_a_catalog_that_is_unreadable_in_part_is_compared_and_ends_with_3(everpa
     answer = everpath("compare", "old", "longer")
     assert answer.code == 3
     assert "of longer could not be read" in answer.err
-    assert "going further" in answer.out
+    assert "upgraded further" in answer.out
 
 
 def test_the_folder_of_one_bundle_is_no_catalog(everpath: Everpath) -> None:
@@ -297,7 +311,7 @@ def test_an_error_is_printed_if_and_only_if_the_gate_fails(everpath: Everpath) -
     _write("before", "op.v3.0.0: op.v2.0.0\nop.v2.0.0")
     _write("dead", "op.v3.0.0: op.v2.0.0 / op.v2.5.0\nop.v2.5.0: - / op.v2.4.0\nop.v2.4.0\nop.v2.0.0")
     answer = everpath("compare", "before", "dead")
-    assert "error[no-replacement]: op.v2.4.0 has no replacement under OLM v0" in answer.out
+    assert "error[no-replacement]: Clusters on op.v2.4.0 get no further updates under OLM v0" in answer.out
     assert answer.code == 1
     assert everpath("compare", "before", "dead", "--fail-on", "never").code == 0
 
@@ -316,9 +330,12 @@ def test_what_only_new_has_is_followed_by_nobody(
 
 
 def test_the_matrix_says_why_it_fails_on_a_road(everpath: Everpath) -> None:
-    answer = everpath("compare", "--matrix", "1=old", "2=skipping", "--fail-on", "road")
+    answer = everpath("compare", "--matrix", "1=old", "2=skipping", "--fail-on", "different-path")
     assert answer.code == 1
-    assert "warning[road]: op/stable: op.v1 and op.v2 go another way under OLM v0 and v1" in answer.out
+    assert (
+        "warning[different-path]: op/stable: Clusters on op.v1 and op.v2 take a different upgrade path"
+        in answer.out
+    )
 
 
 def test_no_two_catalogs_of_a_matrix_have_one_name(everpath: Everpath) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commandline import Everpath
-from everpath.loaders.catalog_loader import Reading, read
+from everpath.loaders.catalog_loader import LoadedCatalog, load
 from everpath.loaders.releases.parser import load_releases
 from everpath.releases.model import BundleMetadata
 from projects import RELEASES, catalog, tree, write_operator, write_releases
@@ -233,9 +233,9 @@ def test_only_the_selected_package_of_a_repository_is_loaded(
     shutil.copytree(here / "bundles/acme", here / "repository/operators/other")
     asked: list[str] = []
 
-    def watched(path: str, **more: Any) -> Reading:
+    def watched(path: str, **more: Any) -> LoadedCatalog:
         asked.append(path)
-        return read(path, **more)
+        return load(path, **more)
 
     monkeypatch.setattr("everpath.app.import_catalog.read", watched)
     new = ("--file", "new/releases.yaml")

@@ -11,7 +11,7 @@ import pytest
 from bundles import csv, write, write_bundle
 from commandline import ROOT, Everpath
 from everpath import atomic_files
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from package_manifests import package_file, tree, walks
 
 EXAMPLE = ROOT / "examples/10-package-manifests/manifests"
@@ -44,8 +44,8 @@ def test_bundles_and_a_catalog_are_written(everpath: Everpath, manifests: Path) 
         "next: everpath validate-graph new/catalog\n"
     )
     assert tree(manifests) == before
-    assert walks(read("new/catalog").catalog) == walks(read("m").catalog)
-    assert walks(read("new/bundles").catalog) == walks(read("m").catalog)
+    assert walks(load("new/catalog").catalog) == walks(load("m").catalog)
+    assert walks(load("new/bundles").catalog) == walks(load("m").catalog)
 
 
 @pytest.mark.usefixtures("manifests")
@@ -92,10 +92,10 @@ def test_a_repository_becomes_a_catalog_of_its_packages(everpath: Everpath, here
     answer = everpath("migrate", "operators", "new")
     assert (answer.code, answer.err) == (0, "")
     assert sorted(tree(here / "new")) == ["catalog/a/catalog.yaml", "catalog/b/catalog.yaml"]
-    assert walks(read("new/catalog").catalog) == walks(read("operators").catalog)
+    assert walks(load("new/catalog").catalog) == walks(load("operators").catalog)
     everpath("migrate", "operators", "one", "-p", "b", "--default-update-mode", "replaces-mode")
     assert sorted(tree(here / "one")) == ["catalog/b/catalog.yaml"]
-    (found,) = read("one/catalog").catalog.packages
+    (found,) = load("one/catalog").catalog.packages
     assert [entry.replaces for entry in found.channels[0].entries] == [None, None]
     answer = everpath("migrate", "operators", "two", "-p", "bb")
     assert (answer.code, answer.err) == (

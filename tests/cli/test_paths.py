@@ -284,6 +284,6 @@ def test_a_mirror_with_two_goals_names_both(everpath: Everpath, here: Path) -> N
     write_fbc(here, "op.v3.0.0: op.v2.0.0\nop.v2.0.0: op.v1.0.0\nop.v1.0.0\n%deprecated op.v3.0.0: old", "op")
     out = everpath("paths", "--mirror", "--policy", "v1").out
     assert "channel stable: 2 of 3 entries; 3 versions can be upgraded to op.v3.0.0 or op.v2.0.0\n" in out
-    assert "  op.v2.0.0  2.0.0    is where users arrive\n" in out
+    assert "  op.v2.0.0  2.0.0    goal of upgrade paths\n" in out
     [mirror] = _json(everpath, "--mirror", "--policy", "v1")["mirrors"]
     assert mirror["channels"][0]["goals"] == ["op.v3.0.0", "op.v2.0.0"]

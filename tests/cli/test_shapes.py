@@ -12,7 +12,7 @@ import pytest
 import everpath as surface
 from catalogs import fbc
 from commandline import Everpath
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.model import UpdateMode
 
 
@@ -49,7 +49,7 @@ def bundle(folder: Path, version: str, replaces: str = "") -> Path:
 
 
 def edges(path: Path | str, **options: Any) -> dict[str, str | None]:
-    catalog = read(str(path), **options).catalog
+    catalog = load(str(path), **options).catalog
     return {e.name: e.replaces for p in catalog.packages for c in p.channels for e in c.entries}
 
 
@@ -81,7 +81,7 @@ def test_a_package_manifest_folder_has_the_channels_of_its_package_file(tmp_path
 
 def test_a_slash_at_the_end_of_a_path_does_not_show(tmp_path: Path) -> None:
     bundle(tmp_path / "b", "1.0.0")
-    catalog = read(f"{tmp_path}/b/").catalog
+    catalog = load(f"{tmp_path}/b/").catalog
     [found] = catalog.packages[0].bundles
     assert found.place.file == f"{tmp_path}/b/manifests/op.clusterserviceversion.yaml"
     assert catalog.name == f"{tmp_path}/b"
@@ -91,7 +91,7 @@ def test_a_slash_at_the_end_of_a_path_does_not_show(tmp_path: Path) -> None:
 def test_nothing_to_read_is_an_error(tmp_path: Path, folder: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(surface.EverpathError) as caught:
-        read(str(tmp_path / folder))
+        load(str(tmp_path / folder))
     assert caught.value.exit_code == 3
 
 

@@ -22,14 +22,14 @@ def rows(everpath: Everpath, *arguments: str) -> list[dict[str, Any]]:
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
     conforms("simulate", found)
-    rows: list[dict[str, Any]] = found["rows"]
+    rows: list[dict[str, Any]] = found["paths"]
     return rows
 
 
 def ways(everpath: Everpath, *arguments: str) -> list[str]:
     """`stable v0 0.1.0 0.1.1 head`, a line for each row."""
     return [
-        " ".join([r["channel"], r["policy"], *(n.rpartition("v")[2] for n in r["path"]), r["end"]])
+        " ".join([r["channel"], r["policy"], *(n.rpartition("v")[2] for n in r["hops"]), r["end"]])
         for r in rows(everpath, *arguments)
     ]
 
@@ -54,7 +54,7 @@ def test_every_answer_is_as_the_schema_says(everpath: Everpath, options: tuple[s
 
 
 def test_a_row_has_the_fields_of_the_contract_in_its_order(everpath: Everpath) -> None:
-    keys = ["package", "channel", "installed", "policy", "next", "path", "end", "reason"]
+    keys = ["package", "channel", "installed", "policy", "next", "hops", "end", "reason"]
     assert all(list(row) == keys for row in rows(everpath, COMMUNITY))
 
 
@@ -123,7 +123,7 @@ def test_of_one_package_something_that_is_nowhere_is_answered_with_a_note(everpa
             "note: did you mean 0.2.3?\n"
         ),
     )
-    assert [r["next"] for r in json.loads(answer.out)["rows"]] == ["searchkeeper.v0.2.3"] * 2
+    assert [r["next"] for r in json.loads(answer.out)["paths"]] == ["searchkeeper.v0.2.3"] * 2
 
 
 def test_quiet_is_only_the_walks(everpath: Everpath) -> None:

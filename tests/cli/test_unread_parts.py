@@ -96,7 +96,7 @@ def test_versions_that_a_range_matches_are_those_that_could_be_read(
     ("missing", "said"),
     [
         ("nowhere", "cannot read nowhere: No such file or directory"),
-        ("empty", "empty holds no catalog"),
+        ("empty", "empty contains no catalog"),
     ],
 )
 @pytest.mark.parametrize("is_first", [True, False])

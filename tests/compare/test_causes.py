@@ -12,7 +12,7 @@ CHAIN = "c: b\nb: a\na"
 def _cause(old: str, new: str, kind: str = "stranded", policy: str = "both") -> list[str]:
     """The edits that are named for the one change of a kind."""
     [change] = changes(old, new, kind, policy)
-    return [edit.words for edit in change.edits]
+    return [edit.description for edit in change.edits]
 
 
 def _fix(old: str, new: str, kind: str = "stranded", policy: str = "both") -> str | None:
@@ -49,13 +49,19 @@ def _fix(old: str, new: str, kind: str = "stranded", policy: str = "both") -> st
             "v1",
             "the version of a is now 1.1.0, no longer 1.0.0",
         ),
-        ("b: a\na", "b?: a\na", "stranded", "v1", "the bundle b was removed, its entry was not"),
-        ("c?: b / a\nb: a\na", "c: b / a\nb: a\na", "road", "v1", "the bundle c was added to its entry"),
+        ("b: a\na", "b?: a\na", "stranded", "v1", "bundle b was removed, but its entry was not"),
+        (
+            "c?: b / a\nb: a\na",
+            "c: b / a\nb: a\na",
+            "different-path",
+            "v1",
+            "bundle c was added for its entry",
+        ),
         ("b: a\na", "b: a\na\n%deprecated b: no", "stranded", "v1", "b was deprecated"),
         (
             "c: b / a\nb: a\na\n%deprecated c: no",
             "c: b / a\nb: a\na",
-            "road",
+            "different-path",
             "v1",
             "c is no longer deprecated",
         ),
@@ -67,11 +73,11 @@ def test_a_single_edit_is_named(old: str, new: str, kind: str, policy: str, word
 
 
 def test_a_removed_entry_is_named() -> None:
-    assert _cause(CHAIN, "b: a\na") == ["c was taken out of the catalog"]
+    assert _cause(CHAIN, "b: a\na") == ["c was removed from the catalog"]
 
 
 def test_a_new_release_that_replaces_nothing_is_named_and_told_what_to_replace() -> None:
-    assert _cause(CHAIN, f"d\n{CHAIN}", "failing") == ["d was added, which replaces and skips nothing"]
+    assert _cause(CHAIN, f"d\n{CHAIN}", "failing") == ["d was added; it replaces and skips nothing"]
     assert _fix(CHAIN, f"d\n{CHAIN}", "failing") == "set replaces: c on d"
 
 
@@ -81,17 +87,18 @@ def test_a_fork_is_mended_by_a_skip() -> None:
 
 def test_the_order_of_equal_versions_is_named_where_it_decides() -> None:
     old, new = "b@1.0.0: a\nc@1.0.0: a\na@0.1.0", "c@1.0.0: a\nb@1.0.0: a\na@0.1.0"
-    [words] = _cause(old, new, "road", "v1")
+    [words] = _cause(old, new, "different-path", "v1")
     assert (
-        words == "the order is another one, and between equal versions it decides for OLM v1, or chance does"
+        words
+        == "the order of entries or bundles changed, which may decide between equal versions under OLM v1"
     )
-    [change] = changes(old, new, "road", "v1")
-    assert change.because == ("between b and c, which have the same version, OLM v1 chooses by chance",)
+    [change] = changes(old, new, "different-path", "v1")
+    assert change.reasons == ("b and c have the same version; OLM v1 may choose either",)
 
 
 def test_a_road_that_chance_decides_is_said_to_be_one() -> None:
     [change] = changes("b@1.0.0: a\nc@1.0.0: a\na@0.1.0", "b@1.0.0\nc@1.0.0\na@0.1.0", "stranded", "v1")
-    assert change.because[-1] == "between b and c, which have the same version, OLM v1 chooses by chance"
+    assert change.reasons[-1] == "b and c have the same version; OLM v1 may choose either"
     assert change.edits
 
 
@@ -111,7 +118,7 @@ def test_a_road_that_chance_decides_is_said_to_be_one() -> None:
 def test_where_nothing_is_left_to_chance_none_is_spoken_of(old: str, new: str, policy: str) -> None:
     found = [c for kind in ("failing", "stranded") for c in changes(old, new, kind, policy)]
     assert any("a" in change.installed for change in found)
-    assert not any("chance" in reason for change in found for reason in change.because)
+    assert not any("chance" in reason for change in found for reason in change.reasons)
 
 
 def test_edits_that_hurt_only_together_are_named_together() -> None:
@@ -128,14 +135,14 @@ def test_different_edits_have_different_victims() -> None:
     old = "d: c\nc: b\nb: a\na"
     new = "e: d\nd: b\nb: a"
     found = changes(old, new, "stranded", "v0")
-    assert [(c.installed, [e.words for e in c.edits]) for c in found] == [
-        (("c",), ["d now replaces b, no longer c", "c was taken out of the catalog"])
+    assert [(c.installed, [e.description for e in c.edits]) for c in found] == [
+        (("c",), ["d now replaces b, no longer c", "c was removed from the catalog"])
     ]
 
 
 def test_one_cause_under_both_policies_is_told_once() -> None:
     [change] = changes(CHAIN, "d: c\nc: a\na", "stranded")
-    assert change.policies == ("v0", "v1")
+    assert change.resolvers == ("v0", "v1")
     assert change.installed == ("b",)
     assert change.fix == "add b to the skips of d"
 
@@ -149,14 +156,14 @@ def test_a_channel_cut_short_is_mended_by_one_range() -> None:
 
 def test_the_road_before_and_now_are_spelled_out() -> None:
     [change] = changes(CHAIN, "d: c\nc: a\na", "stranded", "v0")
-    assert (change.was, change.now) == ("b → c, the head", "b stays where it is")
-    assert change.because == ("nothing in the new channel replaces b, skips it or covers 2.0.0",)
+    assert (change.old_path, change.new_path) == ("b → c (head)", "b (no further update)")
+    assert change.reasons == ("nothing in the new channel replaces b, skips it or covers 2.0.0",)
 
 
 def test_an_edge_that_olm_does_not_follow_is_given_as_the_reason() -> None:
     [change] = changes("c: b\nb: a\na", "d: c / b\nc: - / - / -\nb: a\na", "stranded", "v0")
     assert change.installed == ("a",)
-    assert change.because[0].startswith("b replaces a, but it")
+    assert change.reasons[0].startswith("b replaces a, but it")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +173,7 @@ def test_an_edge_that_olm_does_not_follow_is_given_as_the_reason() -> None:
         (CHAIN, "d: c / b\nc\nb: a\na", "stranded", "add a to the skips of d"),
         (CHAIN, "c: b\nb: a / c\na", "failing", "remove c from the skips of b"),
         ("b: a\na", "b: a\na: - / - / >=2.0.0", "stranded", "remove the skipRange of a"),
-        (CHAIN, f"d: c\n{CHAIN}\n%prohibited d", "stranded", "take d out again"),
+        (CHAIN, f"d: c\n{CHAIN}\n%prohibited d", "stranded", "remove d"),
         (CHAIN, "b: a\na", "stranded", "add c to the skips of b"),
     ],
 )
@@ -179,33 +186,33 @@ def test_a_fix_is_an_edit_that_was_tried_or_takes_back_what_did_it(
 def test_what_one_removed_entry_did_under_both_policies_has_one_fix() -> None:
     old, new = f"d: c\n{CHAIN}", "d: c\nb: a\na"
     [failing], [stranded] = changes(old, new, "failing"), changes(old, new, "stranded")
-    assert (failing.policies, stranded.policies) == (("v0",), ("v1",))
-    assert failing.fix == stranded.fix == "put c back"
+    assert (failing.resolvers, stranded.resolvers) == (("v0",), ("v1",))
+    assert failing.fix == stranded.fix == "restore c"
 
 
 def test_causes_that_share_an_edit_are_mended_together() -> None:
     old = "d: c\nc: b / a\nb: a / a\na"
     new = "d: a\nb: a\na"
     found = [change for kind in ("failing", "stranded") for change in changes(old, new, kind)]
-    assert {change.fix for change in found} == {"set replaces: c on d and put c back"}
+    assert {change.fix for change in found} == {"set replaces: c on d and restore c"}
 
 
 def test_a_fix_that_one_policy_cannot_live_with_is_not_advised_for_the_other() -> None:
     [change] = changes(f"d: c\n{CHAIN}", "d: c\nb: a\na", "stranded", "v1")
-    assert change.fix == "put c back"
+    assert change.fix == "restore c"
 
 
 def test_an_edge_that_v1_does_not_follow_is_explained() -> None:
     [deprecated] = changes("b: a\na", "b: a\na\n%deprecated b: no", "stranded", "v1")
-    assert deprecated.because == ("b replaces a, but b is deprecated and a is not",)
-    assert deprecated.now == "a stays where it is, the newest that OLM v1 takes"
+    assert deprecated.reasons == ("b replaces a, but b is deprecated and a is not",)
+    assert deprecated.new_path == "a (newest)"
     [bundleless] = changes("b: a\na", "b?: a\na", "stranded", "v1")
-    assert bundleless.because[0] == "b replaces a, but the catalog has no bundle b"
+    assert bundleless.reasons[0] == "b replaces a, but the catalog has no bundle b"
 
 
 def test_what_was_the_only_edit_is_taken_back_although_somebody_gained_by_it() -> None:
     """Under v1 a arrives without b, and did not before: that is no reason to leave b out."""
     old, new = "b\na: - / a", "a: - / a"
     assert {change.fix for kind in ("failing", "stranded") for change in changes(old, new, kind)} == {
-        "put b back"
+        "restore b"
     }

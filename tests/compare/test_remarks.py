@@ -7,8 +7,8 @@ import pytest
 from comparisons import changed, changes, comparison
 from documents import bundle, catalog, channel, package
 from everpath.compare import Scope, compare, similar_names
-from everpath.compare.matrix import matrix
-from everpath.compare.similar_names import Spellings
+from everpath.compare.matrix import compare_sequence
+from everpath.compare.similar_names import SimilarNames
 from everpath.loaders.notation import parse
 from everpath.model import Catalog
 from everpath.rules.findings import Severity
@@ -19,8 +19,8 @@ CHAIN = "c: b\nb: a\na"
 def test_a_channel_that_is_gone_may_have_been_renamed() -> None:
     [change] = changes(f"[alpha]\n{CHAIN}", f"[stable]\n{CHAIN}", "channel-gone")
     assert "was it renamed to stable, which has 3 of its 3 entries?" in change.message
-    assert change.because[0] == (
-        "nobody is moved to stable by OLM v0; changed by hand, 3 of 3 versions could go on there"
+    assert change.reasons[0] == (
+        "OLM v0 does not switch to stable; after a manual switch 3 of 3 versions would get updates"
     )
     assert change.fix is not None
     assert change.fix.startswith("keep the channel alpha beside stable")
@@ -36,22 +36,22 @@ def test_a_package_that_is_gone_is_told_once() -> None:
     comparison = compare(old, new)
     [gone, added] = comparison.changes
     assert gone.message == (
-        "the package is gone: 3 versions in 1 channel can no longer be resolved; "
-        "did you mean my-opp, which is new? OLM does not follow a renamed package"
+        "The package was removed: clusters on 3 versions in 1 channel get no updates, and resolution fails; "
+        "was it renamed to my-opp? OLM does not follow a renamed package"
     )
-    assert added.message == "the package is new, with 1 channel"
+    assert added.message == "The package is new, with 1 channel"
     assert comparison.stranded == 6
 
 
 def test_a_name_that_is_gone_and_still_referred_to_is_told() -> None:
-    assert changed(CHAIN, "d: c\nc: b\nb: a", "vanished") == ["gone from the package: a; b replaces a"]
+    assert changed(CHAIN, "d: c\nc: b\nb: a", "vanished") == ["Removed from the package: a; b replaces a"]
 
 
 def test_a_new_release_that_nobody_can_reach_is_told() -> None:
     new = "c: d / - / <3.0.0\nd@9.0.0: b\nb: a\na"
     [change] = changes("b: a\na", new, "unreachable-release")
-    assert (change.installed, change.policies) == (("d",), ("v0",))
-    assert change.message == "d is new, and no road of OLM v0 leads there from any version of the old catalog"
+    assert (change.installed, change.resolvers) == (("d",), ("v0",))
+    assert change.message == "No cluster is upgraded to the new release d under OLM v0"
 
 
 def test_a_release_whose_coming_strands_somebody_is_told_once() -> None:
@@ -66,7 +66,7 @@ def test_a_new_release_that_a_newer_one_stands_in_for_is_not_told() -> None:
 
 def test_the_same_name_with_another_version_is_told() -> None:
     assert changed("a@1.0.0", "a@1.0.1", "republished") == [
-        "a was 1.0.0 and is now 1.0.1: whoever has a keeps what it was"
+        "a was 1.0.0 and is now 1.0.1: clusters on a keep 1.0.0"
     ]
 
 
@@ -77,11 +77,11 @@ def test_a_channel_that_opm_refuses_now_is_told() -> None:
 
 def test_another_default_channel_is_told() -> None:
     old, new = "%default x\n[x]\na\n[y]\na", "%default y\n[x]\na\n[y]\na"
-    assert changed(old, new, "default-channel") == ["the default channel is now y, no longer x"]
+    assert changed(old, new, "default-channel") == ["The default channel is now y; it was x"]
 
 
 def test_a_catalog_that_opm_refuses_is_compared_all_the_same() -> None:
-    assert comparison("b\na", "c: b\nb: a\na", "v0").counts == {"mended": 2}
+    assert comparison("b\na", "c: b\nb: a\na", "v0").counts == {"fixed": 2}
 
 
 def test_only_what_is_asked_for_is_compared() -> None:
@@ -107,8 +107,8 @@ def test_a_bundle_whose_entry_alone_was_taken_out_is_refused_by_opm_and_leads_no
     new = catalog(*STRAY, channel("op.v1.1.0", "op.v1.2.0"))
     found = compare(old, new)
     [refused] = [change for change in found.changes if change.kind.value == "refused-by-opm"]
-    assert refused.message == "opm refuses the new catalog: op.v1.0.0 is in no channel"
-    assert refused.fix == "take the olm.bundle of op.v1.0.0 out, too, or put it back into a channel"
+    assert refused.message == "opm rejects the new catalog: op.v1.0.0 is in no channel"
+    assert refused.fix == "remove the olm.bundle of op.v1.0.0, too, or add it to a channel"
     assert refused.installed == ("op.v1.0.0",)
     assert found.properties.found_in_new == (6, 2)
     assert not [c for c in compare(new, new).changes if c.kind.value == "refused-by-opm"]
@@ -138,7 +138,7 @@ def test_a_z_stream_that_is_left_upwards_needs_no_latest() -> None:
 def test_a_new_release_without_a_replacement_is_named() -> None:
     old, new = "e@3.0.0: a@2.0.0\na@2.0.0", "e@3.0.0: a / d\nd@2.5.0: - / c\nc@2.4.0\na@2.0.0"
     [change] = changes(old, new, "no-replacement")
-    assert change.message == "c has no replacement under OLM v0: whoever installs it stays there"
+    assert change.message == "Clusters on c get no further updates under OLM v0: nothing replaces it"
     assert change.severity is Severity.ERROR
     assert change.fix == "add c to the skips of e"
     assert comparison(old, new).errors == 1
@@ -155,7 +155,7 @@ def test_an_empty_channel_that_is_gone_cuts_nobody_off() -> None:
     old = Catalog("old", (package._replace(channels=(one, two._replace(entries=()))),))
     found = compare(old, Catalog("new", (package._replace(channels=(one,)),)))
     assert [(c.severity, c.message) for c in found.changes if c.kind.value == "channel-gone"] == [
-        (Severity.NOTE, "the channel is gone; it had no entries")
+        (Severity.NOTE, "The channel was removed; it had no entries")
     ]
     assert (found.errors, found.stranded) == (0, 0)
 
@@ -168,17 +168,17 @@ def test_a_channel_that_was_emptied_is_told_as_that() -> None:
     found = compare(old, Catalog("new", (emptied,)))
     [change] = [c for c in found.changes if c.severity is Severity.ERROR]
     assert change.message == (
-        "the channel is empty: whoever follows it on any of 2 versions can no longer be resolved"
+        "The channel is empty: clusters that use it on any of 2 versions get no updates, and resolution fails"
     )
-    assert (change.fix, change.place) == (f"put b and a back into {channel.name}", channel.place)
-    [move] = matrix([old, Catalog("new", (emptied,))]).moves
+    assert (change.fix, change.place) == (f"restore b and a in {channel.name}", channel.place)
+    [move] = compare_sequence([old, Catalog("new", (emptied,))]).updates
     assert [c.message for c in move.changes] == [change.message]
 
 
 @pytest.mark.parametrize(("gone", "near"), [("my-opp-500", "my-op-500"), ("x-tail-7", "yy-tail-7")])
 def test_a_name_is_found_by_its_beginning_or_its_end(gone: str, near: str) -> None:
     names = [f"my-op-{n}" for n in range(1000)] + [f"yy-tail-{n}" for n in range(10)]
-    assert Spellings(names).nearest(gone) == near
+    assert SimilarNames(names).most_similar(gone) == near
 
 
 def test_few_spellings_are_compared_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,19 +189,22 @@ def test_few_spellings_are_compared_however_many_there_are(monkeypatch: pytest.M
         return []
 
     monkeypatch.setattr(similar_names, "get_close_matches", compared)
-    Spellings(f"package-{n}" for n in range(5000)).nearest("package-2500x")
+    SimilarNames(f"package-{n}" for n in range(5000)).most_similar("package-2500x")
     assert max(looked) < 50
 
 
 def test_whoever_was_stranded_and_loses_a_hop_is_told() -> None:
     [change] = changes("d: c\nc\nb: a\na", "d: c\nc\nb\na", "further-behind", "v1")
     assert change.severity is Severity.WARNING
-    assert change.message == "a could not reach the head before, and now stops earlier, under OLM v1"
-    assert (change.was, change.now) == ("a → b, and no further", "a stays where it is")
+    assert (
+        change.message
+        == "Clusters on a could not reach the head before, and now stop at a lower version under OLM v1"
+    )
+    assert (change.old_path, change.new_path) == ("a → b (no further update)", "a (no further update)")
 
 
 def test_a_release_without_a_replacement_beside_several_heads_has_a_reason_and_a_fix() -> None:
     [change] = changes("d\na", "d\nb\na", "no-replacement")
     assert change.installed == ("b",)
-    assert change.because == ("nothing in the new channel replaces b, skips it or covers 2.0.0",)
+    assert change.reasons == ("nothing in the new channel replaces b, skips it or covers 2.0.0",)
     assert change.fix == "add b to the skips of d"

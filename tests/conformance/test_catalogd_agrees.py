@@ -26,7 +26,7 @@ from content_api_requests import (
 )
 from documents import bundle, channel, package
 from everpath.errors import UnreadableInput
-from everpath.loaders.fbc.blobs import read_documents
+from everpath.loaders.fbc.blobs import load_documents
 from everpath.loaders.sources import Sources
 from everpath.model import OpmError
 from everpath.server.content_api.content import CatalogContent, meta_from_document
@@ -158,7 +158,7 @@ def served(folder: Path, modified: int) -> Iterator[HTTPConnection]:
 
 
 def content(folder: Path, modified: int = 0) -> CatalogContent:
-    return CatalogContent(map(meta_from_document, read_documents(str(folder), Sources())), modified)
+    return CatalogContent(map(meta_from_document, load_documents(str(folder), Sources())), modified)
 
 
 def without_text_after_error(request: ContentRequest, real: ContentResponse) -> ContentResponse:

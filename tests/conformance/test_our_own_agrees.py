@@ -11,7 +11,7 @@ import pytest
 from commandline import ROOT
 from conformance.bundle_verdicts import said_upstream
 from conformance.oracle import Oracle
-from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.fbc.blobs import load_blobs
 from everpath.loaders.sources import Sources
 
 pytestmark = pytest.mark.conformance
@@ -23,7 +23,7 @@ _FOLDERS: Final = sorted(path for path in (ROOT / "bundles/searchkeeper").iterdi
 
 @pytest.mark.parametrize("folder", _FOLDERS, ids=lambda folder: folder.name)
 def test_opm_renders_a_bundle_to_what_the_catalog_holds_of_it(oracle: Oracle, folder: Path) -> None:
-    blobs = read_blobs(str(CATALOG), Sources())
+    blobs = load_blobs(str(CATALOG), Sources())
     held = {blob["name"]: blob for blob in blobs if blob["schema"] == "olm.bundle"}
     question = {"ask": "render", "folders": [str(folder)], "output": "json", "image": _IMAGE}
     answer = oracle.ask({**question, "migrate": "bundle-object-to-csv-metadata"})

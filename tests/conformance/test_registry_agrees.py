@@ -22,9 +22,9 @@ from conformance.oracle import Oracle
 from conformance.random_graphs import random_graph
 from conformance.registry_calls import calls
 from conformance.small_graphs import SmallGraph
-from everpath.loaders.catalog_loader import read
-from everpath.loaders.fbc.acceptance import why_refused
-from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.catalog_loader import load
+from everpath.loaders.fbc.acceptance import rejection_reason
+from everpath.loaders.fbc.blobs import load_blobs
 from everpath.loaders.packagemanifest.migration import Migration
 from everpath.loaders.sources import Sources
 from everpath.server.catalog.snapshot import take_snapshot
@@ -118,11 +118,11 @@ def _migrated(operatorhub: Path, folder: Path, image: str) -> Path:
     for name in names:
         source = complete(operatorhub / "operators" / name, folder / "old" / name)
         migration = Migration(str(source), image, "yaml")
-        for package in read(str(source)).catalog.packages:
+        for package in load(str(source)).catalog.packages:
             files = migration.migrate_package(package).files
             written = {path: text for path, text in files.items() if path.startswith("catalog/")}
             write(folder / "new" / name, written)
-            if why_refused(read_blobs(str(folder / "new" / name / "catalog"), Sources())) is None:
+            if rejection_reason(load_blobs(str(folder / "new" / name / "catalog"), Sources())) is None:
                 write(folder, written)
     return folder / "catalog"
 
@@ -355,7 +355,7 @@ def test_random_graphs(opm: str, tmp_path: Path, record_property: Callable[[str,
     while len(list(catalog.iterdir())) < 60:
         name = f"p{len(list(catalog.iterdir()))}"
         documents = _drawn(name, random_graph(random), random)
-        if why_refused(documents) is None:
+        if rejection_reason(documents) is None:
             text = "".join(f"{json.dumps(document)}\n" for document in documents)
             (catalog / f"{name}.json").write_text(text)
     _agree(opm, catalog, tmp_path, record_property, least=1000)

@@ -18,8 +18,8 @@ from conformance.random_values import random_value
 from conformance.whole_bundles import bundle_folders, completed
 from everpath.go_types import STRUCTS
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.fbc.acceptance import why_refused
-from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.fbc.acceptance import rejection_reason
+from everpath.loaders.fbc.blobs import load_blobs
 from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.loaders.sources import Sources
 from everpath.model import OpmError, Place
@@ -47,7 +47,7 @@ def _rendered(case: Case) -> str | OpmError:
         return RenderedBundle(blob, embedded_csv(blob))
 
     try:
-        blobs = render_template(_document(case.template), render, why_refused)
+        blobs = render_template(_document(case.template), render, rejection_reason)
     except OpmError as refusal:
         return refusal
     return "".join(catalog_text(blobs, "json"))
@@ -201,7 +201,7 @@ def test_a_catalog_rendered_again_is_what_opm_makes_of_it(
         folder = _laid_out({"catalog.json": "\n".join(map(json.dumps, blobs))}, tmp_path / str(number))
         answer = oracle.ask({"ask": "render", "folders": [str(folder)], "output": "json"})
         try:
-            ours = "".join(catalog_text(map(normalize_bundle, read_blobs(str(folder), Sources())), "json"))
+            ours = "".join(catalog_text(map(normalize_bundle, load_blobs(str(folder), Sources())), "json"))
         except OpmError:
             assert not answer["ok"], blobs
             counts["refused"] += 1

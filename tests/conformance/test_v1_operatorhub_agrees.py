@@ -12,7 +12,7 @@ from conformance.oracle import Answer, Oracle
 from conformance.oracle import Question as Asked
 from documents import Document, bundle, channel, package, text
 from everpath.graph import PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.model import Entry, Package
 from everpath.resolvers import olm_v1
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension, resolve
@@ -26,7 +26,7 @@ def test_every_version_of_every_package(
     oracle_v1: Oracle, operatorhub: Path, record_property: Callable[[str, object], None]
 ) -> None:
     """With all channels, and with each alone; there the answers for a whole channel are compared too."""
-    graphs = [PackageGraph(found) for found in read(str(operatorhub), cache=None).catalog.packages]
+    graphs = [PackageGraph(found) for found in load(str(operatorhub), cache=None).catalog.packages]
     asked = [(graph, selected) for graph in graphs for selected in ((), *((c.name,) for c in graph.channels))]
     counts: Counter[str] = Counter()
     answers = oracle_v1.ask_many(question(graph.package, selected) for graph, selected in asked)

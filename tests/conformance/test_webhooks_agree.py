@@ -10,7 +10,7 @@ import pytest
 from conformance.bundle_verdicts import said_upstream
 from conformance.oracle import Oracle
 from everpath.bundlegen import ReleaseMetadata, bundle_files
-from everpath.loaders.operator_manifests import read_operator
+from everpath.loaders.operator_manifests import load_operator_manifests
 from everpath.loaders.sources import Sources
 from everpath.parsing.yaml_writer import yaml_text
 from operator_sdk_projects import write_webhook
@@ -30,7 +30,7 @@ _RELEASE: Final = ReleaseMetadata(
 
 def test_no_validator_of_theirs_finds_an_error_in_webhooks(oracle: Oracle, tmp_path: Path) -> None:
     write_webhook(tmp_path)
-    operator = read_operator([str(tmp_path / "config" / part) for part in _PARTS], Sources())
+    operator = load_operator_manifests([str(tmp_path / "config" / part) for part in _PARTS], Sources())
     bundle = tmp_path / "bundle"
     for name, body in bundle_files(operator, _RELEASE).items():
         (bundle / name).parent.mkdir(parents=True, exist_ok=True)

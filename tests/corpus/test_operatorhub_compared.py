@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from everpath.compare import compare
-from everpath.compare.matrix import matrix
+from everpath.compare.matrix import compare_sequence
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.model import Catalog, Channel, Package
 
 pytestmark = pytest.mark.corpus
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.corpus
 
 @pytest.fixture(scope="module")
 def today(operatorhub: Path) -> Catalog:
-    return read(str(operatorhub), cache=None).catalog
+    return load(str(operatorhub), cache=None).catalog
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_compared_with_itself_nothing_changes(today: Catalog) -> None:
 
 def test_the_last_release_of_every_channel_stranded_nobody(yesterday: Catalog, today: Catalog) -> None:
     counts = {outcome.value: number for outcome, number in compare(yesterday, today).counts.items()}
-    assert counts == {"further": 15_766, "road": 1_816, "before": 144, "same": 52}
+    assert counts == {"further": 15_766, "different-path": 1_816, "before": 144, "same": 52}
 
 
 def test_a_release_taken_back_strands_whoever_has_it(yesterday: Catalog, today: Catalog) -> None:
@@ -49,7 +49,7 @@ def test_a_release_taken_back_strands_whoever_has_it(yesterday: Catalog, today: 
     gone = [c for c in comparison.changes if c.kind.value == "channel-gone"]
     assert len(gone) == 193
     heads = {(p.name, g.name, g.head) for p in today.packages for g in PackageGraph(p).channels if g.head}
-    hurt = {(r.package, r.channel, r.installed) for r in comparison.rows if r.outcome.hurts}
+    hurt = {(r.package, r.channel, r.installed) for r in comparison.rows if r.outcome.is_regression}
     # Only these two have ranges without an upper end, by which an older release takes them down again.
     assert heads - hurt == {
         ("node-maintenance-operator", "stable", "node-maintenance-operator.v0.21.0"),
@@ -58,6 +58,6 @@ def test_a_release_taken_back_strands_whoever_has_it(yesterday: Catalog, today: 
 
 
 def test_there_and_back_again_strands_on_the_way_there_alone(yesterday: Catalog, today: Catalog) -> None:
-    first, second = matrix([today, yesterday, today]).moves
+    first, second = compare_sequence([today, yesterday, today]).updates
     assert first.stranded == compare(today, yesterday).stranded
     assert second.stranded == 0

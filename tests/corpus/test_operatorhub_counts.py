@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.model import Catalog
 from everpath.resolvers import opm
 from everpath.rules.lint import Report, lint
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.corpus
 
 @pytest.fixture(scope="module")
 def catalog(operatorhub: Path) -> Catalog:
-    return read(str(operatorhub), cache=None).catalog
+    return load(str(operatorhub), cache=None).catalog
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bundles import write
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.packagemanifest.migration import Migration
 from everpath.model import Catalog
 from package_manifests import complete, walks
@@ -22,7 +22,7 @@ _STEP = 40
 
 
 def _migrated(source: Path, target: Path) -> Catalog:
-    catalog = read(str(source)).catalog
+    catalog = load(str(source)).catalog
     migration = Migration(str(source))
     for package in catalog.packages:
         write(target, migration.migrate_package(package).files)
@@ -34,8 +34,8 @@ def test_package_manifests_keep_every_walk(operatorhub: Path, tmp_path: Path) ->
     source = complete(operatorhub / "operators/litmuschaos", tmp_path / "litmuschaos")
     before = _migrated(source, tmp_path / "new")
     assert [package.name for package in before.packages] == ["litmuschaos"]
-    assert walks(read(str(tmp_path / "new/catalog")).catalog) == walks(before)
-    assert walks(read(str(tmp_path / "new/bundles")).catalog) == walks(before)
+    assert walks(load(str(tmp_path / "new/catalog")).catalog) == walks(before)
+    assert walks(load(str(tmp_path / "new/bundles")).catalog) == walks(before)
     assert len(list((tmp_path / "new/bundles/litmuschaos").glob("*/metadata/annotations.yaml"))) == 8
 
 
@@ -44,5 +44,5 @@ def test_bundles_of_every_fortieth_package_keep_every_walk(operatorhub: Path, tm
     for name in names:
         source = complete(operatorhub / "operators" / name, tmp_path / "old" / name)
         before = _migrated(source, tmp_path / "new" / name)
-        assert walks(read(str(tmp_path / "new" / name / "catalog")).catalog) == walks(before), name
+        assert walks(load(str(tmp_path / "new" / name / "catalog")).catalog) == walks(before), name
     assert len(names) == 12

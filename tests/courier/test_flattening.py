@@ -115,7 +115,7 @@ def test_of_two_files_for_one_object_in_one_folder_the_first_is_kept(tmp_path: P
     assert [old for old in flat(tmp_path).values() if "things" in old] == ["a/also-things.yaml"]
 
 
-def test_what_only_some_versions_have_is_remarked(tmp_path: Path) -> None:
+def test_object_of_some_versions_causes_a_warning(tmp_path: Path) -> None:
     write_nested(tmp_path, {"a": "1.0.0", "b": "1.1.0"})
     write(tmp_path, {"a/service.yaml": "kind: Service\nmetadata: {name: op}\n"})
     assert remarks(tmp_path) == ["only some versions contain this Service: in a flat folder, all do"]

@@ -1,4 +1,4 @@
-"""`nest_manifests`: a flat folder of package manifests as one folder a version."""
+"""`nest_manifests`: a flat folder of package manifests as one folder for each version."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_each_csv_gets_a_folder_with_the_crds_it_owns(tmp_path: Path) -> None:
     assert remarks(tmp_path) == []
 
 
-def test_what_no_csv_owns_goes_with_every_version(tmp_path: Path) -> None:
+def test_crd_without_owner_goes_to_every_version(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -104,7 +104,7 @@ def test_two_different_files_with_the_version_a_csv_owns_are_refused(tmp_path: P
     assert moves(tmp_path).keys() >= {"1.0.0/a.yaml", "1.0.0/b.yaml"}
 
 
-def test_an_owned_crd_that_is_nowhere_is_remarked(tmp_path: Path) -> None:
+def test_missing_owned_crd_causes_a_warning(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -164,9 +164,7 @@ def test_two_csvs_of_one_version_get_folders_by_name(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_manifests_that_make_no_sense_are_refused(
-    tmp_path: Path, files: dict[str, str], message: str, fix: str
-) -> None:
+def test_invalid_manifests_are_refused(tmp_path: Path, files: dict[str, str], message: str, fix: str) -> None:
     write(tmp_path, files)
     with pytest.raises(OpmError) as refused:
         moves(tmp_path)

@@ -11,34 +11,34 @@ import pytest
 from hypothesis import given
 
 from everpath.graph import ChannelGraph, EdgeKind
-from everpath.layout.layout import RADIUS, Layout, Point, Stroke, layout
-from everpath.layout.picture import Picture
+from everpath.layout.diagram import Diagram
+from everpath.layout.geometry import RADIUS, Layout, Point, Stroke, compute_layout
 from graphs import channel_graph
 from strategies import channel_graphs
 from work import lines_run
 
 
 def drawn(drawing: str) -> Layout:
-    return layout(Picture(channel_graph(drawing)))
+    return compute_layout(Diagram(channel_graph(drawing)))
 
 
 @given(channel_graphs())
 def test_no_two_nodes_lie_on_each_other(graph: ChannelGraph) -> None:
-    spots = layout(Picture(graph)).spots
+    spots = compute_layout(Diagram(graph)).spots
     assert all(math.dist(a, b) > 2 * RADIUS for a, b in combinations(spots, 2))
 
 
 @given(channel_graphs())
 def test_everything_lies_inside_the_picture(graph: ChannelGraph) -> None:
-    plan = layout(Picture(graph))
+    plan = compute_layout(Diagram(graph))
     points = [*plan.spots, *(p for s in plan.strokes for path in (*s.paths, *s.bars) for p in path)]
     assert all(0 <= x <= plan.width and plan.axis <= y <= plan.height for x, y in points)
 
 
 @given(channel_graphs())
 def test_every_edge_has_one_stroke(graph: ChannelGraph) -> None:
-    picture = Picture(graph)
-    strokes = Counter(edge for stroke in layout(picture).strokes for edge in edges(stroke))
+    picture = Diagram(graph)
+    strokes = Counter(edge for stroke in compute_layout(picture).strokes for edge in edges(stroke))
     assert strokes == Counter(picture.edges())
 
 
@@ -52,7 +52,7 @@ def edges(stroke: Stroke) -> list[tuple[int, int, str]]:
 
 @given(channel_graphs())
 def test_no_stroke_runs_through_a_node_that_it_does_not_concern(graph: ChannelGraph) -> None:
-    plan = layout(Picture(graph))
+    plan = compute_layout(Diagram(graph))
     for stroke in plan.strokes:
         strangers = [s for i, s in enumerate(plan.spots) if i not in (stroke.successor, *stroke.targets)]
         for start, end in (side for path in stroke.paths for side in pairwise(path)):
@@ -71,7 +71,7 @@ def _distance(node: Point, start: Point, end: Point) -> float:
 def test_no_two_lines_of_one_kind_share_a_stretch(graph: ChannelGraph) -> None:
     """Level stretches at one height have at most their ends in common."""
     for kind in EdgeKind:
-        strokes = [s for s in layout(Picture(graph)).strokes if s.kind is kind]
+        strokes = [s for s in compute_layout(Diagram(graph)).strokes if s.kind is kind]
         for one, other in combinations(strokes, 2):
             assert not any(_overlap(a, b) for a in _levels(one) for b in _levels(other))
 
@@ -143,4 +143,6 @@ def test_ten_times_as_many_entries_are_at_most_eighteen_times_the_work(shape: st
     small, large = (
         channel_graph("\n".join(_SHAPES[shape](i) for i in range(1, n + 1))) for n in (100, 1_000)
     )
-    assert lines_run(lambda: layout(Picture(large))) < 18 * lines_run(lambda: layout(Picture(small)))
+    assert lines_run(lambda: compute_layout(Diagram(large))) < 18 * lines_run(
+        lambda: compute_layout(Diagram(small))
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 
 from everpath.graph import ChannelGraph
+from everpath.layout.diagram import Diagram
 from everpath.layout.paths import drawn_paths
-from everpath.layout.picture import Picture
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.simulate import InstalledVersion
 from everpath.upgrade_paths.hops import PathEnd
@@ -16,7 +16,7 @@ from strategies import channel_graphs
 
 @given(channel_graphs())
 def test_the_next_hops_are_those_of_the_policies(graph: ChannelGraph) -> None:
-    v0, v1 = drawn_paths(Picture(graph))
+    v0, v1 = drawn_paths(Diagram(graph))
     hops = olm_v0.next_hops(graph)
     assert v0.is_broken == (hops.failure is not None)
     for name in graph.entries:
@@ -28,13 +28,13 @@ def test_the_next_hops_are_those_of_the_policies(graph: ChannelGraph) -> None:
 
 @given(channel_graphs())
 def test_every_entry_has_an_end_and_a_reason(graph: ChannelGraph) -> None:
-    for each in drawn_paths(Picture(graph)):
+    for each in drawn_paths(Diagram(graph)):
         assert each.by_entry.keys() == graph.entries.keys()
         assert all(each.by_entry[name].reason for name in graph.entries)
 
 
 def test_with_a_broken_channel_nobody_moves_and_everybody_is_told_why() -> None:
-    v0, v1 = drawn_paths(Picture(channel_graph("c: a\nb: a\na")))
+    v0, v1 = drawn_paths(Diagram(channel_graph("c: a\nb: a\na")))
     assert v0.is_broken
     assert not v1.is_broken
     assert {path.next for path in v0.by_entry.values()} == {None}
@@ -44,13 +44,13 @@ def test_with_a_broken_channel_nobody_moves_and_everybody_is_told_why() -> None:
 
 
 def test_a_new_install_gets_what_the_policy_gives_it() -> None:
-    v0, v1 = drawn_paths(Picture(channel_graph("1.0.1: 1.0.0 / 1.1.0\n1.1.0: 1.0.0\n1.0.0")))
+    v0, v1 = drawn_paths(Diagram(channel_graph("1.0.1: 1.0.0 / 1.1.0\n1.1.0: 1.0.0\n1.0.0")))
     assert tuple(v0.path(None).hops) == ("1.0.1",)
     assert tuple(v1.path(None).hops) == ("1.1.0",)
 
 
 def test_a_visitor_is_taken_in_by_a_range_and_follows_the_others() -> None:
-    for each in drawn_paths(Picture(channel_graph("c: b\nb: a / - / <2.0.0\na"))):
+    for each in drawn_paths(Diagram(channel_graph("c: b\nb: a / - / <2.0.0\na"))):
         path = each.path(InstalledVersion("p.v0.5.0", "0.5.0"))
         assert (tuple(path.hops), path.end, path.reason) == (
             ("b", "c"),
@@ -60,6 +60,6 @@ def test_a_visitor_is_taken_in_by_a_range_and_follows_the_others() -> None:
 
 
 def test_a_visitor_whom_nobody_accepts_stays_where_it_is() -> None:
-    v0, _ = drawn_paths(Picture(channel_graph("b: a\na")))
+    v0, _ = drawn_paths(Diagram(channel_graph("b: a\na")))
     path = v0.path(InstalledVersion("p.v9.0.0", "9.0.0"))
     assert (path.hops, path.end) == ((), PathEnd.STRANDED)

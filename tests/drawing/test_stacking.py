@@ -7,7 +7,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.layout.stacking import Stack
+from everpath.layout.levels import Levels
 
 Span = tuple[int, int]
 
@@ -17,7 +17,7 @@ _SPANS = st.lists(st.tuples(_COLUMNS, _COLUMNS).map(lambda p: (min(p), max(p))),
 
 @given(_SPANS)
 def test_each_takes_the_lowest_level_that_is_free_over_its_columns(spans: list[Span]) -> None:
-    stack, placed = Stack(13), list[tuple[int, int, int]]()
+    stack, placed = Levels(13), list[tuple[int, int, int]]()
     for first, last in spans:
         taken = {level for a, b, level in placed if a <= last and first <= b}
         placed.append((first, last, stack.place(first, last)))
@@ -27,7 +27,7 @@ def test_each_takes_the_lowest_level_that_is_free_over_its_columns(spans: list[S
 
 @given(_SPANS)
 def test_from_the_shortest_to_the_longest_nothing_lies_below_what_it_encloses(spans: list[Span]) -> None:
-    stack = Stack(13)
+    stack = Levels(13)
     placed = [(span, stack.place(*span)) for span in sorted(spans, key=lambda s: s[1] - s[0])]
     for number, (outer, level) in enumerate(placed):
         inside = [lower for inner, lower in placed[:number] if outer[0] <= inner[0] and inner[1] <= outer[1]]
@@ -35,9 +35,9 @@ def test_from_the_shortest_to_the_longest_nothing_lies_below_what_it_encloses(sp
 
 
 def test_a_staircase_needs_two_levels() -> None:
-    stack = Stack(100)
+    stack = Levels(100)
     assert {stack.place(step, step + 1) for step in range(99)} == {0, 1}
 
 
 def test_a_stack_over_nothing_is_flat() -> None:
-    assert Stack(0).height == 0
+    assert Levels(0).height == 0

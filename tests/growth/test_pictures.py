@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from everpath.layout.scene import Scene
-from everpath.reporters import page, picture_json, svg
+from everpath.layout.drawing import ChannelDrawing
+from everpath.reporters import graph_json, graph_page, svg
 from scenes import unjudged
 
 SHAPES = {
@@ -18,7 +18,7 @@ SHAPES = {
 }
 
 
-Render = Callable[[Sequence[Scene]], Iterator[str]]
+Render = Callable[[Sequence[ChannelDrawing]], Iterator[str]]
 
 
 def length(render: Render, shape: str, entries: int) -> int:
@@ -27,7 +27,7 @@ def length(render: Render, shape: str, entries: int) -> int:
 
 
 @pytest.mark.parametrize(
-    "render", [page.render, picture_json.render, svg.render], ids=["page", "json", "svg"]
+    "render", [graph_page.render, graph_json.render, svg.render], ids=["page", "json", "svg"]
 )
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_twice_the_entries_are_twice_the_text(render: Render, shape: str) -> None:

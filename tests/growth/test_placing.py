@@ -12,8 +12,8 @@ from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.parsing import value_index
-from everpath.parsing.text_offsets import Ruler
-from everpath.parsing.value_index import json_spans
+from everpath.parsing.text_offsets import OffsetMap
+from everpath.parsing.value_index import index_json
 from work import lines_run
 
 
@@ -23,7 +23,7 @@ def _places(count: int, *below: str) -> Iterator[Place]:
 
 def _kept(text: str) -> Sources:
     sources = Sources()
-    sources.keep("-", text.encode())
+    sources.add_content("-", text.encode())
     return sources
 
 
@@ -42,7 +42,7 @@ def test_placing_ten_times_as_many_values_is_ten_times_the_work(indent: int | No
 def test_a_line_is_read_once_for_all_its_places(monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[bytes] = []
 
-    class Counting(Ruler):
+    class Counting(OffsetMap):
         def __init__(self, text: bytes, errors: str) -> None:
             measured.append(text)
             super().__init__(text, errors)  # type: ignore[arg-type]
@@ -56,7 +56,7 @@ def test_a_line_is_read_once_for_all_its_places(monkeypatch: pytest.MonkeyPatch)
 
 def test_deep_places_share_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
     depths: list[int] = []
-    index = json_spans
+    index = index_json
 
     def counted(text: str, depth: int) -> object:
         depths.append(depth)

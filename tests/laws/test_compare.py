@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from everpath.compare import Outcome, Scope, compare
-from everpath.compare.all_channels import AnyChannel, Whole
+from everpath.compare import PathOutcome, Scope, compare
+from everpath.compare.all_channels import AllChannels, AllChannelsComparison
 from everpath.compare.changes import ChangeKind
-from everpath.compare.channel_paths import Roads, installations
 from everpath.compare.channels import compare_channel
-from everpath.compare.differences import Kind, differences, without
-from everpath.compare.matrix import matrix
+from everpath.compare.differences import EditKind, differences, without_edits
+from everpath.compare.installed_paths import InstalledPaths, installations
+from everpath.compare.matrix import compare_sequence
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog
@@ -20,6 +20,7 @@ from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtensio
 from everpath.resolvers.cluster_extension import resolve as resolve_v1
 from everpath.resolvers.resolution import InstalledBundle
 from everpath.resolvers.subscription import resolve as resolve_v0
+from everpath.upgrade_paths import UpgradePath, hops_from
 from everpath.versions import parse as parse_version
 from graphs import channel_graph
 from strategies import drawings
@@ -46,16 +47,16 @@ def edited(draw: st.DrawFn) -> tuple[str, str]:
     return before, "\n".join(lines.values())
 
 
-def _met(old: ChannelGraph, new: ChannelGraph) -> dict[tuple[str, ResolverName], Outcome]:
+def _met(old: ChannelGraph, new: ChannelGraph) -> dict[tuple[str, ResolverName], PathOutcome]:
     rows = compare_channel(old, new, POLICIES, WHERE).rows
-    return {(row.installed, row.policy): row.outcome for row in rows}
+    return {(row.installed, row.resolver): row.outcome for row in rows}
 
 
 @given(drawings())
 def test_a_catalog_compared_with_itself_strands_nobody_and_changes_nothing(drawing: str) -> None:
     comparison = compare(parse(drawing), parse(drawing))
-    assert set(comparison.counts) <= {Outcome.SAME, Outcome.BEFORE}
-    assert {change.kind for change in comparison.changes} <= {ChangeKind.BEFORE}
+    assert set(comparison.counts) <= {PathOutcome.SAME, PathOutcome.STRANDED_BEFORE}
+    assert {change.kind for change in comparison.changes} <= {ChangeKind.STRANDED_BEFORE}
 
 
 def _with_one_head(drawing: str) -> str:
@@ -76,10 +77,11 @@ def test_a_release_on_top_of_the_head_strands_nobody_who_reached_it(drawing: str
     old, new = channel_graph(before), channel_graph(f"{before}\ntop@9.0.0: head")
     assert old.head == "head"
     for row in compare_channel(old, new, POLICIES, WHERE).rows:
-        if row.old.arrives and row.old.stop == old.head:
-            assert (row.outcome, row.gained) == (Outcome.FURTHER, 1)
-        elif not row.old.arrives:
-            assert not row.outcome.hurts
+        if row.old.reaches_goal and row.old.last == old.head:
+            assert row.outcome is PathOutcome.FURTHER
+            assert len(row.new.hops) == len(row.old.hops) + 1
+        elif not row.old.reaches_goal:
+            assert not row.outcome.is_regression
 
 
 @given(edited(), edited())
@@ -104,7 +106,7 @@ def test_whoever_is_stranded_is_stranded_by_the_resolver_itself(pair: tuple[str,
         path, failure = _followed_v0(new, here)
         assert (path[0] if path else None) == row.new.next
         assert (failure is None) == (row.new.failure is None)
-        if row.outcome is Outcome.STRANDED:
+        if row.outcome is PathOutcome.STRANDED:
             assert (path[-1] if path else row.installed) != new.head
 
 
@@ -140,7 +142,7 @@ def test_without_channels_the_hops_are_those_of_a_cluster_extension_without(
     old, new = (parse(f"[x]\n{one[i]}\n[y]\n{other[i]}") for i in range(2))
     packages = [PackageGraph(catalog.packages[0]) for catalog in (old, new)]
     sources = [ClusterCatalog("catalog", 0, package) for package in packages]
-    for row in AnyChannel(Whole(packages[0]), Whole(packages[1])).rows:
+    for row in AllChannelsComparison(AllChannels(packages[0]), AllChannels(packages[1])).rows:
         extension = ClusterExtension("p", installed=InstalledBundle(row.installed, row.version))
         for source, road in zip(sources, (row.old, row.new), strict=True):
             decision = resolve_v1([source], extension)
@@ -154,26 +156,31 @@ def test_the_edits_that_hurt_whoever_names_no_channel_are_found(
     one: tuple[str, str], other: tuple[str, str]
 ) -> None:
     old, new = (parse(f"[x]\n{one[i]}\n[y]\n{other[i]}") for i in range(2))
-    found = compare(old, new, Scope(policies=("v1",)))
-    hurt = {row.installed for row in found.unnamed if row.outcome.hurts}
-    known = {row.installed for row in found.rows if row.outcome.hurts}
+    found = compare(old, new, Scope(resolvers=("v1",)))
+    hurt = {row.installed for row in found.without_channels if row.outcome.is_regression}
+    known = {row.installed for row in found.rows if row.outcome.is_regression}
     told = [c for c in found.changes if c.channel is None and c.kind in HURTING]
     assert {name for change in told for name in change.installed} <= hurt - known
     assert all(change.edits and change.fix for change in told)
     for name in hurt.difference(known, *(change.installed for change in told)):
-        [row] = [row for row in found.unnamed if row.installed == name]
-        assert any(row.new[:4] == r.new[:4] for r in found.rows if r.installed == name)
+        [row] = [row for row in found.without_channels if row.installed == name]
+        assert any(_ends(row.new) == _ends(r.new) for r in found.rows if r.installed == name)
+
+
+def _ends(path: UpgradePath) -> tuple[object, ...]:
+    return path.next, path.end, path.last, len(path.hops)
 
 
 @given(drawings())
 def test_to_name_the_only_channel_is_to_name_none(drawing: str) -> None:
     graph = channel_graph(drawing)
-    whole = Whole(PackageGraph(graph.package))
+    whole = AllChannels(PackageGraph(graph.package))
     known = {name: graph.versions.get(name) for name in graph.entries}
-    named = Roads(graph, "v1", known, WHERE)
-    for name, road in whole.roads(known).items():
-        assert road[:1] == named.road(name)[:1]
-        assert (road.hops, road.failure is None) == (named.road(name).hops, named.road(name).failure is None)
+    named = InstalledPaths(graph, "v1", known, WHERE)
+    for name, path in whole.paths(known).items():
+        by_name = named.path(name)
+        assert path.hops == by_name.hops
+        assert (path.failure is None) == (by_name.failure is None)
 
 
 @given(edited())
@@ -182,24 +189,24 @@ def test_the_edit_that_did_it_taken_back_lets_its_victims_go_on(pair: tuple[str,
     old, new = map(channel_graph, pair)
     before = _met(old, new)
     explained: set[tuple[str, ResolverName]] = set()
-    for change in compare_channel(old, new, POLICIES, WHERE).changes():
+    for change in compare_channel(old, new, POLICIES, WHERE).regressions():
         if change.kind not in HURTING:
             continue
         assert change.edits, "in a channel this small every cause is found"
-        healed = _met(old, without(old, new, change.edits))
+        healed = _met(old, without_edits(old, new, change.edits))
         for name in change.installed:
-            for policy in change.policies:
-                assert before[name, policy].hurts
-                assert not healed[name, policy].hurts
+            for policy in change.resolvers:
+                assert before[name, policy].is_regression
+                assert not healed[name, policy].is_regression
                 explained.add((name, policy))
-    assert explained == {key for key, outcome in before.items() if outcome.hurts}
+    assert explained == {key for key, outcome in before.items() if outcome.is_regression}
 
 
 @given(edited())
 @FEW
 def test_an_advised_edit_is_for_all_who_are_hurt(pair: tuple[str, str]) -> None:
     old, new = map(channel_graph, pair)
-    for change in compare_channel(old, new, POLICIES, WHERE).changes():
+    for change in compare_channel(old, new, POLICIES, WHERE).regressions():
         assert (change.fix is not None) == change.kind.severity.name.startswith("ERROR")
 
 
@@ -207,7 +214,7 @@ def test_an_advised_edit_is_for_all_who_are_hurt(pair: tuple[str, str]) -> None:
 @FEW
 def test_all_edits_taken_back_are_the_old_channel(pair: tuple[str, str]) -> None:
     old, new = map(channel_graph, pair)
-    again = without(old, new, differences(old, new))
+    again = without_edits(old, new, differences(old, new))
     assert {n: e._replace(place=e.place) for n, e in again.entries.items()} == {
         n: again.entries[n]._replace(replaces=e.replaces, skips=e.skips, skip_range=e.skip_range)
         for n, e in old.entries.items()
@@ -226,9 +233,9 @@ def test_the_same_channel_has_no_edits(drawing: str) -> None:
 @FEW
 def test_two_catalogs_in_a_row_are_a_comparison(pair: tuple[str, str]) -> None:
     old, new = map(parse, pair)
-    found = matrix([old, new])
-    rows = {(r.installed, r.policy): r.outcome for r in compare(old, new).rows}
-    told = {(r.installed, r.policy): r.outcomes[0] for r in found.rows if r.outcomes[0] is not None}
+    found = compare_sequence([old, new])
+    rows = {(r.installed, r.resolver): r.outcome for r in compare(old, new).rows}
+    told = {(r.installed, r.resolver): r.outcomes[0] for r in found.rows if r.outcomes[0] is not None}
     assert told == rows
     assert found.stranded == compare(old, new).stranded
 
@@ -236,18 +243,18 @@ def test_two_catalogs_in_a_row_are_a_comparison(pair: tuple[str, str]) -> None:
 @given(drawings())
 def test_roads_of_entries_are_the_hops_of_the_policies(drawing: str) -> None:
     graph = channel_graph(drawing)
-    v0, v1 = (Roads(graph, policy, installations(graph), WHERE) for policy in POLICIES)
+    v0, v1 = (InstalledPaths(graph, policy, installations(graph), WHERE) for policy in POLICIES)
     hops = olm_v0.next_hops(graph)
     for name in graph.entries:
         fails = hops.failure is not None or name in hops.failures
-        assert v0.road(name).next == (None if fails else hops.next[name])
-        assert v1.road(name).next == olm_v1.next_hops(graph)[name]
-        assert len(v1.path(name)) == v1.road(name).hops
+        assert v0.path(name).next == (None if fails else hops.next[name])
+        assert v1.path(name).next == olm_v1.next_hops(graph)[name]
+        assert tuple(v1.path(name).hops) == hops_from(olm_v1.next_hops(graph), name)
 
 
 def test_a_removed_entry_comes_back_with_its_bundle() -> None:
     old, new = channel_graph("b: a\na@1.2.3"), channel_graph("b")
     [edge, removed] = differences(old, new)
-    assert (edge.kind, removed.kind) == (Kind.REPLACES, Kind.REMOVED)
-    assert str(without(old, new, [removed]).versions["a"]) == "1.2.3"
+    assert (edge.kind, removed.kind) == (EditKind.REPLACES, EditKind.REMOVED)
+    assert str(without_edits(old, new, [removed]).versions["a"]) == "1.2.3"
     assert new.package._replace() == new.package

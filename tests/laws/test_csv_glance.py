@@ -7,19 +7,19 @@ from hypothesis import assume, given
 from csv_texts import csv_texts, damaged_csv_texts
 from everpath.loaders.bundle.csv_summary import scan_csv, summarize_csv, summarize_parsed_csv
 from everpath.loaders.bundle.summaries import CsvSummary
-from everpath.parsing.first_document import Broken, first_document
-from everpath.parsing.yaml_outline import Unfamiliar
+from everpath.parsing.first_document import ParseError, first_document
+from everpath.parsing.yaml_outline import UnsupportedLayout
 
 
 def _parsed(text: str) -> CsvSummary | None:
     document = first_document(text.encode())
-    return summarize_parsed_csv(document.value, document.repeated)
+    return summarize_parsed_csv(document.value, document.duplicate_keys)
 
 
 def _scanned(text: str) -> CsvSummary | None:
     try:
         return scan_csv(text.encode())
-    except Unfamiliar:
+    except UnsupportedLayout:
         return None
 
 
@@ -33,7 +33,7 @@ def test_a_scan_of_a_csv_never_differs_from_its_parse(text: str) -> None:
 def test_a_scan_of_damaged_yaml_never_differs_from_its_parse(text: str) -> None:
     try:
         parsed = _parsed(text)
-    except Broken:
+    except ParseError:
         assume(False)
     scanned = _scanned(text)
     assert scanned is None or scanned == parsed

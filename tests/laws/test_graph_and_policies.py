@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.graph import ChannelGraph
-from everpath.loaders.notation import draw, parse
+from everpath.loaders.notation import format_channel, parse
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.rules.lint import lint
 from everpath.upgrade_paths.hops import PathEnd, hops_from, last_entries
@@ -131,7 +131,7 @@ def test_every_channel_can_be_checked(drawing: str) -> None:
 @given(drawings())
 def test_a_drawing_of_a_channel_draws_it_again(drawing: str) -> None:
     [channel] = parse(drawing).packages[0].channels
-    [again] = parse(draw(channel)).packages[0].channels
+    [again] = parse(format_channel(channel)).packages[0].channels
     assert [e._replace(place=channel.place) for e in again.entries] == [
         e._replace(place=channel.place) for e in channel.entries
     ]

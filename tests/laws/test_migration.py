@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bundles import annotations_yaml, csv, write
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.packagemanifest.migration import Migration
 from everpath.model import Catalog
 from package_manifests import package_file, walks
@@ -60,11 +60,11 @@ def test_bundles_of_a_repository(found: dict[str, str], mode: str, data: st.Data
 def _check(files: dict[str, str]) -> None:
     with TemporaryDirectory() as root:
         source = write(Path(root, "op"), files)
-        before = read(str(source)).catalog
+        before = load(str(source)).catalog
         (package,) = before.packages
         migration = Migration(str(source)).migrate_package(package)
         out = write(Path(root, "out"), migration.files)
-        after = read(str(out / "catalog")).catalog
+        after = load(str(out / "catalog")).catalog
         assert walks(after) == walks(before)
         assert _released(after) == {entry.name for c in package.channels for entry in c.entries}
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from catalog_texts import Style, documents, dumped, styles
 from everpath.go_types import type_mismatches
 from everpath.go_types.properties import PROPERTY_TYPES, has_only_strings
-from everpath.loaders.fbc.document_splitter import Chunk
+from everpath.loaders.fbc.document_splitter import JsonChunk
 from everpath.loaders.fbc.file_loader import _json_values
-from everpath.loaders.fbc.partial_json import JsonSkeletons
+from everpath.loaders.fbc.partial_json import PartialJsonParser
 from everpath.model import UNREAD, Bundle, Place, Property
 from everpath.parsing import json_parser
 from everpath.resolvers import olm_v0
@@ -83,7 +83,7 @@ def _small(document: dict[str, Any]) -> dict[str, Any]:
 @settings(max_examples=500)
 @given(json_slips())
 def test_a_json_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) -> None:
-    skeleton = JsonSkeletons().read(memoryview(text))
+    skeleton = PartialJsonParser().parse(memoryview(text))
     if skeleton is not None:
         # Also what nobody reads was looked at: a text that does not parse has no skeleton.
         assert skeleton.value == _small(json_parser.parse(text).value)
@@ -93,7 +93,7 @@ def test_a_json_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) ->
 def test_every_usual_bundle_in_json_has_a_skeleton(written: list[dict[str, Any]], style: Style) -> None:
     bundles = [one for one in written if one["schema"] == "olm.bundle" and _is_text_throughout(one)]
     for bundle in bundles:
-        skeleton = JsonSkeletons().read(dumped([bundle], style))
+        skeleton = PartialJsonParser().parse(dumped([bundle], style))
         assert skeleton is not None
         assert skeleton.value == _small(json.loads(json.dumps(bundle)))
 
@@ -117,23 +117,25 @@ def json_streams(draw: st.DrawFn) -> bytes:
 @settings(max_examples=300)
 @given(json_streams())
 def test_objects_read_all_at_once_are_those_a_parser_finds(text: bytes) -> None:
-    at_once = JsonSkeletons().read_all(text)
+    at_once = PartialJsonParser().parse_all(text)
     if at_once is None:
         return
     found = list(at_once)
-    parsed = [(value.value, offset) for value, offset in _json_values(Chunk(0, memoryview(text)))]
+    parsed = [(value.value, offset) for value, offset in _json_values(JsonChunk(0, memoryview(text)))]
     assert [(json_parser.parse(chunk.text).value, chunk.offset) for chunk, _ in found] == parsed
-    assert [skeleton for _, skeleton in found] == [JsonSkeletons().read(chunk.view) for chunk, _ in found]
+    assert [skeleton for _, skeleton in found] == [
+        PartialJsonParser().parse(chunk.view) for chunk, _ in found
+    ]
 
 
 def test_objects_by_the_ten_thousand_are_not_held_all_at_once() -> None:
-    assert JsonSkeletons().read_all(b'{"schema": "a"}\n' * 20_000) is not None
-    assert JsonSkeletons().read_all(b'{"schema": "a"}\n' * 20_001) is None
+    assert PartialJsonParser().parse_all(b'{"schema": "a"}\n' * 20_000) is not None
+    assert PartialJsonParser().parse_all(b'{"schema": "a"}\n' * 20_001) is None
 
 
 @pytest.mark.parametrize("text", [b"", b" \n\t"], ids=["nothing", "white space"])
 def test_of_a_file_that_was_emptied_meanwhile_nothing_is_read_at_once(text: bytes) -> None:
-    assert JsonSkeletons().read_all(text) is None
+    assert PartialJsonParser().parse_all(text) is None
 
 
 @pytest.mark.parametrize("between", [b"\n", b"\r\n", b"\n\n"])
@@ -142,7 +144,7 @@ def test_a_usual_stream_is_read_all_at_once(between: bytes) -> None:
     bundle = {"schema": "olm.bundle", "name": "op.v1", "package": "op", "properties": [big, big]}
     channel = {"schema": "olm.channel", "name": "stable", "package": "op", "entries": [{"name": "op.v1"}]}
     text = between.join(json.dumps(one, indent=4).encode() for one in (channel, bundle, bundle, channel))
-    found = JsonSkeletons().read_all(text)
+    found = PartialJsonParser().parse_all(text)
     assert found is not None
     assert [skeleton is not None for _, skeleton in found] == [False, True, True, False]
 
@@ -150,8 +152,8 @@ def test_a_usual_stream_is_read_all_at_once(between: bytes) -> None:
 @pytest.mark.parametrize("between", [b"", b" ", b"\t", b","])
 def test_objects_that_share_a_line_are_not_read_all_at_once(between: bytes) -> None:
     objects = [b'{"schema": "olm.package"}'] * 3
-    assert JsonSkeletons().read_all(between.join(objects)) is None
-    assert JsonSkeletons().read_all(b"\n".join([between.join(objects[:2]), objects[2]])) is None
+    assert PartialJsonParser().parse_all(between.join(objects)) is None
+    assert PartialJsonParser().parse_all(b"\n".join([between.join(objects[:2]), objects[2]])) is None
 
 
 def _is_text_throughout(bundle: dict[str, Any]) -> bool:

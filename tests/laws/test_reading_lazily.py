@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
-from everpath.loaders.fbc.partial_yaml import YamlSkeletons
+from everpath.loaders.fbc.partial_yaml import PartialYamlParser
 from everpath.parsing import yaml_parser
 from readings import read, read_lazily, without_metadata
 
@@ -66,14 +66,14 @@ def _small(value: Any) -> Any:
 @settings(max_examples=500)
 @given(slips())
 def test_a_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) -> None:
-    skeleton = YamlSkeletons().read(text)
+    skeleton = PartialYamlParser().parse(text)
     if skeleton is None:
         return
     try:
         parsed = yaml_parser.parse(text)
-    except yaml_parser.YamlProblem:
+    except yaml_parser.ParseError:
         # What is wrong is in a value nobody read; `yaml11.check` is there to find it.
-        assert not skeleton.is_whole
+        assert not skeleton.is_complete
         return
     assert _small(skeleton.value) == _small(parsed.value)
-    assert not skeleton.is_whole or not parsed.remarks
+    assert not skeleton.is_complete or not parsed.warnings

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
 from everpath.parsing import yaml_parser
-from everpath.parsing.json_descent import descend_json
-from everpath.parsing.parse_result import byte_offset
-from everpath.parsing.value_index import json_spans, yaml_spans
-from everpath.parsing.value_search import descend_yaml
+from everpath.parsing.json_descent import find_in_json
+from everpath.parsing.text_offsets import byte_offset
+from everpath.parsing.value_index import index_json, index_yaml
+from everpath.parsing.value_search import find_in_yaml
 
 
 @settings(max_examples=200)
@@ -22,9 +22,9 @@ def test_the_quick_way_leads_where_the_slow_way_leads(
 ) -> None:
     text = dumped(documents[:1], style)
     decoded = text.decode()
-    spans = json_spans(decoded, 8) if style.is_json else yaml_spans(text, 8)
+    spans = index_json(decoded, 8) if style.is_json else index_yaml(text, 8)
     pointer = data.draw(st.sampled_from(sorted((p for p in spans.by_pointer if p), key=str)))
-    found = descend_json(decoded, pointer) if style.is_json else descend_yaml(text, pointer)
+    found = find_in_json(decoded, pointer) if style.is_json else find_in_yaml(text, pointer)
     if found is None:
         return
     start, end = spans.by_pointer[pointer]
@@ -37,7 +37,7 @@ def test_the_quick_way_leads_where_the_slow_way_leads(
 @given(documents, styles)
 def test_every_value_of_a_document_has_a_span(documents: list[dict[str, Any]], style: Style) -> None:
     text = dumped(documents[:1], style)
-    spans = json_spans(text.decode(), 99) if style.is_json else yaml_spans(text, 99)
+    spans = index_json(text.decode(), 99) if style.is_json else index_yaml(text, 99)
     assert spans.is_whole
     # What a parser makes of the text, not what was written: a lone U+0085 does not survive every writer.
     value = documents[0] if style.is_json else yaml_parser.parse(text).value

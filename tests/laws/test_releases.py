@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from everpath.compare import compare
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.editing import edit_releases
 from everpath.loaders.releases.formatting import format_releases
 from everpath.loaders.releases.parser import parse_releases
@@ -27,7 +27,7 @@ from everpath.releases.validation import find_problems
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.upgrade_paths.hops import hops_from
 from everpath.versions import parse
-from histories import EMPTY, history, wishes
+from histories import EMPTY, history, release_requests
 from strategies import ranges
 
 # Each example is a history of up to nine releases, and every walk of every channel of it.
@@ -47,15 +47,15 @@ def plain_history(draw: st.DrawFn, most: int = 8) -> ReleasesFile:
     """Releases on top of one another and z-streams, each into some channels; some withdrawn on the way."""
     so_far = EMPTY
     for _ in range(draw(st.integers(1, most))):
-        so_far = _after(so_far, draw(wishes(so_far))._replace(replaces=None, skips=())) or so_far
+        so_far = _after(so_far, draw(release_requests(so_far))._replace(replaces=None, skips=())) or so_far
     assume(so_far.releases)
     return so_far
 
 
-def _after(before: ReleasesFile, wish: ReleaseRequest) -> ReleasesFile | None:
-    """The source after a wish; None if it is refused."""
+def _after(before: ReleasesFile, request: ReleaseRequest) -> ReleasesFile | None:
+    """The source after a request; None if it is refused."""
     try:
-        return plan_release(before, wish).source
+        return plan_release(before, request).source
     except UsageError:
         return None
 
@@ -63,7 +63,7 @@ def _after(before: ReleasesFile, wish: ReleaseRequest) -> ReleasesFile | None:
 @given(plain_history(), st.data())
 @SOME
 def test_a_release_on_top_or_of_a_z_stream_strands_nobody(before: ReleasesFile, data: st.DataObject) -> None:
-    after = _after(before, data.draw(wishes(before))._replace(replaces=None, skips=()))
+    after = _after(before, data.draw(release_requests(before))._replace(replaces=None, skips=()))
     assume(after is not None)
     assert after is not None
     old, new = PackageGraph(catalog_package(before)), PackageGraph(catalog_package(after))
@@ -93,10 +93,10 @@ def test_a_withdrawn_release_is_never_landed_on(source: ReleasesFile) -> None:
 def test_every_z_stream_release_moves_straight_to_the_latest_of_its_stream(
     before: ReleasesFile, data: st.DataObject
 ) -> None:
-    wish = data.draw(wishes(before))._replace(zstream=True, replaces=None, skips=())
+    request = data.draw(release_requests(before))._replace(zstream=True, replaces=None, skips=())
     # One that is out already, and only gets more channels, need not be the latest there.
-    assume(wish.version not in before.by_version)
-    after = _after(before, wish)
+    assume(request.version not in before.by_version)
+    after = _after(before, request)
     assume(after is not None)
     assert after is not None
     latest = after.releases[-1]
@@ -229,7 +229,7 @@ def _same_graph(one: Package, other: Package) -> None:
 
 @pytest.mark.corpus
 def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Path) -> None:
-    catalog = read(str(operatorhub / "operators")).catalog
+    catalog = load(str(operatorhub / "operators")).catalog
     compared = 0
     for before in catalog.packages:
         text = format_releases(reconstruct_releases(before), "s.json").encode()

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from bundles import write
 from everpath.go_types import STRUCTS, type_mismatches
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.fbc.blobs import read_blobs
-from everpath.loaders.fbc.catalog_writer import OUTPUTS, catalog_text
+from everpath.loaders.fbc.blobs import load_blobs
+from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import OpmError, Place
 from everpath.opm_render import Blob, render_bundle
@@ -85,11 +85,11 @@ def test_what_is_written_as_json_reads_back(value: Any) -> None:
 
 @given(st.lists(DOCUMENTS, min_size=1, max_size=5))
 def test_a_catalog_that_is_rendered_again_stays_the_same(documents: list[dict[str, Any]]) -> None:
-    for output in OUTPUTS:
+    for output in OUTPUT_FORMATS:
         text = "".join(catalog_text(blobs_of(documents), output))
         sources = Sources()
-        sources.keep(STANDARD_INPUT, text.encode())
-        assert "".join(catalog_text(read_blobs(STANDARD_INPUT, sources), output)) == text
+        sources.add_content(STANDARD_INPUT, text.encode())
+        assert "".join(catalog_text(load_blobs(STANDARD_INPUT, sources), output)) == text
 
 
 @given(st.lists(DOCUMENTS, min_size=1, max_size=5), st.randoms())

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everpath.parsing import text_offsets
-from everpath.parsing.text_offsets import Ruler
+from everpath.parsing.text_offsets import OffsetMap
 
 _pieces = st.sampled_from(
     [b"a", "é".encode(), "€".encode(), "𝄞".encode(), b"\x80", b"\xe2\x82", b"\xf0", b"\xff"]
@@ -24,7 +24,7 @@ def test_the_characters_of_the_first_bytes(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_offsets, "_STRETCH", stretch)
-        assert Ruler(text, errors).characters(size) == len(text[: max(0, size)].decode("utf-8", errors))
+        assert OffsetMap(text, errors).characters(size) == len(text[: max(0, size)].decode("utf-8", errors))
 
 
 @given(text=_texts, share=st.floats(0, 1), stretch=st.sampled_from((4, 5, 8, 4096)))
@@ -34,4 +34,4 @@ def test_the_bytes_of_the_first_characters(text: bytes, share: float, stretch: i
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_offsets, "_STRETCH", stretch)
         expected = len(decoded[:count].encode("utf-8", "surrogateescape"))
-        assert Ruler(text, "surrogateescape").bytes(count) == expected
+        assert OffsetMap(text, "surrogateescape").bytes(count) == expected

@@ -10,14 +10,14 @@ import pytest
 import yaml
 
 from bundles import csv, write, write_bundle
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.model import OpmError
 from package_manifests import crd, owning, package_file
 
 
 def migrated(source: Path, **options: str) -> MigratedPackage:
-    (package,) = read(str(source), thorough=True).catalog.packages
+    (package,) = load(str(source), thorough=True).catalog.packages
     return Migration(str(source), **options).migrate_package(package)
 
 
@@ -77,7 +77,7 @@ def test_each_release_becomes_a_bundle_with_the_files_as_they_are(manifests: Pat
     }
 
 
-def test_channels_are_walked_from_their_currentcsv_and_dangling_names_are_kept(manifests: Path) -> None:
+def test_channels_start_at_currentcsv_and_keep_absent_names(manifests: Path) -> None:
     found = migrated(manifests)
     assert entries(found) == [
         {"name": "op.v1.9.0", "replaces": "op.v1.8.0"},
@@ -143,14 +143,14 @@ def test_what_a_channel_skips_is_in_it(tmp_path: Path) -> None:
     ]
 
 
-def test_a_csv_that_no_channel_reaches_is_left_out_and_named(manifests: Path) -> None:
+def test_csv_in_no_channel_is_left_out_with_a_warning(manifests: Path) -> None:
     write(manifests, {"0.1.0/op.yaml": csv("op.v0.1.0")})
     found = migrated(manifests)
     assert [remark.message for remark in found.warnings] == ["not migrated: op.v0.1.0 is in no channel of op"]
     assert not any("0.1.0" in name for name in found.files)
 
 
-def test_upgrades_that_opm_refuses_are_kept_and_warned_of(tmp_path: Path) -> None:
+def test_edges_that_opm_refuses_are_kept_with_a_warning(tmp_path: Path) -> None:
     write(tmp_path, {"ci.yaml": "updateGraph: replaces-mode\n"})
     write_bundle(tmp_path / "1.0.0", "op.v1.0.0")
     write_bundle(tmp_path / "1.1.0", "op.v1.1.0")
@@ -167,7 +167,7 @@ def test_a_package_file_beside_the_folder_of_its_csvs_is_enough(tmp_path: Path) 
     files = {"a.package.yaml": package_file(stable="op.v1.0.0").replace(": op\n", ": other\n")}
     files |= {"files/op.package.yaml": package_file(stable="op.v1.1.0")}
     write(tmp_path, {**files, "1.0.0/a.yaml": csv("op.v1.0.0"), "1.1.0/b.yaml": csv("op.v1.1.0")})
-    packages = read(str(tmp_path)).catalog.by_name
+    packages = load(str(tmp_path)).catalog.by_name
     migration = Migration(str(tmp_path))
     assert {name for package in packages.values() for name in migration.migrate_package(package).files} == {
         "bundles/op/1.1.0/manifests/b.yaml",
@@ -242,9 +242,7 @@ def test_one_bundle_is_a_catalog_too(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_no_catalog_can_hold_is_refused(
-    tmp_path: Path, files: dict[str, str], message: str, fix: str
-) -> None:
+def test_invalid_package_is_refused(tmp_path: Path, files: dict[str, str], message: str, fix: str) -> None:
     write(tmp_path, files)
     with pytest.raises(OpmError) as refused:
         migrated(tmp_path)

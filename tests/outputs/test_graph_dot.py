@@ -46,13 +46,13 @@ def test_every_entry_and_every_edge_can_be_read_back(drawing: str) -> None:
     text = "".join(render([scene]))
     labels = re.findall(rf"^ +c0_n\d+ \[label={_STRING}", text, flags=re.MULTILINE)
     names = [label.partition("\\n")[0].split(" (")[0] for label in labels]
-    assert names == list(scene.picture.columns)
+    assert names == list(scene.diagram.columns)
     plain = re.findall(r"c0_n(\d+) -> c0_n(\d+);", text)
     skipped = re.findall(r'c0_n(\d+) -> c0_n(\d+) \[.*label="skips"\];', text)
     found = {(names[int(b)], names[int(a)], "replaces") for a, b in plain}
     found |= {(names[int(b)], names[int(a)], "skips") for a, b in skipped}
-    assert found == {edge for edge in edge_set(scene.picture) if edge[2] != "skipRange"}
-    assert {int(r) for r in re.findall(r"c0_r(\d+) -> c0_n\1 ", text)} == set(scene.picture.reach_of)
+    assert found == {edge for edge in edge_set(scene.diagram) if edge[2] != "skipRange"}
+    assert {int(r) for r in re.findall(r"c0_r(\d+) -> c0_n\1 ", text)} == set(scene.diagram.range_of)
 
 
 def test_no_name_leaves_its_string() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from hypothesis import given
 
-from everpath.layout.scene import Scene
-from everpath.reporters.page import render
+from everpath.layout.drawing import ChannelDrawing
+from everpath.reporters.graph_page import render
 from everpath.upgrade_paths.hops import hops_from
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
 from strategies import drawings
@@ -46,7 +46,7 @@ class Page(HTMLParser):
         return json.loads(self.texts["script"][0])
 
 
-def page(*scenes: Scene) -> Page:
+def page(*scenes: ChannelDrawing) -> Page:
     return Page("".join(render(scenes)))
 
 
@@ -99,7 +99,7 @@ def test_roads_are_those_of_the_policies(drawing: str) -> None:
     scene = unjudged(drawing)
     [channel] = page(scene).data["channels"]
     names = [node["name"] for node in channel["nodes"]]
-    entries = {node["name"]: node["roads"] for node in channel["nodes"] if node["roads"]}
+    entries = {node["name"]: node["paths"] for node in channel["nodes"] if node["paths"]}
     for number, drawn in enumerate(scene.paths):
         steps = {name: told[number][0] for name, told in entries.items()}
         hops = {name: None if step is None else names[step] for name, step in steps.items()}
@@ -117,14 +117,14 @@ def test_the_table_has_every_entry_and_every_edge(drawing: str) -> None:
     text = "".join(render([scene]))
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", text)
     names = [name.split(" (")[0] for name, _ in rows]
-    assert names[::-1] == list(scene.picture.columns)
+    assert names[::-1] == list(scene.diagram.columns)
     found = set[tuple[str, str, str]]()
     for name, (_, edges) in zip(names, rows, strict=True):
         for edge in edges.split("<br>"):
             kind, _, targets = edge.partition(" ")
             if kind in ("replaces", "skips"):
                 found |= {(name, target, kind) for target in targets.split(", ")}
-    assert found == {edge for edge in edge_set(scene.picture) if edge[2] != "skipRange"}
+    assert found == {edge for edge in edge_set(scene.diagram) if edge[2] != "skipRange"}
 
 
 def test_findings_come_with_message_fix_and_place() -> None:
@@ -137,9 +137,9 @@ def test_findings_come_with_message_fix_and_place() -> None:
 
 def test_a_visitor_comes_with_its_roads() -> None:
     [channel] = page(*scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0")).data["channels"]
-    [visitor] = channel["visitors"]
+    [visitor] = channel["installedElsewhere"]
     assert visitor["name"] == "p.v0.5.0"
-    assert visitor["roads"][0] == {"path": [1, 2], "kind": "head", "end": "reaches the head in 2 hops"}
+    assert visitor["paths"][0] == {"hops": [1, 2], "end": "head", "reason": "reaches the head in 2 hops"}
 
 
 def test_a_thousand_heads_are_not_named_to_a_thousand_entries() -> None:

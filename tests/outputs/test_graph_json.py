@@ -7,15 +7,15 @@ from typing import Any
 
 from hypothesis import given
 
-from everpath.layout.scene import Scene
-from everpath.reporters.picture_json import render
+from everpath.layout.drawing import ChannelDrawing
+from everpath.reporters.graph_json import render
 from everpath.upgrade_paths.hops import hops_from
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
 from schemas import conforms
 from strategies import drawings
 
 
-def document(*scenes: Scene) -> Any:
+def document(*scenes: ChannelDrawing) -> Any:
     found = json.loads("".join(render(scenes)))
     conforms("graph", found)
     return found
@@ -25,8 +25,8 @@ def test_the_document_is_the_contract() -> None:
     [scene] = scenes_of("b: a / - / <1.0.0-0\na", "a")
     reason = "reaches the head in 1 hop"
     node = {"isEntry": True, "isSkipped": False, "hasBundle": True, "deprecated": None, "prohibited": None}
-    assert document(Scene(scene.picture, (), scene.installed)) == {
-        "version": 1,
+    assert document(ChannelDrawing(scene.diagram, (), scene.installed)) == {
+        "version": 2,
         "package": "p",
         "channels": [
             {
@@ -41,7 +41,7 @@ def test_the_document_is_the_contract() -> None:
                 "skipRanges": [{"to": "b", "range": "<1.0.0-0", "isIgnored": False, "covers": []}],
                 "findings": [],
                 "failures": [],
-                "roads": [
+                "paths": [
                     row
                     for policy in ("v0", "v1")
                     for row in (
@@ -63,10 +63,10 @@ def test_the_document_is_the_contract() -> None:
                         },
                     )
                 ],
-                "fresh": [
+                "newInstallation": [
                     {
                         "policy": drawn.resolver,
-                        "path": ["b"],
+                        "hops": ["b"],
                         "end": "head",
                         "reason": drawn.path(None).reason,
                     }
@@ -78,7 +78,7 @@ def test_the_document_is_the_contract() -> None:
                         "installedVersion": "1.0.0",
                         "isEntry": True,
                         "policy": policy,
-                        "path": ["b"],
+                        "hops": ["b"],
                         "end": "head",
                         "reason": reason,
                     }
@@ -101,7 +101,7 @@ def test_every_edge_is_there_once(drawing: str) -> None:
             assert run["entries"] == last - first + 1
             edges += [(span["to"], name, "skipRange") for name in names[first : last + 1]]
     assert len(edges) == len(set(edges))
-    assert set(edges) == edge_set(scene.picture)
+    assert set(edges) == edge_set(scene.diagram)
 
 
 @given(drawings())
@@ -109,7 +109,7 @@ def test_following_next_leads_where_the_row_says(drawing: str) -> None:
     scene = unjudged(drawing)
     [channel] = document(scene)["channels"]
     for drawn in scene.paths:
-        rows = {row["installed"]: row for row in channel["roads"] if row["policy"] == drawn.resolver}
+        rows = {row["installed"]: row for row in channel["paths"] if row["policy"] == drawn.resolver}
         assert list(rows) == [node["name"] for node in channel["nodes"] if node["isEntry"]]
         hops = {name: row["next"] for name, row in rows.items()}
         for name, row in rows.items():
@@ -126,7 +126,7 @@ def test_findings_say_where_they_are_written() -> None:
 
 def test_a_visitor_is_no_entry_and_has_its_roads() -> None:
     [channel] = document(*scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0"))["channels"]
-    assert [(row["policy"], row["isEntry"], row["path"]) for row in channel["installed"]] == [
+    assert [(row["policy"], row["isEntry"], row["hops"]) for row in channel["installed"]] == [
         ("v0", False, ["b", "c"]),
         ("v1", False, ["b", "c"]),
     ]
@@ -153,13 +153,13 @@ def test_what_fails_for_everybody_is_said_once() -> None:
     [failure] = channel["failures"]
     assert failure["policy"] == "v0"
     assert "300 replacement chains were found" in failure["reason"]
-    assert {row["reason"] for row in channel["roads"] if row["policy"] == "v0"} == {None}
-    assert None not in {row["reason"] for row in channel["roads"] if row["policy"] == "v1"}
+    assert {row["reason"] for row in channel["paths"] if row["policy"] == "v0"} == {None}
+    assert None not in {row["reason"] for row in channel["paths"] if row["policy"] == "v1"}
 
 
 def test_a_channel_without_entries_is_one() -> None:
     [empty, other] = document(*scenes_of("[stable]\n[fast]\na"))["channels"]
-    assert (empty["nodes"], empty["roads"]) == ([], [])
+    assert (empty["nodes"], empty["paths"]) == ([], [])
     assert len(other["nodes"]) == 1
 
 

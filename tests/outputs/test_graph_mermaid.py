@@ -6,7 +6,7 @@ import re
 
 from hypothesis import given
 
-from everpath.reporters.mermaid import MOST_ARROWS, excess, flowchart, render
+from everpath.reporters.mermaid import MAX_ARROWS, flowchart, github_limit_exceeded, render
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
 from strategies import drawings
 
@@ -37,7 +37,9 @@ def test_a_range_that_olm_ignores_is_no_arrow() -> None:
 
 def test_what_is_wrong_shows_in_the_node() -> None:
     text = "\n".join(flowchart(scenes_of("b3: - / b2\nb2: - / b1\nb1")[0]))
-    assert re.search(r'n0\["b1 .1.0.0.<br/>skipped, OLM v0 never moves it on<br/>EP206[^"]*"\]:::error', text)
+    assert re.search(
+        r'n0\["b1 .1.0.0.<br/>skipped, no further updates under OLM v0<br/>EP206[^"]*"\]:::error', text
+    )
 
 
 def test_roads_of_what_is_installed_are_thick() -> None:
@@ -48,12 +50,12 @@ def test_roads_of_what_is_installed_are_thick() -> None:
 
 def test_a_flowchart_too_large_for_github_is_told() -> None:
     [large] = scenes_of("\n".join(f"b{i}: b{i - 1} / b{i - 2}" for i in range(2, 300)))
-    told = excess(large)
+    told = github_limit_exceeded(large)
     assert told is not None
-    assert f"arrows, and GitHub draws {MOST_ARROWS}" in told
+    assert f"arrows, and GitHub draws {MAX_ARROWS}" in told
     [long] = scenes_of("\n".join(f"{'b' * 300}{i}@1.0.{i}" for i in range(200)))
-    assert "GitHub takes 50,000" in str(excess(long))
-    assert excess(scenes_of("b: a\na")[0]) is None
+    assert "GitHub takes 50,000" in str(github_limit_exceeded(long))
+    assert github_limit_exceeded(scenes_of("b: a\na")[0]) is None
 
 
 def test_no_name_leaves_its_label() -> None:
@@ -86,11 +88,11 @@ def test_every_entry_and_every_edge_can_be_read_back(drawing: str) -> None:
     chart = "\n".join(flowchart(scene))
     labels = re.findall(r'^  n(\d+)\["([^"]*)"\]', chart, flags=re.MULTILINE)
     names = [decoded(label.partition("<br/>")[0]).split(" (")[0] for _, label in labels]
-    assert names == list(scene.picture.columns)
+    assert names == list(scene.diagram.columns)
     found = {(names[int(b)], names[int(a)], "replaces") for a, b in re.findall(r"n(\d+) --> n(\d+)", chart)}
     found |= {
         (names[int(b)], names[int(a)], "skips") for a, b in re.findall(r"n(\d+) -. skips .-> n(\d+)", chart)
     }
-    assert found == {edge for edge in edge_set(scene.picture) if edge[2] != "skipRange"}
+    assert found == {edge for edge in edge_set(scene.diagram) if edge[2] != "skipRange"}
     ranges = {int(r) for r in re.findall(r"r(\d+) ==> n\1\b", chart)}
-    assert ranges == {reach.successor for reach in scene.picture.reaches}
+    assert ranges == {reach.successor for reach in scene.diagram.covered_ranges}

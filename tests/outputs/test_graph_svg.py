@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Xml
 
 from hypothesis import given
 
-from everpath.layout.picture import Picture
+from everpath.layout.diagram import Diagram
 from everpath.reporters.svg import render
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
 from strategies import drawings
@@ -31,11 +31,11 @@ def test_every_entry_and_every_edge_can_be_read_back(drawing: str) -> None:
     scene = unjudged(drawing)
     root = Xml.fromstring("".join(render([scene])))
     names = [title(node).split(":")[0].split(" (")[0] for node in groups(root, "node")]
-    assert names == list(scene.picture.columns)
-    assert _edges(root, scene.picture, names) == edge_set(scene.picture)
+    assert names == list(scene.diagram.columns)
+    assert _edges(root, scene.diagram, names) == edge_set(scene.diagram)
 
 
-def _edges(root: Xml.Element, picture: Picture, names: list[str]) -> set[tuple[str, str, str]]:
+def _edges(root: Xml.Element, picture: Diagram, names: list[str]) -> set[tuple[str, str, str]]:
     found = set[tuple[str, str, str]]()
     for group in groups(root, "edge"):
         if "data-to" not in group.attrib:
@@ -87,7 +87,7 @@ def test_skipped_deprecated_and_absent_entries_look_different() -> None:
 def test_only_roads_of_what_is_installed_are_drawn() -> None:
     assert groups(image("c: b\nb: a\na"), "hop") == []
     lit = groups(image("c: b\nb: a\na", "b"), "hop")
-    assert [title(hop) for hop in lit] == ["OLM v0: b goes to c", "OLM v1: b goes to c"]
+    assert [title(hop) for hop in lit] == ["OLM v0: b updates to c", "OLM v1: b updates to c"]
 
 
 def test_a_caption_tells_the_road_also_of_a_visitor() -> None:

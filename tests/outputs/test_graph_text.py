@@ -7,7 +7,7 @@ from textwrap import dedent
 
 from hypothesis import given
 
-from everpath.layout.scene import Scene
+from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters.tree_text import render
 from scenes import edge_set, hostile_scenes, scenes_of, unjudged
 from strategies import drawings
@@ -40,7 +40,7 @@ def test_a_channel_is_drawn_from_the_head_down() -> None:
 
 def test_who_is_stranded_is_told_with_the_finding() -> None:
     text = tree("op.v3: - / op.v2\nop.v2: - / op.v1\nop.v1")
-    assert "op.v1 (1.0.0)  skipped, OLM v0 never moves it on\n" in text
+    assert "op.v1 (1.0.0)  skipped, no further updates under OLM v0\n" in text
     assert "! error EP206: OLM v0 never moves op.v1 on\n" in text
 
 
@@ -95,14 +95,14 @@ def test_colour_is_only_added() -> None:
 def test_every_entry_and_every_edge_can_be_read_back(drawing: str) -> None:
     scene = unjudged(drawing)
     names, edges = _read_back("".join(render([scene])), scene)
-    assert names >= set(scene.picture.columns)
-    assert edges == edge_set(scene.picture)
+    assert names >= set(scene.diagram.columns)
+    assert edges == edge_set(scene.diagram)
 
 
 _ROW = re.compile(r"(?P<rail>[│ ]*)(?P<mark>[◉○●]|[├└] (?:skips|replaces|skipRange)) (?P<rest>.+)")
 
 
-def _read_back(text: str, scene: Scene) -> tuple[set[str], set[tuple[str, str, str]]]:
+def _read_back(text: str, scene: ChannelDrawing) -> tuple[set[str], set[tuple[str, str, str]]]:
     """Names and edges as a reader sees them: who stands where, and what hangs on whom."""
     at: dict[int, str] = {}
     names, edges = set[str](), set[tuple[str, str, str]]()
@@ -127,8 +127,8 @@ def _read_back(text: str, scene: Scene) -> tuple[set[str], set[tuple[str, str, s
     return names, edges
 
 
-def _covered(owner: str, rest: str, scene: Scene) -> set[tuple[str, str, str]]:
-    order, found = scene.picture.graph.by_version, set[tuple[str, str, str]]()
+def _covered(owner: str, rest: str, scene: ChannelDrawing) -> set[tuple[str, str, str]]:
+    order, found = scene.diagram.graph.by_version, set[tuple[str, str, str]]()
     covered = rest.partition(" covers ")[2]
     for run in re.sub(r" \(.*?\)", "", covered).split(", "):
         first, _, last = run.partition(" … ")
@@ -139,4 +139,4 @@ def _covered(owner: str, rest: str, scene: Scene) -> set[tuple[str, str, str]]:
 
 
 def test_where_a_policy_arrives_below_the_head_is_not_called_stuck() -> None:
-    assert "● a (1.0.0)  OLM v1 arrives here\n" in tree("b: a\na\n%deprecated b: old")
+    assert "● a (1.0.0)  OLM v1 stays here\n" in tree("b: a\na\n%deprecated b: old")

@@ -8,7 +8,7 @@ import pytest
 
 from everpath.bundlegen import OperatorManifests
 from everpath.errors import UnreadableInput
-from everpath.loaders.operator_manifests import read_operator
+from everpath.loaders.operator_manifests import load_operator_manifests
 from everpath.loaders.sources import Sources
 
 BASE = "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\nmetadata: {name: acme}\n"
@@ -20,7 +20,7 @@ def load_files(folder: Path, **texts: str | bytes) -> OperatorManifests:
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_operator([str(folder)], Sources())
+    return load_operator_manifests([str(folder)], Sources())
 
 
 def test_all_documents_of_all_files_in_a_folder_are_loaded(tmp_path: Path) -> None:
@@ -33,7 +33,7 @@ def test_all_documents_of_all_files_in_a_folder_are_loaded(tmp_path: Path) -> No
 def test_a_single_file_is_loaded(tmp_path: Path) -> None:
     file = tmp_path / "all.yaml"
     file.write_text(f"{BASE}---\n{ROLE % 'a'}", encoding="utf-8")
-    assert [role.name for role in read_operator([str(file)], Sources()).roles] == ["a"]
+    assert [role.name for role in load_operator_manifests([str(file)], Sources()).roles] == ["a"]
 
 
 def test_hidden_files_and_kustomizations_are_ignored(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_two_icons_are_refused(tmp_path: Path) -> None:
 
 def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match="nowhere"):
-        read_operator([str(tmp_path / "nowhere")], Sources())
+        load_operator_manifests([str(tmp_path / "nowhere")], Sources())
 
 
 SCORECARD = """\

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from everpath.graph import PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.upgrade_paths.hops import hops_from
 from operator_runs import (
@@ -43,7 +43,7 @@ def version(name: str) -> str:
 @cache
 def upgrade_paths() -> tuple[tuple[str, ...], ...]:
     """Every upgrade path of OLM v0 and v1, from every entry of every channel, each once."""
-    [package] = read(str(CATALOG)).catalog.packages
+    [package] = load(str(CATALOG)).catalog.packages
     paths = {
         (version(name), *map(version, hops_from(hops, name)))
         for graph in PackageGraph(package).channels

@@ -8,9 +8,9 @@ from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.parsing import value_index
-from everpath.parsing.json_descent import descend_json
-from everpath.parsing.value_index import json_spans, yaml_spans
-from everpath.parsing.value_search import descend_yaml
+from everpath.parsing.json_descent import find_in_json
+from everpath.parsing.value_index import index_json, index_yaml
+from everpath.parsing.value_search import find_in_yaml
 
 YAML = b"""---
 # comment
@@ -55,10 +55,10 @@ last: two words
     ],
 )
 def test_a_block_is_descended(pointer: tuple[str | int, ...], found: bytes) -> None:
-    span = descend_yaml(YAML, pointer)
+    span = find_in_yaml(YAML, pointer)
     assert span is not None
     assert YAML[slice(*span)] == found
-    assert yaml_spans(YAML, 9).by_pointer[pointer][0] == span[0]
+    assert index_yaml(YAML, 9).by_pointer[pointer][0] == span[0]
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_block_is_descended(pointer: tuple[str | int, ...], found: bytes) -> N
     ],
 )
 def test_what_is_laid_out_otherwise_is_declined(text: bytes, pointer: tuple[str | int, ...]) -> None:
-    assert descend_yaml(text, pointer) is None
+    assert find_in_yaml(text, pointer) is None
 
 
 JSON = '{"a": [1, {"b": "x\\"y", "é": []}, [2, 3]], "c" : {} , "a2": null, "c": true}'
@@ -105,10 +105,10 @@ JSON = '{"a": [1, {"b": "x\\"y", "é": []}, [2, 3]], "c" : {} , "a2": null, "c":
     ],
 )
 def test_json_is_descended(pointer: tuple[str | int, ...], found: str) -> None:
-    span = descend_json(JSON, pointer)
+    span = find_in_json(JSON, pointer)
     assert span is not None
     assert JSON[slice(*span)] == found
-    assert json_spans(JSON, 9).by_pointer[pointer] == span
+    assert index_json(JSON, 9).by_pointer[pointer] == span
 
 
 @pytest.mark.parametrize(
@@ -127,22 +127,22 @@ def test_json_is_descended(pointer: tuple[str | int, ...], found: str) -> None:
     ],
 )
 def test_json_of_another_shape_is_declined(text: str, pointer: tuple[str | int, ...]) -> None:
-    assert descend_json(text, pointer) is None
+    assert find_in_json(text, pointer) is None
 
 
 def test_spans_end_with_the_first_value() -> None:
-    assert json_spans('{"a": 1} {"a": 22}', 4).by_pointer == {(): (0, 8), ("a",): (6, 7)}
+    assert index_json('{"a": 1} {"a": 22}', 4).by_pointer == {(): (0, 8), ("a",): (6, 7)}
 
 
 def test_spans_know_whether_they_are_whole() -> None:
-    assert json_spans('{"a": [1]}', 4).is_whole
-    assert not json_spans('{"a": [1', 4).is_whole
-    assert not json_spans('{"a": "\\x"}', 4).is_whole
-    assert not yaml_spans(b"a: [\n", 4).is_whole
+    assert index_json('{"a": [1]}', 4).is_whole
+    assert not index_json('{"a": [1', 4).is_whole
+    assert not index_json('{"a": "\\x"}', 4).is_whole
+    assert not index_yaml(b"a: [\n", 4).is_whole
 
 
 def test_spans_go_as_deep_as_they_are_asked_to() -> None:
-    assert list(json_spans('{"a": [{"b": 1}]}', 2).by_pointer) == [(), ("a",), ("a", 0)]
+    assert list(index_json('{"a": [{"b": 1}]}', 2).by_pointer) == [(), ("a",), ("a", 0)]
 
 
 @pytest.mark.parametrize("text", [YAML, b'{"schema": "x", "entries": [{"name": "a"}]}'])
@@ -150,10 +150,10 @@ def test_the_first_places_of_a_document_cost_no_index(text: bytes, monkeypatch: 
     def never(*_: object) -> None:
         pytest.fail("a document was indexed")
 
-    monkeypatch.setattr(value_index, "yaml_spans", never)
-    monkeypatch.setattr(value_index, "json_spans", never)
+    monkeypatch.setattr(value_index, "index_yaml", never)
+    monkeypatch.setattr(value_index, "index_json", never)
     sources = Sources()
-    sources.keep("-", text)
+    sources.add_content("-", text)
     for _ in range(5):
         locate(Place("-", 0, ("entries", 0, "name")), sources)
     with pytest.raises(pytest.fail.Exception):

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.source_positions import Location, locate
+from everpath.loaders.source_positions import SourcePosition, locate
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 
@@ -49,9 +49,9 @@ JSON = dedent("""
 """).lstrip("\n")
 
 
-def _located(text: str, offset: int, *pointer: str | int) -> Location:
+def _located(text: str, offset: int, *pointer: str | int) -> SourcePosition:
     sources = Sources()
-    sources.keep("-", text.encode())
+    sources.add_content("-", text.encode())
     return locate(Place("-", offset, pointer), sources)
 
 
@@ -83,7 +83,7 @@ def _shown(text: str, offset: int, *pointer: str | int) -> str:
 )
 def test_a_value_in_yaml(pointer: tuple[str | int, ...], shown: str, asked_before: int) -> None:
     sources = Sources()
-    sources.keep("-", YAML.encode())
+    sources.add_content("-", YAML.encode())
     for _ in range(asked_before):
         locate(Place("-", CHANNEL, ("name",)), sources)
     at = locate(Place("-", CHANNEL, pointer), sources)
@@ -130,7 +130,7 @@ def test_a_document_of_comments_is_shown_itself_and_not_the_next(text: str, offs
 
 def test_of_a_manifest_the_separator_behind_the_licence_is_passed_over() -> None:
     sources = Sources()
-    sources.keep("-", b"# licence\n---\nkind: x\n")
+    sources.add_content("-", b"# licence\n---\nkind: x\n")
     assert locate(Place("-", dialect="csv"), sources).line == 3
 
 
@@ -160,8 +160,8 @@ def test_flow_yaml_looks_like_json_and_is_not() -> None:
 
 def test_carriage_returns_and_a_byte_order_mark_do_not_count() -> None:
     text = "\ufeffschema: x\r\nname: é y\r\nother: z\r\n"
-    assert _located(text, 0, "name") == Location("-", 2, 7, 10, "name: é y")
-    assert _located(text, 0, "schema") == Location("-", 1, 9, 10, "schema: x")
+    assert _located(text, 0, "name") == SourcePosition("-", 2, 7, 10, "name: é y")
+    assert _located(text, 0, "schema") == SourcePosition("-", 1, 9, 10, "schema: x")
 
 
 def test_a_break_of_lines_that_editors_do_not_know_does_not_shift_lines() -> None:

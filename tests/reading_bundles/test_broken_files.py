@@ -1,4 +1,4 @@
-"""Files that do not say what they should: reported with their place, and the rest is still read."""
+"""Invalid files are reported with their place, and the others are loaded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CSV = "manifests/op.v1.0.0.clusterserviceversion.yaml"
         ("  name: op.v1.0.0", "- a", ("metadata",)),
     ],
 )
-def test_a_value_of_a_wrong_type_is_reported_where_it_stands(
+def test_value_of_a_wrong_type_is_reported_at_its_place(
     tmp_path: Path, old: str, new: str, pointer: tuple[str | int, ...]
 ) -> None:
     write_bundle(tmp_path)
@@ -72,7 +72,7 @@ def test_a_wrong_type_says_what_it_is_and_should_be(tmp_path: Path) -> None:
     assert read_bundle(tmp_path).problems[0].message == "spec.replaces is a boolean, not a string"
 
 
-def test_what_else_a_csv_says_survives_a_wrong_type(tmp_path: Path) -> None:
+def test_other_values_of_a_csv_survive_a_wrong_type(tmp_path: Path) -> None:
     write_bundle(tmp_path, replaces=1, skips=["a", 2])
     (entry,) = read_bundle(tmp_path).packages[0].channels[0].entries
     assert (entry.replaces, entry.skips) == (None, ("a",))

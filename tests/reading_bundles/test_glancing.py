@@ -7,7 +7,7 @@ import pytest
 from everpath.loaders.bundle.csv_summary import scan_csv, summarize_csv, summarize_parsed_csv
 from everpath.loaders.bundle.summaries import CsvSummary, split_keys
 from everpath.parsing.first_document import first_document
-from everpath.parsing.yaml_outline import Unfamiliar
+from everpath.parsing.yaml_outline import UnsupportedLayout
 
 HEAD = "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\n"
 
@@ -22,7 +22,7 @@ def _csv(*, annotations: str = "    a: b\n", metadata: str = "", spec: str = "")
 
 def _parsed(text: str) -> CsvSummary | None:
     document = first_document(text.encode())
-    return summarize_parsed_csv(document.value, document.repeated)
+    return summarize_parsed_csv(document.value, document.duplicate_keys)
 
 
 FAMILIAR = {
@@ -98,7 +98,7 @@ UNFAMILIAR = {
 
 @pytest.mark.parametrize("text", UNFAMILIAR.values(), ids=UNFAMILIAR)
 def test_scan_leaves_to_the_parser(text: str) -> None:
-    with pytest.raises(Unfamiliar):
+    with pytest.raises(UnsupportedLayout):
         scan_csv(text.encode())
 
 

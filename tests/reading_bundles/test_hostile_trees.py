@@ -1,4 +1,4 @@
-"""Whatever a tree contains, reading it ends in a catalog with problems or in a clear error."""
+"""Loading any folder ends with a catalog, its problems, or an error."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_opened_is_a_problem(tmp_path: Path, monkeypatch: 
     catalog = read_packages(tmp_path)
     assert problems(catalog) == [("unreadable-document", Path(CSV).name)]
     assert "Permission denied" in catalog.problems[0].message
-    assert catalog.problems[0].fix == "give the user who runs everpath the right to read it"
+    assert catalog.problems[0].fix == "give the user who runs everpath permission to read it"
     assert [b.name for b in catalog.packages[0].bundles] == ["op.v1.1.0"]
 
 

@@ -1,4 +1,4 @@
-"""The format before bundles: a package file, and CSVs beside or below it."""
+"""Loading package manifests: a package file, and CSVs beside or below it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_current_csv_that_is_not_there_is_an_entry_without_a_bundle(tmp_path: 
     assert locate(place, Sources()).source_line == "  currentCSV: op.v9.0.0"
 
 
-def test_what_the_line_skips_is_in_the_channel_without_edges(tmp_path: Path) -> None:
+def test_skipped_csv_is_an_entry_without_edges(tmp_path: Path) -> None:
     files = {
         "op.package.yaml": PACKAGE,
         "a.yaml": csv("op.v1.0.0"),

@@ -1,4 +1,4 @@
-"""One bundle folder: which files count, and what becomes of them."""
+"""Loading one bundle folder: which files are read, and the resulting model."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_files_are_named_from_the_folder_as_it_was_given(tmp_path: Path) -> None
     assert bundle.csv.annotations.file == str(tmp_path / "metadata" / "annotations.yaml")
 
 
-def test_every_field_leads_back_to_its_line(tmp_path: Path) -> None:
+def test_every_field_has_a_line(tmp_path: Path) -> None:
     write_bundle(tmp_path, default="stable", notes={"olm.skipRange": "<1.0.0"}, replaces="op.v0.9.0")
     (package,) = read_bundle(tmp_path).packages
     entry, sources = package.channels[0].entries[0], Sources()

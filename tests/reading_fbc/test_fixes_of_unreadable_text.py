@@ -19,18 +19,21 @@ BOMB = "\n".join(
 )
 
 TEXTS = {
-    "alias bomb": (BOMB.encode(), "write the value out in the place of the alias"),
-    "an anchor in itself": (b"schema: &a [*a]", "write the value out in the place of the alias"),
-    "deep YAML": (b"schema: " + b"[" * DEEP, "nothing of a catalog nests that deep"),
-    "deep JSON": (b'{"a": ' + b"[" * DEEP + b"]" * DEEP + b"}", "nothing of a catalog nests that deep"),
+    "alias bomb": (BOMB.encode(), "write the value in place of the alias"),
+    "an anchor in itself": (b"schema: &a [*a]", "write the value in place of the alias"),
+    "deep YAML": (b"schema: " + b"[" * DEEP, "no part of a catalog is nested that deep"),
+    "deep JSON": (b'{"a": ' + b"[" * DEEP + b"]" * DEEP + b"}", "no part of a catalog is nested that deep"),
     "Latin-1 in YAML": (b"schema: caf\xe9\n", "save the file as UTF-8"),
     "Latin-1 in JSON": (b'{"schema": "caf\xe9"}', "save the file as UTF-8"),
-    "UTF-16": ("schema: x\n".encode("utf-16"), "save the file as UTF-8; if it is no part of the catalog"),
+    "UTF-16": (
+        "schema: x\n".encode("utf-16"),
+        "save the file as UTF-8; if the file does not belong to the catalog",
+    ),
     "a control character": (b"schema: \x07\n", "remove this character"),
-    "JSON cut between values": (b'{"schema": "x", ', "the JSON ends too soon"),
-    "JSON cut in a word": (b'{"schema": "x', "the JSON ends too soon"),
+    "JSON cut between values": (b'{"schema": "x", ', "the JSON is incomplete"),
+    "JSON cut in a word": (b'{"schema": "x', "the JSON is incomplete"),
     "JSON without a colon": (b'{"schema": "x"}\n' * 2 + b'{"schema" "x"}\n', "correct the JSON here"),
-    "a null byte": (b"schema: x\n\0", "remove the null bytes; if it is no part of the catalog"),
+    "a null byte": (b"schema: x\n\0", "remove the null bytes; if the file does not belong to the catalog"),
     "YAML": (b"schema: a: b\n", "correct the text here: quote what holds ': '"),
 }
 
@@ -62,4 +65,4 @@ def test_the_fix_of_a_bundle_s_file_is_for_what_is_wrong_too(tmp_path: Path) -> 
     write_bundle(tmp_path)
     write(tmp_path, {"metadata/annotations.yaml": "annotations: &a [*a]\n"})
     fixes = {problem.fix for problem in read_bundle(tmp_path).problems}
-    assert "write the value out in the place of the alias" in fixes
+    assert "write the value in place of the alias" in fixes

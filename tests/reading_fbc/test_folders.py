@@ -12,7 +12,7 @@ from tempfile import mkdtemp
 import pytest
 
 from everpath.errors import ExitCode, UnreadableInput
-from everpath.loaders.fbc.loader import read_fbc
+from everpath.loaders.fbc.loader import load_fbc
 from everpath.loaders.sources import Sources
 from everpath.model.builder import CatalogBuilder
 from readings import problems_of, read
@@ -53,14 +53,14 @@ def test_places_name_the_file_as_it_was_asked_for(tmp_path: Path, monkeypatch: p
 def test_progress_is_told_of_every_file(tmp_path: Path) -> None:
     _write(tmp_path, **{"a.yaml": PACKAGE.format("a"), "b.yaml": PACKAGE.format("b")})
     told: list[tuple[int, int, str]] = []
-    read_fbc(str(tmp_path), CatalogBuilder(), Sources(), lambda *step: told.append(step))
+    load_fbc(str(tmp_path), CatalogBuilder(), Sources(), lambda *step: told.append(step))
     assert told == [(0, 2, str(tmp_path / "a.yaml")), (1, 2, str(tmp_path / "b.yaml"))]
 
 
 def test_several_paths_make_one_catalog(tmp_path: Path) -> None:
     _write(tmp_path, **{"a.yaml": PACKAGE.format("a"), "b__b.yaml": PACKAGE.format("b")})
     builder = CatalogBuilder()
-    read_fbc([str(tmp_path / "a.yaml"), str(tmp_path / "b")], builder, Sources())
+    load_fbc([str(tmp_path / "a.yaml"), str(tmp_path / "b")], builder, Sources())
     assert [package.name for package in builder.build("x").packages] == ["a", "b"]
 
 
@@ -175,7 +175,7 @@ def test_folders_nested_deeper_than_calls_are_walked() -> None:
 
 @pytest.mark.parametrize("files", [{}, {".indexignore": "*\n", "a.yaml": "x"}, {"a.yaml": "", "b": ""}])
 def test_a_folder_without_anything_to_read_is_an_error(tmp_path: Path, files: dict[str, str]) -> None:
-    with pytest.raises(UnreadableInput, match="holds no catalog") as caught:
+    with pytest.raises(UnreadableInput, match="contains no catalog") as caught:
         read(_write(tmp_path, **files))
     assert caught.value.exit_code is ExitCode.UNREADABLE
     assert "operators/PACKAGE/VERSION" in (caught.value.hint or "")
@@ -202,7 +202,7 @@ from everpath.model.builder import CatalogBuilder
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc import partial_yaml as fbc_lazy
 from everpath.parsing import yaml_parser
-from everpath.loaders.fbc.loader import read_fbc
+from everpath.loaders.fbc.loader import load_fbc
 from everpath.loaders.sources import Sources
 if os.geteuid() == 0:
     os.setgid(65534)
@@ -210,7 +210,7 @@ if os.geteuid() == 0:
 for path in sys.argv[1:]:
     builder = CatalogBuilder()
     try:
-        read_fbc(path, builder, Sources())
+        load_fbc(path, builder, Sources())
         print([(problem.kind, problem.fix) for problem in builder.build("x").problems])
     except UnreadableInput as error:
         print(error.message.partition(": ")[2], "|", error.hint)
@@ -243,8 +243,8 @@ def test_what_may_not_be_read_is_said(tmp_path: Path) -> None:
     finally:
         for path in closed:
             path.chmod(0o755)
-    hint = "give the user who runs everpath the right to read it"
-    for_folder = "give the user who runs everpath, and opm, the right to read it"
+    hint = "give the user who runs everpath permission to read it"
+    for_folder = "give the user who runs everpath, and opm, permission to read it"
     kind = "unreadable-document"
     assert run.stdout.splitlines() == [
         str([(kind, hint)]),

@@ -11,7 +11,7 @@ import pytest
 from everpath.errors import UnreadableInput
 from everpath.loaders.fbc import document_splitter
 from everpath.loaders.fbc import loader as fbc
-from everpath.loaders.fbc.loader import read_fbc
+from everpath.loaders.fbc.loader import load_fbc
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.model.builder import CatalogBuilder
 from readings import problems, problems_of, read, read_lazily
@@ -39,7 +39,7 @@ def test_a_document_of_100_mb_is_refused_in_little_memory(tmp_path: Path) -> Non
     (problem,) = catalog.problems
     assert (problem.kind, problem.message) == (
         "unreadable-document",
-        "a document of more than 64 MiB is not read",
+        "the document is larger than 64 MiB and is not read",
     )
     assert peak < 160 * MEBIBYTE
 
@@ -75,20 +75,20 @@ def test_a_large_binary_file_is_left_at_its_first_bytes(tmp_path: Path) -> None:
 def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = Sources()
     with pytest.raises(UnreadableInput, match="standard input is larger than 1 MiB"):
-        sources.keep_stream("-", io.BytesIO(b"x" * (MEBIBYTE + 1)), MEBIBYTE)
-    sources.keep_stream("-", io.BytesIO(b"x" * MEBIBYTE), MEBIBYTE)
+        sources.add_stream("-", io.BytesIO(b"x" * (MEBIBYTE + 1)), MEBIBYTE)
+    sources.add_stream("-", io.BytesIO(b"x" * MEBIBYTE), MEBIBYTE)
     assert len(sources.read("-")) == MEBIBYTE
 
 
 @pytest.mark.parametrize("text", [b"", b"\n"[:0]])
 def test_empty_standard_input_is_an_error(text: bytes) -> None:
-    with pytest.raises(UnreadableInput, match="standard input holds no catalog"):
-        read_fbc("-", CatalogBuilder(), Sources(), stream=io.BytesIO(text))
+    with pytest.raises(UnreadableInput, match="standard input contains no catalog"):
+        load_fbc("-", CatalogBuilder(), Sources(), stream=io.BytesIO(text))
 
 
 def test_standard_input_must_be_there() -> None:
     with pytest.raises(UnreadableInput):
-        read_fbc("-", CatalogBuilder(), Sources())
+        load_fbc("-", CatalogBuilder(), Sources())
 
 
 def test_nesting_is_refused_in_json_too() -> None:
@@ -140,9 +140,9 @@ def test_bad_metadata_amid_a_large_catalog_is_noticed_by_a_thorough_reading() ->
     assert [p.kind for p in read(broken + RENDERED, thorough=True).problems] == ["unreadable-document"]
 
 
-def told(item: document_splitter.Document | document_splitter.Flaw) -> tuple[object, ...]:
+def told(item: document_splitter.RawDocument | document_splitter.SplitError) -> tuple[object, ...]:
     """Without what a reader may use to save time."""
-    return item if isinstance(item, document_splitter.Flaw) else (item.offset, item.text)
+    return item if isinstance(item, document_splitter.SplitError) else (item.offset, item.text)
 
 
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 64])
@@ -150,14 +150,14 @@ def test_where_blocks_end_does_not_matter(block: int, monkeypatch: pytest.Monkey
     stream = (
         PACKAGE % b"a" + b"---\n" + RENDERED + b"--- # c\n" + PACKAGE % b"c" + b"---\n---\n--- x\n" + RENDERED
     )
-    whole = list(document_splitter.yaml_documents(io.BytesIO(stream)))
+    whole = list(document_splitter.split_yaml(io.BytesIO(stream)))
     objects = b'{"a": 1}\n{"b": 2}\r\n \n{"c": 3} {"d": 4}\n'
-    whole_objects = list(document_splitter.json_documents(io.BytesIO(objects)))
+    whole_objects = list(document_splitter.split_json(io.BytesIO(objects)))
     monkeypatch.setattr(document_splitter, "_BLOCK", block)
-    cut = list(document_splitter.yaml_documents(io.BytesIO(stream)))
+    cut = list(document_splitter.split_yaml(io.BytesIO(stream)))
     assert [told(item) for item in cut] == [told(item) for item in whole]
-    assert list(document_splitter.json_documents(io.BytesIO(objects))) == whole_objects
-    assert [item.text for item in whole_objects if isinstance(item, document_splitter.Chunk)] == [
+    assert list(document_splitter.split_json(io.BytesIO(objects))) == whole_objects
+    assert [item.text for item in whole_objects if isinstance(item, document_splitter.JsonChunk)] == [
         b'{"a": 1}\n',
         b'{"b": 2}\r\n \n',
         b'{"c": 3} {"d": 4}\n',
@@ -171,8 +171,8 @@ def test_up_to_a_size_all_of_a_catalog_is_checked(
     path = tmp_path / "catalog.yaml"
     path.write_bytes(RENDERED.replace(b'"quoted"', b'"a": b: c') + RENDERED)
     asked = path if of == "file" else tmp_path
-    monkeypatch.setattr(fbc, "_PARSED_WHOLE", 0)
-    monkeypatch.setattr(fbc, "_CHECKED_WHOLE", path.stat().st_size)
+    monkeypatch.setattr(fbc, "_PARSED_SIZE", 0)
+    monkeypatch.setattr(fbc, "_CHECKED_SIZE", path.stat().st_size)
     assert [problem.kind for problem in read(asked).problems] == ["unreadable-document"]
-    monkeypatch.setattr(fbc, "_CHECKED_WHOLE", path.stat().st_size - 1)
+    monkeypatch.setattr(fbc, "_CHECKED_SIZE", path.stat().st_size - 1)
     assert read(asked).problems == ()

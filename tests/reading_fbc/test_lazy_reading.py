@@ -9,10 +9,10 @@ import pytest
 from bench.make_catalog import Format, make_catalog
 from everpath.loaders.fbc import partial_json as fbc_lazy_json
 from everpath.loaders.fbc import partial_yaml as fbc_lazy
-from everpath.loaders.fbc.document_splitter import Chunk, Document, json_documents, yaml_documents
-from everpath.loaders.fbc.loader import read_fbc
-from everpath.loaders.fbc.partial_json import JsonSkeletons
-from everpath.loaders.fbc.partial_yaml import YamlSkeletons
+from everpath.loaders.fbc.document_splitter import JsonChunk, RawDocument, split_json, split_yaml
+from everpath.loaders.fbc.loader import load_fbc
+from everpath.loaders.fbc.partial_json import PartialJsonParser
+from everpath.loaders.fbc.partial_yaml import PartialYamlParser
 from everpath.loaders.sources import Sources
 from everpath.model import UNREAD
 from everpath.model.builder import CatalogBuilder
@@ -70,9 +70,9 @@ def _indented(text: bytes) -> bytes:
 
 @pytest.mark.parametrize("text", [FLUSH, _indented(FLUSH), FLUSH.removeprefix(b"---\n"), FLUSH + b"\n"])
 def test_a_rendered_bundle_is_read_without_its_metadata(text: bytes) -> None:
-    skeleton = YamlSkeletons().read(text)
+    skeleton = PartialYamlParser().parse(text)
     assert skeleton is not None
-    assert (skeleton.value, skeleton.is_whole) == (VALUE, False)
+    assert (skeleton.value, skeleton.is_complete) == (VALUE, False)
 
 
 @pytest.mark.parametrize(
@@ -89,23 +89,23 @@ def test_a_rendered_bundle_is_read_without_its_metadata(text: bytes) -> None:
 def test_small_differences_are_taken_as_a_parser_takes_them(old: bytes, new: bytes) -> None:
     assert old in FLUSH
     text = FLUSH.replace(old, new, 1)
-    skeleton = YamlSkeletons().read(text)
+    skeleton = PartialYamlParser().parse(text)
     assert skeleton is not None
     assert _small(skeleton.value) == _small(yaml_parser.load(text))
 
 
 def test_objects_are_passed_over() -> None:
     text = b"schema: olm.bundle\nproperties:\n" + b"- type: olm.bundle.object\n  value:\n    data: e30=\n" * 3
-    skeleton = YamlSkeletons().read(text)
+    skeleton = PartialYamlParser().parse(text)
     assert skeleton is not None
     assert skeleton.value["properties"] == [{"type": "olm.bundle.object", "value": {}}] * 3
 
 
 def test_a_channel_is_read_as_a_whole() -> None:
     text = b"schema: olm.channel\nentries:\n- name: b\n  replaces: a\n  skips:\n  - x\n  - z\n- name: a\n"
-    skeleton = YamlSkeletons().read(text)
+    skeleton = PartialYamlParser().parse(text)
     assert skeleton is not None
-    assert skeleton.is_whole
+    assert skeleton.is_complete
     assert skeleton.value["entries"] == [{"name": "b", "replaces": "a", "skips": ["x", "z"]}, {"name": "a"}]
 
 
@@ -133,17 +133,17 @@ def test_a_channel_is_read_as_a_whole() -> None:
 )  # fmt: skip
 def test_what_is_out_of_shape_is_declined(what: str, old: bytes, new: bytes) -> None:
     assert old in FLUSH, what
-    assert YamlSkeletons().read(FLUSH.replace(old, new, 1)) is None
+    assert PartialYamlParser().parse(FLUSH.replace(old, new, 1)) is None
 
 
 def test_a_quoted_scalar_that_runs_over_the_end_of_the_metadata_is_declined() -> None:
     text = FLUSH.replace(b"'quoted\n        text'", b"'quoted")
-    assert YamlSkeletons().read(text + b"last: it'\n") is None
+    assert PartialYamlParser().parse(text + b"last: it'\n") is None
 
 
 def test_the_same_pieces_are_read_once() -> None:
-    skeletons = YamlSkeletons()
-    first, second = skeletons.read(FLUSH), skeletons.read(FLUSH)
+    skeletons = PartialYamlParser()
+    first, second = skeletons.parse(FLUSH), skeletons.parse(FLUSH)
     assert first is not None
     assert second is not None
     assert first.value["properties"][0] is second.value["properties"][0]
@@ -161,7 +161,7 @@ JSON = b"""{
 
 
 def test_a_json_bundle_is_read_without_its_metadata() -> None:
-    skeleton = JsonSkeletons().read(JSON)
+    skeleton = PartialJsonParser().parse(JSON)
     assert skeleton is not None
     assert skeleton.value == {
         "schema": "olm.bundle",
@@ -191,7 +191,7 @@ def test_a_json_bundle_is_read_without_its_metadata() -> None:
 )
 def test_json_that_is_out_of_shape_is_declined(old: bytes, new: bytes) -> None:
     assert old in JSON
-    assert JsonSkeletons().read(JSON.replace(old, new, 1)) is None
+    assert PartialJsonParser().parse(JSON.replace(old, new, 1)) is None
 
 
 @pytest.mark.corpus
@@ -203,10 +203,10 @@ def test_every_document_of_the_corpus_is_read_the_same_way_lazily_and_by_a_parse
     compared = declined = 0
     for path in sorted(tmp_path.rglob(f"*.{fmt}")):
         with path.open("rb") as stream:
-            skeletons = YamlSkeletons() if fmt == "yaml" else JsonSkeletons()
-            for item in yaml_documents(stream) if fmt == "yaml" else json_documents(stream):
-                assert isinstance(item, Document | Chunk)
-                skeleton = skeletons.read(item.text)
+            skeletons = PartialYamlParser() if fmt == "yaml" else PartialJsonParser()
+            for item in split_yaml(stream) if fmt == "yaml" else split_json(stream):
+                assert isinstance(item, RawDocument | JsonChunk)
+                skeleton = skeletons.parse(item.text)
                 compared += 1
                 declined += skeleton is None
                 if skeleton is not None:
@@ -234,7 +234,7 @@ def _small(document: dict[str, object]) -> dict[str, object]:
 def test_a_catalog_of_the_corpus_has_no_problems(corpus: Path, tmp_path: Path) -> None:
     figures = make_catalog(corpus, tmp_path, 20, "yaml")
     builder = CatalogBuilder()
-    read_fbc(str(tmp_path), builder, Sources())
+    load_fbc(str(tmp_path), builder, Sources())
     catalog = builder.build("corpus")
     assert catalog.problems == ()
     assert (len(catalog.packages), sum(len(p.bundles) for p in catalog.packages)) == (
@@ -244,17 +244,17 @@ def test_a_catalog_of_the_corpus_has_no_problems(corpus: Path, tmp_path: Path) -
 
 
 def test_a_hostile_catalog_does_not_fill_the_memory_of_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fbc_lazy, "REMEMBERED", 10)
-    monkeypatch.setattr(fbc_lazy_json, "REMEMBERED", 10)
-    skeletons, objects = YamlSkeletons(), JsonSkeletons()
+    monkeypatch.setattr(fbc_lazy, "CACHE_SIZE", 10)
+    monkeypatch.setattr(fbc_lazy_json, "CACHE_SIZE", 10)
+    skeletons, objects = PartialYamlParser(), PartialJsonParser()
     for i in range(30):
-        assert skeletons.read(FLUSH.replace(b"kind: Thing", b"kind: Thing%d" % i)) is not None
-        assert objects.read(JSON.replace(b'"version": "1.0.0"', b'"version": "1.0.%d"' % i)) is not None
+        assert skeletons.parse(FLUSH.replace(b"kind: Thing", b"kind: Thing%d" % i)) is not None
+        assert objects.parse(JSON.replace(b'"version": "1.0.0"', b'"version": "1.0.%d"' % i)) is not None
     sizes = [len(d) for o in (skeletons, objects) for d in vars(o).values()]
     assert sizes == [10, 10, 10]
 
 
 def test_the_quick_reader_of_blocks_knows_its_depth() -> None:
     lines = [" " * i + "a:" for i in range(60)]
-    assert yaml_subset.read("\n".join(lines[:40]).encode()) is not None
-    assert yaml_subset.read("\n".join(lines).encode()) is None
+    assert yaml_subset.parse_simple_yaml("\n".join(lines[:40]).encode()) is not None
+    assert yaml_subset.parse_simple_yaml("\n".join(lines).encode()) is None

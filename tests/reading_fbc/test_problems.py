@@ -19,7 +19,7 @@ def test_a_value_of_the_wrong_type_does_not_hide_the_others() -> None:
         - c
     """) == [
         "non-string-name 2:7 name is a number, not text",
-        "non-string-name 7:13 replaces is a truth value, not text",
+        "non-string-name 7:13 replaces is a boolean, not text",
         "wrong-type 6:10 skips is text, not a list",
         "wrong-type 8:3 text where a mapping is needed",
     ]
@@ -114,7 +114,7 @@ def test_near_misses_are_misspellings_and_strangers_are_not() -> None:
         name: op
         default-channel: stable
         maintainer: me
-    """) == ["misspelled-key 3:1 default-channel is no key opm knows"]
+    """) == ["misspelled-key 3:1 opm does not know the key default-channel"]
     assert problems("""
         schema: olm.channel
         name: stable
@@ -122,9 +122,9 @@ def test_near_misses_are_misspellings_and_strangers_are_not() -> None:
         entries:
         - {name: a, replace: b, skipsRange: <1.0.0, olm.skipRange: <1.0.0, comment: hi}
     """) == [
-        "misspelled-key 5:45 olm.skipRange is no key opm knows",
-        "misspelled-key 5:13 replace is no key opm knows",
-        "misspelled-key 5:25 skipsRange is no key opm knows",
+        "misspelled-key 5:45 opm does not know the key olm.skipRange",
+        "misspelled-key 5:13 opm does not know the key replace",
+        "misspelled-key 5:25 opm does not know the key skipsRange",
     ]
 
 
@@ -156,7 +156,7 @@ def test_a_repeated_key_is_shown_where_the_last_one_stands() -> None:
           replaces: b
           replaces: c
     """
-    assert problems(text) == ["duplicate-key 7:13 replaces stands here twice"]
+    assert problems(text) == ["duplicate-key 7:13 replaces is written twice in this mapping"]
     assert read(text).packages[0].channels[0].entries[0].replaces == "c"
 
 
@@ -186,19 +186,19 @@ def test_a_broken_object_leaves_its_neighbours_readable() -> None:
 
 def test_a_bad_separator_still_separates() -> None:
     text = "schema: olm.package\nname: a\n--- b\nschema: olm.package\nname: b\n"
-    assert problems(text) == ["bad-separator 3:5 'b' after --- on a line that parts documents"]
+    assert problems(text) == ["bad-separator 3:5 'b' after --- on a line that separates documents"]
     assert [package.name for package in read(text).packages] == ["a", "b"]
 
 
 def test_text_that_is_dropped_is_pointed_at() -> None:
     (problem,) = problems("schema: a\n...\n\nschema: b\n")
-    assert problem.startswith("bad-separator 4:1 what follows is never read")
+    assert problem.startswith("bad-separator 4:1 opm never reads the following text")
 
 
 def test_a_property_needs_a_value_in_a_bundle_alone() -> None:
     assert problems("schema: olm.bundle\nname: a\nproperties: [{type: x}, null]\n") == [
-        "wrong-type 3:14 a property without a value",
-        "wrong-type 3:25 a property without a value",
+        "wrong-type 3:14 the property has no value",
+        "wrong-type 3:25 the property has no value",
     ]
     assert problems("schema: olm.package\nname: a\nproperties: [{type: x}]\n") == []
 
@@ -220,7 +220,7 @@ def test_an_object_in_json_is_passed_on_unparsed() -> None:
 def test_a_number_too_large_is_remarked_in_json_too() -> None:
     text = b'{"schema": "x", "a": [1, 9007199254740993]}'
     assert problems(text) == [
-        "lossy-number 1:26 opm turns this number into a float64, which does not hold it"
+        "lossy-number 1:26 opm converts this number to a float64, which cannot represent it"
     ]
 
 
@@ -231,7 +231,7 @@ def test_a_report_names_only_what_has_a_name() -> None:
 
 def test_a_key_given_twice_in_a_small_catalog_is_seen_in_json_bundles_too() -> None:
     text = b'{"schema": "olm.bundle", "name": "a", "package": "op", "properties": [], "name": "b"}'
-    assert problems(text) == ["duplicate-key 1:82 name stands here twice"]
+    assert problems(text) == ["duplicate-key 1:82 name is written twice in this mapping"]
     assert read_lazily(text).problems == ()
 
 

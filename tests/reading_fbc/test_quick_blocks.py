@@ -30,7 +30,7 @@ from everpath.parsing import yaml_parser, yaml_subset
     ],
 )  # fmt: skip
 def test_what_is_read(text: str, value: Any) -> None:
-    assert yaml_subset.read(text.encode()) == value
+    assert yaml_subset.parse_simple_yaml(text.encode()) == value
     assert yaml_parser.load(text.encode()) == value
 
 
@@ -81,8 +81,8 @@ def test_what_is_read(text: str, value: Any) -> None:
     ],
 )
 def test_what_is_declined(text: str) -> None:
-    assert yaml_subset.read(text.encode()) is None
+    assert yaml_subset.parse_simple_yaml(text.encode()) is None
 
 
 def test_the_largest_exact_number_is_read() -> None:
-    assert yaml_subset.read(b"a: 9007199254740992\n") == {"a": 2**53}
+    assert yaml_subset.parse_simple_yaml(b"a: 9007199254740992\n") == {"a": 2**53}

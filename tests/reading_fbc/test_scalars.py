@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from everpath.parsing import yaml_parser
-from everpath.parsing.yaml_parser import YamlProblem
+from everpath.parsing.yaml_parser import ParseError
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_quotes_and_tags_decide() -> None:
 
 @pytest.mark.parametrize("text", ["!!int x", "!!bool 1", "!!null x", "!!binary '?'", ".inf", "-.INF", ".nan"])
 def test_a_scalar_that_is_not_what_it_says(text: str) -> None:
-    with pytest.raises(YamlProblem) as caught:
+    with pytest.raises(ParseError) as caught:
         yaml_parser.load(f"a: 1\nb: {text}\n".encode())
     assert caught.value.line == 2
 
@@ -88,5 +88,5 @@ def test_a_key_is_text_in_the_end(key: str, name: str) -> None:
 
 @pytest.mark.parametrize("key", ["null", "9223372036854775808", "? [a]\n", "? {a: b}\n"])
 def test_what_cannot_be_a_key(key: str) -> None:
-    with pytest.raises(YamlProblem):
+    with pytest.raises(ParseError):
         yaml_parser.load(f"{key}: 1\n".encode())

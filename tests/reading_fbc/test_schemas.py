@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from everpath.loaders.fbc.loader import read_fbc
+from everpath.loaders.fbc.loader import load_fbc
 from everpath.loaders.sources import Sources
 from everpath.model import (
     UNREAD,
@@ -241,7 +241,7 @@ def test_a_release_is_text_or_nothing(release: str, kept: str | None) -> None:
 
 def test_metadata_is_not_kept_unless_asked_for() -> None:
     builder = CatalogBuilder()
-    read_fbc("-", builder, Sources(), stream=BytesIO(dedent(METADATA).encode()))
+    load_fbc("-", builder, Sources(), stream=BytesIO(dedent(METADATA).encode()))
     (bundle,) = builder.build("x").packages[0].bundles
     assert bundle.properties[0].value is UNREAD
 
@@ -275,6 +275,6 @@ def _misshapen(padding: int) -> str:
 )
 def test_metadata_of_the_wrong_shape_is_kept_where_it_was_parsed(text: str, kept: bool) -> None:
     builder = CatalogBuilder()
-    read_fbc("-", builder, Sources(), stream=BytesIO(text.encode()))
+    load_fbc("-", builder, Sources(), stream=BytesIO(text.encode()))
     (bundle,) = builder.build("x").packages[0].bundles
     assert (bundle.properties[0].value is not UNREAD) is kept

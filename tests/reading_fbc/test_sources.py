@@ -21,7 +21,7 @@ def test_a_file_is_read_again_from_the_disk(tmp_path: Path) -> None:
 
 def test_what_was_kept_is_given_out_again() -> None:
     sources = Sources()
-    sources.keep("-", b"kept")
+    sources.add_content("-", b"kept")
     assert sources.read("-") == b"kept"
     with sources.open("-") as stream:
         assert stream.read(2) == b"ke"
@@ -30,7 +30,7 @@ def test_what_was_kept_is_given_out_again() -> None:
 def test_a_size_is_known_without_reading(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"four")
     sources = Sources()
-    sources.keep("-", b"two")
+    sources.add_content("-", b"two")
     assert (sources.size("-"), sources.size(str(tmp_path / "a"))) == (3, 4)
     with pytest.raises(UnreadableInput):
         sources.size(str(tmp_path / "gone"))

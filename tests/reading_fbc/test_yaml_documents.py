@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from everpath.parsing import yaml_parser
-from everpath.parsing.yaml_parser import MAX_DEPTH, YamlProblem
+from everpath.parsing.yaml_parser import MAX_DEPTH, ParseError
 
 
 def _refused(text: bytes) -> str:
-    with pytest.raises(YamlProblem) as caught:
+    with pytest.raises(ParseError) as caught:
         yaml_parser.parse(text)
     return str(caught.value)
 
@@ -23,7 +23,7 @@ def test_of_several_merged_mappings_the_first_wins() -> None:
 
 
 def test_a_merged_key_given_again_is_no_repetition() -> None:
-    assert yaml_parser.parse(b"x: &x {a: 1}\ny:\n  <<: *x\n  a: 2\n").remarks == ()
+    assert yaml_parser.parse(b"x: &x {a: 1}\ny:\n  <<: *x\n  a: 2\n").warnings == ()
 
 
 def test_a_quoted_merge_key_is_a_key() -> None:
@@ -47,17 +47,17 @@ def test_an_anchor_must_be_known_and_must_not_contain_itself() -> None:
 def test_of_a_repeated_key_the_last_wins_and_is_remarked() -> None:
     parsed = yaml_parser.parse(b"a:\n- b: 1\n  c: 2\n  b: 3\n")
     assert parsed.value == {"a": [{"b": 3, "c": 2}]}
-    (remark,) = parsed.remarks
+    (remark,) = parsed.warnings
     assert (remark.kind, remark.pointer, remark.line, remark.column) == ("duplicate-key", ("a", 0, "b"), 4, 3)
 
 
 def test_keys_that_are_written_differently_may_be_one() -> None:
-    remarks = yaml_parser.parse(b"y: 1\ntrue: 2\n1: 3\n'1': 4\n").remarks
+    remarks = yaml_parser.parse(b"y: 1\ntrue: 2\n1: 3\n'1': 4\n").warnings
     assert [remark.pointer for remark in remarks] == [("true",), ("1",)]
 
 
 def test_an_integer_beyond_float64_is_remarked() -> None:
-    remarks = yaml_parser.parse(b"a: 9007199254740992\nb: [-9007199254740993]\n").remarks
+    remarks = yaml_parser.parse(b"a: 9007199254740992\nb: [-9007199254740993]\n").warnings
     assert [(r.kind, r.pointer) for r in remarks] == [("lossy-number", ("b", 0))]
 
 
@@ -65,12 +65,12 @@ def test_an_integer_beyond_float64_is_remarked() -> None:
 def test_what_follows_the_first_document_is_not_read(rest: bytes) -> None:
     parsed = yaml_parser.parse(b"a: 1\n" + rest)
     assert parsed.value == {"a": 1}
-    assert [r.kind for r in parsed.remarks] == ["leftover"]
+    assert [r.kind for r in parsed.warnings] == ["leftover"]
 
 
 @pytest.mark.parametrize("text", [b"", b"\n", b"# comment\n", b"---\n", b"--- # comment\n\n"])
 def test_comments_and_blanks_are_a_blank_document(text: bytes) -> None:
-    assert yaml_parser.parse(text) == yaml_parser.Parsed(None, is_blank=True)
+    assert yaml_parser.parse(text) == yaml_parser.ParsedDocument(None, is_blank=True)
 
 
 def test_null_is_not_blank() -> None:
@@ -110,10 +110,10 @@ def test_a_few_aliases_are_no_bomb() -> None:
     ],
 )
 def test_a_problem_says_where_it_is(text: bytes, where: tuple[int, int]) -> None:
-    with pytest.raises(YamlProblem) as caught:
+    with pytest.raises(ParseError) as caught:
         yaml_parser.parse(text)
     assert (caught.value.line, caught.value.column) == where
-    with pytest.raises(YamlProblem):
+    with pytest.raises(ParseError):
         yaml_parser.check(text)
 
 

@@ -1,4 +1,4 @@
-"""What stands in a repository: packages, versions, and much that is neither."""
+"""The folders of a repository: packages, versions, and others."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_other_manifests_are_not_opened_in_a_repository(tmp_path: Path) -> None:
     assert not read_packages(tmp_path).problems
 
 
-def test_a_thorough_reading_parses_what_a_glance_passes_over(tmp_path: Path) -> None:
+def test_thorough_load_parses_what_a_scan_skips(tmp_path: Path) -> None:
     write_bundle(tmp_path / "op" / "1.0.0")
     file = tmp_path / "op/1.0.0/manifests/op.v1.0.0.clusterserviceversion.yaml"
     file.write_text(file.read_text() + "  install:\n    a: b\n   c: d\n")
@@ -141,12 +141,12 @@ def test_a_thorough_reading_parses_what_a_glance_passes_over(tmp_path: Path) -> 
     assert problems(read_packages(tmp_path, thorough=True)) == [("unreadable-document", file.name)]
 
 
-def test_progress_is_told_of_every_package(tmp_path: Path) -> None:
+def test_progress_is_reported_for_every_package(tmp_path: Path) -> None:
     for name in "abc":
         _package(tmp_path / name)
-    told: list[tuple[int, int, str]] = []
-    read_packages(tmp_path, progress=lambda *step: told.append(step))
-    assert told == [(0, 3, "a"), (1, 3, "b"), (2, 3, "c")]
+    steps: list[tuple[int, int, str]] = []
+    read_packages(tmp_path, progress=lambda *step: steps.append(step))
+    assert steps == [(0, 3, "a"), (1, 3, "b"), (2, 3, "c")]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`updateGraph` decides what edges a package has."""
+"""`updateGraph` of ci.yaml decides the edges of a package."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_version_that_is_none_has_no_place_in_the_order(tmp_path: Path, mode: 
 
 
 @pytest.mark.parametrize("mode", UpdateMode)
-def test_the_declaration_says_which_mode_made_the_edges(tmp_path: Path, mode: UpdateMode) -> None:
+def test_declaration_has_the_update_mode(tmp_path: Path, mode: UpdateMode) -> None:
     assert _mode(_repository(tmp_path, "1.0.0", mode=mode.value)) is mode
 
 
@@ -152,7 +152,7 @@ def test_a_ci_yaml_that_does_not_parse_is_reported(tmp_path: Path) -> None:
     assert len(catalog.packages[0].bundles) == 1
 
 
-def test_a_mode_of_a_wrong_type_and_a_mode_said_twice_are_reported(tmp_path: Path) -> None:
+def test_update_mode_of_a_wrong_type_and_duplicate_are_reported(tmp_path: Path) -> None:
     write(_repository(tmp_path, "1.0.0"), {"op/ci.yaml": "updateGraph: [semver-mode]"})
     assert problems(read_packages(tmp_path)) == [("wrong-type", "ci.yaml")]
     write(tmp_path, {"op/ci.yaml": "updateGraph: semver-mode\nupdateGraph: replaces-mode"})

@@ -1,4 +1,4 @@
-"""A CSV has one set of edges: what it states of a release that has several, one a channel."""
+"""The edges in a CSV, which has one set of edges for all channels."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_where_lines_differ_they_go_on_from_where_they_meet_and_skip_what_is_abo
     assert _stated(drawing) == Edges("b", ("w", "x", "d", "y", "c", "z"))
 
 
-def test_the_default_channel_speaks_first() -> None:
+def test_edges_of_the_default_channel_come_first() -> None:
     drawing = """
         [a]
         e: d / one
@@ -99,7 +99,7 @@ def test_three_lines_meet_only_where_all_of_them_do() -> None:
     assert _stated(drawing) == Edges("b", ("d", "c"))
 
 
-def test_a_channel_that_begins_with_the_release_leaves_the_line_to_the_others() -> None:
+def test_channel_that_starts_with_the_release_does_not_affect_the_replaces_chain() -> None:
     drawing = """
         [stable]
         e: - / - / <5.0.0
@@ -146,7 +146,7 @@ def test_nothing_below_the_release_is_skipped_by_one_of_its_channels() -> None:
     assert _stated(at_the_meeting) == Edges("b", ("c", "d"))
 
 
-def test_of_several_skipped_ones_the_line_goes_on_below_the_lowest() -> None:
+def test_replaces_chain_continues_below_the_lowest_skipped_entry() -> None:
     drawing = """
         [stable]
         e: d / d, b
@@ -186,7 +186,7 @@ def test_a_release_never_skips_itself() -> None:
     assert _stated(drawing) == Edges("d")
 
 
-def test_what_the_line_goes_on_with_is_not_skipped() -> None:
+def test_entries_on_the_replaces_chain_are_not_skipped() -> None:
     drawing = """
         [stable]
         e: c
@@ -201,7 +201,7 @@ def test_what_the_line_goes_on_with_is_not_skipped() -> None:
     assert _stated(drawing) == Edges("c", ("d",))
 
 
-def test_a_line_that_comes_back_to_itself_ends() -> None:
+def test_replaces_cycle_ends_the_chain() -> None:
     drawing = """
         [stable]
         e: d
@@ -214,7 +214,7 @@ def test_a_line_that_comes_back_to_itself_ends() -> None:
     assert _stated(drawing) == Edges(None, ("d", "c", "b"))
 
 
-def test_whoever_skips_a_release_that_stands_for_two_channels_takes_over_whom_it_accepted() -> None:
+def test_release_that_skips_a_merged_release_accepts_its_versions() -> None:
     """In stable OLM v0 would move b nowhere: d states that it skips c, and e skips d."""
     drawing = """
         [fast]
@@ -231,7 +231,7 @@ def test_whoever_skips_a_release_that_stands_for_two_channels_takes_over_whom_it
     assert _stated(drawing, "e") == Edges("c", ("d",), ">=4.0.0 <5.0.0 || =2.0.0")
 
 
-def test_whoever_skips_a_release_on_which_channels_agree_states_what_they_state() -> None:
+def test_release_that_skips_one_with_equal_channels_has_their_edges() -> None:
     assert _stated("e: c / d\nd: c / x\nc: b\nb") == Edges("c", ("d",))
 
 

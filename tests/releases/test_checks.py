@@ -1,4 +1,4 @@
-"""What is wrong with a source: each complaint where it belongs, and with a remedy."""
+"""Validation of releases.yaml: each problem has its place and a fix."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def _one(source: ReleasesFile) -> ReleasesProblem:
     return found
 
 
-def test_a_complaint_is_followed_by_its_remedy_if_it_has_one() -> None:
+def test_problem_text_ends_with_its_fix() -> None:
     assert str(ReleasesProblem(FILE, "wrong", "fix it")) == "wrong; fix it"
     assert str(ReleasesProblem(FILE, "wrong")) == "wrong"
 
 
-def test_nothing_is_wrong_with_what_is_right() -> None:
+def test_valid_file_has_no_problems() -> None:
     assert find_problems(GOOD) == []
     assert find_problems(ReleasesFile("acme", "stable")) == []
 
 
-def test_what_is_empty_has_been_told_of_elsewhere() -> None:
+def test_empty_values_are_not_reported_again() -> None:
     assert find_problems(ReleasesFile("", "", (Release("", STABLE),))) == []
 
 
@@ -70,26 +70,26 @@ def test_a_folder_may_have_a_name_that_any_system_takes(text: str, answer: bool)
         ({"default_channel": "fast"}, "defaultChannel"),
     ],
 )
-def test_what_is_wrong_with_the_file_is_found_at_its_key(fields: dict[str, str], key: str) -> None:
+def test_problem_of_the_file_has_the_place_of_its_key(fields: dict[str, str], key: str) -> None:
     found = _one(replace(GOOD, **fields))  # type: ignore[arg-type]
     assert found.place == FILE.at(key)
     assert found.fix
 
 
-def test_the_default_channel_that_was_meant_is_named_or_all_there_are() -> None:
+def test_similar_default_channel_is_suggested() -> None:
     assert _one(replace(GOOD, default_channel="stabel")).fix == "did you mean stable?"
     assert _one(replace(GOOD, default_channel="x")).fix == "known: stable"
     assert _one(_released(Release("0.1.0"))).fix == "none exists yet"
 
 
-def test_each_repetition_is_told_at_its_own_place() -> None:
+def test_each_duplicate_is_reported_at_its_place() -> None:
     notes = tuple(ChannelDeclaration(name, place=NOTE.at(i)) for i, name in enumerate(("a", "b", "a", "a")))
     found = find_problems(replace(GOOD, channels=notes))
     assert [c.place for c in found] == [NOTE.at(2), NOTE.at(3)]
     assert all(c.fix for c in found)
 
 
-def test_every_repetition_is_told_of_catalogs_of_releases_and_of_their_channels() -> None:
+def test_all_duplicate_catalogs_releases_and_channels_are_reported() -> None:
     places = [NOTE.at(number) for number in range(3)]
     catalogs = tuple(Variant("a", place=place) for place in places)
     assert [c.place for c in find_problems(replace(GOOD, catalogs=catalogs))] == places[1:]
@@ -121,7 +121,7 @@ def test_a_release_is_not_repeated() -> None:
         (Variant("a", channels=("stable", "x"), place=NOTE), NOTE.at("channels", 1)),
     ],
 )
-def test_what_is_wrong_with_a_catalog_is_found_at_its_key(variant: Variant, place: Place) -> None:
+def test_problem_of_a_catalog_has_the_place_of_its_key(variant: Variant, place: Place) -> None:
     found = _one(replace(GOOD, catalogs=(variant,)))
     assert found.place == place
     assert found.fix
@@ -145,14 +145,14 @@ def test_two_catalogs_need_two_names() -> None:
         ({"bundle": f"sha256:{'g' * 64}"}, "bundle"),
     ],
 )
-def test_what_is_wrong_with_a_release_is_found_at_its_key(fields: dict[str, str], key: str) -> None:
+def test_problem_of_a_release_has_the_place_of_its_key(fields: dict[str, str], key: str) -> None:
     found = _one(_released(replace(GOOD.releases[0], **fields)))  # type: ignore[arg-type]
     assert found.place == ROW.at(key)
     assert found.fix
 
 
 @pytest.mark.parametrize("bundle", ["published", f"sha256:{'0' * 64}", None])
-def test_a_bundle_is_published_or_has_a_digest_or_is_to_be_made(bundle: str | None) -> None:
+def test_bundle_is_published_or_a_digest_or_absent(bundle: str | None) -> None:
     assert find_problems(_released(Release("0.1.0", STABLE, bundle=bundle))) == []
 
 
@@ -171,21 +171,19 @@ def test_a_channel_is_named_once_by_a_release() -> None:
         (DeclaredEdges(skips=("0.1.0", "0.9.0"), place=FROM), FROM.at("skips", 1)),
     ],
 )
-def test_what_is_wrong_with_an_edge_is_found_there_whoever_states_it(
-    origin: DeclaredEdges, place: Place
-) -> None:
+def test_problem_of_an_edge_has_the_place_of_its_key(origin: DeclaredEdges, place: Place) -> None:
     first = GOOD.releases[0]
     assert _one(_released(first, Release("0.2.0", STABLE, origin))).place == place
     own = (Membership("fast"), Membership("stable", origin))
     assert _one(_released(first, Release("0.2.0", own))).place == place
 
 
-def test_a_range_that_cannot_be_read_or_crashes_has_a_remedy() -> None:
+def test_invalid_or_crashing_range_has_a_fix() -> None:
     for span in ("<1", "nonsense", "<1.0.0 || || <2.0.0"):
         assert _one(_released(Release("0.2.0", STABLE, DeclaredEdges(skip_range=span)))).fix
 
 
-def test_of_a_version_that_is_not_released_the_one_that_was_meant_is_named() -> None:
+def test_similar_version_is_suggested_for_an_unknown_one() -> None:
     first = Release("0.1.0", STABLE)
     found = _one(_released(first, Release("0.2.0", STABLE, DeclaredEdges("0.1.1"))))
     assert found.fix == ("did you mean 0.1.0? if it is published elsewhere, write its name: acme.v0.1.1")
@@ -206,14 +204,14 @@ def test_a_version_of_several_releases_must_be_named() -> None:
     assert found.fix == "write a name: a or b"
 
 
-def test_complaints_come_in_the_order_of_the_file() -> None:
+def test_problems_are_in_file_order() -> None:
     rows = (Release("0.1", STABLE, place=ROW), Release("0.2", STABLE, place=ROW))
     made = replace(_released(*rows), package="a/b", catalogs=(Variant("c/d", place=NOTE),))
     places = [FILE.at("package"), NOTE.at("name"), ROW.at("version"), ROW.at("version")]
     assert [c.place for c in find_problems(made)] == places
 
 
-def test_a_withdrawn_head_is_told_of_in_every_channel_and_catalog_once_all_else_is_right() -> None:
+def test_withdrawn_heads_are_reported_if_there_are_no_other_problems() -> None:
     rows = (
         Release("0.1.0", (*STABLE, Membership("fast")), withdrawn="", place=ROW),
         Release("0.2.0", STABLE, DeclaredEdges("0.1.0")),

@@ -1,4 +1,4 @@
-"""A release more, or one withdrawn."""
+"""Plans of new, promoted and withdrawn releases."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_is_withdrawn_is_skipped_also_by_edges_that_are_stated() -> None:
     assert done.source.releases[-1].edges == DeclaredEdges("0.2.0", ("0.3.0",))
 
 
-def test_a_withdrawn_release_amid_the_line_is_passed_over_by_whoever_replaced_it() -> None:
+def test_withdrawn_release_in_a_chain_is_taken_over() -> None:
     known = source(LINE.replace("[stable, candidate], from", "[candidate], from"))
     done = plan_release(known, ReleaseRequest("0.3.1", withdraw=("0.2.0",)))
     assert drawn(done.source)["candidate"] == [
@@ -103,7 +103,7 @@ def test_earlier_bundles_are_frozen_and_those_that_are_stay_as_they_are() -> Non
 
 
 @pytest.mark.parametrize(
-    ("wish", "message", "hint"),
+    ("release_request", "message", "hint"),
     [
         (ReleaseRequest("0.2.0"), "acme 0.2.0 is already released", "release a higher version"),
         (
@@ -153,20 +153,20 @@ def test_earlier_bundles_are_frozen_and_those_that_are_stay_as_they_are() -> Non
         ),
     ],
 )
-def test_a_wish_that_cannot_be_granted_says_what_to_do(wish: ReleaseRequest, message: str, hint: str) -> None:
+def test_impossible_request_has_a_hint(release_request: ReleaseRequest, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as raised:
-        plan_release(source(LINE), wish)
+        plan_release(source(LINE), release_request)
     assert message in raised.value.message
     assert hint in (raised.value.hint or "")
 
 
-def test_a_z_stream_may_withdraw_what_is_amid_the_line() -> None:
+def test_z_stream_can_withdraw_a_release_in_the_chain() -> None:
     known = source(LINE.replace("[stable, candidate], from", "[candidate], from"))
     done = plan_release(known, ReleaseRequest("0.3.1", zstream=True, withdraw=("0.2.0",)))
     assert drawn(done.source)["candidate"][-1] == "0.3.1: 0.1.0 / 0.3.0, 0.2.0 / >=0.3.0 <0.3.1"
 
 
-def test_a_channel_is_opened_under_those_that_are_described() -> None:
+def test_hint_adds_a_channel_to_the_declared_ones() -> None:
     known = replace(source(LINE), channels=(ChannelDeclaration("old"),))
     with pytest.raises(UsageError) as raised:
         plan_release(known, ReleaseRequest("0.4.0", ("next",)))
@@ -217,7 +217,7 @@ def test_a_release_cannot_be_withdrawn_twice() -> None:
         plan_release(known, ReleaseRequest("0.3.2", withdraw=("0.3.0",)))
 
 
-def test_two_heads_must_be_told_apart_by_whoever_releases() -> None:
+def test_channel_with_two_heads_needs_explicit_edges() -> None:
     known = source("- {version: 0.1.0, channels: [stable]}\n- {version: 0.2.0, channels: [stable]}")
     with pytest.raises(UsageError, match=r"has 2 heads: 0\.1\.0, 0\.2\.0") as raised:
         plan_release(known, ReleaseRequest("0.3.0"))
@@ -236,7 +236,7 @@ def test_channels_that_are_described_may_be_given_their_first_release() -> None:
         plan_release(known, ReleaseRequest("0.1.0", ("fast",)))
 
 
-def test_a_range_alone_says_from_where_a_release_is_reached() -> None:
+def test_release_may_have_only_a_range() -> None:
     made = plan_release(source(LINE), ReleaseRequest("0.4.0", skip_range=">=0.1.0 <0.4.0")).source.releases[
         -1
     ]
@@ -255,8 +255,10 @@ def test_what_is_replaced_or_skipped_already_is_not_skipped_again_when_it_is_wit
         source(LINE), ReleaseRequest("0.3.1", replaces="0.3.0", withdraw=("acme.v0.3.0",))
     ).source.releases[-1]
     assert made.edges == DeclaredEdges("0.3.0")
-    wish = ReleaseRequest("0.3.1", replaces="0.2.0", skips=("0.3.0", "0.3.0"), withdraw=("0.3.0",))
-    assert plan_release(source(LINE), wish).source.releases[-1].edges == DeclaredEdges("0.2.0", ("0.3.0",))
+    release_request = ReleaseRequest("0.3.1", replaces="0.2.0", skips=("0.3.0", "0.3.0"), withdraw=("0.3.0",))
+    assert plan_release(source(LINE), release_request).source.releases[-1].edges == DeclaredEdges(
+        "0.2.0", ("0.3.0",)
+    )
     only = ReleaseRequest("0.3.1", skips=("0.3.0", "acme.v0.3.0"))
     assert plan_release(source(LINE), only).source.releases[-1].edges == DeclaredEdges(
         None, ("0.3.0", "acme.v0.3.0")
@@ -288,7 +290,7 @@ def test_edits_are_applied_each_to_its_own_release() -> None:
     assert fourth == Release("0.4.0")
 
 
-def test_a_withdrawn_head_must_be_succeeded_in_every_channel() -> None:
+def test_withdrawn_head_needs_a_successor_in_every_channel() -> None:
     with pytest.raises(UsageError, match=r"\'stable\' would still get 0\.2\.0") as raised:
         plan_release(source(LINE), ReleaseRequest("0.3.1", ("candidate",), withdraw=("0.2.0",)))
     assert (raised.value.hint or "").endswith("--channel candidate,stable")
@@ -301,7 +303,7 @@ def test_a_z_stream_may_withdraw_the_head_of_its_own_stream() -> None:
     assert drawn(done.source)["candidate"][-1] == "0.3.1: 0.2.0 / 0.3.0 / >=0.3.0 <0.3.1"
 
 
-def test_what_is_out_can_be_neither_withdrawn_by_itself_nor_given_other_options() -> None:
+def test_existing_release_can_only_be_added_to_channels() -> None:
     with pytest.raises(UsageError, match="can only be added to channels") as raised:
         plan_release(source(LINE), ReleaseRequest("0.3.0", ("stable",), withdraw=("0.3.0",)))
     assert raised.value.hint == "leave out the other options"
@@ -311,7 +313,7 @@ def test_what_is_out_can_be_neither_withdrawn_by_itself_nor_given_other_options(
     assert raised.value.hint == "release a higher version"
 
 
-def test_a_refusal_always_has_a_remedy() -> None:
+def test_every_error_has_a_hint() -> None:
     known = plan_release(source(LINE), ReleaseRequest("0.3.1", withdraw=("0.3.0",))).source
     with pytest.raises(UsageError) as raised:
         plan_release(known, ReleaseRequest("0.3.2", withdraw=("0.3.0",)))
@@ -352,7 +354,7 @@ def test_withdrawing_the_only_release_leaves_nothing_to_replace() -> None:
     assert made.edges == DeclaredEdges(None, ("0.1.0",), "<0.1.0")
 
 
-def test_a_head_whose_version_another_has_is_replaced_by_name() -> None:
+def test_head_with_ambiguous_version_is_replaced_by_name() -> None:
     known = source("""
         - {version: 0.1.0, channels: [fast], name: a}
         - {version: 0.1.0, channels: [stable], name: b}
@@ -373,7 +375,7 @@ def test_the_lowest_version_of_kubernetes_is_written_down() -> None:
     )
 
 
-def test_what_would_be_wrong_with_the_file_is_refused_with_the_first_remedy_there_is() -> None:
+def test_plan_that_makes_the_file_invalid_is_refused_with_the_first_fix() -> None:
     known = ReleasesFile("acme", "stable", channels=(ChannelDeclaration("fast"), ChannelDeclaration("fast")))
     with pytest.raises(UsageError) as raised:
         plan_release(known, ReleaseRequest("0.1.0", ("fast",)))
@@ -392,7 +394,7 @@ def test_each_head_that_a_z_stream_withdraws_must_be_of_its_stream() -> None:
         plan_release(source(LINE), ReleaseRequest("0.4.0", zstream=True, withdraw=("0.1.0", "0.3.0")))
 
 
-def test_a_version_that_is_out_is_told_as_it_is_written() -> None:
+def test_existing_version_is_reported_as_written() -> None:
     with pytest.raises(UsageError) as raised:
         plan_release(source(LINE), ReleaseRequest("0.2.0"))
     assert raised.value.message == "acme 0.2.0 is already released"
@@ -407,7 +409,7 @@ def test_several_releases_may_be_withdrawn_at_once() -> None:
     assert [release.withdrawn for release in done.source.releases] == [None, "", "", None]
 
 
-def test_every_channel_that_is_wished_for_must_be_known() -> None:
+def test_unknown_channel_is_refused() -> None:
     with pytest.raises(UsageError, match="no channel 'next'"):
         plan_release(source(LINE), ReleaseRequest("0.4.0", ("stable", "next")))
 
@@ -423,7 +425,7 @@ def test_a_release_is_above_every_head() -> None:
         plan_release(known, ReleaseRequest("0.3.0", ("stable",), replaces="0.1.0"))
 
 
-def test_who_cuts_below_the_head_is_told_how_a_channel_is_opened() -> None:
+def test_version_below_the_head_has_a_hint_about_new_channels() -> None:
     with pytest.raises(UsageError) as caught:
         plan_release(source(LINE), ReleaseRequest("0.2.5", ("candidate",)))
     assert (caught.value.hint or "").endswith(
@@ -431,7 +433,7 @@ def test_who_cuts_below_the_head_is_told_how_a_channel_is_opened() -> None:
     )
 
 
-def test_an_edge_to_a_release_that_is_not_there_is_told_with_its_options() -> None:
+def test_edge_to_unknown_release_is_reported_with_its_options() -> None:
     with pytest.raises(UsageError) as caught:
         plan_release(source(LINE), ReleaseRequest("0.4.0", replaces="0.9.9"))
     assert caught.value.message == "--replaces/--skips 0.9.9: no such release"
@@ -441,8 +443,8 @@ def test_of_several_heads_the_last_is_to_be_replaced_and_the_first_skipped() -> 
     heads = "\n".join(f"- {{version: 0.{n}.0, channels: [stable]}}" for n in (1, 2, 3))
     with pytest.raises(UsageError) as caught:
         plan_release(source(heads), ReleaseRequest("0.4.0"))
-    told = caught.value.message.rpartition(": ")[2].split(", ")
-    assert caught.value.hint == f"choose the edges: --replaces {told[-1]} --skips {told[0]}"
+    versions = caught.value.message.rpartition(": ")[2].split(", ")
+    assert caught.value.hint == f"choose the edges: --replaces {versions[-1]} --skips {versions[0]}"
 
 
 def test_what_takes_the_place_of_a_release_keeps_its_edge_to_one_from_elsewhere() -> None:

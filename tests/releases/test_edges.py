@@ -1,4 +1,4 @@
-"""What each release replaces, skips and covers in a catalog."""
+"""The edges of releases in a catalog: replaces, skips, skipRange."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from everpath.upgrade_paths.hops import hops_from
 from histories import drawn, source
 
 
-def test_a_release_replaces_what_it_says_in_every_channel() -> None:
+def test_release_replaces_the_declared_version_in_every_channel() -> None:
     made = source("""
         - {version: 0.1.0, channels: [stable, candidate]}
         - {version: 0.2.0, channels: [stable, candidate], from: {replaces: 0.1.0}}
@@ -49,12 +49,12 @@ def test_an_empty_name_replaces_nothing() -> None:
     assert catalog_package(made).channels[0].entries[0].replaces is None
 
 
-def test_who_stands_in_for_what_it_replaces_goes_on_below_it() -> None:
+def test_absorb_of_the_replaced_entry_continues_the_chain_below_it() -> None:
     assert Edges("b", ("a",)).absorb("b", Edges("a", ("x",))) == Edges("a", ("b", "x"))
     assert Edges().absorb("b", Edges("a")) == Edges("a", ("b",))
 
 
-def test_who_stands_in_for_another_keeps_its_own_line_and_skips_what_the_other_replaced() -> None:
+def test_absorb_of_another_entry_keeps_the_chain_and_skips_what_it_replaced() -> None:
     assert Edges("c", ("y",)).absorb("b", Edges("a", ("x",))) == Edges("c", ("y", "b", "x", "a"))
     assert Edges("c").absorb("b", Edges()) == Edges("c", ("b",))
 
@@ -72,7 +72,7 @@ def test_who_stands_in_for_another_keeps_its_own_line_and_skips_what_the_other_r
         (">=1.0.0 <2.0.0", ">1.5.0", ">=1.0.0"),
     ],
 )
-def test_a_joined_range_is_as_short_as_it_can_be_said(one: str, other: str, both: str) -> None:
+def test_union_range_is_as_short_as_possible(one: str, other: str, both: str) -> None:
     assert union_range(one, other) == both
 
 
@@ -83,7 +83,7 @@ def test_a_range_that_olm_cannot_read_spoils_no_other(bad: str) -> None:
     assert union_range(bad, None) == bad
 
 
-def test_a_z_stream_release_stands_in_for_all_of_its_stream() -> None:
+def test_z_stream_release_takes_over_its_stream() -> None:
     made = source("""
         - {version: 0.2.0, channels: [stable]}
         - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}}
@@ -161,7 +161,7 @@ def test_ranges_that_meet_become_one() -> None:
     assert ranges == [">=0.1.0 <0.3.1", "<1.0.0+b", ">=0.3.0 || <1.0.0+b"]
 
 
-def test_a_z_stream_never_skips_what_stands_in_its_own_line() -> None:
+def test_z_stream_never_skips_entries_on_its_replaces_chain() -> None:
     made = source("""
         - {version: 0.2.3, channels: [stable]}
         - {version: 0.2.4, channels: [stable], from: {replaces: 0.2.3}}
@@ -174,7 +174,7 @@ def test_a_z_stream_never_skips_what_stands_in_its_own_line() -> None:
     assert _ends(made) == {"acme.v0.3.2"}
 
 
-def test_a_z_stream_still_skips_what_its_line_comes_through_of_its_own_stream() -> None:
+def test_z_stream_skips_entries_of_its_stream_on_the_chain() -> None:
     made = source("""
         - {version: 0.3.0, channels: [stable]}
         - {version: 0.2.5, channels: [stable], from: {replaces: 0.3.0}}
@@ -184,7 +184,7 @@ def test_a_z_stream_still_skips_what_its_line_comes_through_of_its_own_stream() 
     assert drawn(made)["stable"][-1] == "0.3.2: 0.2.5 / 0.3.1, 0.3.0 / >=0.3.0 <0.3.2"
 
 
-def test_a_z_stream_still_skips_what_its_stream_skipped_of_the_line() -> None:
+def test_z_stream_skips_chain_entries_that_its_stream_skipped() -> None:
     made = source("""
         - {version: 0.2.4, channels: [stable]}
         - {version: 0.2.5, channels: [stable], from: {replaces: 0.2.4}}
@@ -214,7 +214,7 @@ def test_the_release_after_a_withdrawn_one_takes_its_place() -> None:
     assert _ends(made) == {"acme.v0.2.1"}
 
 
-def test_a_release_withdrawn_amid_a_line_is_passed_over() -> None:
+def test_withdrawn_release_in_a_chain_gets_no_edge() -> None:
     made = source("""
         - {version: 0.1.0, channels: [stable]}
         - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}, withdrawn: true}
@@ -229,18 +229,18 @@ def test_a_release_withdrawn_amid_a_line_is_passed_over() -> None:
         assert hops_from(hops, "acme.v0.2.0") == ("acme.v0.4.0", "acme.v0.5.0")
 
 
-def test_whoever_runs_a_withdrawn_release_is_told_so() -> None:
+def test_withdrawn_release_is_deprecated_with_its_reason() -> None:
     made = source("""
         - {version: 0.1.0, channels: [stable], withdrawn: it loses shards}
         - {version: 0.1.1, channels: [stable], from: {replaces: 0.1.0}, deprecated: use 0.2}
         - {version: 0.1.2, channels: [stable], from: {replaces: 0.1.1}, withdrawn: true}
         - {version: 0.1.3, channels: [stable], from: {replaces: 0.1.2}}
     """)
-    told = {
+    deprecated = {
         name: entry.message
         for name, entry in catalog_package(made).deprecations_by_name("olm.bundle").items()
     }
-    assert told == {
+    assert deprecated == {
         "acme.v0.1.0": "withdrawn: it loses shards",
         "acme.v0.1.1": "use 0.2",
         "acme.v0.1.2": "withdrawn",
@@ -257,18 +257,20 @@ def test_packages_and_channels_may_be_deprecated() -> None:
     assert entries == [("olm.package", "", "use other"), ("olm.channel", "stable", "use fast")]
 
 
-def test_what_nobody_deprecated_is_not_told_to_be() -> None:
+def test_catalog_without_deprecations_has_no_document() -> None:
     top = (
         "package: acme\ndefaultChannel: stable\n"
         "channels: [{name: fast}, {name: gone, deprecated: x}, {name: stable, deprecated: use fast}]"
     )
     rows = "- {version: 0.1.0, channels: [stable, fast]}"
     assert catalog_package(source(rows)).deprecations == ()
-    [told] = catalog_package(source(rows, top)).deprecations
-    assert [(e.schema, e.name, e.message) for e in told.entries] == [("olm.channel", "stable", "use fast")]
+    [deprecated] = catalog_package(source(rows, top)).deprecations
+    assert [(e.schema, e.name, e.message) for e in deprecated.entries] == [
+        ("olm.channel", "stable", "use fast")
+    ]
 
 
-def test_a_deprecation_is_found_where_it_is_written() -> None:
+def test_deprecation_has_the_place_of_its_key() -> None:
     top = "package: acme\ndefaultChannel: stable\ndeprecated: x\nchannels: [{name: stable, deprecated: x}]"
     made = source(
         """
@@ -279,17 +281,17 @@ def test_a_deprecation_is_found_where_it_is_written() -> None:
         top,
     )
     first, second, third = (release.place for release in made.releases)
-    [told] = catalog_package(made).deprecations
-    assert [entry.place for entry in told.entries] == [
+    [deprecated] = catalog_package(made).deprecations
+    assert [entry.place for entry in deprecated.entries] == [
         made.place.at("deprecated"),
         made.channels[0].place,
         first.at("deprecated"),
         second.at("withdrawn"),
         third.at("deprecated"),
     ]
-    assert [entry.message for entry in told.entries[2:]] == ["old", "withdrawn: x", "old"]
-    [told] = catalog_package(made, Variant("x", ">=0.2.0")).deprecations
-    assert [entry.name for entry in told.entries[2:]] == ["acme.v0.2.0", "acme.v0.3.0"]
+    assert [entry.message for entry in deprecated.entries[2:]] == ["old", "withdrawn: x", "old"]
+    [deprecated] = catalog_package(made, Variant("x", ">=0.2.0")).deprecations
+    assert [entry.name for entry in deprecated.entries[2:]] == ["acme.v0.2.0", "acme.v0.3.0"]
 
 
 SEVERAL = """
@@ -321,7 +323,7 @@ def test_without_the_default_channel_it_is_the_last_by_name() -> None:
     assert catalog_package(gone).default_channel == "stable"
 
 
-def test_a_bundle_says_of_itself_what_olm_needs_and_whether_its_manifests_come_with_the_catalog() -> None:
+def test_bundle_has_name_version_image_and_object_flag() -> None:
     rows = "- {version: 0.1.0, channels: [stable]}\n- {version: 0.2.0, channels: [stable], image: x@y}"
     made = source(rows)
     own, pulled = catalog_package(made).bundles
@@ -341,7 +343,7 @@ def test_a_variant_has_the_bundles_of_its_entries_and_no_other() -> None:
     assert [bundle.name for bundle in made.bundles] == ["acme.v0.1.0", "acme.v0.2.0"]
 
 
-def test_a_channel_is_found_where_it_is_described_or_in_the_file() -> None:
+def test_channel_has_the_place_of_its_declaration_or_of_the_file() -> None:
     described = "package: acme\ndefaultChannel: stable\nchannels: [{name: next}, {name: fast}]"
     made = source(SEVERAL, described)
     places = {channel.name: channel.place for channel in catalog_package(made).channels}
@@ -349,7 +351,7 @@ def test_a_channel_is_found_where_it_is_described_or_in_the_file() -> None:
     assert len({made.place, *(note.place for note in made.channels)}) == 3
 
 
-def test_a_release_left_out_amid_a_line_is_stood_in_for() -> None:
+def test_absent_release_in_a_chain_is_taken_over() -> None:
     made = source(SEVERAL)
     assert drawn(made, Variant("x", "!=0.2.0 !=0.3.0"))["stable"] == ["0.1.0", "0.4.0: 0.1.0 / 0.3.0, 0.2.0"]
 
@@ -371,7 +373,7 @@ def test_a_catalog_that_begins_later_keeps_the_name_of_what_came_before() -> Non
     assert drawn(made, Variant("x", ">=0.3.0"))["stable"] == ["0.3.0: 0.2.0", "0.4.0: 0.3.0"]
 
 
-def test_a_name_stays_where_standing_in_accepts_nothing_more_than_what_is_skipped_already() -> None:
+def test_absent_release_is_kept_if_taking_it_over_adds_no_entry() -> None:
     made = source("""
         - {version: 0.1.0, channels: [stable]}
         - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}
@@ -387,7 +389,7 @@ def test_a_channel_without_a_release_is_in_no_catalog() -> None:
     assert set(drawn(made, Variant("x", ">=0.3.0"))) == {"stable"}
 
 
-def test_images_are_tagged_with_the_version_unless_somebody_says_otherwise() -> None:
+def test_images_get_the_version_as_tag_by_default() -> None:
     top = "package: acme\ndefaultChannel: stable\nimage: quay.io/acme\nimages: {op: quay.io/op, db: 'db:5'}"
     made = source(
         "- {version: 0.1.0+b, channels: [stable]}\n- {version: 0.2.0, channels: [stable], image: x@y}", top

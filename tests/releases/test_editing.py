@@ -1,4 +1,4 @@
-"""Edits of releases.yaml: nothing changes but what is edited."""
+"""Edits of releases.yaml keep everything else in the file."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_text_of_several_lines_is_not_cut() -> None:
     assert made.bundles == "x"
 
 
-def test_a_file_that_cannot_be_edited_is_refused_with_what_to_write() -> None:
+def test_file_that_cannot_be_edited_is_refused_with_the_edit() -> None:
     text = f"{TOP}x: &a [{{version: 0.2.0, channels: [stable]}}]\nreleases: *a\n".replace("x: ", "channels: ")
     with pytest.raises(ReleasesError):
         _after(text, NEW)
@@ -147,7 +147,7 @@ def test_the_file_of_digests_is_named_behind_the_default_channel() -> None:
     assert _after(turned, PINS) == f'{turned}\npins: "../digests: ours.txt"'
 
 
-def test_another_file_of_digests_stands_where_the_old_one_did() -> None:
+def test_new_pins_file_replaces_the_old_one() -> None:
     text = f"pins:   old.txt  # from CI\n{TOP}releases: []\n"
     assert _after(text, PINS) == text.replace("old.txt", '"../digests: ours.txt"')
 
@@ -167,7 +167,7 @@ def test_a_file_on_one_line_is_refused_with_the_edit_to_make() -> None:
         ("{top}releases:\n- ? version\n  : 0.2.0\n  ? channels\n  : [stable]\n{later}", "[stable]\n"),
     ],
 )
-def test_beside_anchors_and_aliases_edits_are_made_where_they_stand(text: str, place: str) -> None:
+def test_edits_work_beside_anchors_and_aliases(text: str, place: str) -> None:
     text = text.format(top=TOP, later=LATER)
     edited_line = f'{place}  withdrawn: "it: loses shards"\n'
     added = "- version: 0.5.0\n  channels: [stable]\n  from: {replaces: 0.4.0}\n"
@@ -187,7 +187,7 @@ def test_beside_anchors_and_aliases_edits_are_made_where_they_stand(text: str, p
         ),
     ],
 )
-def test_what_stands_behind_an_alias_is_refused_with_the_edit_to_make(text: str, edit: Edit) -> None:
+def test_edit_of_an_alias_is_refused_with_the_edit_to_make(text: str, edit: Edit) -> None:
     with pytest.raises(ReleasesError, match="cannot be edited") as refused:
         _after(text.replace("{top}", TOP).replace("{later}", LATER), edit)
     assert "or edit the file: " in (refused.value.hint or "")

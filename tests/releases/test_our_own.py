@@ -1,4 +1,4 @@
-"""searchkeeper: what our own catalog/releases.yaml and operator/config stand for is what is committed."""
+"""searchkeeper: the committed bundles and catalogs are those that catalog/releases.yaml generates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from commandline import ROOT
 from everpath.cli.entry_point import run
 from everpath.graph import PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.parser import load_releases
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.upgrade_paths.hops import hops_from
@@ -21,7 +21,7 @@ SOURCES = [CATALOG / "releases.yaml", ROOT / "examples/08-release/catalog/releas
 
 
 @pytest.mark.parametrize("file", SOURCES, ids=lambda file: file.parents[1].name)
-def test_nobody_has_edited_what_is_generated(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_generated_files_are_current(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["generate", "--check", "--file", str(file)]) == 0, capsys.readouterr().out
 
 
@@ -43,7 +43,7 @@ def test_no_validator_warns_of_a_bundle(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_every_walk_ends_at_the_head_under_both_policies() -> None:
-    [package] = read(str(CATALOG)).catalog.packages
+    [package] = load(str(CATALOG)).catalog.packages
     for graph in PackageGraph(package).channels:
         first = olm_v0.next_hops(graph)
         assert first.failure is None

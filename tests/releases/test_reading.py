@@ -1,4 +1,4 @@
-"""releases.yaml as people write it, right and wrong."""
+"""Parsing of releases.yaml: valid files, and the problems of invalid ones."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ _ELSEWHERE = "if it is published elsewhere, write its name"
 _NOT_REPEATED = "give one of them a higher version, or remove it"
 
 
-def _complaints(text: str) -> list[str]:
+def _problems(text: str) -> list[str]:
     with pytest.raises(ReleasesError) as raised:
         parse_releases(text.encode(), "r.yaml")
     return raised.value.message.splitlines()
@@ -140,8 +140,8 @@ def test_places_lead_to_lines() -> None:
     assert found.releases[0].place.pointer == ("releases", 0)
 
 
-def test_everything_wrong_is_told_at_once_with_its_line() -> None:
-    assert _complaints("""\
+def test_all_problems_are_reported_with_their_lines() -> None:
+    assert _problems("""\
 package: a/b
 defaultChanel: stable
 defaultChannel: stabel
@@ -170,7 +170,7 @@ releases:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "problem"),
     [
         ("", "r.yaml:1:1: the file must be a mapping, not nothing"),
         ("[]", "r.yaml:1:1: the file must be a mapping, not a list"),
@@ -231,19 +231,19 @@ releases:
         ),
     ],
 )
-def test_what_is_wrong_is_named(text: str, complaint: str) -> None:
-    assert complaint in "\n".join(_complaints(text))
+def test_problem_is_reported(text: str, problem: str) -> None:
+    assert problem in "\n".join(_problems(text))
 
 
-def test_a_withdrawn_head_of_one_variant_alone_is_found() -> None:
+def test_withdrawn_head_of_one_variant_is_reported() -> None:
     text = "catalogs: [{name: old, releases: '<0.2.0'}]\n" + _releases(
         "- {version: 0.1.0, channels: [stable], withdrawn: bad}\n"
         "- {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}"
     )
-    assert "in the channel 'stable' of old" in _complaints(text)[0]
+    assert "in the channel 'stable' of old" in _problems(text)[0]
 
 
-def test_a_file_that_is_not_there_says_what_writes_one() -> None:
+def test_missing_file_has_a_hint_about_init() -> None:
     with pytest.raises(UnreadableInput) as raised:
         load_releases("nowhere/releases.yaml")
     assert raised.value.hint == "create one with everpath init, or choose another with --file"
@@ -311,7 +311,7 @@ def test_the_schema_knows_every_key_the_reader_knows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "problem"),
     [
         ("properties: x", "r.yaml:3:13: properties must be a list, not text"),
         ("properties: [{type: a}]", "r.yaml:3:14: value is missing in an item of properties"),
@@ -329,18 +329,18 @@ def test_the_schema_knows_every_key_the_reader_knows() -> None:
         ("pins: []", "r.yaml:3:7: pins must be text, not a list"),
     ],
 )
-def test_what_is_wrong_with_metadata_is_told_with_its_place(text: str, complaint: str) -> None:
-    told = _complaints(f"package: acme\ndefaultChannel: stable\n{text}\nreleases: []\n")
-    assert any(complaint in line for line in told), told
+def test_problem_of_metadata_is_reported_with_its_place(text: str, problem: str) -> None:
+    lines = _problems(f"package: acme\ndefaultChannel: stable\n{text}\nreleases: []\n")
+    assert any(problem in line for line in lines), lines
 
 
-def test_a_key_that_is_missing_hides_nothing_else() -> None:
+def test_missing_key_does_not_hide_other_problems() -> None:
     text = "pakage: acme\ndefaultChannel: stable\nreleases:\n- {version: 1, channels: [stable]}\n"
     text += "- {version: 0.2.0, channels: [stable], from: {replaces: 0.1.9}}\n"
     with pytest.raises(ReleasesError) as raised:
         parse_releases(text.encode(), "r.yaml")
-    told = raised.value.message.splitlines()
-    assert [line.partition(": ")[2].partition(";")[0] for line in told] == [
+    lines = raised.value.message.splitlines()
+    assert [line.partition(": ")[2].partition(";")[0] for line in lines] == [
         "package is missing",
         "unknown key 'pakage'",
         "version must be text such as 1.2.3, not 1",

@@ -1,4 +1,4 @@
-"""From the channels of a catalog back to the source that makes them."""
+"""Reconstruction of releases.yaml from the channels of a catalog."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_build_metadata_is_written_with_a_dash_in_a_tag() -> None:
 
 
 def test_deprecations_are_kept_with_their_messages() -> None:
-    told = deprecations(
+    deprecated = deprecations(
         ("olm.package", "", "use other"),
         ("olm.channel", "stable", "use fast"),
         ("olm.bundle", "op.v1.0.0", ""),
@@ -135,7 +135,7 @@ def test_deprecations_are_kept_with_their_messages() -> None:
         channel("op.v2.0.0", name="x"),
         ONE,
         TWO,
-        told,
+        deprecated,
     )
     assert made.deprecated == "use other"
     assert made.channels == (ChannelDeclaration("stable", "use fast"),)
@@ -218,7 +218,7 @@ def test_where_no_channel_is_the_default_it_is_the_one_with_the_highest_release(
     assert _back(declared(default="gone"), ONE).default_channel == "gone"
 
 
-def test_what_opm_refuses_is_not_made_a_source_of() -> None:
+def test_package_that_opm_refuses_is_not_reconstructed() -> None:
     twice = _refused(declared(), channel("op.v1.0.0"), channel("op.v1.0.0"), ONE)
     assert "declares the channel 'stable' twice" in twice.message
     nothing = _refused(declared(), channel("op.v1.0.0"))
@@ -231,7 +231,7 @@ def test_what_opm_refuses_is_not_made_a_source_of() -> None:
         assert error.hint
 
 
-def test_of_channels_declared_twice_the_first_by_name_is_told() -> None:
+def test_first_duplicate_channel_by_name_is_reported() -> None:
     names = tuple(f"c{number}" for number in range(1, 10)) * 2
     channels = [channel("op.v1.0.0", name=name) for name in (*names, "c0")]
     assert "'c1'" in _refused(declared(), *channels, ONE).message

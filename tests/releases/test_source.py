@@ -1,4 +1,4 @@
-"""What a source says of its releases, once it is read."""
+"""The model of releases.yaml: names, images, channels, references."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_an_image_is_that_of_the_release_or_the_file_s_with_the_version_or_none(
     assert made.operator_images(Release("1.0.0", images={"op": "mine"})) == {"op": "mine", "db": "db:5"}
 
 
-def test_additions_of_a_release_stand_in_for_the_file_s_one_kind_at_a_time() -> None:
+def test_metadata_of_a_release_overrides_that_of_the_file() -> None:
     theirs = BundleMetadata(({"type": "a"},), ({"type": "b"},), {"x": "1", "y": "1"})
     made = ReleasesFile("acme", "stable", metadata=theirs)
     assert made.bundle_metadata(Release("1.0.0")) == theirs
@@ -90,7 +90,7 @@ def test_a_reference_is_a_name_before_it_is_a_version() -> None:
     )
 
 
-def test_a_version_that_two_releases_have_stands_for_neither() -> None:
+def test_ambiguous_version_finds_no_release() -> None:
     twins = (Release("1.0.0", name="a"), Release("1.0.0", name="b"), Release("1.0.0", name="b"))
     made = ReleasesFile("acme", "stable", twins)
     assert made.find_release("1.0.0") is None
@@ -98,7 +98,7 @@ def test_a_version_that_two_releases_have_stands_for_neither() -> None:
     assert made.by_version == {"1.0.0": twins}
 
 
-def test_channels_are_known_by_their_releases_or_because_somebody_speaks_of_them() -> None:
+def test_known_channels_have_releases_or_are_declared() -> None:
     first = tuple(map(Membership, ("stable", "fast", "z", "alpha", "candidate")))
     rows = (Release("1.0.0", first), Release("2.0.0", STABLE))
     made = ReleasesFile("acme", "main", rows, channels=(ChannelDeclaration("next"),))

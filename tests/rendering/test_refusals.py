@@ -10,8 +10,8 @@ import pytest
 
 from bundles import write
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.fbc.acceptance import why_refused
-from everpath.loaders.fbc.catalog_writer import OUTPUTS, catalog_text
+from everpath.loaders.fbc.acceptance import rejection_reason
+from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS, catalog_text
 from everpath.model import OpmError, Place
 from everpath.opm_render import render_bundle
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
@@ -32,14 +32,14 @@ def test_a_bundle_that_opm_refuses_is_refused(tmp_path: Path, name: str) -> None
 def test_a_template_that_opm_refuses_is_refused(name: str) -> None:
     case = TEMPLATE_REFUSALS[name]
     with pytest.raises(OpmError) as caught:
-        render_template(template(case.body), image_renderer(*case.bundles), why_refused)
+        render_template(template(case.body), image_renderer(*case.bundles), rejection_reason)
     assert case.message in caught.value.message
     assert caught.value.place.pointer == case.pointer
 
 
 def test_a_template_with_an_unknown_schema_is_refused() -> None:
     with pytest.raises(OpmError, match=r"'olm\.composite' is not the schema of a template"):
-        render_template(template({"schema": "olm.composite"}), image_renderer(), why_refused)
+        render_template(template({"schema": "olm.composite"}), image_renderer(), rejection_reason)
 
 
 def test_a_bundle_without_a_package_is_refused(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_document_of_more_than_400_levels_is_refused(tmp_path: Path) -> None:
         catalog = CatalogDocument(Place("c.yaml"), {"schema": "custom.thing", "value": nest(depth)})
         if depth < 400:
             blobs = [render_bundle(contents).blob, decode_blob(catalog)]
-            assert all("".join(catalog_text(blobs, output)) for output in OUTPUTS)
+            assert all("".join(catalog_text(blobs, output)) for output in OUTPUT_FORMATS)
             continue
         with pytest.raises(OpmError, match="nested deeper than 400"):
             render_bundle(contents)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from everpath.loaders.fbc.acceptance import why_refused
+from everpath.loaders.fbc.acceptance import rejection_reason
 from everpath.model import OpmError
 from everpath.opm_render import Blob
 from everpath.opm_render.blobs import CatalogDocument
@@ -18,7 +18,7 @@ _VERSIONS = ("1.0.0", "1.0.1", "1.1.0", "1.1.1", "1.2.0", "2.0.0")
 
 
 def render(body: Mapping[str, Any], *bundles: Blob) -> list[Blob]:
-    return render_template(template(body), image_renderer(*bundles), why_refused)
+    return render_template(template(body), image_renderer(*bundles), rejection_reason)
 
 
 def channels(body: Mapping[str, Any], *versions: str) -> dict[str, list[str]]:
@@ -106,7 +106,7 @@ def test_a_package_has_icon_and_description_of_the_newest_bundle_of_its_default_
 def test_a_duplicate_key_in_a_semver_template_is_refused() -> None:
     document = CatalogDocument(template({}).place, semver(stable=["1.0.0"]), repeated=(("stable",),))
     with pytest.raises(OpmError, match="duplicate key stable"):
-        render_template(document, image_renderer(blob("1.0.0")), why_refused)
+        render_template(document, image_renderer(blob("1.0.0")), rejection_reason)
 
 
 def test_a_basic_template_keeps_all_entries_except_bundles() -> None:

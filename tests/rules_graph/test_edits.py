@@ -6,7 +6,7 @@ import pytest
 
 from documents import catalog, channel, package
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.notation import draw
+from everpath.loaders.notation import format_channel
 from everpath.model import Csv, Entry, Place
 from everpath.rules.edits import (
     Edit,
@@ -35,7 +35,7 @@ def fix(graph: ChannelGraph, rule: str) -> Edit:
 def after(drawing: str, rule: str) -> str:
     """The channel after the edit that a rule advises."""
     graph = channel_graph(drawing)
-    return draw(apply_edit(graph, fix(graph, rule)).channel)
+    return format_channel(apply_edit(graph, fix(graph, rule)).channel)
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,15 @@ def test_an_edit_is_what_its_words_say(drawing: str, rule: str, mended: str) -> 
 def test_without_its_empty_items_an_entry_skips_what_it_skipped() -> None:
     made = catalog(package(), channel({"name": "b", "skips": ["a", "", ""]}, {"name": "a"}))
     graph = PackageGraph(made.packages[0]).channels[0]
-    assert draw(apply_edit(graph, fix(graph, "EP217")).channel) == "b: - / a\na"
+    assert format_channel(apply_edit(graph, fix(graph, "EP217")).channel) == "b: - / a\na"
 
 
 def test_what_replaces_nothing_any_more_keeps_its_other_edges() -> None:
     graph = channel_graph("b3: b2 / b1 / <1.0.0\nb2\nb1")
-    assert draw(apply_edit(graph, remove_replaces(graph, "b3")).channel) == "b3: - / b1 / <1.0.0\nb2\nb1"
+    assert (
+        format_channel(apply_edit(graph, remove_replaces(graph, "b3")).channel)
+        == "b3: - / b1 / <1.0.0\nb2\nb1"
+    )
 
 
 def in_repository(csv: Csv) -> ChannelGraph:
@@ -143,7 +146,7 @@ def test_edits_of_different_entries_can_be_made_together() -> None:
     both = join_edits(add_skips(graph, "b2", ["x"]), add_skips(graph, "b1", ["y"]))
     assert both is not None
     assert both.text == "add x to the skips of b2 and add y to the skips of b1"
-    assert draw(apply_edit(graph, both).channel) == "b2: b1 / x\nb1: - / y"
+    assert format_channel(apply_edit(graph, both).channel) == "b2: b1 / x\nb1: - / y"
 
 
 def test_two_edits_of_one_entry_cannot() -> None:

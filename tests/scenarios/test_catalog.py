@@ -6,14 +6,14 @@ from commandline import ROOT
 from comparisons import outcomes
 from everpath.compare import compare
 from everpath.graph import PackageGraph
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.model import Catalog
 from everpath.resolvers import olm_v0, olm_v1
 from everpath.upgrade_paths.hops import hops_from
 
 
 def own_catalog() -> Catalog:
-    return read(str(ROOT / "catalog")).catalog
+    return load(str(ROOT / "catalog")).catalog
 
 
 def without_release(catalog: Catalog, name: str) -> Catalog:
@@ -29,7 +29,7 @@ def without_release(catalog: Catalog, name: str) -> Catalog:
 
 def stranded_versions(old: Catalog, new: Catalog) -> set[str]:
     """The installed versions whose upgrade path `compare` reports as worse."""
-    return {row.installed for row in compare(old, new).rows if row.outcome.hurts}
+    return {row.installed for row in compare(old, new).rows if row.outcome.is_regression}
 
 
 def versions_without_path_to_head(catalog: Catalog) -> set[str]:

@@ -26,7 +26,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(builder, "load_index", load_index)
     # The real fingerprint is None if everpath was edited in the last seconds.
-    monkeypatch.setattr(index_cache, "fingerprint", lambda _: "this everpath")
+    monkeypatch.setattr(index_cache, "code_fingerprint", lambda _: "this everpath")
     return paths
 
 
@@ -92,7 +92,7 @@ def test_an_index_of_another_version_of_everpath_is_ignored(
 ) -> None:
     catalog, cache = write_fbc(tmp_path, "a"), tmp_path / "cache"
     _take(catalog, cache)
-    monkeypatch.setattr(index_cache, "fingerprint", lambda _: "another everpath")
+    monkeypatch.setattr(index_cache, "code_fingerprint", lambda _: "another everpath")
     _take(catalog, cache)
     assert len(loaded) == 2
 

@@ -38,7 +38,7 @@ def test_files_in_indexignore_are_not_read(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnreadableInput, match="holds no catalog"):
+    with pytest.raises(UnreadableInput, match="contains no catalog"):
         take(tmp_path)
 
 

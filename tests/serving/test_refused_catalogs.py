@@ -21,8 +21,8 @@ _IN_METADATA = [refusal for refusal in REFUSALS if "olm.csv.metadata has" in ref
 def metadata_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Values of `olm.csv.metadata` are skipped, as in large catalogs."""
     monkeypatch.setattr(snapshot_module, "_FULLY_PARSED_SIZE", 0)
-    monkeypatch.setattr(loader, "_CHECKED_WHOLE", 0)
-    monkeypatch.setattr(loader, "_PARSED_WHOLE", 0)
+    monkeypatch.setattr(loader, "_CHECKED_SIZE", 0)
+    monkeypatch.setattr(loader, "_PARSED_SIZE", 0)
 
 
 def write_refused(folder: Path, refusal: str) -> str:

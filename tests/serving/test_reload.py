@@ -78,7 +78,7 @@ def test_without_watch_a_changed_catalog_is_not_reloaded(tmp_path: Path) -> None
     [
         (fbc("b: a\nc: a\na"), "multiple channel heads found in graph: b, c"),
         ("schema: [", "does not parse"),
-        ("", "holds no catalog"),
+        ("", "contains no catalog"),
     ],
     ids=["refused by opm", "truncated", "empty"],
 )

@@ -1,4 +1,4 @@
-"""A large input is judged in shares. Nobody can tell from the report."""
+"""A large input is judged in partitions. Nobody can tell from the report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.loaders.partition import Share
+from everpath.loaders.partition import Partition
 
 ITEMS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.integers(0, 50)))
 COUNTS = st.integers(1, 5)
@@ -20,7 +20,7 @@ COUNTS = st.integers(1, 5)
 
 def parted(items: list[tuple[str, int]], count: int) -> list[list[tuple[str, int]]]:
     return [
-        Share(number, count).of(items, folder=lambda item: item[0], weight=lambda item: item[1])
+        Partition(number, count).select(items, folder=lambda item: item[0], weight=lambda item: item[1])
         for number in range(count)
     ]
 

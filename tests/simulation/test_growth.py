@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from everpath.reporters.simulation import Simulation
 from everpath.reporters.simulation_text import text
 from everpath.simulate import ClusterExtensionOptions, Scenario, simulate_package
-from simulations import sources
+from simulations import simulation_of, sources
 from work import lines_run
 
 
@@ -34,7 +33,7 @@ def test_simulating_ten_times_as_many_entries_is_ten_times_the_work(shape: str) 
         served = sources(_drawn(size, SHAPES[shape]))
 
         def act() -> None:
-            found = Simulation(list(simulate_package(served, Scenario())), Scenario())
+            found = simulation_of(list(simulate_package(served, Scenario())), Scenario())
             assert sum(map(len, text(found)))
 
         return lines_run(act)

@@ -1,10 +1,9 @@
-"""Packages that say something twice: opm refuses them, OLM v1 takes the last, and everybody has a row."""
+"""Packages that say something twice: opm rejects them, OLM v1 takes the last, and everybody has a row."""
 
 from __future__ import annotations
 
 from everpath.graph import PackageGraph
 from everpath.model import Package
-from everpath.reporters.simulation import Simulation
 from everpath.reporters.simulation_text import text
 from everpath.resolvers.catalog_candidates import served_channel
 from everpath.resolvers.cluster_extension import ClusterCatalog
@@ -12,7 +11,7 @@ from everpath.simulate import ClusterExtensionOptions, Scenario
 from everpath.upgrade_paths import ChannelPaths
 from everpath.upgrade_paths.hops import PathEnd
 from graphs import package_graph
-from simulations import answered, brief, simulated
+from simulations import answered, brief, simulated, simulation_of
 
 
 def package(drawing: str) -> Package:
@@ -86,5 +85,5 @@ def test_opm_is_said_to_refuse_what_is_said_twice() -> None:
         (two_bundles(), 'package "p" has duplicate bundle "b2"'),
         (two_deprecations(), 'expected a maximum of one deprecation per package: "p"'),
     ):
-        shown = "".join(text(Simulation(simulated(sources), Scenario())))
-        assert f"opm refuses this catalog: {words}" in shown
+        shown = "".join(text(simulation_of(simulated(sources), Scenario())))
+        assert f"opm rejects this catalog: {words}" in shown

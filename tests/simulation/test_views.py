@@ -12,7 +12,7 @@ from everpath.reporters.simulation import Simulation, csv, document
 from everpath.reporters.simulation_text import text
 from everpath.simulate import ClusterExtensionOptions, Scenario
 from schemas import conforms
-from simulations import simulated, sources
+from simulations import simulated, simulation_of, sources
 
 CHAIN = "b3: b2\nb2: b1\nb1"
 DIFFERENT = "b3: - / b2\nb2: - / b1\nb1"
@@ -20,7 +20,9 @@ DIFFERENT = "b3: - / b2\nb2: - / b1\nb1"
 
 def view(drawing: str, scenario: Scenario | None = None, installed: str | None = None) -> Simulation:
     scenario = scenario or Scenario()
-    return Simulation(simulated(drawing, scenario, installed), scenario, whole=installed is not None)
+    return simulation_of(
+        simulated(drawing, scenario, installed), scenario, with_full_paths=installed is not None
+    )
 
 
 def as_json(simulation: Simulation) -> Any:
@@ -38,15 +40,15 @@ def lines(simulation: Simulation) -> list[str]:
 
 def test_the_json_is_the_contract_and_nothing_more() -> None:
     assert as_json(view("b1", Scenario(("v0",)))) == {
-        "version": 1,
-        "rows": [
+        "version": 2,
+        "paths": [
             {
                 "package": "p",
                 "channel": "stable",
                 "installed": "b1",
                 "policy": "v0",
                 "next": None,
-                "path": [],
+                "hops": [],
                 "end": "head",
                 "reason": "is the head",
             }
@@ -55,21 +57,21 @@ def test_the_json_is_the_contract_and_nothing_more() -> None:
 
 
 def test_a_catalog_of_nothing_has_no_rows() -> None:
-    assert as_json(Simulation([], Scenario())) == {"version": 1, "rows": []}
+    assert as_json(simulation_of([], Scenario())) == {"version": 2, "paths": []}
 
 
 def test_some_questions_give_rows_more_fields() -> None:
-    [row] = as_json(view("b1", Scenario(("v1",), new_install=True)))["rows"]
-    assert (row["installed"], row["path"]) == (None, ["b1"])
+    [row] = as_json(view("b1", Scenario(("v1",), new_install=True)))["paths"]
+    assert (row["installed"], row["hops"]) == (None, ["b1"])
     scenario = Scenario(("v0",), is_switch=True)
-    row = as_json(view("[a]\nb1\n[b]\nb2: b1", scenario))["rows"][0]
+    row = as_json(view("[a]\nb1\n[b]\nb2: b1", scenario))["paths"][0]
     assert (row["channel"], row["installed"], row["from"]) == ("a", "b2", ["b"])
 
 
 def test_several_catalogs_are_named() -> None:
     served = sources("b2: b1\nb1", "b1", priorities=[0, -1])
-    shown = as_json(Simulation(simulated(served), Scenario(), catalogs=("a", "b")))
-    assert [(r["policy"], r["catalog"], r["sources"]) for r in shown["rows"] if r["installed"] == "b1"] == [
+    shown = as_json(simulation_of(simulated(served), Scenario(), catalogs=("a", "b")))
+    assert [(r["policy"], r["catalog"], r["sources"]) for r in shown["paths"] if r["installed"] == "b1"] == [
         ("v0", "a", ["a"]),
         ("v1", None, ["a"]),
         ("v0", "b", []),
@@ -77,7 +79,7 @@ def test_several_catalogs_are_named() -> None:
 
 
 def test_manual_approval_lists_the_plans_of_a_subscription() -> None:
-    shown = as_json(view(CHAIN)._replace(manual=True))["rows"]
+    shown = as_json(view(CHAIN)._replace(is_manual=True))["paths"]
     assert [r["plans"] for r in shown if r["installed"] == "b1"] == [
         [{"replaces": "b1", "installs": "b2"}, {"replaces": "b2", "installs": "b3"}],
         [],
@@ -90,7 +92,7 @@ def test_manual_approval_lists_the_plans_of_a_subscription() -> None:
 def test_a_table_has_a_heading_and_a_line_for_each_row() -> None:
     found = list(readers.reader("".join(csv(view(CHAIN, Scenario(("v0",))))).splitlines()))
     assert found == [
-        ["package", "channel", "installed", "policy", "next", "path", "end", "reason"],
+        ["package", "channel", "installed", "policy", "next", "hops", "end", "reason"],
         ["p", "stable", "b3", "v0", "", "", "head", "is the head"],
         ["p", "stable", "b2", "v0", "b3", "b3", "head", "reaches the head in 1 hop"],
         ["p", "stable", "b1", "v0", "b2", "b2 b3", "head", "reaches the head in 2 hops"],
@@ -99,7 +101,8 @@ def test_a_table_has_a_heading_and_a_line_for_each_row() -> None:
 
 def test_a_table_of_nothing_is_its_heading() -> None:
     assert (
-        "".join(csv(Simulation([], Scenario()))) == "package,channel,installed,policy,next,path,end,reason\n"
+        "".join(csv(simulation_of([], Scenario())))
+        == "package,channel,installed,policy,next,hops,end,reason\n"
     )
 
 
@@ -113,12 +116,12 @@ def test_a_carriage_return_in_a_name_ends_no_line() -> None:
     [line] = sheet.installed
     assert line.v0 is not None
     named = sheet._replace(installed=(line._replace(v0=replace(line.v0, package="p\rq")),))
-    found = "".join(csv(Simulation([named], Scenario(("v0",)))))
+    found = "".join(csv(simulation_of([named], Scenario(("v0",)))))
     assert [row[0] for row in readers.reader(StringIO(found, newline=""))] == ["package", "p\rq"]
 
 
 def test_plans_are_for_json() -> None:
-    assert "plans" not in "".join(csv(view(CHAIN)._replace(manual=True)))
+    assert "plans" not in "".join(csv(view(CHAIN)._replace(is_manual=True)))
 
 
 # Text
@@ -139,8 +142,8 @@ def test_policies_stand_side_by_side_and_the_difference_is_marked() -> None:
         ),
         "",
         (
-            "6 walks in 1 channel; OLM v0: 2 reach the head and 1 is stranded; OLM v1: 3 reach the head; "
-            "≠ marks 1 difference."
+            "6 upgrade paths in 1 channel; OLM v0: 2 reach the head and 1 is stranded; "
+            "OLM v1: 3 reach the head; ≠ marks 1 difference."
         ),
     ]
 
@@ -154,14 +157,14 @@ def test_where_policies_agree_there_is_no_mark() -> None:
     ]
     assert (
         shown[-1]
-        == "4 walks in 1 channel; OLM v0: 2 reach the head; OLM v1: 2 reach the head; no difference."
+        == "4 upgrade paths in 1 channel; OLM v0: 2 reach the head; OLM v1: 2 reach the head; no difference."
     )
 
 
 def test_one_policy_has_one_column_and_no_comparison() -> None:
     shown = lines(view("b2: b1\nb1", Scenario(("v1",))))
     assert shown[2] == "  INSTALLED  OLM v1"
-    assert shown[-1] == "2 walks in 1 channel; OLM v1: 2 reach the head."
+    assert shown[-1] == "2 upgrade paths in 1 channel; OLM v1: 2 reach the head."
 
 
 def test_names_are_shown_where_versions_do_not_tell_entries_apart() -> None:
@@ -187,8 +190,8 @@ def test_what_is_whole_fits_a_terminal() -> None:
 def test_of_several_channels_long_walks_are_cut_and_it_is_said_where_they_are_whole() -> None:
     long = "\n".join([*(f"b{i}: b{i - 1}" for i in range(9, 1, -1)), "b1"])
     shown = lines(view(f"[x]\n{long}\n[y]\n{long}", None, "b1"))
-    assert not any("hops" in line for line in shown)
-    assert shown[-1] == "Long walks are cut short; -c CHANNEL shows one as a whole, -o json has all."
+    assert not any("hops:" in line for line in shown)
+    assert shown[-1] == "Long paths are shortened; -c CHANNEL shows one in full, -o json has all hops."
 
 
 def test_channels_in_which_nobody_moves_for_one_reason_are_told_once() -> None:
@@ -208,7 +211,7 @@ def test_what_opm_says_of_the_channel_stands_above() -> None:
         "b3: b2 / b2\nb2: b1\nb1": "channel contains one or more stranded bundles: b1",
     }
     for drawing, complaint in said.items():
-        assert lines(view(drawing))[1] == f"opm refuses this channel: {complaint}"
+        assert lines(view(drawing))[1] == f"opm rejects this channel: {complaint}"
 
 
 def test_two_errors_are_two_and_not_the_same() -> None:
@@ -238,10 +241,10 @@ def test_a_fresh_install_says_how_it_begins() -> None:
 
 
 def test_manual_approval_lists_the_plans_hop_by_hop() -> None:
-    shown = lines(view(CHAIN)._replace(manual=True))
-    assert "  InstallPlans: one a hop, and each waits for somebody to approve it" in shown
+    shown = lines(view(CHAIN)._replace(is_manual=True))
+    assert "  InstallPlans: one for each hop; each waits for approval" in shown
     assert "  b1: 1. b2  2. b3" in shown
-    assert "  none" in lines(view("b1")._replace(manual=True))
+    assert "  none" in lines(view("b1")._replace(is_manual=True))
 
 
 def test_a_switch_says_where_one_comes_from() -> None:
@@ -251,7 +254,7 @@ def test_a_switch_says_where_one_comes_from() -> None:
 
 def test_a_stop_in_another_catalog_is_marked() -> None:
     served = sources("b2: b1\nb1", "b3: b2\nb2", priorities=[0, 10])
-    shown = "".join(text(Simulation(simulated(served), Scenario(), catalogs=("a", "b"))))
+    shown = "".join(text(simulation_of(simulated(served), Scenario(), catalogs=("a", "b"))))
     assert "catalog a, package p, channel stable (default): 2 entries, head b2" in shown
     assert "2.0.0: head  2.0.0 → 3.0.0 of b: head" in shown
 
@@ -259,7 +262,7 @@ def test_a_stop_in_another_catalog_is_marked() -> None:
 def test_the_end_that_a_range_makes_is_a_goal_and_no_head() -> None:
     shown = lines(view(CHAIN, Scenario(("v1",), options=ClusterExtensionOptions(version_range="1 - 2"))))
     assert "  b1         2.0.0: goal" in shown
-    assert shown[-1] == "3 walks in 1 channel; OLM v1: 2 reach the goal and 1 meets an error."
+    assert shown[-1] == "3 upgrade paths in 1 channel; OLM v1: 2 reach the goal and 1 fails."
 
 
 def test_channels_without_an_answer_are_not_shown() -> None:

@@ -19,14 +19,14 @@ from e2e.olm.subscriptions import CATALOG, PACKAGE, PredictedPaths, Subscription
 from e2e.servers.olm_v0 import OlmV0
 from e2e.servers.processes import WorkDir
 from e2e.servers.pulled_images import PulledImages
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 
 pytestmark = pytest.mark.e2e
 
 PUBLISHED_REGISTRY: Final = "registry.example.com"
 # The channel with the fewest releases: each release is an image to build, push and pull.
 CHANNEL: Final = min(
-    read(str(CATALOG)).catalog.by_name[PACKAGE].channels, key=lambda channel: len(channel.entries)
+    load(str(CATALOG)).catalog.by_name[PACKAGE].channels, key=lambda channel: len(channel.entries)
 )
 
 

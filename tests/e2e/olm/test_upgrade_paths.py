@@ -15,11 +15,11 @@ from e2e.servers.binaries import Binaries
 from e2e.servers.grpc_catalogs import serve_with_everpath, serve_with_opm
 from e2e.servers.olm_v0 import OlmV0
 from e2e.servers.processes import WorkDir
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 
 pytestmark = pytest.mark.e2e
 
-CHANNELS: Final = read(str(CATALOG)).catalog.by_name[PACKAGE].channels
+CHANNELS: Final = load(str(CATALOG)).catalog.by_name[PACKAGE].channels
 STARTS: Final = [
     (channel.name, name)
     for channel in CHANNELS

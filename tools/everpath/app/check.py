@@ -22,8 +22,8 @@ from everpath.errors import UnreadableInput
 from everpath.loaders import source_positions
 from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.loaders.bundle.crds import bundle_crds_loader
-from everpath.loaders.catalog_loader import read
-from everpath.loaders.location import Location
+from everpath.loaders.catalog_loader import load
+from everpath.loaders.location import SourcePosition
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.rules.bundle.validators import find_validators
@@ -57,12 +57,12 @@ class Problems(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.bundles.findings or self.catalogs.findings)
 
-    def locate(self, place: Place) -> Location:
+    def locate(self, place: Place) -> SourcePosition:
         """Return the position of a finding, in the file that would have been written."""
         try:
             location = source_positions.locate(place, Sources())
         except UnreadableInput:
-            location = Location(place.file, 0, 0, 0, "")
+            location = SourcePosition(place.file, 0, 0, 0, "")
         return location._replace(file=self.files.scratch.original_paths(location.file))
 
 
@@ -105,7 +105,7 @@ def _check_catalogs(files: GeneratedFiles, config: Config) -> Report:
     repository = files.scratch.repository
     crds = bundle_crds_loader([repository]) if Path(repository).exists() else None
     copies = [files.scratch.add_catalog(file, files.transaction.files[file]) for file in files.catalogs]
-    results = [lint_catalog(read(copy).catalog, selection, None, crds) for copy in copies]
+    results = [lint_catalog(load(copy).catalog, selection, None, crds) for copy in copies]
     report = build_report(results, selection, waivers=config.waivers, today=_today())
     if not report.findings:
         return report
@@ -130,7 +130,7 @@ def _findings_on_disk(project: Project, selection: Selection) -> Iterator[Findin
         crds = bundle_crds_loader([str(project.bundles)]) if files else None
     for file in files:
         with suppress(UnreadableInput):
-            yield from lint_catalog(read(str(file)).catalog, selection, None, crds).findings
+            yield from lint_catalog(load(str(file)).catalog, selection, None, crds).findings
 
 
 def _identity(finding: Finding) -> tuple[str | None, ...]:

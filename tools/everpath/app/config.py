@@ -34,7 +34,7 @@ from typing import Final, NamedTuple
 
 from everpath.app.config_file import ConfigFile, ConfigValue, describe_value, load_config_file
 from everpath.errors import UsageError
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import Place, UpdateMode
 from everpath.reporters import FORMATS
 from everpath.reporters.formatting import printable
@@ -83,7 +83,7 @@ class Config(NamedTuple):
     waivers: tuple[Waiver, ...] = ()
     config_file: ConfigFile | None = None
 
-    def locate(self, place: Place) -> Location | None:
+    def locate(self, place: Place) -> SourcePosition | None:
         """The line of a waiver; None for places that are not in this file."""
         if self.config_file is None or place.file != self.file:
             return None

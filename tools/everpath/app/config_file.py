@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from everpath import __url__
 from everpath.errors import ConfigError, UnreadableInput
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.model import Place
 
@@ -103,14 +103,14 @@ class ConfigFile:
 
         try:
             parsed = yaml_parser.parse(self.content)
-        except yaml_parser.YamlProblem as error:
+        except yaml_parser.ParseError as error:
             at = f"{self.file}:{error.line}:{error.column}"
             raise ConfigError(f"{at}: {error.message}", file=self.file) from error
-        for remark in parsed.remarks:
+        for remark in parsed.warnings:
             self.problems.append((remark.line, remark.column, _YAML_PROBLEMS[remark.kind]))
         return parsed.value
 
-    def locate(self, pointer: tuple[str | int, ...]) -> Location:
+    def locate(self, pointer: tuple[str | int, ...]) -> SourcePosition:
         if self.is_toml:
             from everpath.app import toml_positions  # noqa: PLC0415
 

@@ -10,7 +10,7 @@ from everpath.app.generate import GeneratedFiles
 from everpath.app.project import Files, format_position
 from everpath.app.project_bundles import find_csv
 from everpath.compare import compare
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.model import Catalog
 from everpath.releases.channel_edges import catalog_package
@@ -105,7 +105,7 @@ def _edges_of_csvs(files: GeneratedFiles) -> Iterator[str]:
         if path in files.transaction.files or path.exists():
             files.scratch.add_beside_bundles(path, files.transaction.files.get(path) or path.read_bytes())
     catalog = Catalog("catalog", (catalog_package(project.source),))
-    if compare(catalog, read(files.scratch.repository).catalog).stranded:
+    if compare(catalog, load(files.scratch.repository).catalog).stranded:
         yield (
             "as an operators repository, without the catalog, the bundles strand installed versions: a CSV "
             "has the same edges in all channels. OLM uses the edges of the catalog. To list the versions: "

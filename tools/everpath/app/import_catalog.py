@@ -13,7 +13,7 @@ from everpath.app.project import CATALOG_SUFFIXES, Project, load_blobs
 from everpath.app.project_bundles import render
 from everpath.errors import ReleasesError, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
-from everpath.loaders.catalog_loader import Progress, read
+from everpath.loaders.catalog_loader import Progress, load
 from everpath.loaders.releases.bundle_digests import bundle_digest, read_files
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Package
@@ -30,7 +30,7 @@ def import_catalog(path: str, name: str | None, file: Path, progress: Progress |
     """
     sources = Sources()
     package = _select_package(
-        read(_package_folder(path, name), sources=sources, progress=progress).catalog, name
+        load(_package_folder(path, name), sources=sources, progress=progress).catalog, name
     )
     if package.is_one_release:
         raise UsageError(f"{path} is the folder of one bundle", hint="name the catalog that contains it")

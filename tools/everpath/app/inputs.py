@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from everpath.app.config import Config
 from everpath.app.image_inputs import display_name, local_path
 from everpath.errors import EverpathError, UnreadableInput, UsageError
-from everpath.loaders.catalog_loader import Progress, read
-from everpath.loaders.location import Location
-from everpath.loaders.partition import WHOLE, Share
+from everpath.loaders.catalog_loader import Progress, load
+from everpath.loaders.location import SourcePosition
+from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.reporters.formatting import count
@@ -83,19 +83,19 @@ class Inputs:
         self,
         path: str,
         progress: Progress | None,
-        share: Share = WHOLE,
+        partition: Partition = WHOLE,
         lint_cache: Callable[[], LintCache | None] | None = None,
     ) -> Catalog:
-        """Load one path, or a share of it, without the packages that have cached findings."""
+        """Load one path, or a partition of it, without the packages that have cached findings."""
         folder = local_path(path, progress)
-        catalog = read(
+        catalog = load(
             folder,
             sources=self.sources,
             progress=progress,
             thorough=self.thorough,
             cache=_file_cache,
             default_mode=UpdateMode(self.update_mode) if self.update_mode else None,
-            share=share,
+            partition=partition,
             package_filter=lint_cache,
         ).catalog
         return catalog if folder == path else catalog._replace(name=path.removeprefix("docker://"))
@@ -146,14 +146,14 @@ class Inputs:
         hint = "everpath validate-graph says what was read"
         return not_found_error("there is no package here", hint, self.unread)
 
-    def locate(self, place: Place) -> Location:
+    def locate(self, place: Place) -> SourcePosition:
         """Return the line of a place; line 0 if the file cannot be read again."""
         from everpath.loaders import source_positions  # noqa: PLC0415 - a clean catalog needs no lines
 
         try:
             location = self.config.locate(place) or source_positions.locate(place, self.sources)
         except UnreadableInput:
-            location = Location(place.file, 0, 0, 0, "")
+            location = SourcePosition(place.file, 0, 0, 0, "")
         return location._replace(file=display_name(location.file))
 
 

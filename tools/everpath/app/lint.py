@@ -15,8 +15,8 @@ from everpath.app import worker_processes
 from everpath.app.image_inputs import local_path
 from everpath.app.inputs import Inputs, PackageNames
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.catalog_loader import Progress, prepare
-from everpath.loaders.partition import WHOLE, Share
+from everpath.loaders.catalog_loader import Progress, preload_modules
+from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
 from everpath.rules.lint import LintResult, PackageCrds, Report, Selection, build_report, lint_catalog
@@ -82,10 +82,10 @@ def lint_inputs(  # noqa: PLR0913 - the options of validate-graph
 
 
 class _Part(NamedTuple):
-    """The result of one share of an input.
+    """The result of one partition of an input.
 
-    `is_complete` is False if a package lacks its declaration, which may be in another share. `reused` are the
-    folders with valid cached findings, `encoded` are new findings for the cache.
+    `is_complete` is False if a package lacks its declaration, which may be in another partition. `reused` are
+    the folders with valid cached findings, `encoded` are new findings for the cache.
     """
 
     names: PackageNames
@@ -99,7 +99,7 @@ class _PathLinter:
     """Lints one path.
 
     Rules look at one package at a time, except those about catalogs; these find the same in the parts as in
-    the whole if each package is in one part together with its declaration. So shares of the input can be
+    the whole if each package is in one part together with its declaration. So partitions of the input can be
     linted in separate processes, and findings of unchanged folders can be cached.
     """
 
@@ -113,18 +113,18 @@ class _PathLinter:
         self._cache: LintCache | None = None
 
     def lint(self, processes: int, progress: Progress | None) -> Sequence[_Part]:
-        """Return the results of all shares, or of the whole input if the shares depend on each other."""
+        """Return the results of all partitions, or of the whole input if they depend on each other."""
 
         def lint_share(number: int) -> _Part:
             share_progress = progress if number == 0 else None
-            share = Share(number, processes) if processes > 1 else WHOLE
-            catalog = self._inputs.load(self._path, share_progress, share, self._open_cache)
+            partition = Partition(number, processes) if processes > 1 else WHOLE
+            catalog = self._inputs.load(self._path, share_progress, partition, self._open_cache)
             return self._with_cached_findings(self.lint_part(catalog, share_progress), catalog)
 
         if processes > 1:
-            prepare(self._path)
-        shares = worker_processes.run_in_processes(lint_share, processes)
-        parts = [part for part in shares if part is not None]
+            preload_modules(self._path)
+        partitions = worker_processes.run_in_processes(lint_share, processes)
+        parts = [part for part in partitions if part is not None]
         if not _are_independent(parts, processes):
             self._save_cache([])
             return [self.lint_part(self._inputs.load(self._path, progress), progress)]

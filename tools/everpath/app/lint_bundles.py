@@ -30,7 +30,7 @@ from everpath.loaders.bundle.bundle_folder import (
 )
 from everpath.loaders.catalog_loader import Progress
 from everpath.loaders.packagemanifest.bundles import load_package_for_validation
-from everpath.loaders.partition import Share
+from everpath.loaders.partition import Partition
 from everpath.model import Place
 from everpath.rules.lint import (
     BUNDLE_SUBJECTS,
@@ -124,17 +124,17 @@ def lint_bundles(  # noqa: PLR0913 - the options of bundle validate
         processes = jobs or default
 
     def lint_share(number: int, reporting: int = 0) -> list[LintResult]:
-        share = Share(number, processes).of(selected, folder=lambda folder: folder[0])
+        partition = Partition(number, processes).select(selected, folder=lambda folder: folder[0])
         results = []
-        for done, (package, path) in enumerate(share):
+        for done, (package, path) in enumerate(partition):
             if progress is not None and number == reporting:
-                progress(done, len(share), package)
+                progress(done, len(partition), package)
             results.append(lint_bundle(load_bundle_for_validation(path, target), selection))
         return results
 
     results: list[LintResult] = []
     for number, part in enumerate(worker_processes.run_in_processes(lint_share, processes)):
-        # A process that ended without a result: its share is linted here.
+        # A process that ended without a result: its partition is linted here.
         results += lint_share(number, reporting=number) if part is None else part
     if not selection.packages:
         results += (lint_bundle(load_package_file(path), selection) for path in bundles.package_files)

@@ -19,7 +19,7 @@ import msgspec
 
 from everpath.file_cache import FileCache
 from everpath.loaders.bundle.folder_reader import FileStamp, is_unchanged, join
-from everpath.loaders.code_fingerprint import fingerprint
+from everpath.loaders.code_fingerprint import code_fingerprint
 from everpath.model import Catalog, Package, Place
 from everpath.rules.findings import Finding
 
@@ -61,7 +61,7 @@ class LintCache:
 
         Returns None if everpath's own code cannot be identified.
         """
-        code = fingerprint(cache.clock())
+        code = code_fingerprint(cache.clock())
         return cls(cache, path, (question, code)) if code else None
 
     def skip_unchanged(self, root: str, names: Sequence[str]) -> frozenset[str]:

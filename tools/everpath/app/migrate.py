@@ -16,7 +16,7 @@ from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest
 from everpath.loaders.catalog_loader import Progress
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.loaders.packagemanifest.package_folder import unreadable_file
-from everpath.loaders.sources import unreadable
+from everpath.loaders.sources import unreadable_input
 from everpath.model import OpmError, Package
 
 
@@ -36,7 +36,7 @@ def require_bundles(source: str) -> None:
     """Raise UnreadableInput or UsageError for a path without package manifests or bundles."""
     if not Path(source).exists():
         missing = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        raise unreadable(source, missing, "package manifests and bundles are folders")
+        raise unreadable_input(source, missing, "package manifests and bundles are folders")
     if not (is_package_manifest(source) or is_bundle_folder(source) or is_repository(source)):
         raise UsageError(
             f"{source} has no package manifests and no bundles",

@@ -24,8 +24,8 @@ from typing import Final, TypeAlias
 from everpath.atomic_files import StagingDir
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders import source_positions
-from everpath.loaders.catalog_loader import read
-from everpath.loaders.fbc.blobs import read_blobs
+from everpath.loaders.catalog_loader import load
+from everpath.loaders.fbc import blobs
 from everpath.loaders.releases.parser import load_releases, parse_releases
 from everpath.loaders.releases.pins import load_pins
 from everpath.loaders.sources import Sources
@@ -115,7 +115,7 @@ class Project:
         """Return the package as users have it: from the catalog on disk, else as it would be generated."""
         file = self.catalog_file(variant)
         if file.exists():
-            package = read(str(file)).catalog.by_name.get(self.source.package)
+            package = load(str(file)).catalog.by_name.get(self.source.package)
             if package is not None and package.channels:
                 return package
         return catalog_package(self.source, variant)
@@ -187,7 +187,7 @@ def project_lock(project: Project, *, exclusive: bool, on_wait: Callable[[], obj
 def load_blobs(path: str, sources: Sources) -> list[Blob]:
     """Load the documents of a catalog. Raises UnreadableInput for what opm rejects."""
     try:
-        return read_blobs(path, sources)
+        return blobs.load_blobs(path, sources)
     except OpmError as refusal:
         where = format_position(refusal.place, sources) or path
         raise UnreadableInput(f"{where}: {refusal.message}", hint=refusal.fix, file=path) from refusal

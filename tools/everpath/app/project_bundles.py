@@ -21,7 +21,7 @@ from everpath.app.project import Files, Project, format_position
 from everpath.bundlegen import OperatorManifests, ReleaseMetadata, bundle_files, image_names, manifest_sources
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.operator_manifests import read_operator
+from everpath.loaders.operator_manifests import load_operator_manifests
 from everpath.loaders.releases.bundle_digests import bundle_digest, leftovers_below, read_files
 from everpath.loaders.sources import Sources
 from everpath.model import OpmError, Package, Place
@@ -48,7 +48,7 @@ def load_operator(project: Project) -> OperatorManifests:
         if not Path(path).exists():
             hint = f"`operator:` of {project.file} names it"
             raise UnreadableInput(f"{path} does not exist", hint=hint, file=path)
-    return read_operator(tuple(paths), Sources())
+    return load_operator_manifests(tuple(paths), Sources())
 
 
 def generate_bundle(

@@ -14,8 +14,8 @@ from everpath.app.image_inputs import is_image, local_path
 from everpath.errors import UsageError
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
-from everpath.loaders.fbc.acceptance import why_refused
-from everpath.loaders.fbc.blobs import carried_csv, checked_blob, read_blobs, read_documents
+from everpath.loaders.fbc.acceptance import rejection_reason
+from everpath.loaders.fbc.blobs import bundle_csv, decode_checked_blob, load_blobs, load_documents
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import OpmError, Place
 from everpath.opm_render.blobs import CatalogDocument
@@ -80,30 +80,30 @@ class CatalogRenderer:
             if is_repository(path):
                 hint = f"give its bundles, as in {path}/{_bundle_pattern(path)}"
                 raise UsageError(f"{path} is a repository of bundles, not a bundle", hint=hint)
-            return [self._normalize(blob) for blob in read_blobs(path, self.sources)]
-        documents = read_documents(path, self.sources)
+            return [self._normalize(blob) for blob in load_blobs(path, self.sources)]
+        documents = load_documents(path, self.sources)
         if is_template(documents[0]):
             return self._render_template(documents)
-        return [self._normalize(checked_blob(document)) for document in documents]
+        return [self._normalize(decode_checked_blob(document)) for document in documents]
 
     def _render_image(self, path: str) -> list[Blob]:
         """Render an image. The document of a bundle has its reference, unless the image is a local file."""
         folder = local_path(path)
         if not is_bundle_folder(folder):
-            return [self._normalize(blob) for blob in read_blobs(folder, self.sources)]
+            return [self._normalize(blob) for blob in load_blobs(folder, self.sources)]
         is_local = path.startswith(("oci:", "oci-archive:", "docker-archive:"))
         return [self._render_folder(folder, None if is_local else path.removeprefix("docker://")).blob]
 
     def _read_standard_input(self) -> None:
         if sys.stdin is None:
             raise UsageError("standard input is closed", hint="pipe a catalog or template into everpath")
-        self.sources.keep_stream(STANDARD_INPUT, sys.stdin.buffer)
+        self.sources.add_stream(STANDARD_INPUT, sys.stdin.buffer)
 
     def _render_template(self, documents: Sequence[CatalogDocument]) -> list[Blob]:
         for other in documents[1:]:
             message = "a template is one document; opm ignores the others"
             raise OpmError(message, other.place, "move it into the first document, or to another file")
-        return render_template(documents[0], self._template_bundle, why_refused)
+        return render_template(documents[0], self._template_bundle, rejection_reason)
 
     def _template_bundle(self, image: str) -> RenderedBundle:
         """Return the bundle of an image that a template names."""
@@ -134,9 +134,9 @@ class CatalogRenderer:
         for path in self._catalogs:
             if path == STANDARD_INPUT:
                 self._read_standard_input()
-            for blob in read_blobs(local_path(path), self.sources):
+            for blob in load_blobs(local_path(path), self.sources):
                 if blob["schema"] == BUNDLE and blob["image"]:
-                    rendered = RenderedBundle(self._normalize(blob), carried_csv(blob))
+                    rendered = RenderedBundle(self._normalize(blob), bundle_csv(blob))
                     bundles.setdefault(blob["image"], rendered)
         return bundles
 
@@ -144,7 +144,7 @@ class CatalogRenderer:
         """Return a document of a catalog as opm renders it again."""
         if blob["schema"] != BUNDLE or not self._migrate_bundles:
             return normalize_bundle(blob)
-        return self._migrate(RenderedBundle(normalize_bundle(blob), carried_csv(blob))).blob
+        return self._migrate(RenderedBundle(normalize_bundle(blob), bundle_csv(blob))).blob
 
     def _migrate(self, rendered: RenderedBundle) -> RenderedBundle:
         return migrate_to_csv_metadata(rendered) if self._migrate_bundles else rendered

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 
 _TABLE: Final = re.compile(r"\s*\[(?P<array>\[)?\s*(?P<path>[^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?")
 _KEY: Final = re.compile(r"(?P<indent>\s*)(?P<key>[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')\s*=")
@@ -17,7 +17,7 @@ _KEY: Final = re.compile(r"(?P<indent>\s*)(?P<key>[A-Za-z0-9_-]+|\"[^\"]*\"|'[^'
 _Pointer = tuple[str | int, ...]
 
 
-def location(file: str, text: str, pointer: _Pointer) -> Location:
+def location(file: str, text: str, pointer: _Pointer) -> SourcePosition:
     """Return the position of a value, or of its nearest parent that starts a line.
 
     Tables and keys at the start of a line have positions; a value in an inline table or array has that of the
@@ -28,8 +28,10 @@ def location(file: str, text: str, pointer: _Pointer) -> Location:
     for length in range(len(pointer), 0, -1):
         if (at := positions.get(pointer[:length])) is not None:
             number, column = at
-            return Location(file, number + 1, column + 1, len(lines[number].rstrip()) + 1, lines[number])
-    return Location(file, 0, 0, 0, "")
+            return SourcePosition(
+                file, number + 1, column + 1, len(lines[number].rstrip()) + 1, lines[number]
+            )
+    return SourcePosition(file, 0, 0, 0, "")
 
 
 def _keys(lines: list[str]) -> Iterator[tuple[int, int, _Pointer]]:

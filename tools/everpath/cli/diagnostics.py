@@ -13,7 +13,7 @@ import click
 from everpath.app.image_inputs import display_name
 from everpath.cli.terminal import wants_colour
 from everpath.errors import UnreadableInput
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.loaders.sources import Sources
 from everpath.model import OpmError, Place
 from everpath.reporters.colour import Paint
@@ -41,17 +41,17 @@ def _say(heading: str, colour: str, message: str, place: Place, fix: str | None,
         click.echo(f"{paint('cyan', 'hint')}: {printable(fix)}", err=True, color=paint.on)
 
 
-def _located(place: Place, sources: Sources) -> Location:
+def _located(place: Place, sources: Sources) -> SourcePosition:
     from everpath.loaders import source_positions  # noqa: PLC0415 - only who is refused needs lines
 
     try:
         found = source_positions.locate(place, sources)
     except UnreadableInput:
-        found = Location(place.file, 0, 0, 0, "")
+        found = SourcePosition(place.file, 0, 0, 0, "")
     return found._replace(file=display_name(found.file))
 
 
-def _told(message: str, location: Location) -> Iterator[str]:
+def _told(message: str, location: SourcePosition) -> Iterator[str]:
     yield printable(message)
     if location.file:
         where = f":{location.line}:{location.column}" if location.line else ""

@@ -37,21 +37,19 @@ COMMANDS: Final = {
     "why": LazyCommand("everpath.cli.commands.why", "why", "Explain why OLM upgrades a version, or not."),
     "release": LazyCommand("everpath.cli.commands.release", "release", "Cut a release, or withdraw one."),
     "generate": LazyCommand(
-        "everpath.cli.commands.generate", "generate", "Write bundles and catalog from releases.yaml."
+        "everpath.cli.commands.generate", "generate", "Generate bundles and catalogs from releases.yaml."
     ),
-    "init": LazyCommand("everpath.cli.commands.init", "init", "Start a releases.yaml, also from a catalog."),
+    "init": LazyCommand("everpath.cli.commands.init", "init", "Create a releases.yaml, also from a catalog."),
     "list": LazyCommand(
         "everpath.cli.commands.list_", "list_", "List the packages, channels and bundles of a catalog."
     ),
     "range": LazyCommand("everpath.cli.commands.range_", "range_", "Explain what a version range matches."),
-    "bundle": LazyCommand(
-        "everpath.cli.commands.bundle", "bundle", "Bundles and package manifests in their folders."
-    ),
+    "bundle": LazyCommand("everpath.cli.commands.bundle", "bundle", "Check, build and convert bundles."),
     "catalog": LazyCommand(
         "everpath.cli.commands.catalog", "catalog", "Render, build, push, pull and serve catalogs."
     ),
     "migrate": LazyCommand(
-        "everpath.cli.commands.migrate", "migrate", "Package manifests or bundles as a file-based catalog."
+        "everpath.cli.commands.migrate", "migrate", "Convert package manifests or bundles to a catalog."
     ),
     "install": LazyCommand(
         "everpath.cli.commands.install",

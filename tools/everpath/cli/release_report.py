@@ -12,12 +12,12 @@ from typing import Final
 from everpath.app.release import CatalogUpdate, PreparedRelease
 from everpath.compare import Change, ChangeKind
 from everpath.graph import PackageGraph
-from everpath.layout.scene import scenes
+from everpath.layout.drawing import channel_drawings
 from everpath.loaders import source_positions
 from everpath.model import Package
 from everpath.reporters import comparison_json, comparison_text, tree_text
 from everpath.reporters.colour import Paint
-from everpath.reporters.comparison import ToldComparison
+from everpath.reporters.comparison import ComparisonReport
 from everpath.reporters.formatting import printable
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
@@ -36,10 +36,10 @@ def release_lines(
         if not quiet:
             yield from _channel_trees(update, colour=colour)
         if update.old.channels:
-            expected = {ChangeKind.ROAD} if expect_new_paths else set()
+            expected = {ChangeKind.DIFFERENT_PATH} if expect_new_paths else set()
             severe = (c for c in update.comparison.changes if c.severity >= Severity.WARNING)
             changes = tuple(change for change in severe if change.kind not in expected)
-            report = replace(_comparison_report(release, update, changes), colour=colour, brief=quiet)
+            report = replace(_comparison_report(release, update, changes), colour=colour, is_brief=quiet)
             yield from comparison_text.render(report)
 
 
@@ -69,7 +69,7 @@ def _channel_trees(update: CatalogUpdate, *, colour: bool) -> Iterator[str]:
         if graphs:
             if update.old.channels:
                 yield f"{paint('cyan', f'{heading}{_of_variant(update)}')}\n\n"
-            yield from tree_text.render(scenes(graphs, ()), colour=colour)
+            yield from tree_text.render(channel_drawings(graphs, ()), colour=colour)
             yield "\n"
 
 
@@ -82,9 +82,9 @@ def _edges(package: Package) -> dict[str, object]:
 
 def _comparison_report(
     release: PreparedRelease, update: CatalogUpdate, changes: tuple[Change, ...]
-) -> ToldComparison:
-    return ToldComparison(
-        policies=_RESOLVERS,
+) -> ComparisonReport:
+    return ComparisonReport(
+        resolvers=_RESOLVERS,
         locate=lambda place: source_positions.locate(place, release.new.sources),
         show=Severity.WARNING,
         comparison=replace(update.comparison, changes=changes),

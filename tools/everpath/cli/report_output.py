@@ -15,7 +15,7 @@ from everpath.cli.github_actions import MAX_SUMMARY_ROWS, append_step_summary, w
 from everpath.cli.output import print_message, write_output
 from everpath.cli.terminal import wants_colour
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import Place
 from everpath.reporters import MACHINE_FORMATS, STATISTICS_FORMATS, reporter
 from everpath.reporters.formatting import printable
@@ -59,7 +59,7 @@ def build_lint_report(
     options: ReportOptions,
     config: Config,
     report: Report,
-    locate: Callable[[Place], Location],
+    locate: Callable[[Place], SourcePosition],
     subjects: frozenset[str],
     command: str,
 ) -> LintReport:
@@ -79,7 +79,7 @@ def build_lint_report(
     )
 
 
-def _with_related_lines(report: Report, locate: Callable[[Place], Location]) -> Report:
+def _with_related_lines(report: Report, locate: Callable[[Place], SourcePosition]) -> Report:
     """Add the line to the first reason of findings that are related to a second file."""
 
     def with_line(finding: Finding) -> Finding:

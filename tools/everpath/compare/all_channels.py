@@ -1,12 +1,12 @@
-"""Whoever names no channel: a ClusterExtension without `channels`, OLM v1's default, may take any bundle.
+"""ClusterExtensions without `channels`, which is the default: OLM v1 may install a bundle of any channel.
 
-To OLM v1, which knows no heads, an edge is an edge, whichever channel states it and however. So all channels
-of a package are one channel to such a user, and what is known of a channel is known of this one.
+OLM v1 knows no heads and treats all kinds of edge alike. For such a ClusterExtension all channels of a
+package are one channel with the edges of all of them, so it is compared like a channel.
 """
 
 from __future__ import annotations
 
-__all__ = ["AnyChannel", "Whole", "follow", "is_same"]
+__all__ = ["AllChannels", "AllChannelsComparison", "compare_all_channels", "is_single_channel"]
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,87 +14,82 @@ from typing import Final
 
 from everpath.compare.causes import causes
 from everpath.compare.changes import Change
-from everpath.compare.channel_paths import Installations, Road, Roads, installations
-from everpath.compare.channels import TRACED, UNMENDED, changed
-from everpath.compare.differences import Difference, Kind, added, differences
-from everpath.compare.fixes import Wound, related, spares
-from everpath.compare.outcomes import Meeting, Outcome, Row
-from everpath.compare.trials import Trials
+from everpath.compare.channels import NO_FIX_FOUND, REPORTED_OUTCOMES, regression_change
+from everpath.compare.differences import Difference, EditKind, describe_addition, differences
+from everpath.compare.fixes import Regression, group_by_edits, keeps_all_goals, resolves_all
+from everpath.compare.installed_paths import Installations, InstalledPaths, installations
+from everpath.compare.outcomes import ChannelPair, PathOutcome, VersionOutcome
+from everpath.compare.trials import ChannelTrials
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
 from everpath.ranges import Range, RangeError
 from everpath.resolvers import ResolverName, olm_v1, opm
 from everpath.resolvers.catalog_candidates import served_package
 from everpath.rules.edits import Edit, add_skips, apply_edit, widen_range
+from everpath.upgrade_paths import UpgradePath
 from everpath.wording import join_names
 
-#: Channels in which a way out is tried, those with the newest heads first.
+#: Channels in which a fix is tried, those with the newest heads first.
 _MOST_CHANNELS: Final = 3
 
-#: So many names are added to skips; for more, one range is the shorter edit.
+#: Names that are added to `skips`; for more, a range is the shorter edit.
 _MOST_SKIPPED: Final = 3
 
 
-class Whole:
-    """A package as one channel, `graph`, and where a road in it may well end: at the head of a channel.
+class AllChannels:
+    """All channels of a package as one, `graph`. Its goals are the heads of all channels.
 
-    Where a road ended well in the catalog `before`, it does now: whoever is left behind on the head of a
-    channel is told so there, and a user without channels loses nothing by the same road.
+    What was a goal in the catalog `before` stays one: if a head is left behind, that is reported for its
+    channel, and a ClusterExtension without `channels` loses nothing by the same path.
     """
 
-    def __init__(self, package: PackageGraph, before: Whole | None = None) -> None:
+    def __init__(self, package: PackageGraph, before: AllChannels | None = None) -> None:
         self.served = served_package(package)
         self.heads = frozenset(g.head for g in self.served.channels if g.head is not None)
         self._withdrawn = frozenset(name for g in self.served.channels for name in g.skippers)
-        self._before: Collection[str] = ()
+        self._goals_before: Collection[str] = ()
         if before is not None:
-            self._before = before.homes(before.walked)
+            self._goals_before = before.goals(before.resolved_graph)
 
     @cached_property
     def graph(self) -> ChannelGraph:
-        return _joined(self.served)
+        """One channel in which an entry skips all that it replaces or skips in any channel. O(edges)."""
+        package = self.served.package
+        declared: dict[str, list[Entry]] = {}
+        for channel in package.channels:
+            for entry in channel.entries:
+                declared.setdefault(entry.name, []).append(entry)
+        entries = [_merged_entry(each) for each in declared.values()]
+        # A bundle in no channel is an entry, too: it is installed over its own version without an edge.
+        entries += (Entry(b.name, b.place) for b in package.bundles if b.name not in declared)
+        channel = Channel("", package.name, package.place, tuple(entries))
+        return ChannelGraph(channel, package._replace(channels=(channel,)))
 
     @cached_property
-    def walked(self) -> ChannelGraph:
-        """What has the roads of `graph`: the only channel, if there is but one, whose answers are known."""
-        return self.served.channels[0] if _is_one(self.served) else self.graph
+    def resolved_graph(self) -> ChannelGraph:
+        """The graph whose paths are computed: the only channel, if there is one, else `graph`."""
+        return self.served.channels[0] if _has_one_channel(self.served) else self.graph
 
-    def roads(self, installed: Installations) -> Mapping[str, Road]:
-        """The road of everybody."""
-        roads = _Roads(self.walked, installed, self)
-        return {name: roads.road(name) for name in installed}
+    def paths(self, installed: Installations) -> Mapping[str, UpgradePath]:
+        """Return the paths of all installed versions."""
+        paths = _AllChannelPaths(self.resolved_graph, installed, self)
+        return {name: paths.path(name) for name in installed}
 
-    def homes(self, graph: ChannelGraph) -> frozenset[str]:
-        """Heads, the newest, if it is not withdrawn, and what was as good; `graph` may be a trial."""
+    def goals(self, graph: ChannelGraph) -> frozenset[str]:
+        """Return heads, a new installation unless withdrawn, and former goals; `graph` may be a copy."""
         newest = (name for name in olm_v1.new_installs(graph) if name not in self._withdrawn)
-        before = (name for name in self._before if name in graph.entries)
+        before = (name for name in self._goals_before if name in graph.entries)
         return frozenset((*self.heads, *newest, *before))
 
 
-def _joined(package: PackageGraph) -> ChannelGraph:
-    """All channels as one, in which an entry skips whatever it replaces or skips in any of them. O(edges).
-
-    A bundle that is in no channel is an entry, too: it needs no edge for what has its very version.
-    """
-    stated: dict[str, list[Entry]] = {}
-    for channel in package.package.channels:
-        for entry in channel.entries:
-            stated.setdefault(entry.name, []).append(entry)
-    entries = [_united(each) for each in stated.values()]
-    entries += (Entry(b.name, b.place) for b in package.package.bundles if b.name not in stated)
-    channel = Channel("", package.name, package.package.place, tuple(entries))
-    return ChannelGraph(channel, package.package._replace(channels=(channel,)))
+def _merged_entry(declared: Sequence[Entry]) -> Entry:
+    names = dict.fromkeys(n for entry in declared for n in (entry.replaces, *entry.skips) if n)
+    ranges = dict.fromkeys(e.skip_range for e in declared if e.skip_range and _is_valid_range(e.skip_range))
+    return declared[0]._replace(replaces=None, skips=tuple(names), skip_range=" || ".join(ranges) or None)
 
 
-def _united(stated: Sequence[Entry]) -> Entry:
-    names = dict.fromkeys(n for entry in stated for n in (entry.replaces, *entry.skips) if n)
-    spans = dict.fromkeys(e.skip_range for e in stated if e.skip_range and _is_range(e.skip_range))
-    span = " || ".join(spans) or None
-    return stated[0]._replace(replaces=None, skips=tuple(names), skip_range=span)
-
-
-def _is_range(text: str) -> bool:
-    """OLM ignores a range that it cannot read; joined with others it would spoil them."""
+def _is_valid_range(text: str) -> bool:
+    """Return whether a range parses. OLM ignores an invalid one; joined, it would invalidate the others."""
     try:
         Range.parse(text)
     except RangeError:
@@ -102,158 +97,168 @@ def _is_range(text: str) -> bool:
     return True
 
 
-def follow(
-    old: PackageGraph, new: PackageGraph, rows: Iterable[Row], policies: Sequence[ResolverName]
-) -> tuple[tuple[Row, ...], tuple[Change, ...]]:
-    """The rows of whoever names no channel, and what `rows`, those of whoever does, leave to say of them.
+def compare_all_channels(
+    old: PackageGraph, new: PackageGraph, rows: Iterable[VersionOutcome], resolvers: Sequence[ResolverName]
+) -> tuple[tuple[VersionOutcome, ...], tuple[Change, ...]]:
+    """Return the outcomes without `channels`, and the changes that `rows` of single channels do not show.
 
-    None where it makes no difference. Cost: O((edges + ranges) · log n), and the trials of AnyChannel.
+    Both are empty for a package with a single channel. Cost: O((edges + ranges) · log n), and the trials.
     """
-    if is_same(old, new):
+    if is_single_channel(old, new):
         return (), ()
-    before = Whole(old)
-    found = AnyChannel(before, Whole(new, before))
-    return found.rows, tuple(found.changes(rows, policies))
+    before = AllChannels(old)
+    comparison = AllChannelsComparison(before, AllChannels(new, before))
+    return comparison.rows, tuple(comparison.changes(rows, resolvers))
 
 
-def is_same(*packages: PackageGraph) -> bool:
-    """Whether to name no channel is to name the only one: it has all bundles, and a single name."""
+def is_single_channel(*packages: PackageGraph) -> bool:
+    """Return whether all packages have the same single channel, with all bundles in it."""
     names = {channel.name for package in packages for channel in package.package.channels}
-    return len(names) == 1 and all(_is_one(package) for package in packages)
+    return len(names) == 1 and all(_has_one_channel(package) for package in packages)
 
 
-def _is_one(package: PackageGraph) -> bool:
+def _has_one_channel(package: PackageGraph) -> bool:
     return len(package.channels) == 1 and all(
         bundle.name in package.channels[0].entries for bundle in package.package.bundles
     )
 
 
-class _Roads(Roads):
-    """Roads along the edges of all channels."""
+class _AllChannelPaths(InstalledPaths):
+    """Upgrade paths by the edges of all channels."""
 
-    spans = True
+    is_all_channels = True
+
+    def __init__(
+        self, graph: ChannelGraph, installed: Installations, package: AllChannels, *, is_trial: bool = False
+    ) -> None:
+        super().__init__(graph, "v1", installed, (package.served.name, ""), is_trial=is_trial)
+        self._all_channels = package
 
     @property
     def _channels(self) -> tuple[str, ...] | None:
-        """None are named; but a bundle whose entry a trial takes out is not there in that trial."""
+        """No channels. A trial lists the merged channel, because it may leave out a bundle's entry."""
         return None if self._is_trial else ()
 
-    def __init__(
-        self, graph: ChannelGraph, installed: Installations, package: Whole, *, is_trial: bool = False
-    ) -> None:
-        super().__init__(graph, "v1", installed, (package.served.name, ""), is_trial=is_trial)
-        self._whole = package
-
-    def over(self, graph: ChannelGraph) -> Roads:
-        return _Roads(graph, self.installed, self._whole, is_trial=True)
+    def in_trial(self, graph: ChannelGraph) -> InstalledPaths:
+        return _AllChannelPaths(graph, self.installed, self._all_channels, is_trial=True)
 
     @cached_property
-    def homes(self) -> frozenset[str]:
-        return self._whole.homes(self.graph) if self.graph is not None else frozenset()
+    def goals(self) -> frozenset[str]:
+        return self._all_channels.goals(self.graph) if self.graph is not None else frozenset()
 
     @cached_property
-    def summits(self) -> Collection[str]:
+    def top_entries(self) -> Collection[str]:
         return olm_v1.new_installs(self.graph) if self.graph is not None else ()
 
     def is_head(self, name: str) -> bool:
-        return name in self._whole.heads
+        return name in self._all_channels.heads
 
 
-class _Trials(Trials):
-    """Edits in words that fit: an edge that is gone from one channel may be stated by another."""
+class _AllChannelTrials(ChannelTrials):
+    """Trials whose edits are described for all channels: an edge removed in one may be in another."""
 
     @cached_property
     def edits(self) -> Sequence[Difference]:
-        return [self._reworded(edit) for edit in differences(self.old, self.new)]
+        return [self._described(edit) for edit in differences(self.old, self.new)]
 
-    def _reworded(self, edit: Difference) -> Difference:
-        if edit.kind is Kind.ADDED:
-            return edit._replace(words=added(self.new.entries[edit.entry], "replaces or skips"))
-        if edit.kind is not Kind.SKIPS:
+    def _described(self, edit: Difference) -> Difference:
+        if edit.kind is EditKind.ADDED:
+            entry = self.new.entries[edit.entry]
+            return edit._replace(description=describe_addition(entry, "replaces or skips"))
+        if edit.kind is not EditKind.SKIPS:
             return edit
         name = edit.entry
         before, after = (frozenset(graph.entries[name].skips) for graph in (self.old, self.new))
         fewer, more = join_names(sorted(before - after)), join_names(sorted(after - before))
-        words = [f"{name} replaces or skips {fewer} in no channel any more"] if fewer else []
-        words += [f"{name} replaces or skips {more} in a channel now"] if more else []
+        description = [f"{name} no longer replaces or skips {fewer} in any channel"] if fewer else []
+        description += [f"{name} now replaces or skips {more} in a channel"] if more else []
         undo = [f"let {name} replace or skip {fewer} in a channel again"] if fewer else []
         undo += [f"let {name} replace or skip {more} in no channel"] if more else []
-        return edit._replace(words=" and ".join(words), undo=" and ".join(undo))
+        return edit._replace(description=" and ".join(description), undo=" and ".join(undo))
 
 
-class AnyChannel:
-    """Everybody who names no channel, in both catalogs."""
+class AllChannelsComparison:
+    """The outcomes for ClusterExtensions without `channels`."""
 
-    def __init__(self, old: Whole, new: Whole, installed: Installations | None = None) -> None:
-        self._new = new
+    def __init__(self, old: AllChannels, new: AllChannels, installed: Installations | None = None) -> None:
         self._old = old
-        installed = installations(old.walked) if installed is None else installed
-        name = new.served.name
-        there, here = (_Roads(p.walked, installed, p) for p in (old, new))
-        self._meeting = Meeting(there, here)
-        self.rows = tuple(self._meeting.row(each, (name, None)) for each in installed)
+        self._new = new
+        installed = installations(old.resolved_graph) if installed is None else installed
+        old_paths, new_paths = (_AllChannelPaths(p.resolved_graph, installed, p) for p in (old, new))
+        self._pair = ChannelPair(old_paths, new_paths)
+        self.rows = tuple(self._pair.version_outcome(name, (new.served.name, None)) for name in installed)
 
-    def changes(self, others: Iterable[Row], policies: Sequence[ResolverName]) -> Iterator[Change]:
-        """Who is hurt or surprised, and is so in no channel. `others` are the rows of whoever names one.
+    def changes(
+        self, others: Iterable[VersionOutcome], resolvers: Sequence[ResolverName]
+    ) -> Iterator[Change]:
+        """Yield regressions and changed paths that no channel has; `others` are the rows of channels.
 
-        Cost: a walk of the package for each edit that is tried.
+        Cost: one resolution of the package for each edit that is tried.
         """
-        victims = _news(self.rows, others)
-        if not victims or not self._new.graph.entries:
+        affected = _only_without_channels(self.rows, others)
+        if not affected or not self._new.graph.entries:
             return
-        trials = _Trials(self._old.graph, self._new.graph)
-        wounds = [
-            Wound([self._meeting], outcome, cause)
-            for outcome, names in victims.items()
-            for cause in causes(trials, self._meeting, dict.fromkeys(names, outcome))
+        trials = _AllChannelTrials(self._old.graph, self._new.graph)
+        regressions = [
+            Regression([self._pair], outcome, cause)
+            for outcome, names in affected.items()
+            for cause in causes(trials, self._pair, dict.fromkeys(names, outcome))
         ]
         fixes: dict[int, Edit] = {}
-        for alike in related([wound for wound in wounds if wound.outcome.hurts]):
-            fixes.update(dict.fromkeys(map(id, alike), self._fix(trials, alike, policies) or UNMENDED))
-        for wound in wounds:
-            yield changed(*wound, fixes.get(id(wound)))
+        for group in group_by_edits([each for each in regressions if each.outcome.is_regression]):
+            fix = self._find_fix(trials, group, resolvers) or NO_FIX_FOUND
+            fixes.update(dict.fromkeys(map(id, group), fix))
+        for regression in regressions:
+            yield regression_change(regression, fixes.get(id(regression)))
 
-    def _fix(self, trials: Trials, wounds: Sequence[Wound], policies: Sequence[ResolverName]) -> Edit | None:
-        """An edit of one channel that helps them all and hurts nobody there; else what takes it back."""
-        stops = sorted({self._meeting.new.road(n).stop for wound in wounds for n in wound.cause.victims})
-        for graph in self._channels():
-            for edit in _ways_out(graph, stops):
-                trial = apply_edit(graph, edit)
-                whole = Whole(_with(self._new.served, trial)).graph
-                if _helps_all(trials, whole, wounds) and _is_harmless(graph, trial, policies):
-                    return Edit(f"{edit.text} in channel {graph.name}", ())
-        edits = tuple(dict.fromkeys(edit for wound in wounds for edit in wound.cause.edits))
-        return Edit(join_names([edit.undo for edit in edits]), ()) if edits else None
-
-    def _channels(self) -> Iterable[ChannelGraph]:
-        """Those with a head, the newest head first."""
+    def _find_fix(
+        self, trials: ChannelTrials, group: Sequence[Regression], resolvers: Sequence[ResolverName]
+    ) -> Edit | None:
+        """Return an edit of one channel that fixes all and harms no path there; else undo the causes."""
+        stops = sorted({self._pair.new.last(name) for each in group for name in each.cause.affected})
         headed = [g for g in self._new.served.channels if g.head is not None and g.head in g.versions]
         headed.sort(key=lambda g: (g.versions[g.head or ""].key, g.name), reverse=True)
-        return headed[:_MOST_CHANNELS]
+        for graph in headed[:_MOST_CHANNELS]:
+            for edit in _candidate_edits(graph, stops):
+                trial = apply_edit(graph, edit)
+                merged = AllChannels(_with_channel(self._new.served, trial)).graph
+                if resolves_all(trials, merged, group) and _is_harmless(graph, trial, resolvers):
+                    return Edit(f"{edit.text} in channel {graph.name}", ())
+        edits = tuple(dict.fromkeys(edit for each in group for edit in each.cause.edits))
+        return Edit(join_names([edit.undo for edit in edits]), ()) if edits else None
 
 
-def _news(rows: Iterable[Row], others: Iterable[Row]) -> Mapping[Outcome, Sequence[str]]:
-    """Of whom there is more to say than of those who name a channel."""
-    known: dict[str, list[Row]] = {}
+def _only_without_channels(
+    rows: Iterable[VersionOutcome], others: Iterable[VersionOutcome]
+) -> Mapping[PathOutcome, Sequence[str]]:
+    """Return the reported outcomes that differ from those of the same version in every channel."""
+    in_channels: dict[str, list[VersionOutcome]] = {}
     for other in others:
-        if other.policy == "v1":
-            known.setdefault(other.installed, []).append(other)
-    found: dict[Outcome, list[str]] = {outcome: [] for outcome in TRACED}
+        if other.resolver == "v1":
+            in_channels.setdefault(other.installed, []).append(other)
+    found: dict[PathOutcome, list[str]] = {outcome: [] for outcome in REPORTED_OUTCOMES}
     for row in rows:
-        if row.outcome in found and not any(_is_same(row, other) for other in known.get(row.installed, ())):
+        channels = in_channels.get(row.installed, ())
+        if row.outcome in found and not any(_is_same_outcome(row, other) for other in channels):
             found[row.outcome].append(row.installed)
     return {outcome: names for outcome, names in found.items() if names}
 
 
-def _is_same(row: Row, other: Row) -> bool:
-    """Whether both go the same ways, or both are cut off: how to mend that is told of the channel."""
-    if row.outcome.hurts and other.outcome.hurts:
+def _is_same_outcome(row: VersionOutcome, other: VersionOutcome) -> bool:
+    """Return whether both are cut off, or both paths have the same ends, lengths and outcome."""
+    if row.outcome.is_regression and other.outcome.is_regression:
         return True
-    return row.new[:4] == other.new[:4] and (row.old[:4] == other.old[:4] or row.outcome is other.outcome)
+    return _path_key(row.new) == _path_key(other.new) and (
+        _path_key(row.old) == _path_key(other.old) or row.outcome is other.outcome
+    )
 
 
-def _ways_out(graph: ChannelGraph, stops: Sequence[str]) -> Iterator[Edit]:
-    assert graph.head is not None  # it was chosen for it
+def _path_key(path: UpgradePath) -> tuple[object, ...]:
+    return path.next, path.end, path.last, len(path.hops)
+
+
+def _candidate_edits(graph: ChannelGraph, stops: Sequence[str]) -> Iterator[Edit]:
+    assert graph.head is not None  # channels without a head are not tried
     others = [stop for stop in stops if stop != graph.head]
     if others and len(others) <= _MOST_SKIPPED:
         yield add_skips(graph, graph.head, others)
@@ -261,23 +266,18 @@ def _ways_out(graph: ChannelGraph, stops: Sequence[str]) -> Iterator[Edit]:
         yield edit
 
 
-def _with(package: PackageGraph, trial: ChannelGraph) -> PackageGraph:
+def _with_channel(package: PackageGraph, trial: ChannelGraph) -> PackageGraph:
     channels = (trial.channel if c.name == trial.name else c for c in package.package.channels)
     return PackageGraph(package.package._replace(channels=tuple(channels)))
 
 
-def _helps_all(trials: Trials, graph: ChannelGraph, wounds: Sequence[Wound]) -> bool:
-    return all(
-        trials.cured(meeting, graph, dict.fromkeys(wound.cause.victims, wound.outcome)) == wound.cause.victims
-        for wound in wounds
-        for meeting in wound.meetings
-    )
-
-
-def _is_harmless(graph: ChannelGraph, trial: ChannelGraph, policies: Sequence[ResolverName]) -> bool:
-    """Whether whoever follows the channel itself does as well after the edit, and opm, too."""
+def _is_harmless(graph: ChannelGraph, trial: ChannelGraph, resolvers: Sequence[ResolverName]) -> bool:
+    """Return whether all paths of the channel keep their goals after an edit, and opm still accepts it."""
     where, installed = (graph.package.name, graph.name), installations(graph)
     return opm.validate_channel(trial).is_valid >= opm.validate_channel(graph).is_valid and all(
-        spares(Roads(graph, policy, installed, where), Roads(trial, policy, installed, where))
-        for policy in policies
+        keeps_all_goals(
+            InstalledPaths(graph, resolver, installed, where),
+            InstalledPaths(trial, resolver, installed, where),
+        )
+        for resolver in resolvers
     )

@@ -1,44 +1,39 @@
-"""Two catalogs: where everybody who has anything of the old one goes in the new one."""
+"""Comparison of two catalogs, package by package."""
 
 from __future__ import annotations
 
 __all__ = ["EVERYTHING", "Comparison", "Scope", "compare"]
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from everpath.compare.all_channels import follow
-from everpath.compare.catalog_changes import (
-    channel_changes,
-    channel_emptied,
-    channel_gone,
-    package_gone,
-    package_remarks,
-    refused,
-)
+from everpath.compare.all_channels import compare_all_channels
 from everpath.compare.changes import Change, ChangeKind
-from everpath.compare.channels import ChannelComparison, compare_channel
-from everpath.compare.outcomes import Outcome, Row
-from everpath.compare.properties import Properties, properties, strays
-from everpath.compare.similar_names import Spellings
-from everpath.graph import ChannelGraph, PackageGraph
+from everpath.compare.channel_changes import channel_changes
+from everpath.compare.channels import compare_channel
+from everpath.compare.outcomes import PathOutcome, VersionOutcome
+from everpath.compare.package_changes import opm_error_changes, package_changes
+from everpath.compare.properties import Properties, channel_properties, unlisted_bundle_properties
+from everpath.compare.removals import emptied_channel, removed_channel, removed_package
+from everpath.compare.similar_names import SimilarNames
+from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 from everpath.wording import plural
 
-_KINDS: Final = {kind: position for position, kind in enumerate(ChangeKind)}
+_KIND_ORDER: Final = {kind: index for index, kind in enumerate(ChangeKind)}
 
 
 class Scope(NamedTuple):
-    """What to look at: packages and channels of these names, or all; and whose users to think of."""
+    """The packages and channels to compare (empty: all), and the resolvers."""
 
     packages: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
-    policies: tuple[ResolverName, ...] = ("v0", "v1")
+    resolvers: tuple[ResolverName, ...] = ("v0", "v1")
 
     def has_package(self, name: str) -> bool:
         return not self.packages or name in self.packages
@@ -52,108 +47,100 @@ EVERYTHING: Final = Scope()
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was found: a row for everybody, the changes worth telling, and whether the properties hold.
+    """The outcome for every installed version, the changes to report, and the properties of OLM's design.
 
-    `unnamed` are the rows of whoever names no channel, in packages where that makes a difference.
+    `without_channels` are the outcomes for ClusterExtensions without `channels`, in packages where these
+    differ.
     """
 
     packages: int
     channels: int
-    rows: tuple[Row, ...]
+    rows: tuple[VersionOutcome, ...]
     changes: tuple[Change, ...]
     properties: Properties
-    unnamed: tuple[Row, ...] = ()
+    without_channels: tuple[VersionOutcome, ...] = ()
 
     @cached_property
-    def counts(self) -> Mapping[Outcome, int]:
-        """How many rows have each outcome."""
+    def counts(self) -> Mapping[PathOutcome, int]:
+        """Number of rows with each outcome."""
         return Counter(row.outcome for row in self.rows)
 
     @property
     def stranded(self) -> int:
-        """How many rows are cut off by the new catalog."""
-        return sum(number for outcome, number in self.counts.items() if outcome.hurts)
+        """Number of rows that are regressions."""
+        return sum(number for outcome, number in self.counts.items() if outcome.is_regression)
 
     @property
     def errors(self) -> int:
-        """How many changes cut somebody off, or will."""
+        """Number of changes with severity error."""
         return sum(change.severity is Severity.ERROR for change in self.changes)
 
     @property
-    def surprised(self) -> int:
-        """How many rows arrive by another way than before, those of whoever names no channel included."""
-        return sum(row.outcome.surprises for row in (*self.rows, *self.unnamed))
+    def changed_paths(self) -> int:
+        """Number of rows that reach their goal by other versions than before."""
+        return sum(row.outcome.changes_path for row in (*self.rows, *self.without_channels))
 
 
 def compare(old: Catalog, new: Catalog, scope: Scope = EVERYTHING) -> Comparison:
-    """All packages of the old catalog against the new one. Each package is compared by itself.
+    """Compare all packages of the old catalog with the new one.
 
-    Cost: O((edges + ranges) · log n) in both catalogs; where somebody is hurt, a walk of that channel for
-    every edit in it that is tried.
+    Cost: O((edges + ranges) · log n) in both catalogs; for a regression, one resolution of the channel for
+    each edit that is tried.
     """
-    added = [p.name for p in new.packages if p.name not in old.by_name]
-    parts, spellings = list[Comparison](), Spellings(added)
+    added = [package.name for package in new.packages if package.name not in old.by_name]
+    similar_names, parts = SimilarNames(added), list[Comparison]()
     for package in old.packages:
         if scope.has_package(package.name):
             found = new.by_name.get(package.name)
-            there = PackageGraph(found) if found is not None else None
-            parts.append(_package(PackageGraph(package), there, spellings, scope))
-    return _summed(parts, _packages_added(new, added, scope))
-
-
-def _packages_added(new: Catalog, added: Iterable[str], scope: Scope) -> Iterator[Change]:
-    for name in added:
-        package = new.by_name[name]
-        if scope.has_package(name) and not scope.channels:
-            words = f"the package is new, with {plural(len(package.channels), 'channel')}"
-            yield Change(ChangeKind.PACKAGE_ADDED, name, None, words, place=package.place)
-            yield from refused(PackageGraph(package))
-
-
-def _summed(parts: Iterable[Comparison], more: Iterable[Change]) -> Comparison:
-    parts = list(parts)
-    changes = [*(change for part in parts for change in part.changes), *more]
-    changes.sort(key=lambda c: (c.package, c.channel or "", -c.severity, _KINDS[c.kind]))
+            counterpart = PackageGraph(found) if found is not None else None
+            parts.append(_compare_package(PackageGraph(package), counterpart, similar_names, scope))
+    changes = [change for part in parts for change in part.changes]
+    for package in (new.by_name[name] for name in added):
+        if scope.has_package(package.name) and not scope.channels:
+            message = f"The package is new, with {plural(len(package.channels), 'channel')}"
+            changes.append(Change(ChangeKind.PACKAGE_ADDED, package.name, None, message, place=package.place))
+            changes += opm_error_changes(PackageGraph(package))
+    changes.sort(key=lambda c: (c.package, c.channel or "", -c.severity, _KIND_ORDER[c.kind]))
     return Comparison(
         packages=len(parts),
         channels=sum(part.channels for part in parts),
         rows=tuple(row for part in parts for row in part.rows),
         changes=tuple(changes),
-        properties=Properties.summed(part.properties for part in parts),
-        unnamed=tuple(row for part in parts for row in part.unnamed),
+        properties=Properties.sum(part.properties for part in parts),
+        without_channels=tuple(row for part in parts for row in part.without_channels),
     )
 
 
-def _package(old: PackageGraph, new: PackageGraph | None, added: Spellings, scope: Scope) -> Comparison:
-    rows: list[Row] = []
+def _compare_package(
+    old: PackageGraph, new: PackageGraph | None, added_packages: SimilarNames, scope: Scope
+) -> Comparison:
+    rows: list[VersionOutcome] = []
     changes: list[Change] = []
-    held: list[Properties] = []
+    properties: list[Properties] = []
     channels = [graph for name, graph in old.by_name.items() if scope.has_channel(name)]
-    fresh = Spellings(name for name in (new.by_name if new else ()) if name not in old.by_name)
+    added = SimilarNames(name for name in (new.by_name if new else ()) if name not in old.by_name)
     for graph in channels:
-        there = new.by_name.get(graph.name) if new else None
-        compared = compare_channel(graph, there, scope.policies, (old.name, graph.name))
-        rows += compared.rows
-        held.append(properties(compared))
-        if there is not None and graph.entries and not there.entries:
-            changes.append(channel_emptied(graph, there, scope.policies))
-        else:
-            changes += _changes(graph, there, compared)
-        if there is None and new is not None:
-            changes.append(channel_gone(graph, new, fresh, scope.policies))
-    unnamed: tuple[Row, ...] = ()
-    if new is not None and "v1" in scope.policies and not scope.channels:
-        unnamed, told = follow(old, new, rows, scope.policies)
-        changes += told
+        counterpart = new.by_name.get(graph.name) if new else None
+        comparison = compare_channel(graph, counterpart, scope.resolvers, (old.name, graph.name))
+        rows += comparison.rows
+        properties.append(channel_properties(comparison))
+        if counterpart is not None and graph.entries and not counterpart.entries:
+            changes.append(emptied_channel(graph, counterpart, scope.resolvers))
+        elif counterpart is not None:
+            changes += channel_changes(graph, counterpart, comparison)
+            changes += comparison.notes()
+        elif new is not None:
+            changes.append(removed_channel(graph, new, added, scope.resolvers))
+    without_channels: tuple[VersionOutcome, ...] = ()
     if new is None and channels:
-        changes.append(package_gone(old, added, scope.policies))
+        changes.append(removed_package(old, added_packages, scope.resolvers))
     elif new is not None:
-        held.append(strays(new, scope.policies) if not scope.channels else Properties())
-        changes += (c for c in package_remarks(old, new) if c.channel is None or scope.has_channel(c.channel))
-    return Comparison(1, len(channels), tuple(rows), tuple(changes), Properties.summed(held), unnamed)
-
-
-def _changes(old: ChannelGraph, new: ChannelGraph | None, compared: ChannelComparison) -> Iterator[Change]:
-    if new is not None:
-        yield from channel_changes(old, new, compared)
-        yield from compared.notes()
+        if "v1" in scope.resolvers and not scope.channels:
+            without_channels, more = compare_all_channels(old, new, rows, scope.resolvers)
+            changes += more
+        if not scope.channels:
+            properties.append(unlisted_bundle_properties(new, scope.resolvers))
+        changes += (c for c in package_changes(old, new) if c.channel is None or scope.has_channel(c.channel))
+    return Comparison(
+        1, len(channels), tuple(rows), tuple(changes), Properties.sum(properties), without_channels
+    )

@@ -1,167 +1,156 @@
-"""Which edit did it: found by taking edits back, one at a time, and looking who is well again.
+"""The edits that cause a regression, found by undoing edits of a channel and resolving it again.
 
-Nothing is guessed. An edit is named only if the channel without it lets its victims go on; where no single
-edit will do, the fewest that were found to be needed together are named, each of them indispensable.
+An edit is named only if the channel without it resolves the problem of the affected versions. Where no single
+edit does, a minimal set of edits is named, each of which is necessary.
 """
 
 from __future__ import annotations
 
-__all__ = ["Cause", "causes", "shared"]
+__all__ = ["Cause", "causes", "merge_by_resolver"]
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from everpath.compare.differences import Difference
-from everpath.compare.outcomes import Meeting, Outcome
-from everpath.compare.trials import Trials
+from everpath.compare.outcomes import ChannelPair, PathOutcome
+from everpath.compare.trials import ChannelTrials
 
-#: How many entries are walked in search of the causes of one channel: its trials cost that many each.
-_MOST_WALKED: Final = 30_000
+#: Entries that are resolved in search of the causes in one channel; a trial resolves all of its entries.
+_MOST_RESOLVED: Final = 30_000
 
-#: And yet so many edits are tried in a channel, however large it is; and in a small one no more than that.
-_FEWEST_TRIED: Final = 12
-_MOST_TRIED: Final = 150
+#: Trials in a channel of any size: at least, and at most.
+_FEWEST_TRIALS: Final = 12
+_MOST_TRIALS: Final = 150
 
-#: How often edits that only hurt together are looked for, for different victims.
+#: Number of searches for edits that only together cause a problem.
 _MOST_GROUPS: Final = 3
 
-#: The edits that were taken back, and the names that this cures.
-Trial = Callable[[Collection[Difference]], frozenset[str]]
+#: Undoes edits and returns the versions whose problem that resolves.
+_Trial = Callable[[Collection[Difference]], frozenset[str]]
 
 
 class Cause(NamedTuple):
-    """Edits that together did it, and to whom. None are named where they were too many to try."""
+    """Edits that together cause a problem, and the affected versions. No edits: none was found."""
 
     edits: tuple[Difference, ...]
-    victims: frozenset[str]
+    affected: frozenset[str]
 
 
-def causes(trials: Trials, meeting: Meeting, victims: Mapping[str, Outcome]) -> list[Cause]:
-    """The causes of what became of some installed versions, each of which is in one of them."""
-    edits = sorted(trials.edits, key=_nearness(meeting, victims))
-    budget = _Budget(max(_FEWEST_TRIED, min(_MOST_TRIED, _MOST_WALKED // len(trials.new.entries))))
-    cured_by = _tried(trials, meeting, victims, budget)
-    found = list(_alone(edits, frozenset(victims), cured_by, budget))
-    left = frozenset(victims).difference(*(cause.victims for cause in found))
-    found += _together(edits, left, cured_by, budget)
-    left = left.difference(*(cause.victims for cause in found))
+def causes(trials: ChannelTrials, pair: ChannelPair, affected: Mapping[str, PathOutcome]) -> list[Cause]:
+    """Return the causes for some installed versions; each version is in exactly one of them."""
+    edits = sorted(trials.edits, key=_is_remote(pair, affected))
+    budget = _Budget(max(_FEWEST_TRIALS, min(_MOST_TRIALS, _MOST_RESOLVED // len(trials.new.entries))))
+
+    def try_without(undone: Collection[Difference]) -> frozenset[str]:
+        budget.left -= 1
+        return trials.resolved_in(pair, trials.without(undone), affected)
+
+    found = list(_single_edits(edits, frozenset(affected), try_without, budget))
+    left = frozenset(affected).difference(*(cause.affected for cause in found))
+    found += _groups_of_edits(edits, left, try_without, budget)
+    left = left.difference(*(cause.affected for cause in found))
     return [*found, Cause((), left)] if left else found
 
 
-def shared(
-    trials: Trials, found: Sequence[tuple[Meeting, Outcome, Cause]]
-) -> list[tuple[list[Meeting], Outcome, Cause]]:
-    """Causes with the same victims under several policies, as one where the edits of one are enough for all.
+def merge_by_resolver(
+    trials: ChannelTrials, found: Sequence[tuple[ChannelPair, PathOutcome, Cause]]
+) -> list[tuple[list[ChannelPair], PathOutcome, Cause]]:
+    """Merge causes that affect the same versions under several resolvers, if the edits of one explain all.
 
-    Cost: a walk of the channel for each pair of causes whose edits differ.
+    Cost: one resolution of the channel for each pair of causes with different edits.
     """
-    groups: list[tuple[list[Meeting], Outcome, Cause]] = []
-    for meeting, outcome, cause in sorted(found, key=lambda each: -len(each[2].edits)):
-        for meetings, other, wider in groups:
+    groups: list[tuple[list[ChannelPair], PathOutcome, Cause]] = []
+    for pair, outcome, cause in sorted(found, key=lambda each: -len(each[2].edits)):
+        for pairs, other, wider in groups:
             if (
                 other is outcome
-                and wider.victims == cause.victims
-                and _explains(trials, wider, cause, meeting, outcome)
+                and wider.affected == cause.affected
+                and _explains(trials, wider, cause, pair, outcome)
             ):
-                meetings.append(meeting)
+                pairs.append(pair)
                 break
         else:
-            groups.append(([meeting], outcome, cause))
+            groups.append(([pair], outcome, cause))
     return groups
 
 
-def _explains(trials: Trials, wider: Cause, cause: Cause, meeting: Meeting, outcome: Outcome) -> bool:
+def _explains(
+    trials: ChannelTrials, wider: Cause, cause: Cause, pair: ChannelPair, outcome: PathOutcome
+) -> bool:
     if wider.edits == cause.edits or not cause.edits:
         return wider.edits == cause.edits
-    victims = dict.fromkeys(cause.victims, outcome)
-    return trials.cured(meeting, trials.without(wider.edits), victims) == cause.victims
+    affected = dict.fromkeys(cause.affected, outcome)
+    return trials.resolved_in(pair, trials.without(wider.edits), affected) == cause.affected
 
 
 class _Budget:
-    """How many trials may still be made."""
+    """Number of trials left; a third is reserved for groups of edits."""
 
     def __init__(self, trials: int) -> None:
         self.left = trials
-        #: What the search for single edits leaves for that of several.
         self.reserve = trials // 3
 
-    def spend(self) -> bool:
-        self.left -= 1
-        return self.left >= 0
 
-
-def _nearness(meeting: Meeting, victims: Iterable[str]) -> Callable[[Difference], bool]:
-    """Edits of entries that the victims stop at or went to come first: most causes are there."""
+def _is_remote(pair: ChannelPair, affected: Collection[str]) -> Callable[[Difference], bool]:
+    """Return a sort key: edits of entries at the ends of the affected paths first, as likely causes."""
     near: set[str] = set()
-    for name in victims:
-        near.update((name, meeting.new.road(name).stop, meeting.old.road(name).next or name))
-    for roads in (meeting.old, meeting.new):
-        near.update(roads.homes)
-        near.update(roads.graph.heads if roads.graph else ())
+    for name in affected:
+        near.update((name, pair.new.last(name), pair.old.path(name).next or name))
+    for paths in (pair.old, pair.new):
+        near.update(paths.goals)
+        near.update(paths.graph.heads if paths.graph else ())
     return lambda difference: difference.entry not in near
 
 
-def _tried(trials: Trials, meeting: Meeting, victims: Mapping[str, Outcome], budget: _Budget) -> Trial:
-    def cured_by(undone: Collection[Difference]) -> frozenset[str]:
-        budget.spend()
-        return trials.cured(meeting, trials.without(undone), victims)
-
-    return cured_by
-
-
-def _alone(
-    edits: Sequence[Difference], victims: frozenset[str], cured_by: Trial, budget: _Budget
+def _single_edits(
+    edits: Sequence[Difference], affected: frozenset[str], try_without: _Trial, budget: _Budget
 ) -> Iterator[Cause]:
-    """Edits that did it alone, the one with the most victims first."""
-    cures: list[tuple[Difference, frozenset[str]]] = []
+    """Yield edits that are a cause alone, the one that affects most versions first."""
+    resolved: list[tuple[Difference, frozenset[str]]] = []
     for edit in edits:
         if budget.left <= budget.reserve:
             break
-        cures.append((edit, cured_by((edit,))))
-        if cures[-1][1] == victims:
+        resolved.append((edit, try_without((edit,))))
+        if resolved[-1][1] == affected:
             break
-    left = victims
-    while cures and left:
-        edit, cured_names = max(cures, key=lambda cure: len(cure[1] & left))
-        if not cured_names & left:
+    left = affected
+    while resolved and left:
+        edit, names = max(resolved, key=lambda each: len(each[1] & left))
+        if not names & left:
             return
-        yield Cause((edit,), cured_names & left)
-        left -= cured_names
+        yield Cause((edit,), names & left)
+        left -= names
 
 
-def _together(
-    edits: Sequence[Difference], victims: frozenset[str], cured_by: Trial, budget: _Budget
+def _groups_of_edits(
+    edits: Sequence[Difference], affected: frozenset[str], try_without: _Trial, budget: _Budget
 ) -> Iterator[Cause]:
-    """Edits that did it only together. All of one kind, such as removed entries, are tried before all."""
+    """Yield edits that are a cause only together. Edits of one kind are tried before all edits."""
     for _ in range(_MOST_GROUPS):
-        if not victims or budget.left <= 0:
+        if not affected or budget.left <= 0:
             return
-        first = min(victims)
-        suffices = _saves(first, cured_by)
-        kinds = (tuple(e for e in edits if e.kind is kind) for kind in dict.fromkeys(e.kind for e in edits))
-        start = next((some for some in (*kinds, tuple(edits)) if len(some) > 1 and suffices(some)), None)
-        if start is None:
+        name = min(affected)
+        kinds = dict.fromkeys(edit.kind for edit in edits)
+        by_kind = (tuple(edit for edit in edits if edit.kind is kind) for kind in kinds)
+        group = next((g for g in (*by_kind, tuple(edits)) if len(g) > 1 and name in try_without(g)), None)
+        if group is None:
             return
-        needed = _reduced(start, suffices, budget)
-        well = cured_by(needed)
-        yield Cause(needed, well & victims)
-        victims -= well
+        needed = _minimized(group, name, try_without, budget)
+        resolved = try_without(needed)
+        yield Cause(needed, resolved & affected)
+        affected -= resolved
 
 
-def _saves(name: str, cured_by: Trial) -> Callable[[Collection[Difference]], bool]:
-    return lambda undone: name in cured_by(undone)
-
-
-def _reduced(
-    edits: tuple[Difference, ...], suffices: Callable[[Collection[Difference]], bool], budget: _Budget
+def _minimized(
+    edits: tuple[Difference, ...], name: str, try_without: _Trial, budget: _Budget
 ) -> tuple[Difference, ...]:
-    """Leaves out large parts first, then smaller ones, as long as the rest will do."""
+    """Drop edits, large parts first, as long as undoing the rest resolves the problem of a version."""
     size = len(edits) // 2
     while size:
         start = 0
         while start < len(edits) and budget.left > 0:
             fewer = edits[:start] + edits[start + size :]
-            if fewer and suffices(fewer):
+            if fewer and name in try_without(fewer):
                 edits = fewer
             else:
                 start += size

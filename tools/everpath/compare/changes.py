@@ -1,8 +1,8 @@
-"""What a comparison reports: who is hurt or surprised, by which edit, and what else has changed."""
+"""The changes that a comparison reports."""
 
 from __future__ import annotations
 
-__all__ = ["Change", "ChangeKind", "cut_off_unnamed"]
+__all__ = ["Change", "ChangeKind", "regressions_without_channels"]
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -15,7 +15,7 @@ from everpath.rules.findings import Severity
 
 
 class ChangeKind(StrEnum):
-    """What a change is about, in the order of a report."""
+    """Kinds of change, in the order of a report."""
 
     PACKAGE_GONE = "package-gone"
     CHANNEL_GONE = "channel-gone"
@@ -27,11 +27,11 @@ class ChangeKind(StrEnum):
     UNREACHABLE = "unreachable-release"
     REFUSED = "refused-by-opm"
     REPUBLISHED = "republished"
-    ROAD = "road"
-    BEHIND = "further-behind"
+    DIFFERENT_PATH = "different-path"
+    FURTHER_BEHIND = "further-behind"
     VANISHED = "vanished"
-    BEFORE = "before"
-    MENDED = "mended"
+    STRANDED_BEFORE = "before"
+    FIXED = "fixed"
     FURTHER = "further"
     DEFAULT_CHANNEL = "default-channel"
     CHANNEL_ADDED = "channel-added"
@@ -39,7 +39,7 @@ class ChangeKind(StrEnum):
 
     @property
     def severity(self) -> Severity:
-        """Errors cut somebody off, warnings surprise somebody, notes are for the record."""
+        """Error: clusters get no more updates. Warning: an upgrade path changes. Note: for information."""
         return _SEVERITIES.get(self, Severity.NOTE)
 
 
@@ -54,17 +54,17 @@ _SEVERITIES: Final = {
     ChangeKind.UNREACHABLE: Severity.WARNING,
     ChangeKind.REFUSED: Severity.WARNING,
     ChangeKind.REPUBLISHED: Severity.WARNING,
-    ChangeKind.ROAD: Severity.WARNING,
-    ChangeKind.BEHIND: Severity.WARNING,
+    ChangeKind.DIFFERENT_PATH: Severity.WARNING,
+    ChangeKind.FURTHER_BEHIND: Severity.WARNING,
 }
 
 
 class Change(NamedTuple):
-    """One thing to tell: of whom, what, since which edits, and what mends it.
+    """One change: the affected versions, the edits that cause it, and a fix.
 
-    `was` and `now` are the road of the first of them in either catalog. `mended` are the entries that a fix
-    changes, if it is one of edges, as they would read: the names may be too many for the words. `place` is
-    in the new catalog, unless nothing of it is there any more (`in_old`).
+    `old_path` and `new_path` show the path of the first affected version. `fix_entries` are the entries that
+    a fix changes, as they would read; the text of the fix may abbreviate their names. `place` is in the new
+    catalog, or in the old one (`in_old`) if nothing is left of it in the new one.
     """
 
     kind: ChangeKind
@@ -72,24 +72,24 @@ class Change(NamedTuple):
     channel: str | None
     message: str
     installed: tuple[str, ...] = ()
-    policies: tuple[ResolverName, ...] = ()
-    was: str = ""
-    now: str = ""
-    because: tuple[str, ...] = ()
+    resolvers: tuple[ResolverName, ...] = ()
+    old_path: str = ""
+    new_path: str = ""
+    reasons: tuple[str, ...] = ()
     edits: tuple[Difference, ...] = ()
     fix: str | None = None
-    mended: tuple[Entry, ...] = ()
+    fix_entries: tuple[Entry, ...] = ()
     place: Place | None = None
     in_old: bool = False
 
     @property
     def severity(self) -> Severity:
-        """That of its kind; but what is gone and was nobody's is for the record."""
-        is_gone = self.kind in (ChangeKind.PACKAGE_GONE, ChangeKind.CHANNEL_GONE)
-        return Severity.NOTE if is_gone and not self.installed else self.kind.severity
+        """The severity of its kind; a removed package or channel without versions is only a note."""
+        is_removal = self.kind in (ChangeKind.PACKAGE_GONE, ChangeKind.CHANNEL_GONE)
+        return Severity.NOTE if is_removal and not self.installed else self.kind.severity
 
 
-def cut_off_unnamed(changes: Iterable[Change]) -> int:
-    """How many are told to be cut off under OLM v1 because they name no channel."""
+def regressions_without_channels(changes: Iterable[Change]) -> int:
+    """Return the number of versions that are cut off only for a ClusterExtension without `channels`."""
     kinds = (ChangeKind.FAILING, ChangeKind.STRANDED)
     return sum(len(c.installed) for c in changes if c.channel is None and c.kind in kinds)

@@ -1,212 +1,239 @@
-"""Several catalogs in a row, as a cluster meets them: one for each version of OpenShift.
+"""Several catalogs in sequence, as a cluster gets them: one for each version of OpenShift.
 
-An upgrade of the cluster replaces the catalog under whatever is installed. So every version that any
-catalog so far has offered is followed into the next one.
+A cluster upgrade replaces the catalog under the installed operators. So every version that any catalog so far
+has offered is compared in the next one.
 """
 
 from __future__ import annotations
 
-__all__ = ["Matrix", "MatrixRow", "Move", "matrix"]
+__all__ = ["CatalogUpdate", "Matrix", "MatrixRow", "compare_sequence"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from everpath.compare.all_channels import AnyChannel, Whole, is_same
-from everpath.compare.catalog_changes import channel_changes, channel_emptied, channel_gone, package_gone
+from everpath.compare.all_channels import AllChannels, AllChannelsComparison, is_single_channel
 from everpath.compare.catalogs import EVERYTHING, Scope
-from everpath.compare.changes import Change, ChangeKind
-from everpath.compare.channel_paths import Road, Roads, installations
-from everpath.compare.channels import TRACED, ChannelComparison, compare_channel
-from everpath.compare.outcomes import Outcome, Row
-from everpath.compare.similar_names import Spellings
+from everpath.compare.changes import Change, ChangeKind, regressions_without_channels
+from everpath.compare.channel_changes import channel_changes
+from everpath.compare.channels import REPORTED_OUTCOMES, ChannelComparison, compare_channel
+from everpath.compare.installed_paths import InstalledPaths, installations
+from everpath.compare.outcomes import PathOutcome, VersionOutcome
+from everpath.compare.removals import emptied_channel, removed_channel, removed_package
+from everpath.compare.similar_names import SimilarNames
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
+from everpath.upgrade_paths import UpgradePath
 from everpath.versions import Version
 
-#: Of what is told of two catalogs, what is told of a move: what happens to somebody, and what will.
-_TOLD: Final = (ChangeKind.DEAD_END, *(ChangeKind(outcome.value) for outcome in TRACED))
+#: The changes of a channel that are reported for an update: those that affect clusters.
+_REPORTED_KINDS: Final = (
+    ChangeKind.DEAD_END,
+    *(ChangeKind(outcome.value) for outcome in REPORTED_OUTCOMES),
+)
 
 _Graphs = Sequence[ChannelGraph | None]
 _Packages = Sequence[PackageGraph | None]
 
 
 class MatrixRow(NamedTuple):
-    """One installed version under one policy: its road in each catalog, and what each move makes of it.
+    """One installed version under one resolver: its path in each catalog, and the outcome of each update.
 
-    A road is None where no catalog so far had the version; an outcome, where there was nobody to move.
+    A path is None if no catalog so far had the version; the outcome of the next update is then None, too.
     """
 
     package: str
     channel: str | None
     installed: str
     version: Version | None
-    policy: ResolverName
-    roads: tuple[Road | None, ...]
-    outcomes: tuple[Outcome | None, ...]
+    resolver: ResolverName
+    paths: tuple[UpgradePath | None, ...]
+    outcomes: tuple[PathOutcome | None, ...]
 
     @property
-    def hurts(self) -> bool:
-        """Whether some move cuts somebody off."""
-        return any(outcome is not None and outcome.hurts for outcome in self.outcomes)
+    def has_regression(self) -> bool:
+        return any(outcome is not None and outcome.is_regression for outcome in self.outcomes)
 
     @property
-    def differs(self) -> bool:
-        """Whether there is more to say than that everybody goes on as before."""
-        calm = (None, Outcome.SAME, Outcome.FURTHER)
-        arrives = all(road is None or road.arrives for road in self.roads)
-        return not arrives or any(outcome not in calm for outcome in self.outcomes)
+    def is_notable(self) -> bool:
+        """Whether a path misses its goal or changes."""
+        unchanged = (None, PathOutcome.SAME, PathOutcome.FURTHER)
+        reaches_goals = all(path is None or path.reaches_goal for path in self.paths)
+        return not reaches_goals or any(outcome not in unchanged for outcome in self.outcomes)
 
 
-class Move(NamedTuple):
-    """From one catalog to the next: how many it cuts off, how many it sends another way, and what to say."""
+class CatalogUpdate(NamedTuple):
+    """The step from one catalog to the next: numbers of regressions and of changed paths, and the changes."""
 
     stranded: int
-    surprised: int
+    changed_paths: int
     changes: tuple[Change, ...]
+
+    @property
+    def cut_off(self) -> int:
+        """Number of versions that are cut off, including those only cut off without `channels`."""
+        return self.stranded + regressions_without_channels(self.changes)
+
+    @property
+    def has_dead_end(self) -> bool:
+        """Whether the update adds a release without a replacement."""
+        return any(change.kind is ChangeKind.DEAD_END for change in self.changes)
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A row for every version, a column for every catalog, a move between each two.
+    """A row for every installed version, a column for every catalog, and the updates between them.
 
-    `unnamed` are the rows of whoever names no channel, in packages where that makes a difference.
+    `without_channels` are the rows of ClusterExtensions without `channels`, in packages where these differ.
     """
 
     rows: tuple[MatrixRow, ...]
-    moves: tuple[Move, ...]
-    unnamed: tuple[MatrixRow, ...] = ()
+    updates: tuple[CatalogUpdate, ...]
+    without_channels: tuple[MatrixRow, ...] = ()
 
     @property
     def stranded(self) -> int:
-        return sum(move.stranded for move in self.moves)
+        return sum(update.stranded for update in self.updates)
 
     @property
     def errors(self) -> int:
-        return sum(change.severity is Severity.ERROR for move in self.moves for change in move.changes)
+        return sum(c.severity is Severity.ERROR for update in self.updates for c in update.changes)
 
     @property
-    def surprised(self) -> int:
-        unnamed = sum(o is not None and o.surprises for row in self.unnamed for o in row.outcomes)
-        return unnamed + sum(move.surprised for move in self.moves)
+    def changed_paths(self) -> int:
+        outcomes = (o for row in self.without_channels for o in row.outcomes if o is not None)
+        return sum(o.changes_path for o in outcomes) + sum(u.changed_paths for u in self.updates)
 
 
-def matrix(catalogs: Sequence[Catalog], scope: Scope = EVERYTHING, *, roads: bool = False) -> Matrix:
-    """All versions of all catalogs; `roads` tells also who goes another way.
+def compare_sequence(
+    catalogs: Sequence[Catalog], scope: Scope = EVERYTHING, *, report_different_paths: bool = False
+) -> Matrix:
+    """Compare each catalog with the next, for all versions of all catalogs so far.
 
     Cost: that of comparing each catalog with the next.
     """
     names = sorted({p.name for c in catalogs for p in c.packages if scope.has_package(p.name)})
     rows: list[MatrixRow] = []
-    unnamed: list[MatrixRow] = []
-    told: list[list[Change]] = [[] for _ in catalogs[1:]]
+    without_channels: list[MatrixRow] = []
+    changes: list[list[Change]] = [[] for _ in catalogs[1:]]
     added = [
-        Spellings(p.name for p in new.packages if p.name not in old.by_name)
+        SimilarNames(p.name for p in new.packages if p.name not in old.by_name)
         for old, new in pairwise(catalogs)
     ]
     for name in names:
         found = [catalog.by_name.get(name) for catalog in catalogs]
         packages = [PackageGraph(package) if package is not None else None for package in found]
-        own = [
-            row for channel in _channels(packages, scope) for row in _channel(packages, channel, scope, told)
+        own_rows = [
+            row
+            for channel in _channel_names(packages, scope)
+            for row in _channel_rows(packages, channel, scope, changes)
         ]
-        rows += own
-        if "v1" in scope.policies and not scope.channels:
-            unnamed += _unnamed(name, packages, own, scope, told)
-        for place, spellings in enumerate(added):
-            told[place] += _gone(packages, place, spellings, scope)
-    told = told if roads else [[c for c in each if c.kind is not ChangeKind.ROAD] for each in told]
-    moves = (Move(*_counts(rows, place), tuple(changes)) for place, changes in enumerate(told))
-    return Matrix(tuple(rows), tuple(moves), tuple(unnamed))
+        rows += own_rows
+        if "v1" in scope.resolvers and not scope.channels:
+            without_channels += _rows_without_channels(name, packages, own_rows, scope, changes)
+        for index, (old, new) in enumerate(pairwise(packages)):
+            if old is not None and new is None and _channel_names([old], scope):
+                changes[index].append(removed_package(old, added[index], scope.resolvers))
+    if not report_different_paths:
+        changes = [[c for c in each if c.kind is not ChangeKind.DIFFERENT_PATH] for each in changes]
+    updates: list[CatalogUpdate] = []
+    for index, each in enumerate(changes):
+        outcomes = [outcome for row in rows if (outcome := row.outcomes[index]) is not None]
+        regressions = sum(outcome.is_regression for outcome in outcomes)
+        changed = sum(outcome.changes_path for outcome in outcomes)
+        updates.append(CatalogUpdate(regressions, changed, tuple(each)))
+    return Matrix(tuple(rows), tuple(updates), tuple(without_channels))
 
 
-def _channels(packages: _Packages, scope: Scope) -> list[str]:
+def _channel_names(packages: _Packages, scope: Scope) -> list[str]:
     names = (name for package in packages if package is not None for name in package.by_name)
     return [name for name in dict.fromkeys(names) if scope.has_channel(name)]
 
 
-def _counts(rows: Sequence[MatrixRow], place: int) -> tuple[int, int]:
-    met = [outcome for row in rows if (outcome := row.outcomes[place]) is not None]
-    return sum(outcome.hurts for outcome in met), sum(outcome.surprises for outcome in met)
-
-
-def _gone(packages: _Packages, place: int, added: Spellings, scope: Scope) -> Iterator[Change]:
-    old, there = packages[place], packages[place + 1]
-    if old is not None and there is None and _channels([old], scope):
-        yield package_gone(old, added, scope.policies)
-
-
-def _channel(
-    packages: _Packages, channel: str, scope: Scope, told: list[list[Change]]
+def _channel_rows(
+    packages: _Packages, channel: str, scope: Scope, changes: list[list[Change]]
 ) -> Iterator[MatrixRow]:
+    """Yield the rows of one channel, and add the changes of each update to `changes`."""
     graphs = [package.by_name.get(channel) if package is not None else None for package in packages]
     where = (next(package.name for package in packages if package is not None), channel)
-    carried: dict[str, Version | None] = {}
-    columns: list[dict[tuple[str, ResolverName], Road]] = []
-    moves: list[dict[tuple[str, ResolverName], Outcome]] = []
-    for place, graph in enumerate(graphs):
-        if place:
-            compared = compare_channel(graphs[place - 1], graph, scope.policies, where, dict(carried))
-            moves.append({(row.installed, row.policy): row.outcome for row in compared.rows})
-            told[place - 1] += _told(compared, graphs, packages, place, scope)
-        carried |= installations(graph) if graph is not None else {}
-        roads = [Roads(graph, policy, dict(carried), where) for policy in scope.policies]
-        columns.append({(name, r.policy): r.road(name) for name in carried for r in roads})
-    for name in carried:
-        for policy in scope.policies:
-            key = (name, policy)
-            cells, steps = (c.get(key) for c in columns), (m.get(key) for m in moves)
-            yield MatrixRow(*where, name, carried[name], policy, tuple(cells), tuple(steps))
+    installed: dict[str, Version | None] = {}
+    columns: list[dict[tuple[str, ResolverName], UpgradePath]] = []
+    updates: list[dict[tuple[str, ResolverName], PathOutcome]] = []
+    for index, graph in enumerate(graphs):
+        if index:
+            comparison = compare_channel(graphs[index - 1], graph, scope.resolvers, where, dict(installed))
+            updates.append({(row.installed, row.resolver): row.outcome for row in comparison.rows})
+            changes[index - 1] += _update_changes(comparison, graphs, packages, index, scope)
+        installed |= installations(graph) if graph is not None else {}
+        all_paths = [InstalledPaths(graph, r, dict(installed), where) for r in scope.resolvers]
+        columns.append(
+            {(name, paths.resolver): paths.path(name) for name in installed for paths in all_paths}
+        )
+    for name in installed:
+        for resolver in scope.resolvers:
+            key = (name, resolver)
+            cells = tuple(column.get(key) for column in columns)
+            outcomes = tuple(update.get(key) for update in updates)
+            yield MatrixRow(*where, name, installed[name], resolver, cells, outcomes)
 
 
-def _unnamed(
-    name: str, packages: _Packages, others: Sequence[MatrixRow], scope: Scope, told: list[list[Change]]
+def _rows_without_channels(
+    name: str,
+    packages: _Packages,
+    channel_rows: Sequence[MatrixRow],
+    scope: Scope,
+    changes: list[list[Change]],
 ) -> Iterator[MatrixRow]:
-    """Whoever names no channel. Where a catalog lacks the package, they meet an empty one."""
-    met = [package or PackageGraph(Package(name)) for package in packages]
-    if is_same(*(package for package in packages if package is not None)):
+    """Yield the rows without `channels`. A catalog without the package counts as an empty package."""
+    if is_single_channel(*(package for package in packages if package is not None)):
         return
-    before: Whole | None = None
-    carried: dict[str, Version | None] = {}
-    columns: list[Mapping[str, Road]] = []
-    moves: list[Mapping[str, Outcome]] = []
-    for place, package in enumerate(met):
-        here = Whole(package, before)
+    before: AllChannels | None = None
+    installed: dict[str, Version | None] = {}
+    columns: list[Mapping[str, UpgradePath]] = []
+    updates: list[Mapping[str, PathOutcome]] = []
+    for index, package in enumerate(packages):
+        here = AllChannels(package or PackageGraph(Package(name)), before)
         if before is not None:
-            found = AnyChannel(before, here, dict(carried))
-            moves.append({row.installed: row.outcome for row in found.rows})
-            known = (_at_move(row, place - 1) for row in others)
-            told[place - 1] += found.changes((row for row in known if row is not None), scope.policies)
-        carried |= installations(here.graph)
-        columns.append(here.roads(dict(carried)))
+            comparison = AllChannelsComparison(before, here, dict(installed))
+            updates.append({row.installed: row.outcome for row in comparison.rows})
+            others = (_version_outcome(row, index - 1) for row in channel_rows)
+            changes[index - 1] += comparison.changes(
+                (other for other in others if other is not None), scope.resolvers
+            )
+        installed |= installations(here.graph)
+        columns.append(here.paths(dict(installed)))
         before = here
-    for each in carried:
-        cells, steps = (c.get(each) for c in columns), (m.get(each) for m in moves)
-        yield MatrixRow(name, None, each, carried[each], "v1", tuple(cells), tuple(steps))
+    for each in installed:
+        cells = tuple(column.get(each) for column in columns)
+        outcomes = tuple(update.get(each) for update in updates)
+        yield MatrixRow(name, None, each, installed[each], "v1", cells, outcomes)
 
 
-def _at_move(row: MatrixRow, place: int) -> Row | None:
-    """A row as one of a comparison."""
-    old, new, outcome = row.roads[place], row.roads[place + 1], row.outcomes[place]
+def _version_outcome(row: MatrixRow, index: int) -> VersionOutcome | None:
+    """Return the outcome of one update."""
+    old, new, outcome = row.paths[index], row.paths[index + 1], row.outcomes[index]
     if old is None or new is None or outcome is None:
         return None
-    return Row(row.package, row.channel, row.installed, row.version, row.policy, outcome, old, new)
+    return VersionOutcome(
+        row.package, row.channel, row.installed, row.version, row.resolver, outcome, old, new
+    )
 
 
-def _told(
-    compared: ChannelComparison, graphs: _Graphs, packages: _Packages, place: int, scope: Scope
+def _update_changes(
+    comparison: ChannelComparison, graphs: _Graphs, packages: _Packages, index: int, scope: Scope
 ) -> Iterator[Change]:
-    old, new, package = graphs[place - 1], graphs[place], packages[place]
-    if new is not None and old is not None and old.entries and not new.entries:
-        yield channel_emptied(old, new, scope.policies)
-    elif new is not None and old is not None:
-        told = channel_changes(old, new, compared)
-        yield from (c for c in told if c.kind in _TOLD)
-    elif old is not None and package is not None:
-        before = packages[place - 1]
+    old, new, package = graphs[index - 1], graphs[index], packages[index]
+    if old is None:
+        return
+    if new is not None and old.entries and not new.entries:
+        yield emptied_channel(old, new, scope.resolvers)
+    elif new is not None:
+        yield from (c for c in channel_changes(old, new, comparison) if c.kind in _REPORTED_KINDS)
+    elif package is not None:
+        before = packages[index - 1]
         known = before.by_name if before is not None else {}
-        added = Spellings(name for name in package.by_name if name not in known)
-        yield channel_gone(old, package, added, scope.policies)
+        added = SimilarNames(name for name in package.by_name if name not in known)
+        yield removed_channel(old, package, added, scope.resolvers)

@@ -1,177 +1,174 @@
-"""What a new catalog makes of one installed version."""
+"""The effect of a new catalog on one installed version."""
 
 from __future__ import annotations
 
-__all__ = ["Meeting", "Outcome", "Row"]
+__all__ = ["ChannelPair", "PathOutcome", "VersionOutcome"]
 
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from everpath.compare.channel_paths import Road, Roads
+from everpath.compare.installed_paths import InstalledPaths
 from everpath.resolvers import ResolverName
 from everpath.resolvers.resolution import FailureKind
-from everpath.upgrade_paths.hops import PathEnd
+from everpath.upgrade_paths import UpgradePath
 from everpath.versions import Version
 
 
-class Outcome(StrEnum):
-    """From the worst to the best; `hurts` says which are the new catalog's fault."""
+class PathOutcome(StrEnum):
+    """How the upgrade path of an installed version changes, from worst to best."""
 
     FAILING = "failing"
     STRANDED = "stranded"
     DOWNGRADED = "downgraded"
-    ROAD = "road"
-    BEFORE = "before"
-    MENDED = "mended"
+    DIFFERENT_PATH = "different-path"
+    STRANDED_BEFORE = "before"
+    FIXED = "fixed"
     FURTHER = "further"
     SAME = "same"
 
     @property
-    def hurts(self) -> bool:
-        """Whether somebody who could go on before is cut off now."""
-        return self in (Outcome.FAILING, Outcome.STRANDED)
+    def is_regression(self) -> bool:
+        """Whether clusters that got updates before are cut off now."""
+        return self in (PathOutcome.FAILING, PathOutcome.STRANDED)
 
     @property
-    def surprises(self) -> bool:
-        """Whether somebody arrives, and by another way than before."""
-        return self in (Outcome.DOWNGRADED, Outcome.ROAD)
+    def changes_path(self) -> bool:
+        """Whether the path still reaches its goal, but by other versions."""
+        return self in (PathOutcome.DOWNGRADED, PathOutcome.DIFFERENT_PATH)
 
 
-class Row(NamedTuple):
-    """One installed version under one policy: its road in either catalog, and what came of it.
+class VersionOutcome(NamedTuple):
+    """One installed version under one resolver: its path in both catalogs, and the outcome.
 
-    `channel` None: whoever has it follows every channel of the package.
+    `channel` is None for a ClusterExtension without `channels`.
     """
 
     package: str
     channel: str | None
     installed: str
     version: Version | None
-    policy: ResolverName
-    outcome: Outcome
-    old: Road
-    new: Road
-
-    @property
-    def gained(self) -> int:
-        """How many hops more than before; negative for fewer."""
-        return self.new.hops - self.old.hops
+    resolver: ResolverName
+    outcome: PathOutcome
+    old: UpgradePath
+    new: UpgradePath
 
 
-class Meeting:
-    """The roads of one channel in both catalogs, for the same installed versions and the same policy."""
+class ChannelPair:
+    """A channel in both catalogs, with the paths of the same installed versions under the same resolver."""
 
-    def __init__(self, old: Roads, new: Roads) -> None:
+    def __init__(self, old: InstalledPaths, new: InstalledPaths) -> None:
         self.old = old
         self.new = new
 
-    def outcome(self, name: str) -> Outcome:
-        """The outcome for one installed version. O(1) once all have been asked for."""
-        old, new = self.old.road(name), self.new.road(name)
-        if (harm := self._harm(old, new)) is not None:
-            return harm
-        if not old.arrives:
-            return Outcome.MENDED if new.arrives else Outcome.BEFORE
-        if self._falls_now(name):
-            return Outcome.DOWNGRADED
-        if not self._keeps(name):
-            return Outcome.ROAD
-        return Outcome.SAME if old.hops == new.hops else Outcome.FURTHER
+    @property
+    def resolver(self) -> ResolverName:
+        return self.old.resolver
 
-    def hurts(self, name: str) -> bool:
-        """Whether the outcome does, without a look at how the road goes."""
-        return self._harm(self.old.road(name), self.new.road(name)) is not None
+    def outcome(self, name: str) -> PathOutcome:
+        """Return the outcome for one installed version. Amortised O(1) over all versions."""
+        if (regression := self._regression(name)) is not None:
+            return regression
+        old, new = self.old.path(name), self.new.path(name)
+        if not old.reaches_goal:
+            return PathOutcome.FIXED if new.reaches_goal else PathOutcome.STRANDED_BEFORE
+        goes_down = _goes_down(self.new, self._new_ascents, name)
+        if goes_down and not _goes_down(self.old, self._old_ascents, name):
+            return PathOutcome.DOWNGRADED
+        if old.next is not None and not (old.next == new.next and self._same_hops[old.next]):
+            return PathOutcome.DIFFERENT_PATH
+        return PathOutcome.SAME if len(old.hops) == len(new.hops) else PathOutcome.FURTHER
 
-    def _harm(self, old: Road, new: Road) -> Outcome | None:
+    def is_regression(self, name: str) -> bool:
+        """Return whether the outcome is a regression, without comparing the hops."""
+        return self._regression(name) is not None
+
+    def _regression(self, name: str) -> PathOutcome | None:
+        old, new = self.old.path(name), self.new.path(name)
         if _fails(self.new, new) and not _fails(self.old, old):
-            return Outcome.FAILING
-        if old.end is PathEnd.HEAD and (new.end is not PathEnd.HEAD or self._stops_short(old, new)):
-            return Outcome.STRANDED
+            return PathOutcome.FAILING
+        if old.reaches_goal and (not new.reaches_goal or self._ends_below_head(name)):
+            return PathOutcome.STRANDED
         return None
 
-    def falls_behind(self, name: str) -> bool:
-        """Whether a road that did not arrive, and does not, ends at a lower version than before."""
-        old, new = self.old.road(name), self.new.road(name)
-        return _is_lower(self.new.version(new.stop), self.old.version(old.stop))
+    def is_further_behind(self, name: str) -> bool:
+        """Return whether a path that was stranded before now ends at a lower version."""
+        return _is_lower(self.new.version(self.new.last(name)), self.old.version(self.old.last(name)))
 
-    def _stops_short(self, old: Road, new: Road) -> bool:
-        """Whether the road now ends on the way, before the head, because nothing there can be taken."""
-        roads, here = self.new, self.new.version(new.stop)
-        if not roads.summits or new.stop in roads.summits or new.stop == old.stop:
+    def _ends_below_head(self, name: str) -> bool:
+        """Return whether the new path ends at a goal below the head, and lower than before."""
+        paths, last = self.new, self.new.last(name)
+        version = paths.version(last)
+        if not paths.top_entries or last in paths.top_entries or last == self.old.last(name):
             return False
-        # Whoever is above the head is not on the way to it.
-        if not roads.spans and all(_is_lower(roads.version(summit), here) for summit in roads.summits):
+        # A version above the head is not on the path to it.
+        if not paths.is_all_channels and all(
+            _is_lower(paths.version(top), version) for top in paths.top_entries
+        ):
             return False
-        return _is_lower(here, self.old.version(old.stop))
+        return _is_lower(version, self.old.version(self.old.last(name)))
 
-    def row(self, name: str, where: tuple[str, str | None]) -> Row:
-        roads = self.old.road(name), self.new.road(name)
-        return Row(*where, name, self.old.version(name), self.old.policy, self.outcome(name), *roads)
-
-    def _keeps(self, name: str) -> bool:
-        """Whether the old road is the beginning of the new one."""
-        first = self.old.road(name).next
-        return first is None or (first == self.new.road(name).next and self._kept[first])
+    def version_outcome(self, name: str, where: tuple[str, str | None]) -> VersionOutcome:
+        paths = self.old.path(name), self.new.path(name)
+        version = self.old.version(name)
+        return VersionOutcome(*where, name, version, self.resolver, self.outcome(name), *paths)
 
     @cached_property
-    def _kept(self) -> _Along:
-        return _Along(self.old.following, lambda here, there: self.new.following(here) != there)
-
-    def _falls_now(self, name: str) -> bool:
-        """Whether the new road goes down somewhere, and the old one did not."""
-        falls = self._falls(self.new, self._new_ways_up, name)
-        return falls and not self._falls(self.old, self._old_ways_up, name)
-
-    def _falls(self, roads: Roads, along: _Along, name: str) -> bool:
-        """Whether a road goes to a lower version somewhere; the first hop leaves what is installed."""
-        first = roads.road(name).next
-        if first is None:
-            return False
-        return _is_lower(roads.version(first), roads.installed.get(name)) or not along[first]
+    def _same_hops(self) -> _AlongPath:
+        return _AlongPath(self.old.next_hop, lambda start, end: self.new.next_hop(start) == end)
 
     @cached_property
-    def _old_ways_up(self) -> _Along:
-        return _ways_up(self.old)
+    def _old_ascents(self) -> _AlongPath:
+        return _ascents(self.old)
 
     @cached_property
-    def _new_ways_up(self) -> _Along:
-        return _ways_up(self.new)
+    def _new_ascents(self) -> _AlongPath:
+        return _ascents(self.new)
 
 
-class _Along(dict[str, bool]):
-    """Whether the road from an entry is free of a kind of hop, up to its end. Each hop is looked at once."""
+class _AlongPath(dict[str, bool]):
+    """Whether all hops from an entry to the end of its path satisfy a condition. Each hop is checked once."""
 
-    def __init__(self, following: Callable[[str], str | None], is_met: Callable[[str, str], bool]) -> None:
-        self._following = following
-        self._is_met = is_met
+    def __init__(self, next_hop: Callable[[str], str | None], condition: Callable[[str, str], bool]) -> None:
+        self._next_hop = next_hop
+        self._condition = condition
 
     def __missing__(self, name: str) -> bool:
-        trail, here = list[str](), name
+        passed, here = list[str](), name
         while here not in self:
-            trail.append(here)
-            there = self._following(here)
-            if there is None or self._is_met(here, there):
+            passed.append(here)
+            there = self._next_hop(here)
+            if there is None or not self._condition(here, there):
                 self[here] = there is None
                 break
             here = there
-        answer = self[here]
-        self.update(dict.fromkeys(trail, answer))
-        return answer
+        result = self[here]
+        self.update(dict.fromkeys(passed, result))
+        return result
 
 
-def _ways_up(roads: Roads) -> _Along:
-    return _Along(roads.following, lambda here, there: _is_lower(roads.version(there), roads.version(here)))
+def _ascents(paths: InstalledPaths) -> _AlongPath:
+    return _AlongPath(
+        paths.next_hop, lambda start, end: not _is_lower(paths.version(end), paths.version(start))
+    )
 
 
-def _is_lower(there: Version | None, here: Version | None) -> bool:
-    return there is not None and here is not None and there < here
+def _goes_down(paths: InstalledPaths, ascents: _AlongPath, name: str) -> bool:
+    """Return whether a path has a hop to a lower version; the first hop starts at what is installed."""
+    first = paths.path(name).next
+    if first is None:
+        return False
+    return _is_lower(paths.version(first), paths.installed.get(name)) or not ascents[first]
 
 
-def _fails(roads: Roads, road: Road) -> bool:
-    """Whether the resolver has no answer. To v1 it is one that nothing accepts what a channel lacks."""
-    failure = road.failure
-    if failure is None or roads.policy == "v0" or roads.graph is None:
+def _is_lower(version: Version | None, other: Version | None) -> bool:
+    return version is not None and other is not None and version < other
+
+
+def _fails(paths: InstalledPaths, path: UpgradePath) -> bool:
+    """Return whether the resolver fails. For v1 it is no failure that nothing accepts a missing version."""
+    failure = path.failure
+    if failure is None or paths.resolver == "v0" or paths.graph is None:
         return failure is not None
-    return failure.kind is not FailureKind.NO_BUNDLES or roads.knows(road.stop)
+    return failure.kind is not FailureKind.NO_BUNDLES or paths.has_installed(path.last or "")

@@ -1,41 +1,42 @@
-"""Which of many names is spelled like another one, without comparing it with all of them."""
+"""Search for the name that is most similar to another one, without comparing it with all names."""
 
 from __future__ import annotations
 
-__all__ = ["Spellings"]
+__all__ = ["SimilarNames"]
 
 from bisect import bisect_left
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-#: So many names are looked at on either side, in the order of their beginnings and in that of their ends.
-_MOST_BESIDE: Final = 12
+#: Names that are compared on either side of the sorted position.
+_MOST_NEIGHBOURS: Final = 12
 
 
-class Spellings:
-    """Names, to be asked for the one that another one may have become.
+class SimilarNames:
+    """Names, to find the one that a package or channel was renamed to.
 
-    Whatever is renamed keeps its beginning or its end, as a rule, and so stands near itself in one of two
-    orders. Cost: O(n · log n) once, then O(log n) and a few comparisons a question.
+    A renamed thing usually keeps the start or the end of its name, so the new name is near the old one in the
+    order of names or of reversed names. Cost: O(n · log n) once, then O(log n) and a few comparisons for each
+    search.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._known = frozenset(names)
-        self._forwards = sorted(self._known)
-        self._backwards = sorted(name[::-1] for name in self._known)
+        self._names = frozenset(names)
+        self._sorted = sorted(self._names)
+        self._reversed = sorted(name[::-1] for name in self._names)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._known
+        return name in self._names
 
-    def nearest(self, name: str) -> str | None:
-        """The name that is spelled most like it; None if none is."""
-        begun_alike = _beside(self._forwards, name)
-        ended_alike = (found[::-1] for found in _beside(self._backwards, name[::-1]))
-        near = get_close_matches(name, sorted({*begun_alike, *ended_alike}), n=1)
-        return near[0] if near else None
+    def most_similar(self, name: str) -> str | None:
+        """Return the most similar name; None if no name is similar."""
+        same_start = _neighbours(self._sorted, name)
+        same_end = (found[::-1] for found in _neighbours(self._reversed, name[::-1]))
+        matches = get_close_matches(name, sorted({*same_start, *same_end}), n=1)
+        return matches[0] if matches else None
 
 
-def _beside(names: list[str], name: str) -> list[str]:
-    place = bisect_left(names, name)
-    return names[max(0, place - _MOST_BESIDE) : place + _MOST_BESIDE]
+def _neighbours(names: list[str], name: str) -> list[str]:
+    index = bisect_left(names, name)
+    return names[max(0, index - _MOST_NEIGHBOURS) : index + _MOST_NEIGHBOURS]

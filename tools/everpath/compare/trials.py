@@ -1,52 +1,56 @@
-"""Channels that might have been the new one: each is made once, and walked once under each policy."""
+"""Modified copies of the new channel, in which edits are undone or fixes are applied."""
 
 from __future__ import annotations
 
-__all__ = ["Trials"]
+__all__ = ["ChannelTrials"]
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
-from everpath.compare.differences import Difference, differences, without
-from everpath.compare.outcomes import Meeting, Outcome
+from everpath.compare.differences import Difference, differences, without_edits
+from everpath.compare.outcomes import ChannelPair, PathOutcome
 from everpath.graph import ChannelGraph
 from everpath.resolvers import ResolverName
 
 
-class Trials:
-    """The edits between two channels, and what would be of everybody without some of them."""
+class ChannelTrials:
+    """The edits between two versions of a channel, and the effect of undoing some of them.
+
+    Each copy is built once, and resolved once under each resolver.
+    """
 
     def __init__(self, old: ChannelGraph, new: ChannelGraph) -> None:
         self.old = old
         self.new = new
-        self._made: dict[frozenset[Difference], ChannelGraph] = {}
-        self._met: dict[tuple[ChannelGraph, ResolverName], Meeting] = {}
+        self._copies: dict[frozenset[Difference], ChannelGraph] = {}
+        self._pairs: dict[tuple[ChannelGraph, ResolverName], ChannelPair] = {}
 
     @cached_property
     def edits(self) -> Sequence[Difference]:
         return differences(self.old, self.new)
 
     def without(self, undone: Collection[Difference]) -> ChannelGraph:
-        """The new channel as it would be had some edits not been made."""
+        """Return the new channel without some of the edits."""
         key = frozenset(undone)
-        if key not in self._made:
-            self._made[key] = without(self.old, self.new, undone)
-        return self._made[key]
+        if key not in self._copies:
+            self._copies[key] = without_edits(self.old, self.new, undone)
+        return self._copies[key]
 
-    def meeting(self, meeting: Meeting, graph: ChannelGraph) -> Meeting:
-        """The meeting with another channel in the place of the new one."""
-        key = graph, meeting.old.policy
-        if key not in self._met:
-            self._met[key] = Meeting(meeting.old, meeting.new.over(graph))
-        return self._met[key]
+    def pair(self, pair: ChannelPair, graph: ChannelGraph) -> ChannelPair:
+        """Return the pair with a copy in place of the new channel."""
+        key = graph, pair.resolver
+        if key not in self._pairs:
+            self._pairs[key] = ChannelPair(pair.old, pair.new.in_trial(graph))
+        return self._pairs[key]
 
-    def cured(self, meeting: Meeting, graph: ChannelGraph, victims: Mapping[str, Outcome]) -> frozenset[str]:
-        """Who of the victims is well in a channel that might have been the new one."""
-        trial = self.meeting(meeting, graph)
-        return frozenset(name for name, outcome in victims.items() if _is_well(trial, name, outcome))
-
-
-def _is_well(trial: Meeting, name: str, outcome: Outcome) -> bool:
-    if trial.hurts(name):
-        return False
-    return outcome.hurts or not trial.outcome(name).surprises
+    def resolved_in(
+        self, pair: ChannelPair, graph: ChannelGraph, affected: Mapping[str, PathOutcome]
+    ) -> frozenset[str]:
+        """Return the affected versions that do not have their problem in a copy of the channel."""
+        trial = self.pair(pair, graph)
+        return frozenset(
+            name
+            for name, outcome in affected.items()
+            if not trial.is_regression(name)
+            and (outcome.is_regression or not trial.outcome(name).changes_path)
+        )

@@ -1,10 +1,12 @@
-"""Pictures of channels, before anybody writes them down: what is in one, and where everything goes.
+"""The drawing of a channel, independent of the output format.
 
-picture.py    a channel as nodes in order of version, with the edges between them
-lines.py      the lines of replaces: what runs straight, what branches off, what turns back
-stacking.py   who must step aside for whom
-layout.py     coordinates
-roads.py      where each installed version goes, as the policies say
+diagram.py           the entries of a channel in order of version, and the edges between them
+replaces_chains.py   chains of replaces: which are drawn as one row, where another one branches off
+levels.py            levels for items that lie over ranges of columns
+geometry.py          coordinates
+paths.py             the upgrade paths that are shown
+drawing.py           one channel with its diagram, coordinates, paths and findings
+captions.py          the texts of a drawing
 """
 
 from __future__ import annotations

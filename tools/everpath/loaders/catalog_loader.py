@@ -1,23 +1,22 @@
-"""One door for every input: a path goes in, a catalog comes out, whatever shape it had.
+"""Load a catalog from a path: detect what kind of input it is, and call the loader of that kind.
 
-The shape decides the reader, because people should not need to say what theirs is called. A reader is
-imported when its shape may be met.
+Each loader is imported when its kind of input is met, to keep the start of a command fast.
 """
 
 from __future__ import annotations
 
-__all__ = ["Progress", "Reading", "prepare", "read"]
+__all__ = ["LoadedCatalog", "Progress", "load", "preload_modules"]
 
 import os
 import stat
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.partition import WHOLE, Share
-from everpath.loaders.sources import STANDARD_INPUT, Sources, unreadable
+from everpath.loaders.partition import WHOLE, Partition
+from everpath.loaders.sources import STANDARD_INPUT, Sources, unreadable_input
 from everpath.model import Catalog, UpdateMode
 from everpath.model.builder import CatalogBuilder
 
@@ -25,18 +24,20 @@ if TYPE_CHECKING:
     from everpath.file_cache import FileCache
     from everpath.loaders.bundle.repository import PackageFilter
 
-#: Is told how far a long reading has come: done, of how many, what comes next.
+#: Receives the progress of a load: items done, items in total, the next item.
 Progress = Callable[[int, int, str], None]
 
+_Kind = Literal["fbc", "bundle", "repository", "package-manifests"]
 
-class Reading(NamedTuple):
-    """A catalog, and the sources to ask for its lines."""
+
+class LoadedCatalog(NamedTuple):
+    """A catalog, and the sources that `source_positions.locate` reads lines from."""
 
     catalog: Catalog
     sources: Sources
 
 
-def read(  # noqa: PLR0913 - each is a choice of the user's
+def load(  # noqa: PLR0913 - each is an option of the user
     path: str,
     *,
     sources: Sources | None = None,
@@ -44,35 +45,63 @@ def read(  # noqa: PLR0913 - each is a choice of the user's
     thorough: bool = False,
     cache: Callable[[], FileCache | None] | None = None,
     default_mode: UpdateMode | None = None,
-    share: Share = WHOLE,
+    partition: Partition = WHOLE,
     package_filter: Callable[[], PackageFilter | None] | None = None,
-) -> Reading:
-    """The catalog at a path: a file-based one (folder, file, `-` for standard input), a bundle folder, an
-    operators repository, or a package-manifest folder.
+) -> LoadedCatalog:
+    """Load the catalog at a path: everything is read when the function returns.
 
-    `thorough` parses every byte; `cache` gives the index that remembers what a repository said;
-    `default_mode` makes the edges of packages whose ci.yaml names no mode; of a folder with several packages
-    only those of the `share` are read, and of a repository none that the `package_filter` leaves out. Raises
-    UnreadableInput when nothing can be read.
+    The path is a file-based catalog (a folder, a file, or `-` for standard input), a bundle's folder, an
+    operators repository, or a folder with package manifests. Raises `UnreadableInput` if nothing can be read;
+    a part that cannot be read is a `Problem` of the catalog.
+
+    `thorough` also parses values that the graph does not need. `cache` returns the index of a repository.
+    `default_mode` sets the edges of packages whose ci.yaml has no updateGraph. Of a folder with several
+    packages only those of the `partition` are loaded, and of a repository none that the `package_filter`
+    excludes.
     """
     sources = sources or Sources()
     builder = CatalogBuilder()
     path = path.rstrip(os.sep) or path
-    wanted = _Wanted(progress, thorough, cache, default_mode, share, package_filter)
-    if not _is_folder(path) or not _read_bundles(path, builder, wanted):
-        from everpath.loaders.fbc.loader import read_fbc  # noqa: PLC0415
+    kind = _detect(path)
+    if kind == "fbc":
+        from everpath.loaders.fbc.loader import load_fbc  # noqa: PLC0415
 
         if path == STANDARD_INPUT:
-            sources.keep_stream(path, _standard_input())
-            _require_content(path, sources)
-        read_fbc(path, builder, sources, progress, thorough=thorough, share=share)
-    return Reading(builder.build(path), sources)
+            _read_standard_input(sources)
+        load_fbc(path, builder, sources, progress, thorough=thorough, partition=partition)
+    elif kind == "repository":
+        from everpath.loaders.bundle.repository import load_repository  # noqa: PLC0415
+
+        load_repository(
+            path,
+            builder,
+            cache=cache() if cache else None,
+            default_mode=default_mode or UpdateMode.SEMVER,
+            thorough=thorough,
+            progress=progress,
+            partition=partition,
+            package_filter=package_filter() if package_filter else None,
+        )
+    elif partition.number == 0:
+        # One package is not divided: it is in the first partition.
+        if kind == "bundle":
+            from everpath.loaders.bundle.bundle_folder import load_bundle_folder  # noqa: PLC0415
+
+            # Semver mode orders several bundles. A single one has only the edges of its CSV.
+            load_bundle_folder(path, builder, mode=default_mode or UpdateMode.REPLACES)
+        else:
+            from everpath.loaders.packagemanifest.package_file import (  # noqa: PLC0415
+                load_package_manifests,
+            )
+
+            load_package_manifests(path, builder, thorough=thorough)
+    return LoadedCatalog(builder.build(path), sources)
 
 
-def prepare(path: str) -> None:
-    """Import what reading a folder will need, for whoever forks first: else every process imports it.
+def preload_modules(path: str) -> None:
+    """Import the modules that loading a folder needs, before processes fork and each imports them.
 
-    A wrong guess at the format costs a few milliseconds and nothing else.
+    A wrong guess costs a few milliseconds.
     """
     from everpath.loaders.bundle import detect  # noqa: PLC0415
 
@@ -85,72 +114,28 @@ def prepare(path: str) -> None:
     import_module(f"everpath.loaders.fbc.partial_{'json' if is_json else 'yaml'}")
 
 
-def _is_folder(path: str) -> bool:
-    """Whether a path is a folder. Raises `UnreadableInput` where that cannot be told."""
+def _detect(path: str) -> _Kind:
+    """Return the kind of input at a path. Raises `UnreadableInput` if the path cannot be read."""
     try:
-        return path != STANDARD_INPUT and stat.S_ISDIR(os.stat(path).st_mode)
+        if path == STANDARD_INPUT or not stat.S_ISDIR(os.stat(path).st_mode):
+            return "fbc"
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_input(path, error) from error
+    from everpath.loaders.bundle import detect  # noqa: PLC0415
+
+    has_package_manifest = detect.is_package_manifest(path)
+    if not has_package_manifest and detect.is_bundle_folder(path):
+        return "bundle"
+    if detect.is_repository(path):
+        return "repository"
+    return "package-manifests" if has_package_manifest else "fbc"
 
 
-def _standard_input() -> BinaryIO:
+def _read_standard_input(sources: Sources) -> None:
     if sys.stdin is None:
         hint = "pipe a catalog into everpath, or name a file: opm render IMAGE | everpath validate-graph -"
         raise UnreadableInput("cannot read standard input: it is closed", hint=hint, file=STANDARD_INPUT)
-    return sys.stdin.buffer
-
-
-def _require_content(path: str, sources: Sources) -> None:
-    """A pipe without a byte is nearly always a command before it that failed."""
-    if not sources.size(path):
+    sources.add_stream(STANDARD_INPUT, sys.stdin.buffer)
+    if not sources.size(STANDARD_INPUT):
         hint = "does the command before the pipe print a catalog? `set -o pipefail` shows where it fails"
-        raise UnreadableInput("standard input is empty", hint=hint, file=path)
-
-
-class _Wanted(NamedTuple):
-    """How to read, for those readers that have a choice."""
-
-    progress: Progress | None
-    thorough: bool
-    cache: Callable[[], FileCache | None] | None
-    mode: UpdateMode | None
-    share: Share
-    package_filter: Callable[[], PackageFilter | None] | None
-
-
-def _read_bundles(path: str, builder: CatalogBuilder, wanted: _Wanted) -> bool:
-    """Read a folder that is, or holds, bundles or package manifests; False if it is none of these.
-
-    What is about one package cannot be parted, and is all in the first share.
-    """
-    from everpath.loaders.bundle import detect  # noqa: PLC0415
-
-    manifests = detect.is_package_manifest(path)
-    is_ours = wanted.share.number == 0
-    if not manifests and detect.is_bundle_folder(path):
-        from everpath.loaders.bundle.bundle_folder import load_bundle_folder  # noqa: PLC0415
-
-        # A bundle alone has nobody to take its place in an order of versions: its own edges count.
-        if is_ours:
-            load_bundle_folder(path, builder, mode=wanted.mode or UpdateMode.REPLACES)
-    elif detect.is_repository(path):
-        from everpath.loaders.bundle.repository import load_repository  # noqa: PLC0415
-
-        load_repository(
-            path,
-            builder,
-            cache=wanted.cache() if wanted.cache else None,
-            default_mode=wanted.mode or UpdateMode.SEMVER,
-            thorough=wanted.thorough,
-            progress=wanted.progress,
-            share=wanted.share,
-            package_filter=wanted.package_filter() if wanted.package_filter else None,
-        )
-    elif manifests:
-        from everpath.loaders.packagemanifest.package_file import load_package_manifests  # noqa: PLC0415
-
-        if is_ours:
-            load_package_manifests(path, builder, thorough=wanted.thorough)
-    else:
-        return False
-    return True
+        raise UnreadableInput("standard input is empty", hint=hint, file=STANDARD_INPUT)

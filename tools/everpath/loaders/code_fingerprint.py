@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["fingerprint"]
+__all__ = ["code_fingerprint"]
 
 import os
 import sys
@@ -21,7 +21,7 @@ _SOURCES: Final = Path(__file__).parents[1]
 _LIBRARIES: Final = ("msgspec", "semver", "yaml")
 
 
-def fingerprint(now_ns: int, sources: Path = _SOURCES) -> str | None:
+def code_fingerprint(now_ns: int, sources: Path = _SOURCES) -> str | None:
     """Another one for other sources, libraries or another Python.
 
     Sources are known by the stamps that file systems give them, as inputs are; None if they are no files, or

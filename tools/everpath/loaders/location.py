@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["Location"]
+__all__ = ["SourcePosition"]
 
 from typing import NamedTuple
 
 
-class Location(NamedTuple):
+class SourcePosition(NamedTuple):
     """A place for people: line and columns count from 1, `end_column` is one past the value's end.
 
     A value that goes on below ends, here, with its first line. `source_line` is empty when the line is

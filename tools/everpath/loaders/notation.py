@@ -15,7 +15,7 @@ A version comes from the name: `op.v1.2.3` and `1.2.3` say it, `b3` is 3.0.0, `c
 
 from __future__ import annotations
 
-__all__ = ["draw", "parse"]
+__all__ = ["format_channel", "parse"]
 
 import re
 from collections.abc import Iterator
@@ -159,7 +159,7 @@ def _bundles(drawing: _Drawing) -> Iterator[Bundle]:
         yield bundle._replace(properties=(*bundle.properties, *extra))
 
 
-def draw(channel: Channel) -> str:
+def format_channel(channel: Channel) -> str:
     """A channel in the notation, entries in the order they were written."""
     return "\n".join(_drawn(entry) for entry in channel.entries)
 

@@ -7,7 +7,7 @@ that keeps its manifests as kustomize bases and patches gives the folders of the
 
 from __future__ import annotations
 
-__all__ = ["read_operator"]
+__all__ = ["load_operator_manifests"]
 
 import io
 import os
@@ -18,12 +18,12 @@ from typing import Any, Final
 
 from everpath.bundlegen import SCORECARD_GROUP, Icon, OperatorManifests, classify_manifests
 from everpath.errors import UnreadableInput
-from everpath.loaders.fbc.document_splitter import Flaw, yaml_documents
-from everpath.loaders.sources import Sources, unreadable
+from everpath.loaders.fbc.document_splitter import SplitError, split_yaml
+from everpath.loaders.sources import Sources, unreadable_input
 from everpath.model import Place
 from everpath.model.bundle_contents import Manifest
 from everpath.parsing import yaml_parser
-from everpath.parsing.parse_result import TextProblem
+from everpath.parsing.parse_result import ParseError
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
 #: What each kind of picture starts with, near enough: a file that is something else shows as a broken icon.
@@ -42,7 +42,7 @@ _SNIFFED: Final = 4096
 _APPENDED: Final = re.compile(r"/stages/(\d{1,4})/tests/-")
 
 
-def read_operator(paths: Iterable[str], sources: Sources) -> OperatorManifests:
+def load_operator_manifests(paths: Iterable[str], sources: Sources) -> OperatorManifests:
     """The operator that files and folders describe. Raises `UnreadableInput`, naming file and line."""
     given = tuple(paths)
     files = [file for path in given for file in _files(path, sources)]
@@ -81,7 +81,7 @@ def _files(path: str, sources: Sources, above: frozenset[Path] = frozenset()) ->
     try:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_input(path, error) from error
     real = Path(path).resolve()
     if real in above:
         hint = "take the link out"
@@ -104,7 +104,7 @@ def _listed(found: Iterable[os.DirEntry[str]], sources: Sources) -> frozenset[st
     for entry in found:
         try:
             value = yaml_parser.parse(sources.read(entry.path)).value
-        except TextProblem:
+        except ParseError:
             return None
         resources = value.get("resources") if isinstance(value, dict) else None
         if isinstance(resources, list) and value.keys() <= _LISTING:
@@ -116,13 +116,13 @@ def _listed(found: Iterable[os.DirEntry[str]], sources: Sources) -> frozenset[st
 def _manifests(file: str, sources: Sources, tests: list[tuple[int, Any]]) -> Iterator[Manifest]:
     """The objects of a file; tests that it adds to the scorecard are put with the others."""
     data = sources.read(file)
-    for document in yaml_documents(io.BytesIO(data)):
+    for document in split_yaml(io.BytesIO(data)):
         line = data.count(b"\n", 0, document.offset)
-        if isinstance(document, Flaw):
+        if isinstance(document, SplitError):
             raise _broken(file, line + 1, 1, document.message)
         try:
             parsed = yaml_parser.parse(document.text)
-        except TextProblem as problem:
+        except ParseError as problem:
             raise _broken(file, line + problem.line, problem.column, problem.message) from problem
         if added := _added_tests(parsed.value):
             tests += added

@@ -1,12 +1,12 @@
-"""A share of an input: what one of several processes reads of it.
+"""The part of an input that one of several processes loads.
 
-Files of one folder stay together, because they are about one package nearly always. Whether a package ended
-up in two shares all the same is for whoever puts the shares together to see.
+Files of one folder stay together, because they nearly always belong to one package. The caller that merges
+the results must check that no package is in two partitions.
 """
 
 from __future__ import annotations
 
-__all__ = ["WHOLE", "Share"]
+__all__ = ["WHOLE", "Partition"]
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeVar
@@ -14,21 +14,22 @@ from typing import Final, NamedTuple, TypeVar
 T = TypeVar("T")
 
 
-class Share(NamedTuple):
-    """Which of how many shares."""
+class Partition(NamedTuple):
+    """Partition `number` (from 0) of `total`."""
 
     number: int = 0
     total: int = 1
 
-    def of(
+    def select(
         self,
         items: Sequence[T],
         folder: Callable[[T], str],
         weight: Callable[[T], int] = lambda _: 1,
     ) -> list[T]:
-        """The items of this share, in their order. Every item is in one share; their weights are alike.
+        """Return the items of this partition, in their order. Every item is in exactly one partition.
 
-        The heaviest folder goes to whoever has least, then the next. Cost: one sort of the folders.
+        The folders are assigned from the heaviest to the lightest, each to the partition with the least
+        weight.
         """
         if self.total == 1:
             return list(items)
@@ -36,14 +37,14 @@ class Share(NamedTuple):
         for item in items:
             weights[folder(item)] = weights.get(folder(item), 0) + weight(item)
         loads = [0] * self.total
-        mine: set[str] = set()
+        selected: set[str] = set()
         for name in sorted(weights, key=lambda name: (-weights[name], name)):
             lightest = loads.index(min(loads))
             loads[lightest] += weights[name]
             if lightest == self.number:
-                mine.add(name)
-        return [item for item in items if folder(item) in mine]
+                selected.add(name)
+        return [item for item in items if folder(item) in selected]
 
 
-#: All of it.
-WHOLE: Final = Share()
+#: The whole input.
+WHOLE: Final = Partition()

@@ -6,22 +6,22 @@ looked at once more, and its values are given their lines. Columns count charact
 
 from __future__ import annotations
 
-__all__ = ["Location", "locate"]
+__all__ = ["SourcePosition", "locate"]
 
 import re
 from functools import cached_property, lru_cache
 from json import JSONDecodeError, JSONDecoder
 from typing import TYPE_CHECKING, Final
 
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.loaders.sources import MAX_DOCUMENT, MEBIBYTE, Sources
 from everpath.model import Place
-from everpath.parsing.json_descent import descend_json
+from everpath.parsing.json_descent import find_in_json
 from everpath.parsing.parse_result import Pointer
-from everpath.parsing.text_offsets import Ruler
+from everpath.parsing.text_offsets import OffsetMap
 
 if TYPE_CHECKING:
-    from everpath.parsing.value_index import Span, Spans
+    from everpath.parsing.value_index import Span, ValueIndex
 
 # Nearly all places are at most this deep (entries, 3, skips, 0): one index serves a whole document.
 _DEPTH: Final = 4
@@ -54,7 +54,7 @@ _LEADING_IN_CATALOG: Final = re.compile(
 )
 
 
-def locate(place: Place, sources: Sources) -> Location:
+def locate(place: Place, sources: Sources) -> SourcePosition:
     """Where the value (or key) at a place is written, or its nearest parent if it is absent.
 
     Cost: the lines on the way to it; from the sixth place of a document on a dictionary. Raises
@@ -87,7 +87,7 @@ class _Document:
         self._is_json = is_json
         self._asked = 0
         self._depth = 0
-        self._spans: Spans | None = None
+        self._spans: ValueIndex | None = None
 
     def span(self, pointer: Pointer) -> Span | None:
         """The bytes of a value, or of its nearest parent; None if that is the document."""
@@ -103,10 +103,10 @@ class _Document:
 
     def _descend(self, pointer: Pointer) -> Span | None:
         if not self._is_json:
-            from everpath.parsing.value_search import descend_yaml  # noqa: PLC0415 - JSON needs none of it
+            from everpath.parsing.value_search import find_in_yaml  # noqa: PLC0415 - JSON needs none of it
 
-            return descend_yaml(self._text, pointer)
-        return self._in_bytes(descend_json(self._text.decode("utf-8", "surrogateescape"), pointer))
+            return find_in_yaml(self._text, pointer)
+        return self._in_bytes(find_in_json(self._text.decode("utf-8", "surrogateescape"), pointer))
 
     def _look_up(self, pointer: Pointer) -> Span | None:
         if self._spans is None or len(pointer) > self._depth:
@@ -116,22 +116,22 @@ class _Document:
         nearest = self._spans.nearest(pointer)
         return self._in_bytes(nearest[1]) if nearest and nearest[0] else None
 
-    def _index(self, depth: int) -> Spans:
-        from everpath.parsing.value_index import json_spans, yaml_spans  # noqa: PLC0415 - few findings need it
+    def _index(self, depth: int) -> ValueIndex:
+        from everpath.parsing.value_index import index_json, index_yaml  # noqa: PLC0415 - few findings need it
 
         if self._is_json:
-            return json_spans(self._text.decode("utf-8", "surrogateescape"), depth)
-        return yaml_spans(self._text, depth)
+            return index_json(self._text.decode("utf-8", "surrogateescape"), depth)
+        return index_yaml(self._text, depth)
 
     def _in_bytes(self, span: Span | None) -> Span | None:
         mark, ruler = self._ruler
         return span and (mark + ruler.bytes(span[0]), mark + ruler.bytes(span[1]))
 
     @cached_property
-    def _ruler(self) -> tuple[int, Ruler]:
+    def _ruler(self) -> tuple[int, OffsetMap]:
         """The bytes of a byte order mark, which is no character of the document, and the measure behind."""
         mark = len(_MARK) if self._text.startswith(_MARK) else 0
-        return mark, Ruler(self._text[mark:], "surrogateescape")
+        return mark, OffsetMap(self._text[mark:], "surrogateescape")
 
 
 @lru_cache(maxsize=4)
@@ -181,15 +181,15 @@ class _File:
 
     def _keep(self, offset: int, end: int) -> None:
         self._kept_from = 0 if end <= _SMALL_FILE else max(0, offset - _BLOCK)
-        with self._sources.reading(self._file) as stream:
+        with self._sources.stream(self._file) as stream:
             stream.seek(self._kept_from)
             self._kept = stream.read(end - self._kept_from)
         self._is_end_kept = self._kept_from + len(self._kept) < end
 
-    def location(self, start: int, end: int) -> Location:
+    def location(self, start: int, end: int) -> SourcePosition:
         line = self._line_at(start)
         column, stop = line.column(start), line.column(end)
-        return Location(self._file, line.number, column, max(stop, column + 1), line.shown)
+        return SourcePosition(self._file, line.number, column, max(stop, column + 1), line.shown)
 
     def _line_at(self, offset: int) -> _Line:
         """The line of an offset. The last one is kept: a minified document has all its places in one."""
@@ -231,7 +231,7 @@ class _Line:
         self.end = start + len(raw)
         self.number = number
         self._raw = raw.rstrip(b"\r")
-        self._ruler = Ruler(self._raw, "replace")
+        self._ruler = OffsetMap(self._raw, "replace")
 
     @cached_property
     def shown(self) -> str:

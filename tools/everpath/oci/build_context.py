@@ -13,7 +13,7 @@ from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_summary import is_metadata_name
 from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, Layout, find_layouts
 from everpath.loaders.bundle.folder_reader import FolderReader, join
-from everpath.loaders.fbc.catalog_files import Unusable, catalog_files
+from everpath.loaders.fbc.catalog_files import UnreadableFile, catalog_files
 from everpath.loaders.sources import Sources
 from everpath.oci.tar_writer import TarMember
 
@@ -43,7 +43,7 @@ def catalog_members(path: str) -> list[TarMember]:
         return [TarMember(f"{CONFIGS_FOLDER}/{Path(path).name}", path)]
     files = catalog_files(path, Sources())
     for file in files:
-        if isinstance(file, Unusable):
+        if isinstance(file, UnreadableFile):
             hint = f"exclude it in .indexignore, or remove it from the folder: {Path(file.path).name}"
             raise UnreadableInput(f"cannot read {file.path}: {file.reason}", hint=hint, file=file.path)
     if not files:

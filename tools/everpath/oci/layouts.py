@@ -28,7 +28,7 @@ from typing import BinaryIO, Final
 
 from everpath.atomic_files import atomic_file, atomic_folder, write_error
 from everpath.errors import UnreadableInput, UsageError
-from everpath.loaders.sources import unreadable
+from everpath.loaders.sources import unreadable_input
 from everpath.oci.blobs import copy_blob, verified_chunks
 from everpath.oci.descriptors import Descriptor, Image
 from everpath.oci.manifests import (
@@ -199,7 +199,7 @@ def _read_index(folder: Path) -> bytes:
         with file.open("rb") as stream:
             data = stream.read(MAX_INDEX_SIZE + 1)
     except OSError as error:
-        raise unreadable(str(file), error) from error
+        raise unreadable_input(str(file), error) from error
     if len(data) > MAX_INDEX_SIZE:
         raise UnreadableInput(f"{file} has more than {MAX_INDEX_SIZE:,} bytes", file=str(file))
     return data
@@ -223,4 +223,4 @@ class _LayoutBlobs:
                 file=str(self._folder),
             ) from error
         except OSError as error:
-            raise unreadable(str(path), error) from error
+            raise unreadable_input(str(path), error) from error

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal, NamedTuple, Protocol
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.sources import unreadable
+from everpath.loaders.sources import unreadable_input
 
 EntryKind = Literal["file", "folder", "symlink", "hardlink", "other"]
 
@@ -250,7 +250,7 @@ class TarFile:
                 file=path,
             ) from error
         except OSError as error:
-            raise unreadable(path, error) from error
+            raise unreadable_input(path, error) from error
 
     def __contains__(self, name: str) -> bool:
         return name in self._spans
@@ -265,7 +265,7 @@ class TarFile:
         try:
             stream = Path(self.path).open("rb")  # noqa: SIM115 - closed with the section
         except OSError as error:
-            raise unreadable(self.path, error) from error
+            raise unreadable_input(self.path, error) from error
         stream.seek(offset)
         return io.BufferedReader(_FileSection(stream, size))
 

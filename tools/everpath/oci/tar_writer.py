@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.sources import unreadable
+from everpath.loaders.sources import unreadable_input
 
 _BLOCK: Final = 512
 _CHUNK_SIZE: Final = 1 << 18
@@ -82,7 +82,7 @@ def _disk_file_chunks(member: TarMember, path: str, mtime: int) -> Iterator[byte
             size = os.fstat(stream.fileno()).st_size
             yield from file_chunks(member.name, size, _read_exactly(stream, size, path), member.mode, mtime)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_input(path, error) from error
 
 
 def _open_regular_file(path: str) -> BinaryIO:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["descend_json"]
+__all__ = ["find_in_json"]
 
 from json import JSONDecodeError, JSONDecoder
 from typing import Final
@@ -14,7 +14,7 @@ Span = tuple[int, int]
 _DECODER: Final = JSONDecoder()
 
 
-def descend_json(text: str, pointer: Pointer) -> Span | None:
+def find_in_json(text: str, pointer: Pointer) -> Span | None:
     """The characters of the value at a pointer; of a key given twice, the last, as a decoder has it."""
     try:
         index: int | None = _behind_blanks(text, 0)

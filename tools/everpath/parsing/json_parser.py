@@ -1,8 +1,8 @@
-"""JSON as opm reads it, with a word on what Go's decoder swallows: repeated keys and inexact numbers."""
+"""Parse JSON as opm does, and warn of repeated keys and inexact numbers, which Go accepts silently."""
 
 from __future__ import annotations
 
-__all__ = ["JsonProblem", "behind_blanks", "characters", "parse", "parse_at"]
+__all__ = ["ParseError", "decode_utf8", "parse", "parse_at", "skip_whitespace"]
 
 import math
 import re
@@ -12,105 +12,95 @@ from typing import Any, Final, NoReturn
 
 from everpath.parsing.parse_result import (
     MAX_DEPTH,
-    MAX_EXACT,
-    TOO_DEEP,
-    UTF_8,
-    Parsed,
+    MAX_EXACT_INTEGER,
+    TOO_DEEP_FIX,
+    UTF_8_FIX,
+    ParsedDocument,
+    ParseError,
+    ParseWarning,
     Pointer,
-    Remark,
-    RemarkKind,
-    TextProblem,
 )
 
-# An escape that is half of a pair of surrogates, or both halves.
-_HALF_PAIR: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_BLANKS: Final = re.compile(r"[ \t\r\n]*")
+# An escape of a surrogate, alone or in a pair.
+_SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
 
 
-#: What mends text that is not JSON, and text that stops before it ends.
-_SYNTAX: Final = "correct the JSON here: commas between values and none after the last, double quotes"
-_CUT: Final = "the JSON ends too soon: write the file anew, or close what is open"
+_SYNTAX_FIX: Final = "correct the JSON here: commas between values, none after the last, double quotes"
+_TRUNCATED_FIX: Final = "the JSON is incomplete: generate the file again, or close the open brackets"
 
 
-class JsonProblem(TextProblem):
-    """Text that is not JSON."""
+class _NeedsWarning(Exception):
+    """The fast decoder met a repeated key or an inexact number."""
 
 
-class _Remarkable(Exception):
-    """The quick decoder met something that deserves a remark."""
+class _NotGoJson(ValueError):
+    """Text that is JSON for Python and not for Go."""
 
 
-class _Refused(ValueError):
-    """Something Python calls JSON and Go does not."""
-
-
-def parse(text: bytes) -> Parsed:
-    """The one value of a text. Raises `JsonProblem`, also when anything follows the value."""
-    decoded = characters(text)
+def parse(text: bytes) -> ParsedDocument:
+    """Parse a text that is one value. Raises `ParseError`, also if text follows the value."""
+    decoded = decode_utf8(text)
     parsed, end = parse_at(decoded, 0)
-    if (behind := behind_blanks(decoded, end)) < len(decoded):
-        raise _problem(decoded, behind, "more text after the end of the value")
+    if (rest := skip_whitespace(decoded, end)) < len(decoded):
+        raise _error(decoded, rest, "more text after the end of the value")
     return parsed
 
 
-def characters(text: bytes) -> str:
-    """The text decoded; JSON is UTF-8, and nothing else will do."""
+def decode_utf8(text: bytes) -> str:
+    """Decode a text. Raises `ParseError`."""
     try:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
         before = text[: error.start].decode("utf-8")
-        raise _problem(before, len(before), "not UTF-8", UTF_8) from error
+        raise _error(before, len(before), "not UTF-8", UTF_8_FIX) from error
 
 
-def parse_at(text: str, start: int) -> tuple[Parsed, int]:
-    """The value that starts at an index, behind blanks, and the index after it. Raises `JsonProblem`."""
-    begin = behind_blanks(text, start)
+def parse_at(text: str, start: int) -> tuple[ParsedDocument, int]:
+    """Parse the value at an index; return it and the index of its end. Raises `ParseError`."""
+    begin = skip_whitespace(text, start)
+    warnings: tuple[ParseWarning, ...] = ()
     try:
-        value, end, remarks = _decoded(text, begin)
+        try:
+            value, end = _FAST_DECODER.raw_decode(text, begin)
+        except _NeedsWarning:
+            value, end, warnings = _decode_with_warnings(text, begin)
     except JSONDecodeError as error:
-        is_cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
-        raise _problem(text, error.pos, error.msg, _CUT if is_cut else _SYNTAX) from error
-    except _Refused as error:
-        raise _problem(text, begin, str(error)) from error
+        is_truncated = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        raise _error(text, error.pos, error.msg, _TRUNCATED_FIX if is_truncated else _SYNTAX_FIX) from error
+    except _NotGoJson as error:
+        raise _error(text, begin, str(error)) from error
     except RecursionError as error:
         raise _too_deep(text, begin) from error
     if text.count("[", begin, end) + text.count("{", begin, end) > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _too_deep(text, begin)
-    if _HALF_PAIR.search(text, begin, end):
-        value = _whole_characters(value)
-    return Parsed(value, remarks), end
+    if _SURROGATE_ESCAPE.search(text, begin, end):
+        value = _replace_lone_surrogates(value)
+    return ParsedDocument(value, warnings), end
 
 
-def _decoded(text: str, begin: int) -> tuple[Any, int, tuple[Remark, ...]]:
-    try:
-        value, end = _QUICK.raw_decode(text, begin)
-    except _Remarkable:
-        return _remarking(text, begin)
-    return value, end, ()
-
-
-def _whole_characters(value: Any) -> Any:
-    """A value in which half a surrogate pair is U+FFFD, as Go reads it: no such character exists."""
+def _replace_lone_surrogates(value: Any) -> Any:
+    """Return the value with U+FFFD for each half of a surrogate pair, as Go decodes it."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return {_whole_characters(key): _whole_characters(item) for key, item in value.items()}
-    return [_whole_characters(item) for item in value] if isinstance(value, list) else value
+        return {_replace_lone_surrogates(key): _replace_lone_surrogates(item) for key, item in value.items()}
+    return [_replace_lone_surrogates(item) for item in value] if isinstance(value, list) else value
 
 
-def behind_blanks(text: str, start: int) -> int:
-    """The index of the first character that is no white space."""
-    found = _BLANKS.match(text, start)
+def skip_whitespace(text: str, start: int) -> int:
+    """Return the index of the first character that is not white space."""
+    found = _WHITESPACE.match(text, start)
     return found.end() if found else start
 
 
-def _problem(text: str, index: int, message: str, fix: str | None = None) -> JsonProblem:
+def _error(text: str, index: int, message: str, fix: str = _SYNTAX_FIX) -> ParseError:
     line, column = text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
-    return JsonProblem(line, column, message, index, fix=fix or _SYNTAX)
+    return ParseError(line, column, message, len(text[:index].encode("utf-8", "surrogatepass")), fix=fix)
 
 
-def _too_deep(text: str, index: int) -> JsonProblem:
-    return _problem(text, index, f"nested deeper than {MAX_DEPTH}", TOO_DEEP)
+def _too_deep(text: str, index: int) -> ParseError:
+    return _error(text, index, f"nested deeper than {MAX_DEPTH}", TOO_DEEP_FIX)
 
 
 def _depth(value: Any) -> int:
@@ -123,75 +113,77 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise _Refused(f"{constant} is not JSON")
+def _reject_constant(constant: str) -> NoReturn:
+    raise _NotGoJson(f"{constant} is not JSON")
 
 
-def _finite(digits: str) -> float:
+def _finite_float(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
-        raise _Refused(f"{digits} is more than a number can be")
+        raise _NotGoJson(f"{digits} is too large for a number")
     return number
 
 
-def _any_integer(digits: str) -> int | float:
-    return int(digits) if len(digits) <= 300 else _finite(digits)
+def _integer(digits: str) -> int | float:
+    # Python refuses to convert thousands of digits.
+    return int(digits) if len(digits) <= 300 else _finite_float(digits)
 
 
-def _exact(digits: str) -> int | float:
-    """An integer; one that float64 does not hold exactly is worth a remark."""
-    number = _any_integer(digits)
-    if abs(number) > MAX_EXACT:
-        raise _Remarkable
+def _exact_integer(digits: str) -> int | float:
+    number = _integer(digits)
+    if abs(number) > MAX_EXACT_INTEGER:
+        raise _NeedsWarning
     return number
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) != len(pairs):
-        raise _Remarkable
+        raise _NeedsWarning
     return mapping
 
 
-_QUICK: Final = JSONDecoder(
-    object_pairs_hook=_unique, parse_int=_exact, parse_float=_finite, parse_constant=_refuse
+_FAST_DECODER: Final = JSONDecoder(
+    object_pairs_hook=_unique_keys,
+    parse_int=_exact_integer,
+    parse_float=_finite_float,
+    parse_constant=_reject_constant,
 )
 
 
-def _remarking(text: str, begin: int) -> tuple[Any, int, tuple[Remark, ...]]:
-    """The slow way: repeated keys are noted by the mapping they are in, and found again by walking."""
+def _decode_with_warnings(text: str, begin: int) -> tuple[Any, int, tuple[ParseWarning, ...]]:
+    """Decode a value that needs warnings: collect mappings with repeated keys, then find their pointers."""
     repeated: dict[int, list[str]] = {}
-    kept: list[dict[str, Any]] = []
+    alive: list[dict[str, Any]] = []  # Keeps mappings alive, so that no two have the same id.
 
-    def mapping_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         mapping = dict(pairs)
         if len(mapping) != len(pairs):
-            kept.append(mapping)
+            alive.append(mapping)
             keys = [key for key, _ in pairs]
             repeated[id(mapping)] = sorted({key for key in keys if keys.count(key) > 1})
         return mapping
 
     decoder = JSONDecoder(
-        object_pairs_hook=mapping_of, parse_int=_any_integer, parse_float=_finite, parse_constant=_refuse
+        object_pairs_hook=collect,
+        parse_int=_integer,
+        parse_float=_finite_float,
+        parse_constant=_reject_constant,
     )
     value, end = decoder.raw_decode(text, begin)
-    return value, end, tuple(_remarks(value, repeated))
+    return value, end, tuple(_warnings(value, repeated))
 
 
-def _remarks(root: Any, repeated: dict[int, list[str]]) -> Iterator[Remark]:
+def _warnings(root: Any, repeated: dict[int, list[str]]) -> Iterator[ParseWarning]:
+    """Yield the warnings of a value, without lines: `loaders.source_positions` finds them by pointer."""
     stack: list[tuple[Pointer, Any]] = [((), root)]
     while stack:
         pointer, node = stack.pop()
         if isinstance(node, dict):
             for key in repeated.get(id(node), ()):
-                yield _remark("duplicate-key", (*pointer, key))
+                yield ParseWarning("duplicate-key", (*pointer, key), 1, 1)
             stack.extend(((*pointer, key), child) for key, child in reversed(node.items()))
         elif isinstance(node, list):
             stack.extend(((*pointer, i), node[i]) for i in reversed(range(len(node))))
-        elif isinstance(node, int) and abs(node) > MAX_EXACT:
-            yield _remark("lossy-number", pointer)
-
-
-def _remark(kind: RemarkKind, pointer: Pointer) -> Remark:
-    """JSON decoders forget lines; `loaders.positions` finds them again by the pointer."""
-    return Remark(kind, pointer, 1, 1)
+        elif isinstance(node, int) and abs(node) > MAX_EXACT_INTEGER:
+            yield ParseWarning("lossy-number", pointer, 1, 1)

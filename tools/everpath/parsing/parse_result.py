@@ -1,77 +1,76 @@
-"""What a parser says of one document: its value, and what it accepted but should not pass in silence."""
+"""What the YAML and JSON parsers return and raise."""
 
 from __future__ import annotations
 
 __all__ = [
     "MAX_DEPTH",
-    "MAX_EXACT",
-    "TOO_DEEP",
-    "UTF_8",
-    "Parsed",
+    "MAX_EXACT_INTEGER",
+    "TOO_DEEP_FIX",
+    "UTF_8_FIX",
+    "ParseError",
+    "ParseWarning",
+    "ParseWarningKind",
+    "ParsedDocument",
     "Pointer",
-    "Remark",
-    "RemarkKind",
-    "TextProblem",
-    "byte_offset",
 ]
 
 from typing import Any, Final, Literal, NamedTuple
 
+#: The keys and list indices from the root of a document down to a value.
 Pointer = tuple[str | int, ...]
-RemarkKind = Literal["duplicate-key", "lossy-number", "leftover"]
+ParseWarningKind = Literal["duplicate-key", "lossy-number", "leftover"]
 
-# OLM's own objects nest less than forty deep, and whoever walks a value must stay clear of Python's limit.
+# Objects of OLM nest less than forty levels deep. The limit keeps recursive functions below Python's own.
 MAX_DEPTH: Final = 500
 
-# opm turns every number into a float64, which holds integers exactly up to here.
-MAX_EXACT: Final = 2**53
+# opm converts every number to a float64, which represents integers exactly up to this one.
+MAX_EXACT_INTEGER: Final = 2**53
+
+#: Suggested fixes that both parsers use.
+TOO_DEEP_FIX: Final = "no part of a catalog is nested that deep: generate the file again"
+UTF_8_FIX: Final = "save the file as UTF-8"
 
 
-#: What mends text that is nested too deep, and text in another encoding.
-TOO_DEEP: Final = "nothing of a catalog nests that deep: see what made the file, and make it anew"
-UTF_8: Final = "save the file as UTF-8"
+class ParseError(Exception):
+    """Text that opm cannot parse.
 
-
-class TextProblem(Exception):
-    """Text opm cannot parse. Line and column count from 1, `index` from 0, in characters of that text.
-
-    `fix` is what mends it, where that is something else than to write YAML as it should be.
+    Line and column count from 1; `offset` is a byte of the text. `fix` is None where the fix is to correct
+    the syntax.
     """
 
     def __init__(
-        self, line: int, column: int, message: str, index: int = 0, *, fix: str | None = None
+        self, line: int, column: int, message: str, offset: int = 0, *, fix: str | None = None
     ) -> None:
         super().__init__(f"line {line}, column {column}: {message}")
         self.line = line
         self.column = column
         self.message = message
-        self.index = index
+        self.offset = offset
         self.fix = fix
 
 
-class Remark(NamedTuple):
-    """Something opm accepts in silence and an author did not mean; `at` counts characters."""
+class ParseWarning(NamedTuple):
+    """Something that opm accepts silently and that is probably a mistake.
 
-    kind: RemarkKind
+    `offset` is the byte at which text starts that is never read; it is 0 for other warnings, which have a
+    pointer.
+    """
+
+    kind: ParseWarningKind
     pointer: Pointer
     line: int
     column: int
-    at: int = 0
+    offset: int = 0
 
 
-class Parsed(NamedTuple):
-    """The first document of a text; `is_blank` when there is nothing but comments and blanks."""
+class ParsedDocument(NamedTuple):
+    """The first document of a text. `is_blank` if it has only comments and white space."""
 
     value: Any
-    remarks: tuple[Remark, ...] = ()
+    warnings: tuple[ParseWarning, ...] = ()
     is_blank: bool = False
 
-
-def byte_offset(text: bytes, index: int) -> int:
-    """The byte at which the character with this index starts, a byte order mark not counted."""
-    mark = 3 if text.startswith(b"\xef\xbb\xbf") else 0
-    if text.isascii():
-        return index
-    return mark + len(
-        text[mark:].decode("utf-8", "surrogateescape")[:index].encode("utf-8", "surrogateescape")
-    )
+    @property
+    def duplicate_keys(self) -> tuple[Pointer, ...]:
+        """The pointers of keys that are written more than once."""
+        return tuple(warning.pointer for warning in self.warnings if warning.kind == "duplicate-key")

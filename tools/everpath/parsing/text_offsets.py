@@ -1,23 +1,39 @@
-"""Bytes and characters of one text, turned into each other as often as one likes."""
+"""Convert between byte offsets and character offsets of UTF-8 text."""
 
 from __future__ import annotations
 
-__all__ = ["Ruler"]
+__all__ = ["BYTE_ORDER_MARK", "OffsetMap", "byte_offset"]
 
 from bisect import bisect_right
 from functools import cached_property
 from typing import Final, Literal
 
-_STRETCH: Final = 1 << 12
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
-# A character has at most three bytes behind its first.
+_BLOCK: Final = 1 << 12
+
+# A character has at most three bytes after its first.
 _LONGEST_TAIL: Final = 3
 
 
-class Ruler:
-    """The marks of a text: where every stretch of some thousand bytes begins, counted in both.
+def byte_offset(text: bytes, index: int) -> int:
+    """Return the byte at which the character with this index starts. A byte order mark is no character.
 
-    Cost: nothing for ASCII; else one pass at the first question, and one stretch for each question.
+    Cost: linear in the text. Use `OffsetMap` for several offsets of one text.
+    """
+    if text.isascii():
+        return index
+    mark = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
+    return mark + len(
+        text[mark:].decode("utf-8", "surrogateescape")[:index].encode("utf-8", "surrogateescape")
+    )
+
+
+class OffsetMap:
+    """Converts many offsets of one text.
+
+    ASCII costs nothing. For other text, the first conversion counts the characters of every block of 4 KiB,
+    and each conversion decodes one block.
     """
 
     def __init__(self, text: bytes, errors: Literal["replace", "surrogateescape"]) -> None:
@@ -26,33 +42,33 @@ class Ruler:
         self._is_ascii = text.isascii()
 
     def characters(self, size: int) -> int:
-        """How many characters the first bytes are."""
+        """Return the number of characters in the first `size` bytes."""
         size = min(max(0, size), len(self._text))
         if self._is_ascii:
             return size
-        starts, before = self._marks
-        stretch = bisect_right(starts, size) - 1
-        return before[stretch] + len(self._decoded(starts[stretch], size))
+        starts, before = self._blocks
+        block = bisect_right(starts, size) - 1
+        return before[block] + len(self._decode(starts[block], size))
 
     def bytes(self, count: int) -> int:
-        """How many bytes the first characters are."""
+        """Return the number of bytes in the first `count` characters."""
         if self._is_ascii:
             return count
-        starts, before = self._marks
-        stretch = bisect_right(before, count) - 1
-        text = self._decoded(starts[stretch], starts[stretch] + 2 * _STRETCH)
-        return starts[stretch] + len(text[: count - before[stretch]].encode("utf-8", self._errors))
+        starts, before = self._blocks
+        block = bisect_right(before, count) - 1
+        text = self._decode(starts[block], starts[block] + 2 * _BLOCK)
+        return starts[block] + len(text[: count - before[block]].encode("utf-8", self._errors))
 
     @cached_property
-    def _marks(self) -> tuple[list[int], list[int]]:
-        """The byte at which each stretch begins, and the characters before it."""
+    def _blocks(self) -> tuple[list[int], list[int]]:
+        """The byte at which each block starts, and the number of characters before it."""
         starts, before = [0], [0]
-        for place in range(_STRETCH, len(self._text), _STRETCH):
-            tail = self._text[place : place + _LONGEST_TAIL]
-            start = place + next((i for i, byte in enumerate(tail) if byte & 0xC0 != 0x80), len(tail))
-            before.append(before[-1] + len(self._decoded(starts[-1], start)))
+        for end in range(_BLOCK, len(self._text), _BLOCK):
+            tail = self._text[end : end + _LONGEST_TAIL]
+            start = end + next((i for i, byte in enumerate(tail) if byte & 0xC0 != 0x80), len(tail))
+            before.append(before[-1] + len(self._decode(starts[-1], start)))
             starts.append(start)
         return starts, before
 
-    def _decoded(self, start: int, end: int) -> str:
+    def _decode(self, start: int, end: int) -> str:
         return self._text[start:end].decode("utf-8", self._errors)

@@ -5,7 +5,7 @@ Two small readers turn YAML and JSON into the same four steps; one index is buil
 
 from __future__ import annotations
 
-__all__ = ["Pointer", "Span", "Spans", "json_spans", "yaml_spans"]
+__all__ = ["Pointer", "Span", "ValueIndex", "index_json", "index_yaml"]
 
 import re
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from json import JSONDecodeError, loads
 from typing import Final, Literal, NamedTuple
 
-from everpath.parsing.parse_result import Pointer, TextProblem
-from everpath.parsing.yaml_scalars import Tagless, key_text, resolve
+from everpath.parsing.parse_result import ParseError, Pointer
+from everpath.parsing.yaml_scalars import TagMismatch, key_text, resolve
 
 Span = tuple[int, int]
 
@@ -31,7 +31,7 @@ class _Step(NamedTuple):
 
 
 @dataclass(slots=True)
-class Spans:
+class ValueIndex:
     """Values by pointer; `is_whole` when the document was read to its end."""
 
     by_pointer: dict[Pointer, Span] = field(default_factory=dict)
@@ -46,12 +46,12 @@ class Spans:
         return None
 
 
-def yaml_spans(text: bytes, depth: int) -> Spans:
+def index_yaml(text: bytes, depth: int) -> ValueIndex:
     """Spans of the first YAML document, down to a depth; up to its first error if it has one."""
     return _index(_yaml_steps(text), depth)
 
 
-def json_spans(text: str, depth: int) -> Spans:
+def index_json(text: str, depth: int) -> ValueIndex:
     """Spans of the JSON value at the start of a text, down to a depth; up to its first error."""
     return _index(_json_steps(text), depth)
 
@@ -79,7 +79,7 @@ def _yaml_steps(text: bytes) -> Iterator[_Step]:
 def _yaml_key(text: str, *, is_plain: bool) -> str:
     try:
         return key_text(resolve(text)) if is_plain else text
-    except Tagless:
+    except TagMismatch:
         return text
 
 
@@ -102,7 +102,7 @@ def _json_key(token: str) -> str:
     try:
         return str(loads(token)) if token[0] == '"' else token
     except JSONDecodeError as error:
-        raise TextProblem(1, error.colno, error.msg) from error
+        raise ParseError(1, error.colno, error.msg) from error
 
 
 @dataclass(slots=True)
@@ -123,21 +123,21 @@ class _Open:
         return *self.pointer, step
 
 
-def _index(steps: Iterator[_Step], depth: int) -> Spans:
-    spans, stack = Spans(), list[_Open]()
+def _index(steps: Iterator[_Step], depth: int) -> ValueIndex:
+    spans, stack = ValueIndex(), list[_Open]()
     try:
         for step in steps:
             _take(step, spans, stack, depth)
             if not stack:
                 spans.is_whole = True
                 break
-    except TextProblem:
+    except ParseError:
         # A broken document still has places before the break; the reader has reported the break itself.
         spans.is_whole = False
     return spans
 
 
-def _take(step: _Step, spans: Spans, stack: list[_Open], depth: int) -> None:
+def _take(step: _Step, spans: ValueIndex, stack: list[_Open], depth: int) -> None:
     top = stack[-1] if stack else None
     if step.kind == "end":
         _leave(step, spans, stack)
@@ -154,7 +154,7 @@ def _take(step: _Step, spans: Spans, stack: list[_Open], depth: int) -> None:
         stack.append(_Open(step.kind == "mapping", step.start, pointer))
 
 
-def _leave(step: _Step, spans: Spans, stack: list[_Open]) -> None:
+def _leave(step: _Step, spans: ValueIndex, stack: list[_Open]) -> None:
     closed = stack.pop()
     if closed.pointer is not None:
         _note(spans, closed.pointer, (closed.start, step.end))
@@ -167,7 +167,7 @@ def _advance(stack: list[_Open]) -> None:
         stack[-1].key = None
 
 
-def _note(spans: Spans, pointer: Pointer, span: Span) -> None:
+def _note(spans: ValueIndex, pointer: Pointer, span: Span) -> None:
     spans.by_pointer[pointer] = span
     if (folded := _folded(pointer)) != pointer:
         spans.by_pointer.setdefault(folded, span)

@@ -7,7 +7,7 @@ out is declined (None), and `parsing.spans` does it the slow way. JSON has its o
 
 from __future__ import annotations
 
-__all__ = ["descend_yaml"]
+__all__ = ["find_in_yaml"]
 
 import re
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ class _Spot(NamedTuple):
     stop: int
 
 
-def descend_yaml(text: bytes, pointer: Pointer) -> Span | None:
+def find_in_yaml(text: bytes, pointer: Pointer) -> Span | None:
     """The bytes of the value at a pointer; of one that goes on below, those of its first line.
 
     Believes the indentation: whoever breaks a quoted scalar in the middle of a document and goes on like a

@@ -12,7 +12,7 @@ passed over until it is known to have ended.
 
 from __future__ import annotations
 
-__all__ = ["Section", "Unfamiliar", "mapping", "scalar", "scalars", "sections"]
+__all__ = ["Section", "UnsupportedLayout", "mapping", "scalar", "scalars", "sections"]
 
 import re
 from functools import lru_cache
@@ -50,7 +50,7 @@ _ODD_BREAKS: Final = tuple(c.encode() for c in "\x85\u2028\u2029")
 _QUOTE, _APOSTROPHE, _BACKSLASH = b"\"'\\"
 
 
-class Unfamiliar(Exception):
+class UnsupportedLayout(Exception):
     """The text has a shape that only a parser can be trusted with."""
 
 
@@ -64,7 +64,7 @@ class Section(NamedTuple):
     def mapping(self) -> dict[str, bytes]:
         """The keys one step further in with their values, if they are what the value consists of."""
         if not self.keys or not _BLANK.fullmatch(self.value):
-            raise Unfamiliar
+            raise UnsupportedLayout
         return _named(self.keys, self.values)
 
 
@@ -76,7 +76,7 @@ def sections(data: bytes) -> dict[str, Section]:
     first = _FIRST_INDENT.search(data)
     head, indents, keys, values = _split(data, len(first[1]) if first else 1)
     if head or (indents and indents[0]):
-        raise Unfamiliar
+        raise UnsupportedLayout
     tops = [at for at, indent in enumerate(indents) if not indent]
     ends = [*tops[1:], len(keys)]
     found = {
@@ -84,7 +84,7 @@ def sections(data: bytes) -> dict[str, Section]:
         for at, end in zip(tops, ends, strict=True)
     }
     if len(found) < len(tops):
-        raise Unfamiliar
+        raise UnsupportedLayout
     return found
 
 
@@ -93,7 +93,7 @@ def mapping(value: bytes) -> dict[str, bytes]:
     first = _FIRST_INDENT.search(value)
     head, indents, keys, values = _split(value, len(first[1]) if first else 1)
     if not all(indents) or not _BLANK.fullmatch(head):
-        raise Unfamiliar
+        raise UnsupportedLayout
     return _named(keys, values)
 
 
@@ -101,23 +101,23 @@ def _named(keys: list[str], values: list[bytes]) -> dict[str, bytes]:
     """Values by key; a parser decides which of two counts."""
     named = dict(zip(keys, values, strict=True))
     if len(named) < len(keys):
-        raise Unfamiliar
+        raise UnsupportedLayout
     return named
 
 
 def _check_text(data: bytes) -> None:
     """Only text whose lines end where they seem to."""
     if b"\r" in data or b"\0" in data:
-        raise Unfamiliar
+        raise UnsupportedLayout
     if data.isascii():
         return
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        raise Unfamiliar from error
+        raise UnsupportedLayout from error
     # Looking for the last byte first is six times as fast.
     if any(mark[-1:] in data and mark in data for mark in _ODD_BREAKS):
-        raise Unfamiliar
+        raise UnsupportedLayout
 
 
 @lru_cache(maxsize=16)
@@ -133,10 +133,10 @@ def _split(data: bytes, width: int) -> tuple[bytes, list[bytes], list[str], list
     head, *parts = _keys(width).split(data)
     indents, keys, values = parts[::3], parts[1::3], parts[2::3]
     if None in keys or set(indents) - {b"", b" " * width}:
-        raise Unfamiliar
+        raise UnsupportedLayout
     is_simple = _SIMPLE.match
     if not all(is_simple(value) or _has_ended(value) for value in values):
-        raise Unfamiliar
+        raise UnsupportedLayout
     return head, indents, [_key(key) for key in keys], values
 
 
@@ -147,7 +147,7 @@ def _key(raw: bytes) -> str:
     if raw[0] in b"\"'":
         return _printable(text[1:-1])
     if resolve(text) != text:
-        raise Unfamiliar
+        raise UnsupportedLayout
     return text
 
 
@@ -244,7 +244,7 @@ def scalar(value: bytes) -> str | None:
     """The string a value is, None for null. Strings on one line only, and nothing below them."""
     line, newline, below = value.partition(b"\n")
     if newline and not _is_blank(newline + below):
-        raise Unfamiliar
+        raise UnsupportedLayout
     raw = line.strip(b" ")
     if not raw or raw.startswith(b"#"):
         return None
@@ -258,7 +258,7 @@ def scalars(value: bytes) -> tuple[str, ...]:
     head, *parts = _ITEMS.split(value)
     indents, items, gaps = parts[::3], parts[1::3], parts[2::3]
     if len(set(indents)) > 1 or not all(map(_is_blank, (head, *gaps))):
-        raise Unfamiliar
+        raise UnsupportedLayout
     return tuple(_string(item.strip(b" ")) for item in items)
 
 
@@ -268,17 +268,17 @@ def _string(raw: bytes) -> str:
         return _quoted(raw)
     plain = raw.partition(b" #")[0].rstrip(b" ")
     if not _PLAIN.fullmatch(plain) or b": " in plain or plain.endswith(b":"):
-        raise Unfamiliar
+        raise UnsupportedLayout
     text = plain.decode()
     if resolve(text) != text:
-        raise Unfamiliar
+        raise UnsupportedLayout
     return _printable(text)
 
 
 def _quoted(raw: bytes) -> str:
     quoted = (_DOUBLE_QUOTED if raw[0] == _QUOTE else _SINGLE_QUOTED).match(raw)
     if quoted is None or b"\\" in raw or not _is_blank(raw, quoted.end()):
-        raise Unfamiliar
+        raise UnsupportedLayout
     text = quoted[0][1:-1].decode()
     return _printable(text.replace("''", "'") if raw[0] == _APOSTROPHE else text)
 
@@ -286,5 +286,5 @@ def _quoted(raw: bytes) -> str:
 def _printable(text: str) -> str:
     """The text, unless it has a character that a parser might refuse."""
     if not text.isprintable():
-        raise Unfamiliar
+        raise UnsupportedLayout
     return text

@@ -6,14 +6,14 @@ a thousand, while `1:30` and `2024-01-31` stay strings.
 
 from __future__ import annotations
 
-__all__ = ["MAY_BE_NUMBER", "WORDS", "Tagless", "key_text", "resolve", "resolve_tagged"]
+__all__ = ["NUMBER_STARTS", "SPECIAL_WORDS", "TagMismatch", "key_text", "resolve", "resolve_tagged"]
 
 import math
 import re
 from functools import lru_cache
 from typing import Final
 
-WORDS: Final[dict[str, object]] = {
+SPECIAL_WORDS: Final[dict[str, object]] = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
     **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -21,7 +21,7 @@ WORDS: Final[dict[str, object]] = {
     **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
 }
-MAY_BE_NUMBER: Final = frozenset("+-.0123456789")
+NUMBER_STARTS: Final = frozenset("+-.0123456789")
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _INTEGER: Final = re.compile(
     r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO]?(?P<oct>[0-7]+)"
@@ -40,16 +40,16 @@ _TYPES: Final = {
 }
 
 
-class Tagless(ValueError):
+class TagMismatch(ValueError):
     """A scalar that is not what its tag says."""
 
 
 @lru_cache(maxsize=1 << 14)
 def resolve(text: str) -> object:
     """The value of a plain scalar without a tag."""
-    if text in WORDS:
-        return WORDS[text]
-    return _number(text) if text[0] in MAY_BE_NUMBER else text
+    if text in SPECIAL_WORDS:
+        return SPECIAL_WORDS[text]
+    return _number(text) if text[0] in NUMBER_STARTS else text
 
 
 def _number(text: str) -> object:
@@ -90,7 +90,7 @@ def resolve_tagged(tag: str, text: str) -> object:
         return text
     value = resolve(text)
     if type(value) not in types:
-        raise Tagless(f"{text!r} is not a {tag.removeprefix(_CORE)}")
+        raise TagMismatch(f"{text!r} is not a {tag.removeprefix(_CORE)}")
     return float(value) if isinstance(value, int) and float in types else value
 
 
@@ -100,7 +100,7 @@ def _binary(text: str) -> str:
     try:
         return b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
     except ValueError as error:
-        raise Tagless("a !!binary scalar that is not base64") from error
+        raise TagMismatch("a !!binary scalar that is not base64") from error
 
 
 def key_text(value: object) -> str:
@@ -115,7 +115,7 @@ def key_text(value: object) -> str:
         case float():
             return _float_key(value)
         case _:
-            raise Tagless(f"{value!r} cannot be the key of a mapping")
+            raise TagMismatch(f"{value!r} cannot be the key of a mapping")
 
 
 def _float_key(value: float) -> str:

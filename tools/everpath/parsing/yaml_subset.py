@@ -7,14 +7,14 @@ deserves. `read` knows that part of the language and nothing else. The law: it a
 
 from __future__ import annotations
 
-__all__ = ["read"]
+__all__ = ["parse_simple_yaml"]
 
 import math
 import re
 from typing import Any, Final
 
-from everpath.parsing.parse_result import MAX_EXACT
-from everpath.parsing.yaml_scalars import MAY_BE_NUMBER, WORDS, resolve
+from everpath.parsing.parse_result import MAX_EXACT_INTEGER
+from everpath.parsing.yaml_scalars import NUMBER_STARTS, SPECIAL_WORDS, resolve
 
 # Indentation, at most one dash, then `key:` with or without a value, or a value alone.
 _LINE: Final = re.compile(r"( *)(- )?(?:([A-Za-z][\w./-]{0,200}):(?: (.+))?|(.+))\n", re.ASCII)
@@ -31,7 +31,7 @@ class _Declined(Exception):
     """A line beyond the part of YAML known here."""
 
 
-def read(text: bytes) -> Any:
+def parse_simple_yaml(text: bytes) -> Any:
     """The value of a document, or None when anything in it is unusual. Cost: one look at each line."""
     if not text.isascii():
         return None
@@ -77,7 +77,7 @@ def _build(lines: list[tuple[str, str, str, str, str]]) -> Any:
             top = top[-1]
             containers.append(top)
             columns.append(column + 2)
-        if not key or type(top) is not dict or key in top or key in WORDS:
+        if not key or type(top) is not dict or key in top or key in SPECIAL_WORDS:
             raise _Declined
         top[key] = _scalar(value) if value else None
         waiting = None if value else key
@@ -95,7 +95,7 @@ def _settle(key: str, column: int, containers: list[Any], columns: list[int], *,
 
 def _scalar(text: str) -> Any:
     if _PLAIN.fullmatch(text):
-        if text[0] not in MAY_BE_NUMBER and text not in WORDS:
+        if text[0] not in NUMBER_STARTS and text not in SPECIAL_WORDS:
             return text
         return _exact(resolve(text))
     quoted = _QUOTED.fullmatch(text)
@@ -112,6 +112,6 @@ def _exact(value: object) -> object:
     """A value that needs no remark: opm's float64 holds it as it is."""
     if isinstance(value, float) and not math.isfinite(value):
         raise _Declined
-    if isinstance(value, int) and abs(value) > MAX_EXACT:
+    if isinstance(value, int) and abs(value) > MAX_EXACT_INTEGER:
         raise _Declined
     return value

@@ -1,4 +1,4 @@
-"""Annotations for GitHub Actions: whom a pull request strands, beside the line that does it."""
+"""Comparisons as annotations of GitHub Actions, at the line that causes a change."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ __all__ = ["render"]
 from collections.abc import Iterator
 
 from everpath.compare.changes import Change
-from everpath.reporters.comparison import ToldComparison, ToldMatrix, cut, since
+from everpath.reporters.comparison import ComparisonReport, MatrixReport, describe_edits, truncate
 from everpath.reporters.github import workflow_command
 
 
-def render(told: ToldComparison | ToldMatrix) -> Iterator[str]:
-    """A workflow command for each change, then the summary. Only lines of the new catalog are annotated."""
-    moves = [told.comparison] if isinstance(told, ToldComparison) else told.matrix.moves
-    for move in moves:
-        yield from (_command(told, change) for change in told.shown(move.changes))
-    if not told.brief:
-        yield f"{told.summary}\n"
+def render(report: ComparisonReport | MatrixReport) -> Iterator[str]:
+    """Yield a workflow command for each change, then the summary. Only the new catalog is annotated."""
+    updates = [report.comparison] if isinstance(report, ComparisonReport) else report.matrix.updates
+    for update in updates:
+        yield from (_command(report, change) for change in report.shown(update.changes))
+    if not report.is_brief:
+        yield f"{report.summary}\n"
 
 
-def _command(told: ToldComparison | ToldMatrix, change: Change) -> str:
-    location = told.locate(change.place) if change.place is not None and not change.in_old else None
+def _command(report: ComparisonReport | MatrixReport, change: Change) -> str:
+    location = report.locate(change.place) if change.place is not None and not change.in_old else None
     subject = "/".join(part for part in (change.package, change.channel) if part)
     lines = [f"{subject}: {change.message}"]
-    lines += [f"before: {cut(change.was)}"] if change.was else []
-    lines += [f"now: {cut(change.now)}"] if change.now else []
-    lines += [f"because: {cut(reason)}" for reason in change.because]
-    lines += [f"since: {line}" for line in since(change.edits)]
+    lines += [f"before: {truncate(change.old_path)}"] if change.old_path else []
+    lines += [f"now: {truncate(change.new_path)}"] if change.new_path else []
+    lines += [f"because: {truncate(reason)}" for reason in change.reasons]
+    lines += [f"caused by: {line}" for line in describe_edits(change.edits)]
     lines += [f"fix: {change.fix}"] if change.fix else []
-    return workflow_command(change.severity, f"compare {change.kind.value}", location, told.workspace, lines)
+    return workflow_command(
+        change.severity, f"compare {change.kind.value}", location, report.workspace, lines
+    )

@@ -1,4 +1,4 @@
-"""A comparison as JSON: the contract other tools build on (docs/schemas/compare.schema.json)."""
+"""A comparison as JSON (docs/schemas/compare.schema.json)."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from everpath.compare.changes import Change
-from everpath.compare.channel_paths import Road
 from everpath.compare.differences import Difference
 from everpath.compare.matrix import MatrixRow
-from everpath.compare.outcomes import Outcome, Row
+from everpath.compare.outcomes import PathOutcome, VersionOutcome
 from everpath.model import Entry, Place
-from everpath.reporters.comparison import ToldComparison, ToldMatrix
+from everpath.reporters.comparison import ComparisonReport, MatrixReport
+from everpath.upgrade_paths import UpgradePath
 
-#: Raised when a field changes its meaning or goes away; new fields may come at any time.
-VERSION: Final = 1
-
-
-def render(told: ToldComparison | ToldMatrix) -> Iterator[str]:
-    """One JSON object, a line for each change and each row, all of them whatever is shown to people."""
-    return _comparison(told) if isinstance(told, ToldComparison) else _matrix(told)
+#: Raised when a field changes its meaning or is removed; fields may be added at any time.
+VERSION: Final = 2
 
 
-def _comparison(told: ToldComparison) -> Iterator[str]:
-    comparison = told.comparison
-    yield f'{{"version": {VERSION},\n "old": {_json(told.old)},\n "new": {_json(told.new)},\n'
-    yield f' "policies": {_json(told.policies)},\n "summary": {_json(_summary(told))},\n'
-    yield f' "properties": {_json(_properties(told))},\n "changes": ['
-    yield from _lines(_change(told, change) for change in comparison.changes)
+def render(report: ComparisonReport | MatrixReport) -> Iterator[str]:
+    """Yield one JSON object with a line for each change and row. It contains all of them."""
+    return _comparison(report) if isinstance(report, ComparisonReport) else _matrix(report)
+
+
+def _comparison(report: ComparisonReport) -> Iterator[str]:
+    comparison = report.comparison
+    yield f'{{"version": {VERSION},\n "old": {_json(report.old)},\n "new": {_json(report.new)},\n'
+    yield f' "policies": {_json(report.resolvers)},\n "summary": {_json(_summary(report))},\n'
+    yield f' "properties": {_json(_properties(report))},\n "changes": ['
+    yield from _lines(_change(report, change) for change in comparison.changes)
     yield '],\n "rows": ['
     yield from _lines(map(_row, comparison.rows))
     yield '],\n "withoutChannels": ['
-    yield from _lines(map(_row, comparison.unnamed))
-    yield from _unread(told)
+    yield from _lines(map(_row, comparison.without_channels))
+    yield from _unread(report)
 
 
 def _json(value: object) -> str:
@@ -50,43 +50,43 @@ def _lines(documents: Iterable[dict[str, Any]]) -> Iterator[str]:
     yield "\n "
 
 
-def _summary(told: ToldComparison) -> dict[str, int]:
-    comparison = told.comparison
-    counts = {outcome.value: comparison.counts.get(outcome, 0) for outcome in Outcome}
+def _summary(report: ComparisonReport) -> dict[str, int]:
+    comparison = report.comparison
+    counts = {outcome.value: comparison.counts.get(outcome, 0) for outcome in PathOutcome}
     sizes = {"packages": comparison.packages, "channels": comparison.channels, "rows": len(comparison.rows)}
     return sizes | counts
 
 
-def _properties(told: ToldComparison) -> dict[str, Any]:
+def _properties(report: ComparisonReport) -> dict[str, Any]:
     names = ("foundInOld", "foundInNew", "zStreams")
-    held = told.comparison.properties
+    held = report.comparison.properties
     return {
-        name: {"holds": p.holds, "asked": p.asked, "broken": p.broken}
+        name: {"holds": p.holds, "checked": p.checked, "failed": p.failed}
         for name, p in zip(names, held, strict=True)
     }
 
 
-def _change(told: ToldComparison | ToldMatrix, change: Change) -> dict[str, Any]:
+def _change(report: ComparisonReport | MatrixReport, change: Change) -> dict[str, Any]:
     return {
         "kind": change.kind.value,
         "severity": change.severity.word,
         "package": change.package,
         "channel": change.channel,
-        "policies": list(change.policies),
+        "policies": list(change.resolvers),
         "installed": list(change.installed),
         "message": change.message,
-        "before": change.was or None,
-        "now": change.now or None,
-        "because": list(change.because),
+        "before": change.old_path or None,
+        "now": change.new_path or None,
+        "because": list(change.reasons),
         "edits": [_edit(e) for e in change.edits],
         "fix": change.fix,
-        "fixEntries": [_entry(entry) for entry in change.mended],
-        **_located(told, change.place),
+        "fixEntries": [_entry(entry) for entry in change.fix_entries],
+        **_located(report, change.place),
     }
 
 
-def _located(told: ToldComparison | ToldMatrix, place: Place | None) -> dict[str, Any]:
-    location = told.locate(place) if place is not None else None
+def _located(report: ComparisonReport | MatrixReport, place: Place | None) -> dict[str, Any]:
+    location = report.locate(place) if place is not None else None
     return {
         "file": (location.file or None) if location else None,
         "line": (location.line or None) if location else None,
@@ -104,59 +104,59 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 
 def _edit(edit: Difference) -> dict[str, str]:
-    return {"kind": edit.kind.value, "entry": edit.entry, "words": edit.words, "undo": edit.undo}
+    return {"kind": edit.kind.value, "entry": edit.entry, "description": edit.description, "undo": edit.undo}
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: VersionOutcome) -> dict[str, Any]:
     return {
         "package": row.package,
         "channel": row.channel,
         "installed": row.installed,
         "version": str(row.version) if row.version is not None else None,
-        "policy": row.policy,
+        "policy": row.resolver,
         "outcome": row.outcome.value,
-        "old": _road(row.old),
-        "new": _road(row.new),
+        "old": _path(row.old),
+        "new": _path(row.new),
     }
 
 
-def _road(road: Road) -> dict[str, Any]:
-    failure = road.failure
+def _path(path: UpgradePath) -> dict[str, Any]:
+    failure = path.failure
     return {
-        "next": road.next,
-        "hops": road.hops,
-        "end": road.end.value,
-        "stop": road.stop,
+        "next": path.next,
+        "hops": len(path.hops),
+        "end": path.end.value,
+        "last": path.last,
         "reason": (failure.message or failure.kind.value) if failure is not None else None,
     }
 
 
-def _matrix(told: ToldMatrix) -> Iterator[str]:
-    yield f'{{"version": {VERSION},\n "catalogs": {_json(told.catalogs)},\n'
-    yield f' "policies": {_json(told.policies)},\n "moves": ['
-    pairs = zip(told.catalogs, told.catalogs[1:], strict=False)
+def _matrix(report: MatrixReport) -> Iterator[str]:
+    yield f'{{"version": {VERSION},\n "catalogs": {_json(report.catalogs)},\n'
+    yield f' "policies": {_json(report.resolvers)},\n "updates": ['
+    pairs = zip(report.catalogs, report.catalogs[1:], strict=False)
     yield from _lines(
         {
             "old": old,
             "new": new,
-            "stranded": move.stranded,
-            "surprised": move.surprised,
-            "changes": [_change(told, change) for change in move.changes],
+            "stranded": update.stranded,
+            "changedPaths": update.changed_paths,
+            "changes": [_change(report, change) for change in update.changes],
         }
-        for (old, new), move in zip(pairs, told.matrix.moves, strict=True)
+        for (old, new), update in zip(pairs, report.matrix.updates, strict=True)
     )
     yield '],\n "rows": ['
-    yield from _lines(map(_matrix_row, told.matrix.rows))
+    yield from _lines(map(_matrix_row, report.matrix.rows))
     yield '],\n "withoutChannels": ['
-    yield from _lines(map(_matrix_row, told.matrix.unnamed))
-    yield from _unread(told)
+    yield from _lines(map(_matrix_row, report.matrix.without_channels))
+    yield from _unread(report)
 
 
-def _unread(told: ToldComparison | ToldMatrix) -> Iterator[str]:
+def _unread(report: ComparisonReport | MatrixReport) -> Iterator[str]:
     yield '],\n "unread": ['
     yield from _lines(
-        {"catalog": part.catalog, "message": part.message, **_located(told, part.place)}
-        for part in told.unread
+        {"catalog": part.catalog, "message": part.message, **_located(report, part.place)}
+        for part in report.unread_parts
     )
     yield "]}\n"
 
@@ -167,7 +167,7 @@ def _matrix_row(row: MatrixRow) -> dict[str, Any]:
         "channel": row.channel,
         "installed": row.installed,
         "version": str(row.version) if row.version is not None else None,
-        "policy": row.policy,
-        "roads": [_road(road) if road is not None else None for road in row.roads],
+        "policy": row.resolver,
+        "paths": [_path(path) if path is not None else None for path in row.paths],
         "outcomes": [outcome.value if outcome is not None else None for outcome in row.outcomes],
     }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from everpath.explain import Explanation, Look, Remedy, Story
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import OpmError, Place
 from everpath.resolvers.resolution import ResolutionFailure
 
@@ -24,7 +24,7 @@ class Told(NamedTuple):
     """
 
     explanation: Explanation
-    locate: Callable[[Place], Location]
+    locate: Callable[[Place], SourcePosition]
     colour: bool = False
     warnings: tuple[str, ...] = ()
     brief: bool = False

@@ -7,7 +7,7 @@ __all__ = ["render", "workflow_command"]
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.reporters.formatting import join_names, printable
 from everpath.reporters.lint_report import LintReport, LocatedFinding, Workspace, one_line_message
 from everpath.rules.findings import Severity
@@ -33,7 +33,11 @@ def _command(sighting: LocatedFinding, workspace: Workspace) -> str:
 
 
 def workflow_command(
-    severity: Severity, title: str, location: Location | None, workspace: Workspace, lines: Iterable[str]
+    severity: Severity,
+    title: str,
+    location: SourcePosition | None,
+    workspace: Workspace,
+    lines: Iterable[str],
 ) -> str:
     """One workflow command, with the place it is about if that is in a file."""
     fields: dict[str, str | int | None] = {"title": title}

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from everpath import __url__
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.model import Place
 from everpath.reporters.formatting import count, join_names, one_line
 from everpath.rules.findings import Finding, Severity
@@ -107,7 +107,7 @@ class LocatedFinding(NamedTuple):
     """A finding, the line it stands on, and the channels it is true of."""
 
     finding: Finding
-    location: Location
+    location: SourcePosition
     channels: tuple[str, ...] = ()
 
     @property
@@ -132,7 +132,7 @@ class LintReport(NamedTuple):
     """
 
     report: Report
-    locate: Callable[[Place], Location]
+    locate: Callable[[Place], SourcePosition]
     rules: Mapping[str, Rule] = MappingProxyType({})
     show: Severity = Severity.WARNING
     fail_on: Severity | None = Severity.ERROR

@@ -1,28 +1,25 @@
-"""Channels as Mermaid flowcharts in Markdown, which GitHub and GitLab draw.
-
-One flowchart a channel: Mermaid lays out what hangs together, and channels do not.
-"""
+"""The upgrade graph as Mermaid flowcharts in Markdown, one for each channel. GitHub and GitLab draw them."""
 
 from __future__ import annotations
 
-__all__ = ["MOST_ARROWS", "MOST_CHARACTERS", "excess", "flowchart", "render"]
+__all__ = ["MAX_ARROWS", "MAX_CHARACTERS", "flowchart", "github_limit_exceeded", "render"]
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from everpath.layout.picture import Node, Picture, Reach
-from everpath.layout.scene import Scene
-from everpath.layout.words import heading, remarks, roads_told, runs, titled
+from everpath.layout.captions import covered_text, heading, node_states, node_title, path_texts
+from everpath.layout.diagram import CoveredRange, Diagram, Node
+from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters.formatting import one_line
 from everpath.reporters.markdown import disable_autolinks
 
-#: What GitHub draws; neither limit can be raised from inside a flowchart.
-MOST_ARROWS: Final = 500
-MOST_CHARACTERS: Final = 50_000
+#: Limits of GitHub. A flowchart cannot raise them.
+MAX_ARROWS: Final = 500
+MAX_CHARACTERS: Final = 50_000
 
-# Everything else could be Mermaid's, Markdown's or HTML's own: it is written as a character reference.
-_STRANGE: Final = re.compile(r"[^A-Za-z0-9 ._+,/()-]")
+# All other characters may be markup of Mermaid, Markdown or HTML, and are written as character references.
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9 ._+,/()-]")
 _MARKUP: Final = re.compile(r"[^\w .,:;+/()…-]|(?<![^\W_])_|_(?![^\W_])")
 _ARROWS: Final = (" --> ", " -. skips .-> ", " ==> ", " -.- ")
 _STYLES: Final = (
@@ -36,82 +33,82 @@ _STYLES: Final = (
 )
 
 
-def render(scenes: Sequence[Scene]) -> Iterator[str]:
-    """Markdown: a heading and a flowchart for each channel."""
-    for number, scene in enumerate(scenes):
+def render(drawings: Sequence[ChannelDrawing]) -> Iterator[str]:
+    """Yield Markdown with a heading and a flowchart for each channel."""
+    for number, drawing in enumerate(drawings):
         yield "\n" if number else ""
-        yield f"### {_markdown(f'{scene.picture.package}, channel {heading(scene)}')}\n\n"
+        yield f"### {_escape_markdown(f'{drawing.diagram.package}, channel {heading(drawing)}')}\n\n"
         yield "```mermaid\n"
-        yield from (f"{line}\n" for line in flowchart(scene))
+        yield from (f"{line}\n" for line in flowchart(drawing))
         yield "```\n"
-        yield from (f"\n{_markdown(text)}\n" for text in roads_told(scene))
-    yield "\nSolid arrows replace, dotted ones skip, thick ones come from a skipRange and what it covers.\n"
+        yield from (f"\n{_escape_markdown(text)}\n" for text in path_texts(drawing))
+    yield "\nSolid arrows are replaces, dotted ones skips, thick ones skipRanges.\n"
 
 
-def excess(scene: Scene) -> str | None:
-    """What makes GitHub refuse the flowchart of a channel, if something does."""
-    lines = list(flowchart(scene))
+def github_limit_exceeded(drawing: ChannelDrawing) -> str | None:
+    """Return which limit of GitHub a flowchart exceeds; None if GitHub draws it."""
+    lines = list(flowchart(drawing))
     arrows = sum(any(arrow in line for arrow in _ARROWS) for line in lines if '"' not in line)
-    if arrows > MOST_ARROWS:
-        return f"{arrows:,} arrows, and GitHub draws {MOST_ARROWS:,}"
+    if arrows > MAX_ARROWS:
+        return f"{arrows:,} arrows, and GitHub draws {MAX_ARROWS:,}"
     characters = sum(len(line) + 1 for line in lines)
-    if characters > MOST_CHARACTERS:
-        return f"{characters:,} characters, and GitHub takes {MOST_CHARACTERS:,}"
+    if characters > MAX_CHARACTERS:
+        return f"{characters:,} characters, and GitHub takes {MAX_CHARACTERS:,}"
     return None
 
 
-def flowchart(scene: Scene) -> Iterator[str]:
-    """The lines of one flowchart: nodes, then edges from the older to the newer."""
-    picture = scene.picture
+def flowchart(drawing: ChannelDrawing) -> Iterator[str]:
+    """Yield the lines of a flowchart: nodes, then edges from the older entry to the newer one."""
+    diagram = drawing.diagram
     yield "flowchart LR"
-    for column, node in enumerate(picture.nodes):
-        yield f'  n{column}["{_label(scene, node)}"]{_class(scene, node)}'
-    for new, old in picture.replaces.items():
+    for column, node in enumerate(diagram.nodes):
+        yield f'  n{column}["{_label(drawing, node)}"]{_class(drawing, node)}'
+    for new, old in diagram.replaces.items():
         yield f"  n{old} --> n{new}"
-    for skips in picture.skips:
+    for skips in diagram.skips:
         yield from (f"  n{old} -. skips .-> n{skips.successor}" for old in skips.targets)
-    for reach in picture.reaches:
-        yield from _range(picture, reach)
-    for drawn in scene.paths:
-        yield from (f"  n{old} == OLM {drawn.resolver} ==> n{new}" for old, new in scene.lit_hops(drawn))
+    for covered in diagram.covered_ranges:
+        yield from _range(diagram, covered)
+    for drawn in drawing.paths:
+        yield from (
+            f"  n{old} == OLM {drawn.resolver} ==> n{new}" for old, new in drawing.hops_of_installed(drawn)
+        )
     yield from (f"  {style}" for style in _STYLES)
 
 
-def _label(scene: Scene, node: Node) -> str:
-    said = ", ".join(remarks(scene, node))
-    rules = ", ".join(dict.fromkeys(s.finding.rule for s in scene.hurting(node.name)))
-    return "<br/>".join(_quoted(part) for part in (titled(node), said, rules) if part)
+def _label(drawing: ChannelDrawing, node: Node) -> str:
+    states = ", ".join(node_states(drawing, node))
+    rules = ", ".join(dict.fromkeys(s.finding.rule for s in drawing.problems(node.name)))
+    return "<br/>".join(_escape_label(part) for part in (node_title(node), states, rules) if part)
 
 
-def _class(scene: Scene, node: Node) -> str:
-    """One class: of several states the one that matters most to whoever looks."""
-    worst = scene.worst(node.name)
-    if worst is not None:
-        return f":::{worst.word}"
+def _class(drawing: ChannelDrawing, node: Node) -> str:
+    """Return one class: Mermaid styles the most important of several states."""
+    worst_severity = drawing.worst_severity(node.name)
+    if worst_severity is not None:
+        return f":::{worst_severity.word}"
     if node.entry is None:
         return ":::absent"
     states = {"head": node.is_head, "deprecated": node.deprecated is not None, "skipped": node.is_skipped}
     return next((f":::{state}" for state, holds in states.items() if holds), "")
 
 
-def _range(picture: Picture, reach: Reach) -> Iterator[str]:
-    """A node of its own for the range: an arrow for each entry it covers would be n² of them."""
-    name = f"r{reach.successor}"
-    yield f'  {name}(["{_quoted(f"skipRange {reach.text}")}<br/>{_quoted(runs(picture, reach))}"]):::range'
-    yield f"  {name} {'==>' if reach.is_read else '-.-'} n{reach.successor}"
-    yield from (f"  n{column} -.- {name}" for column in _ends(reach))
+def _range(diagram: Diagram, covered: CoveredRange) -> Iterator[str]:
+    """Yield a node for a range. Arrows from all entries that it covers would be n²."""
+    name = f"r{covered.successor}"
+    text = f"{_escape_label(f'skipRange {covered.text}')}<br/>{_escape_label(covered_text(diagram, covered))}"
+    yield f'  {name}(["{text}"]):::range'
+    yield f"  {name} {'==>' if covered.is_valid else '-.-'} n{covered.successor}"
+    for column in dict.fromkeys(column for run in covered.runs for column in run):
+        if column != covered.successor:
+            yield f"  n{column} -.- {name}"
 
 
-def _ends(reach: Reach) -> list[int]:
-    """The first and the last entry of each run, without the entry itself."""
-    return [c for c in dict.fromkeys(c for run in reach.runs for c in run) if c != reach.successor]
+def _escape_label(text: str) -> str:
+    """Escape a label with character references, which Mermaid resolves after parsing."""
+    return _UNSAFE.sub(lambda match: f"#{ord(match[0])};", one_line(text))
 
 
-def _quoted(text: str) -> str:
-    """A label in Mermaid's own character references, which it resolves after it has parsed the flowchart."""
-    return _STRANGE.sub(lambda match: f"#{ord(match[0])};", one_line(text))
-
-
-def _markdown(text: str) -> str:
-    """The same in Markdown, which takes those of HTML. An underscore inside a word is left to stand."""
+def _escape_markdown(text: str) -> str:
+    """Escape text with character references of HTML. An underscore inside a word stays."""
     return disable_autolinks(_MARKUP.sub(lambda match: f"&#{ord(match[0])};", one_line(text)))

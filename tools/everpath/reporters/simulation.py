@@ -1,6 +1,6 @@
-"""What a simulation is given to a view with, and the views that programs read: JSON and CSV.
+"""Reports of `everpath simulate` for programs: JSON and CSV, and the data that all its reports get.
 
-`simulation_text` is the one that people read. The JSON is a contract: docs/schemas/simulate.schema.json.
+The JSON is a contract: docs/schemas/simulate.schema.json. `simulation_text` is the report for people.
 """
 
 from __future__ import annotations
@@ -8,127 +8,112 @@ from __future__ import annotations
 __all__ = ["VERSION", "Simulation", "csv", "document"]
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from everpath.model import Package
+from everpath.model import OpmError
 from everpath.simulate import ChannelResult, Scenario, all_paths
 from everpath.upgrade_paths import UpgradePath
 
-if TYPE_CHECKING:
-    from everpath.model import OpmError
-
-#: Raised when a field changes its meaning or goes away; new fields may come at any time.
-VERSION: Final = 1
+#: Raised when a field changes its meaning or is removed; new fields may be added at any time.
+VERSION: Final = 2
 
 _CRLF: Final = "\r\n"
 
-_FIELDS: Final = ("package", "channel", "installed", "policy", "next", "path", "end", "reason")
+_FIELDS: Final = ("package", "channel", "installed", "policy", "next", "hops", "end", "reason")
 
 
 class Simulation(NamedTuple):
-    """The answers to one command. `catalogs`: their names, if there are several.
+    """The results of one command. `catalogs` are their names if there are several.
 
-    `warnings`: what the answers as such do not show, for programs; people are told on standard error.
-    `joint`: packages whose channels are answered for as one, each with its catalog.
+    `warnings` are also on standard error. `opm_errors` are the errors of opm in the simulated packages, each
+    with the name of its catalog. `is_manual`: each InstallPlan needs approval. `with_full_paths` shows long
+    paths in full if there is one channel. `is_brief` leaves the summary out.
     """
 
-    sheets: Sequence[ChannelResult]
+    results: Sequence[ChannelResult]
     scenario: Scenario
     catalogs: tuple[str, ...] = ()
-    manual: bool = False
-    whole: bool = False
-    brief: bool = False
+    is_manual: bool = False
+    with_full_paths: bool = False
+    is_brief: bool = False
     colour: bool = False
     warnings: tuple[str, ...] = ()
-    joint: tuple[tuple[str | None, Package], ...] = ()
+    opm_errors: tuple[tuple[str | None, OpmError], ...] = ()
 
     @property
-    def refused(self) -> Iterator[tuple[str | None, OpmError]]:
-        """What opm refuses of every package that is asked about, and in which catalog."""
-        from everpath.rules.opm_errors import opm_errors  # noqa: PLC0415 - the rules take their time to load
-
-        own = ((sheet.catalog, sheet.graph.package) for sheet in self.sheets if sheet.graph is not None)
-        for (catalog, _), package in {(c, id(p)): p for c, p in (*own, *self.joint)}.items():
-            yield from ((catalog, refusal) for refusal in opm_errors(package))
-
-    @property
-    def rows(self) -> Iterator[UpgradePath]:
-        return all_paths(self.sheets)
+    def paths(self) -> Iterator[UpgradePath]:
+        return all_paths(self.results)
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The contract's, and those that only some questions give a meaning."""
+        """The fields of the contract, and those that only some scenarios have."""
         more = (
             *(("from",) if self.scenario.is_switch else ()),
             *(("catalog", "sources") if self.catalogs else ()),
-            *(("plans",) if self.manual else ()),
+            *(("plans",) if self.is_manual else ()),
         )
         return (*_FIELDS, *more)
 
 
 def document(simulation: Simulation) -> Iterator[str]:
-    """One JSON object, a line for each row."""
-    import json  # noqa: PLC0415 - only who asks pays for it
+    """Yield one JSON object with a line for each path."""
+    import json  # noqa: PLC0415 - the text report does not need it
 
     encode = json.JSONEncoder(ensure_ascii=False).encode
     fields = simulation.fields
     warnings = f',\n "warnings": {encode(simulation.warnings)}' if simulation.warnings else ""
-    refused = ",\n  ".join(encode(_refusal(simulation, *each)) for each in simulation.refused)
+    errors = []
+    for catalog, error in simulation.opm_errors:
+        where = {"catalog": catalog} if simulation.catalogs else {}
+        message = {"package": error.package, "channel": error.channel, "message": error.message}
+        errors.append(encode({**where, **message}))
+    refused = ",\n  ".join(errors)
     refused = f',\n "refused": [\n  {refused}\n ]' if refused else ""
-    yield f'{{"version": {VERSION}{warnings}{refused},\n "rows": ['
+    yield f'{{"version": {VERSION}{warnings}{refused},\n "paths": ['
     separator = "\n  "
-    for row in simulation.rows:
-        yield separator + encode({field: _value(row, field) for field in fields})
+    for path in simulation.paths:
+        yield separator + encode({field: _value(path, field) for field in fields})
         separator = ",\n  "
     yield "\n ]}\n"
 
 
-def _refusal(simulation: Simulation, catalog: str | None, refusal: OpmError) -> dict[str, str | None]:
-    where = {"catalog": catalog} if simulation.catalogs else {}
-    return {**where, "package": refusal.package, "channel": refusal.channel, "words": refusal.message}
-
-
 def csv(simulation: Simulation) -> Iterator[str]:
-    """A line for each row, with a heading. Lists are separated by blanks, as names have none."""
+    """Yield a header and a line for each path. Items of lists are separated by spaces."""
     import csv as writer  # noqa: PLC0415
     from io import StringIO  # noqa: PLC0415
 
     fields = [field for field in simulation.fields if field != "plans"]
     line = StringIO(newline="")
-    # With that end of a line the writer quotes a carriage return too.
+    # With this line terminator the writer also quotes carriage returns.
     write = writer.writer(line, lineterminator=_CRLF).writerow
     write(fields)
-    for row in simulation.rows:
+    for path in simulation.paths:
         yield f"{line.getvalue().removesuffix(_CRLF)}\n"
         line.seek(0)
         line.truncate()
-        write([_cell(_value(row, field)) for field in fields])
+        write([_cell(_value(path, field)) for field in fields])
     yield f"{line.getvalue().removesuffix(_CRLF)}\n"
 
 
-def _value(row: UpgradePath, field: str) -> Any:
-    if field == "path":
-        return tuple(row.hops)
-    if field == "end":
-        return row.end.value
-    if field == "from":
-        return row.origins
-    if field == "plans":
-        return _plans(row) if row.resolver == "v0" else []
+def _value(path: UpgradePath, field: str) -> Any:
     if field == "policy":
-        return row.resolver
-    return getattr(row, field)
-
-
-def _plans(row: UpgradePath) -> list[dict[str, str | None]]:
-    """The InstallPlans of a walk: each installs one stop in the place of the one before."""
-    before = (row.installed, *row.hops)
-    return [{"replaces": old, "installs": new} for old, new in zip(before, row.hops, strict=False)]
+        return path.resolver
+    if field == "hops":
+        return tuple(path.hops)
+    if field == "end":
+        return path.end.value
+    if field == "from":
+        return path.origins
+    if field == "plans":
+        # An InstallPlan for each hop. OLM v1 has none.
+        before = (path.installed, *path.hops) if path.resolver == "v0" else ()
+        return [{"replaces": old, "installs": new} for old, new in zip(before, path.hops, strict=False)]
+    return getattr(path, field)
 
 
 def _cell(value: Any) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else " ".join(value)
-    # A spreadsheet would compute what begins like a formula.
+    # A spreadsheet would evaluate a cell that starts like a formula.
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -1,4 +1,4 @@
-"""A simulation for people: a table a channel, OLM v0 and v1 side by side, then why some do not arrive."""
+"""The report of `everpath simulate` for people: a table for each channel with both resolvers, and reasons."""
 
 from __future__ import annotations
 
@@ -18,18 +18,16 @@ from everpath.reporters.simulation import Simulation
 from everpath.simulate import ChannelResult, ClusterExtensionOptions, InstalledResult
 from everpath.upgrade_paths import PathEnd, UpgradePath
 
-# A walk in a column: the first stops, and the last.
-_MOST_STOPS: Final = 4
-_MOST_NAMES: Final = 5
-
-#: How wide a walk that is told as a whole may be.
+#: Hops of a path that the table shows: the first ones and the last.
+_MAX_HOPS: Final = 4
+_MAX_NAMES: Final = 5
 _WIDTH: Final = 100
 
-#: Where OLM v1 arrives that is no head: what the same ClusterExtension would install afresh.
+#: The end of a path of OLM v1 at what a new ClusterExtension installs, if that is not the head.
 _GOAL: Final = "goal"
 
-_UNSERVED: Final = (
-    "No pod of OLM v0 serves a catalog that opm refuses: clusters keep the last one that was served."
+_NOT_SERVED: Final = (
+    "OLM v0 does not serve a catalog that opm rejects: clusters keep the last version of the catalog."
 )
 
 _COLOURS: Final = {
@@ -38,275 +36,266 @@ _COLOURS: Final = {
     PathEnd.LOOP: "red",
     PathEnd.ERROR: "red",
 }
-_COUNTED: Final = {
+_SUMMARY_VERBS: Final = {
     PathEnd.HEAD: ("reaches the head", "reach the head"),
     PathEnd.STRANDED: ("is stranded", "are stranded"),
-    PathEnd.LOOP: ("goes in a circle", "go in a circle"),
-    PathEnd.ERROR: ("meets an error", "meet an error"),
+    PathEnd.LOOP: ("updates in a cycle", "update in a cycle"),
+    PathEnd.ERROR: ("fails", "fail"),
 }
 
 
 def text(simulation: Simulation) -> Iterator[str]:
-    """A section for each channel, and one line that sums up, unless that is not wanted."""
-    paint, refused = Paint(simulation.colour), _Refused(simulation)
-    for sheet, *alike in _told(simulation, refused):
-        yield f"{paint('bold', one_line(_title(sheet)))}\n"
-        yield from refused.lines(sheet, paint)
+    """Yield a section for each channel and, unless `is_brief` is set, a summary."""
+    paint, errors = Paint(simulation.colour), _OpmErrors(simulation)
+    for result, *similar in _grouped(simulation, errors):
+        yield f"{paint('bold', one_line(_title(result)))}\n"
+        yield from errors.take(result, paint)
         yield "\n"
-        if sheet.installed:
-            yield from _sheet(simulation, sheet, [each.channel for each in alike], paint)
-    if simulation.brief:
+        if result.installed:
+            yield from _section(simulation, result, [each.channel for each in similar], paint)
+    if simulation.is_brief:
         return
     yield f"{_summary(simulation)}\n"
-    if not refused.is_empty:
-        yield f"{_UNSERVED}\n"
-    if simulation.whole and len(simulation.sheets) > 1 and any(_is_long(row) for row in simulation.rows):
-        yield "Long walks are cut short; -c CHANNEL shows one as a whole, -o json has all.\n"
+    if simulation.opm_errors:
+        yield f"{_NOT_SERVED}\n"
+    is_cut = simulation.with_full_paths and len(simulation.results) > 1
+    if is_cut and any(_is_long(path) for path in simulation.paths):
+        yield "Long paths are shortened; -c CHANNEL shows one in full, -o json has all hops.\n"
 
 
-def _told(simulation: Simulation, refused: _Refused) -> Iterable[list[ChannelResult]]:
-    """The channels, each by itself; as one those in which nobody who is asked for moves, for one reason."""
+def _grouped(simulation: Simulation, errors: _OpmErrors) -> Iterable[list[ChannelResult]]:
+    """Group channels in which no cluster gets updates, for the same reason; other channels are single."""
     groups: dict[object, list[ChannelResult]] = {}
-    for sheet in simulation.sheets:
-        if _is_shown(sheet):
-            key = _standstill(sheet) if simulation.whole and sheet.installed else None
-            groups.setdefault((key, refused.of(sheet)) if key else id(sheet), []).append(sheet)
+    for result in simulation.results:
+        if _is_shown(result):
+            key = _common_reasons(result) if simulation.with_full_paths and result.installed else None
+            groups.setdefault((key, errors.of(result)) if key else id(result), []).append(result)
     return groups.values()
 
 
-def _standstill(sheet: ChannelResult) -> tuple[object, ...] | None:
-    """Why nobody moves in a channel, whatever its name; None if somebody does, or has arrived."""
-    rows = [row for line in sheet.installed for row in line.paths]
-    if any(row.end is PathEnd.HEAD or len(row.hops) for row in rows):
+def _common_reasons(result: ChannelResult) -> tuple[object, ...] | None:
+    """Return why no cluster gets updates, without the channel's name; None if one does or is at the head."""
+    paths = [path for installed in result.installed for path in installed.paths]
+    if any(path.end is PathEnd.HEAD or path.hops for path in paths):
         return None
-    channel = re.compile(rf"(?<![\w.-]){re.escape(sheet.channel)}(?![\w.-])")
-    said = ((row.resolver, row.installed, row.end, channel.sub("*", row.reason)) for row in rows)
-    return (sheet.catalog, sheet.package, *said)
+    channel = re.compile(rf"(?<![\w.-]){re.escape(result.channel)}(?![\w.-])")
+    reasons = ((path.resolver, path.installed, path.end, channel.sub("*", path.reason)) for path in paths)
+    return (result.catalog, result.package, *reasons)
 
 
-def _sheet(simulation: Simulation, sheet: ChannelResult, alike: Sequence[str], paint: Paint) -> Iterator[str]:
-    yield from _table(simulation, sheet)
-    if simulation.whole and len(simulation.sheets) == 1:
-        yield from _whole_walks(sheet)
-    yield from _reasons(sheet, paint, is_usual=simulation.scenario.options == ClusterExtensionOptions())
-    if simulation.manual:
-        yield from _plans(sheet, paint)
-    if alike:
-        yield f"  The same in {count(len(alike), 'other channel')}: {one_line(_some(alike))}\n"
+def _section(
+    simulation: Simulation, result: ChannelResult, similar: Sequence[str], paint: Paint
+) -> Iterator[str]:
+    yield from _table(simulation, result)
+    if simulation.with_full_paths and len(simulation.results) == 1:
+        yield from _full_paths(result)
+    yield from _reasons(result, paint, is_default=simulation.scenario.options == ClusterExtensionOptions())
+    if simulation.is_manual:
+        yield from _install_plans(result, paint)
+    if similar:
+        yield f"  The same in {count(len(similar), 'other channel')}: {one_line(_join_some(similar))}\n"
     yield "\n"
 
 
-class _Refused:
-    """What opm refuses: of a channel that is shown above its table, all else of a package above the first."""
+class _OpmErrors:
+    """Errors of opm that are not shown yet. Those of a channel precede its table, others the first table."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._left: dict[str, list[tuple[str | None, OpmError]]] = {}
-        self._shown = {(s.catalog, s.package, s.channel) for s in simulation.sheets if _is_shown(s)}
-        for catalog, refusal in simulation.refused:
-            self._left.setdefault(refusal.package, []).append((catalog, refusal))
-        self.is_empty = not self._left
+        self._shown = {(r.catalog, r.package, r.channel) for r in simulation.results if _is_shown(r)}
+        for catalog, error in simulation.opm_errors:
+            self._left.setdefault(error.package, []).append((catalog, error))
 
-    def of(self, sheet: ChannelResult) -> tuple[str, ...]:
-        """What is refused of the channel itself, as long as it has not been told."""
-        own = ((catalog, each) for catalog, each in self._left.get(sheet.package, ()))
-        return tuple(each.message for catalog, each in own if (catalog, each.channel) == _place(sheet))
+    def of(self, result: ChannelResult) -> tuple[str, ...]:
+        """Return the errors of the channel itself that are not shown yet."""
+        left = self._left.get(result.package, ())
+        return tuple(error.message for catalog, error in left if _is_about(result, catalog, error))
 
-    def lines(self, sheet: ChannelResult, paint: Paint) -> Iterator[str]:
-        """What is to be told above a table. Nothing is told twice."""
-        left = self._left.pop(sheet.package, [])
-        told = [each for each in left if self._is_due(*each, sheet)]
-        self._left[sheet.package] = [each for each in left if each not in told]
-        for catalog, refusal in told:
-            is_own = (catalog, refusal.channel) == _place(sheet)
-            where = "this channel" if is_own else f"channel {refusal.channel}"
-            said = f"opm refuses {where if refusal.channel is not None else 'this catalog'}"
-            yield f"{paint('yellow', one_line(said))}: {one_line(refusal.message)}\n"
+    def take(self, result: ChannelResult, paint: Paint) -> Iterator[str]:
+        """Yield the errors to show above a table; none is shown twice."""
+        left = self._left.pop(result.package, [])
+        due = [each for each in left if self._is_due(*each, result)]
+        self._left[result.package] = [each for each in left if each not in due]
+        for catalog, error in due:
+            where = "this channel" if _is_about(result, catalog, error) else f"channel {error.channel}"
+            title = f"opm rejects {where if error.channel is not None else 'this catalog'}"
+            yield f"{paint('yellow', one_line(title))}: {one_line(error.message)}\n"
 
-    def _is_due(self, catalog: str | None, refusal: OpmError, sheet: ChannelResult) -> bool:
-        if sheet.graph is None:
+    def _is_due(self, catalog: str | None, error: OpmError, result: ChannelResult) -> bool:
+        if result.graph is None or _is_about(result, catalog, error):
             return True
-        has_table = (catalog, sheet.package, refusal.channel) in self._shown
-        return (catalog, refusal.channel) == _place(sheet) or (catalog == sheet.catalog and not has_table)
+        has_table = (catalog, result.package, error.channel) in self._shown
+        return catalog == result.catalog and not has_table
 
 
-def _place(sheet: ChannelResult) -> tuple[str | None, str] | None:
-    """The catalog and the channel that a sheet is about; None: several channels."""
-    return (sheet.catalog, sheet.channel) if sheet.graph is not None else None
+def _is_about(result: ChannelResult, catalog: str | None, error: OpmError) -> bool:
+    is_channel = (catalog, error.channel) == (result.catalog, result.channel)
+    return result.graph is not None and is_channel
 
 
-def _is_shown(sheet: ChannelResult) -> bool:
-    """A channel that is empty has nobody, and is shown for what opm says of it."""
-    return bool(sheet.installed) or (sheet.graph is not None and not sheet.graph.entries)
+def _is_shown(result: ChannelResult) -> bool:
+    """Whether a channel has rows, or is empty: opm rejects that."""
+    return bool(result.installed) or (result.graph is not None and not result.graph.entries)
 
 
-def _title(sheet: ChannelResult) -> str:
-    catalog = f"catalog {sheet.catalog}, " if sheet.catalog is not None else ""
-    if sheet.graph is None:
-        channels = "all channels" if sheet.channel == "*" else f"channels {sheet.channel} as one"
-        return f"{catalog}package {sheet.package}, {channels}"
-    heads = sheet.graph.heads
+def _title(result: ChannelResult) -> str:
+    catalog = f"catalog {result.catalog}, " if result.catalog is not None else ""
+    if result.graph is None:
+        channels = "all channels" if result.channel == "*" else f"channels {result.channel} together"
+        return f"{catalog}package {result.package}, {channels}"
+    heads = result.graph.heads
     head = f"head {heads[0]}" if len(heads) == 1 else f"{len(heads) or 'no'} heads"
-    default = " (default)" if sheet.is_default else ""
-    entries = count(len(sheet.graph.entries), "entry")
-    return f"{catalog}package {sheet.package}, channel {sheet.channel}{default}: {entries}, {head}"
+    default = " (default)" if result.is_default else ""
+    entries = count(len(result.graph.entries), "entry")
+    return f"{catalog}package {result.package}, channel {result.channel}{default}: {entries}, {head}"
 
 
-def _table(simulation: Simulation, sheet: ChannelResult) -> Iterator[str]:
-    policies = [p for p in ("v0", "v1") if any(getattr(line, p) is not None for line in sheet.installed)]
-    marks = any(line.differs for line in sheet.installed)
-    switching = simulation.scenario.is_switch
-    titles = ["INSTALLED", *(["FROM"] if switching else []), *(f"OLM {policy}" for policy in policies)]
-    rows = [["", *titles] if marks else titles]
-    for line in sheet.installed:
-        cells = [_installed(line.installed), *([_from(line)] if switching else [])]
-        cells += _walks(sheet, line)
-        rows.append([("≠" if line.differs else ""), *cells] if marks else cells)
+def _table(simulation: Simulation, result: ChannelResult) -> Iterator[str]:
+    resolvers = [r for r in ("v0", "v1") if any(getattr(each, r) is not None for each in result.installed)]
+    has_differences = any(each.differs for each in result.installed)
+    is_switch = simulation.scenario.is_switch
+    titles = ["INSTALLED", *(["FROM"] if is_switch else []), *(f"OLM {resolver}" for resolver in resolvers)]
+    rows = [["", *titles] if has_differences else titles]
+    for each in result.installed:
+        cells = [_installed_text(each.installed)]
+        if is_switch:
+            cells.append(", ".join(next(each.paths).origins))
+        for path in each.paths:
+            is_same = path.resolver == "v1" and _is_same_as_v0(each, result)
+            cells.append("the same" if is_same else _path_text(path, result))
+        rows.append(["≠" if each.differs else "", *cells] if has_differences else cells)
     yield from (f"  {row}" for row in columns(rows))
 
 
-def _from(line: InstalledResult) -> str:
-    return ", ".join(next(line.paths).origins)
-
-
-def _walks(sheet: ChannelResult, line: InstalledResult) -> Iterator[str]:
-    for row in line.paths:
-        if row.resolver == "v1" and _echoes(line, sheet):
-            yield "the same"
-        else:
-            yield _walk(row, sheet)
-
-
-def _stands_out(row: UpgradePath, sheet: ChannelResult) -> bool:
-    """Whether a walk like another has something of its own: its error, or another catalog."""
-    return row.end is PathEnd.ERROR or any(_is_elsewhere(source, sheet) for source in row.sources)
-
-
-def _is_elsewhere(source: str | None, sheet: ChannelResult) -> bool:
-    return sheet.catalog is not None and source != sheet.catalog
-
-
-def _installed(name: str | None) -> str:
+def _installed_text(name: str | None) -> str:
     return "nothing" if name is None else quote_empty(name)
 
 
-def _is_long(row: UpgradePath) -> bool:
-    return len(row.hops) > _MOST_STOPS + 1
+def _is_same_as_v0(installed: InstalledResult, result: ChannelResult) -> bool:
+    """Whether the path of OLM v1 is not shown: it equals that of v0, without an error or another catalog."""
+    v1 = installed.v1
+    if installed.v0 is None or v1 is None or installed.differs or v1.end is PathEnd.ERROR:
+        return False
+    return not any(_is_other_catalog(source, result) for source in v1.sources)
 
 
-def _whole_walks(sheet: ChannelResult) -> Iterator[str]:
-    """What the table cuts, in lines that fit a terminal; what both OLMs do once."""
-    for line in sheet.installed:
-        long = [
-            row for row in line.paths if _is_long(row) and (row.resolver == "v0" or not _echoes(line, sheet))
-        ]
-        for row in long:
-            sources = row.sources or repeat(sheet.catalog)
-            stops = [_stop(stop, source, sheet) for stop, source in zip(row.hops, sources, strict=False)]
-            lines = wrap(one_line(" → ".join(stops)), _WIDTH, break_long_words=False, break_on_hyphens=False)
-            yield f"\n  {one_line(_installed(row.installed))} under OLM {row.resolver}, {len(stops)} hops:\n"
-            yield from (f"    {each}\n" for each in lines)
+def _is_other_catalog(source: str | None, result: ChannelResult) -> bool:
+    return result.catalog is not None and source != result.catalog
 
 
-def _echoes(line: InstalledResult, sheet: ChannelResult) -> bool:
-    """Whether OLM v1 does what v0 does."""
-    return (
-        line.v0 is not None and line.v1 is not None and not line.differs and not _stands_out(line.v1, sheet)
-    )
+def _is_long(path: UpgradePath) -> bool:
+    return len(path.hops) > _MAX_HOPS + 1
 
 
-def _walk(row: UpgradePath, sheet: ChannelResult) -> str:
-    """`0.2.0 → 0.3.0: head`; where nothing happens `stays: stranded`. Versions are shorter than names."""
-    if not len(row.hops):
-        return "error" if row.end is PathEnd.ERROR else f"stays: {_end(row, sheet)}"
-    length, sources = len(row.hops), row.sources or repeat(sheet.catalog)
-    stops = zip(row.hops, sources, strict=False)
-    if not _is_long(row):
-        shown = [_stop(stop, source, sheet) for stop, source in stops]
-    else:
-        shown = [_stop(stop, source, sheet) for stop, source in islice(stops, _MOST_STOPS - 1)]
-        last = _stop(row.last or "", row.sources[-1] if row.sources else sheet.catalog, sheet)
-        shown += [f"({length - _MOST_STOPS:,} more)", last]
-    return f"{' → '.join(shown)}: {_end(row, sheet)}"
+def _path_text(path: UpgradePath, result: ChannelResult) -> str:
+    """Return `0.2.0 → 0.3.0: head`, or `stays: stranded`. Versions are shorter than names."""
+    if not path.hops:
+        return "error" if path.end is PathEnd.ERROR else f"stays: {_end(path, result)}"
+    hops = _hop_texts(path, result)
+    if _is_long(path):
+        source = path.sources[-1] if path.sources else result.catalog
+        last = _hop_text(path.last or "", source, result)
+        more = f"({len(path.hops) - _MAX_HOPS:,} more)"
+        return f"{' → '.join([*islice(hops, _MAX_HOPS - 1), more, last])}: {_end(path, result)}"
+    return f"{' → '.join(hops)}: {_end(path, result)}"
 
 
-def _stop(name: str, source: str | None, sheet: ChannelResult) -> str:
-    label = sheet.versions.get(name, quote_empty(name))
-    return f"{label} of {source}" if _is_elsewhere(source, sheet) else label
+def _hop_texts(path: UpgradePath, result: ChannelResult) -> Iterator[str]:
+    sources: Iterable[str | None] = path.sources or repeat(result.catalog)
+    return (_hop_text(hop, source, result) for hop, source in zip(path.hops, sources, strict=False))
 
 
-def _end(row: UpgradePath, sheet: ChannelResult) -> str:
-    """The end in a word. What a range makes the last stop of is no head, nor is one of several heads."""
-    alone = sheet.graph if sheet.catalog is None else None
-    return (
-        _GOAL if row.end is PathEnd.HEAD and alone is not None and row.last != alone.head else row.end.value
-    )
+def _hop_text(name: str, source: str | None, result: ChannelResult) -> str:
+    label = result.versions.get(name, quote_empty(name))
+    return f"{label} of {source}" if _is_other_catalog(source, result) else label
 
 
-def _reasons(sheet: ChannelResult, paint: Paint, *, is_usual: bool) -> Iterator[str]:
-    """Each reason once, for all who end by it; why somebody arrives at the head needs no words.
+def _end(path: UpgradePath, result: ChannelResult) -> str:
+    """Return the end in one word: `goal` if a path of one catalog ends well but not at the only head."""
+    is_single = result.graph is not None and result.catalog is None
+    if path.end is PathEnd.HEAD and is_single and result.graph and path.last != result.graph.head:
+        return _GOAL
+    return path.end.value
 
-    Nor does it where there is none, or where it was not asked for.
+
+def _full_paths(result: ChannelResult) -> Iterator[str]:
+    """Yield the paths that the table shortens, in lines that fit a terminal."""
+    for installed in result.installed:
+        for path in installed.paths:
+            if not _is_long(path) or (path.resolver == "v1" and _is_same_as_v0(installed, result)):
+                continue
+            hops = " → ".join(_hop_texts(path, result))
+            name = one_line(_installed_text(path.installed))
+            yield f"\n  {name} under OLM {path.resolver}, {len(path.hops)} hops:\n"
+            lines = wrap(one_line(hops), _WIDTH, break_long_words=False, break_on_hyphens=False)
+            yield from (f"    {line}\n" for line in lines)
+
+
+def _reasons(result: ChannelResult, paint: Paint, *, is_default: bool) -> Iterator[str]:
+    """Yield each reason once.
+
+    A path to the head needs no reason. A path to another goal needs one if the channel has a head and
+    the ClusterExtension has no options.
     """
-    is_headed = is_usual and sheet.graph is not None and sheet.graph.head is not None
-    told: dict[tuple[str, PathEnd, str], list[UpgradePath]] = {}
+    has_head = is_default and result.graph is not None and result.graph.head is not None
+    paths_by_reason: dict[tuple[str, PathEnd, str], list[UpgradePath]] = {}
     goals: set[str | None] = set()
-    for line in sheet.installed:
-        for row in line.paths:
-            beside = is_headed and _end(row, sheet) == _GOAL and row.last not in goals
-            if row.end is not PathEnd.HEAD or row.installed is None or beside:
-                told.setdefault((row.resolver, row.end, row.reason), []).append(row)
-                goals.add(row.last if beside else None)
-    if told:
+    for installed in result.installed:
+        for path in installed.paths:
+            is_new_goal = has_head and _end(path, result) == _GOAL and path.last not in goals
+            if path.end is not PathEnd.HEAD or path.installed is None or is_new_goal:
+                paths_by_reason.setdefault((path.resolver, path.end, path.reason), []).append(path)
+                goals.add(path.last if is_new_goal else None)
+    if paths_by_reason:
         yield "\n"
-    for (policy, end, reason), rows in told.items():
-        yield f"  {paint(_COLOURS[end], f'OLM {policy}, {_end(rows[0], sheet)}')}: {one_line(reason)}\n"
-        travelled = [row.installed for row in rows if len(row.hops) and row.installed is not None]
-        if end is PathEnd.STRANDED and travelled:
-            yield f"    reached from {one_line(_some(travelled))}\n"
+    for (resolver, end, reason), paths in paths_by_reason.items():
+        title = f"OLM {resolver}, {_end(paths[0], result)}"
+        yield f"  {paint(_COLOURS[end], title)}: {one_line(reason)}\n"
+        starts = [path.installed for path in paths if path.hops and path.installed is not None]
+        if end is PathEnd.STRANDED and starts:
+            yield f"    reached from {one_line(_join_some(starts))}\n"
 
 
-def _some(names: Sequence[str]) -> str:
-    shown = [quote_empty(name) for name in names[:_MOST_NAMES]]
-    return join_names([*shown, f"{len(names) - _MOST_NAMES:,} more"] if names[_MOST_NAMES:] else shown)
+def _join_some(names: Sequence[str]) -> str:
+    shown = [quote_empty(name) for name in names[:_MAX_NAMES]]
+    return join_names([*shown, f"{len(names) - _MAX_NAMES:,} more"] if names[_MAX_NAMES:] else shown)
 
 
-def _plans(sheet: ChannelResult, paint: Paint) -> Iterator[str]:
-    """One InstallPlan a hop, each of which waits for somebody's approval."""
-    yield f"\n  {paint('bold', 'InstallPlans')}: one a hop, and each waits for somebody to approve it\n"
-    planned = [row for line in sheet.installed if (row := line.v0) is not None and len(row.hops)]
-    if not planned:
+def _install_plans(result: ChannelResult, paint: Paint) -> Iterator[str]:
+    yield f"\n  {paint('bold', 'InstallPlans')}: one for each hop; each waits for approval\n"
+    paths = [each.v0 for each in result.installed if each.v0 is not None and each.v0.hops]
+    if not paths:
         yield "  none\n"
-    for row in planned:
-        stops = [f"{number}. {stop}" for number, stop in enumerate(row.hops, 1)]
-        yield f"  {one_line(_installed(row.installed))}: {one_line('  '.join(stops))}\n"
+    for path in paths:
+        hops = "  ".join(f"{number}. {hop}" for number, hop in enumerate(path.hops, 1))
+        yield f"  {one_line(_installed_text(path.installed))}: {one_line(hops)}\n"
 
 
 def _summary(simulation: Simulation) -> str:
-    every = list(simulation.rows)
-    parts = [
-        f"{count(len(every), 'walk')} in {count(len({(r.package, r.channel) for r in every}), 'channel')}"
-    ]
-    ends = {p: Counter(row.end for row in every if row.resolver == p) for p in simulation.scenario.resolvers}
-    parts += [
-        f"OLM {policy}: {_ends(found, 'the head' if policy == 'v0' else _aim(simulation))}"
-        for policy, found in ends.items()
-        if found
-    ]
+    paths = list(simulation.paths)
+    channels = {(path.package, path.channel) for path in paths}
+    parts = [f"{count(len(paths), 'upgrade path')} in {count(len(channels), 'channel')}"]
+    resolvers = simulation.scenario.resolvers
+    ends = {r: Counter(path.end for path in paths if path.resolver == r) for r in resolvers}
+    for resolver, counts in ends.items():
+        if counts:
+            goal = "the head" if resolver == "v0" else _goal_text(simulation)
+            parts.append(f"OLM {resolver}: {_end_counts(counts, goal)}")
     if all(ends.values()) and len(ends) > 1:
-        differing = sum(line.differs for sheet in simulation.sheets for line in sheet.installed)
+        differing = sum(each.differs for result in simulation.results for each in result.installed)
         parts.append(f"≠ marks {count(differing, 'difference')}" if differing else "no difference")
     return f"{'; '.join(parts)}."
 
 
-def _aim(simulation: Simulation) -> str:
-    """What those have arrived at who use OLM v1."""
+def _goal_text(simulation: Simulation) -> str:
+    """Return where paths of OLM v1 end well."""
     if simulation.scenario.options != ClusterExtensionOptions():
         return "the goal"
-    lines = ((line, sheet) for sheet in simulation.sheets for line in sheet.installed)
-    is_mixed = any(line.v1 is not None and _end(line.v1, sheet) == _GOAL for line, sheet in lines)
-    return "the head or goal" if is_mixed else "the head"
+    paths = ((each.v1, result) for result in simulation.results for each in result.installed)
+    has_goals = any(path is not None and _end(path, result) == _GOAL for path, result in paths)
+    return "the head or goal" if has_goals else "the head"
 
 
-def _ends(ends: Mapping[PathEnd, int], aim: str) -> str:
-    said = join_names([f"{ends[end]:,} {_COUNTED[end][ends[end] > 1]}" for end in PathEnd if ends.get(end)])
-    return said.replace("the head", aim)
+def _end_counts(counts: Mapping[PathEnd, int], goal: str) -> str:
+    texts = [f"{counts[end]:,} {_SUMMARY_VERBS[end][counts[end] > 1]}" for end in PathEnd if counts.get(end)]
+    return join_names(texts).replace("the head", goal)

@@ -6,7 +6,7 @@ __all__ = ["Snippet", "snippet"]
 
 from typing import Final, NamedTuple
 
-from everpath.loaders.location import Location
+from everpath.loaders.location import SourcePosition
 from everpath.reporters.formatting import display_width, printable
 
 # Catalogs in JSON are often one line of megabytes: only what stands around the caret is of use.
@@ -24,7 +24,7 @@ class Snippet(NamedTuple):
     length: int
 
 
-def snippet(location: Location) -> Snippet | None:
+def snippet(location: SourcePosition) -> Snippet | None:
     """What to show of a location; None when it has no line, or the line is blank."""
     source = location.source_line
     if not location.line or not source or not source.strip():

@@ -1,14 +1,13 @@
-"""Channels as trees of text, from the head down.
+"""The upgrade graph as text trees, from the head down.
 
-    ◉ op.v1.3.0  head                     a line: each replaces the one below it
+    ◉ op.v1.3.0  head                     a chain: each entry replaces the next
     │ ├ skipRange >=1.0.0 <1.3.0 covers op.v1.0.0 … op.v1.2.0 (3 entries)
-    │ └ skips op.v1.2.0  skipped          what stands beside the line hangs on whoever skips it
+    │ └ skips op.v1.2.0  skipped          a chain beside it is attached to the entry that skips it
     │     └ replaces op.v1.1.0
     ● op.v1.1.0
     ● op.v1.0.0
 
-Entries with nothing to say of them but their name are folded, six or more at a time: all names are there,
-on a few lines.
+Six or more consecutive entries without anything but a name are folded into a few lines with all their names.
 """
 
 from __future__ import annotations
@@ -20,144 +19,124 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from everpath.layout.lines import Line
-from everpath.layout.picture import Node
-from everpath.layout.scene import Scene
-from everpath.layout.words import covered, heading, remarks, roads_told, titled
+from everpath.layout.captions import heading, node_states, node_title, path_texts, range_text
+from everpath.layout.drawing import ChannelDrawing
+from everpath.layout.replaces_chains import ReplacesChain
 from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import count, one_line
 from everpath.rules.findings import Finding, Severity
 
-_SHORTEST_FOLD: Final = 6
-#: Lines that hang deeper than this are drawn by themselves, at the margin.
-_DEEPEST: Final = 3
+_MIN_FOLDED: Final = 6
+#: Chains that would be attached deeper are drawn separately.
+_MAX_DEPTH: Final = 3
 _WIDTH: Final = 100
 
 
-def render(scenes: Sequence[Scene], *, colour: bool = False) -> Iterator[str]:
-    """A tree for each channel, a blank line between them."""
-    for number, scene in enumerate(scenes):
+def render(drawings: Sequence[ChannelDrawing], *, colour: bool = False) -> Iterator[str]:
+    """Yield a tree for each channel, separated by blank lines."""
+    for number, drawing in enumerate(drawings):
         yield "\n" if number else ""
-        yield from (f"{line.rstrip()}\n" for line in _Tree(scene, Paint(colour)).drawn())
+        yield from (f"{line.rstrip()}\n" for line in _Tree(drawing, Paint(colour)).lines())
 
 
 class _Tree:
-    """One channel while it is drawn; remembers which lines have been."""
+    """The tree of one channel. `undrawn` has the chains that are not drawn yet, by their first column."""
 
-    def __init__(self, scene: Scene, paint: Paint) -> None:
-        self.scene, self.paint = scene, paint
-        self.picture = scene.picture
-        self.tops = {line.columns[0]: line for line in self.picture.lines}
-        self.skips = {skips.successor: skips.targets for skips in self.picture.skips}
+    def __init__(self, drawing: ChannelDrawing, paint: Paint) -> None:
+        self.drawing, self.paint = drawing, paint
+        self.diagram = drawing.diagram
+        self.undrawn = {chain.columns[0]: chain for chain in self.diagram.chains}
+        self.skips = {skips.successor: skips.targets for skips in self.diagram.skips}
 
-    def drawn(self) -> Iterator[str]:
-        yield self.paint("bold", one_line(f"package {self.picture.package}, channel {heading(self.scene)}"))
-        for sighted in self.scene.general:
-            if sighted.finding.severity > Severity.NOTE:
-                yield self._finding(sighted.finding)
-        for line in self.picture.lines:
-            if self.tops.pop(line.columns[0], None):
+    def lines(self) -> Iterator[str]:
+        title = f"package {self.diagram.package}, channel {heading(self.drawing)}"
+        yield self.paint("bold", one_line(title))
+        for located in self.drawing.channel_findings:
+            if located.finding.severity > Severity.NOTE:
+                yield self._finding(located.finding)
+        for chain in self.diagram.chains:
+            if self.undrawn.pop(chain.columns[0], None):
                 yield ""
-                yield from self._line(line, self._mark(line.columns[0]), "", 0)
-        yield from self._roads()
+                yield from self._chain(chain, self._symbol(chain.columns[0]), "", 0)
+        for number, text in enumerate(path_texts(self.drawing)):
+            resolver, _, rest = one_line(text).partition(":")
+            if not number:
+                yield ""
+            yield f"{self.paint('bold', resolver)}:{rest}"
 
-    def _line(self, line: Line, first: str, rest: str, depth: int) -> Iterator[str]:
-        """One line downwards; `first` stands before its first name, `rest` before everything after."""
-        done = 0
-        for is_plain, group in groupby(line.columns, self._is_plain):
+    def _chain(self, chain: ReplacesChain, first: str, rest: str, depth: int) -> Iterator[str]:
+        """Yield one chain. `first` precedes its first name, `rest` all following lines."""
+        for is_plain, group in groupby(chain.columns, self._is_plain):
             columns = list(group)
-            done += len(columns)
-            if is_plain and len(columns) >= _SHORTEST_FOLD and columns[0] != line.columns[0]:
+            if is_plain and len(columns) >= _MIN_FOLDED and columns[0] != chain.columns[0]:
                 yield from self._fold(columns, rest)
                 continue
             for column in columns:
-                start = first if column == line.columns[0] else f"{rest}{self._mark(column)}"
-                yield f"{start}{self._named(column)}"
-                rail = "  " if column == line.columns[-1] else "│ "
-                yield from self._details(line, column, rest + rail, depth)
+                start = first if column == chain.columns[0] else f"{rest}{self._symbol(column)}"
+                yield f"{start}{self._title(column)}"
+                rail = "  " if column == chain.columns[-1] else "│ "
+                yield from self._details(chain, column, rest + rail, depth)
 
     def _fold(self, columns: list[int], rest: str) -> Iterator[str]:
-        names = [one_line(self.picture.nodes[column].name) for column in columns]
-        cut = self.picture.prefix
-        shared = f": {names[0][:cut]}…" if cut else ""
-        text = f"⋮ {count(len(columns), 'entry')}, each replaces the next{shared}"
+        names = [one_line(self.diagram.nodes[column].name) for column in columns]
+        cut = self.diagram.prefix
+        prefix = f": {names[0][:cut]}…" if cut else ""
+        text = f"⋮ {count(len(columns), 'entry')}, each replaces the next{prefix}"
         yield rest + self.paint("dim", text)
-        # A name is never torn, however long: who searches for it must find it.
+        # A name is never broken, however long, so that it can be searched.
         joined = " ".join(name[cut:].replace(" ", "\N{NO-BREAK SPACE}") for name in names)
         for row in textwrap.wrap(joined, _WIDTH, break_long_words=False, break_on_hyphens=False):
             yield f"{rest}│   {row}"
 
     def _is_plain(self, column: int) -> bool:
-        node = self.picture.nodes[column]
-        lone = column in self.picture.replaces and column not in self.skips
-        return lone and column not in self.picture.reach_of and not any(self._said(node))
+        """Whether an entry has nothing but a name and a replaces."""
+        node = self.diagram.nodes[column]
+        if column not in self.diagram.replaces or column in self.skips or column in self.diagram.range_of:
+            return False
+        return not any(node_states(self.drawing, node)) and not self.drawing.problems(node.name)
 
-    def _said(self, node: Node) -> Iterator[object]:
-        yield from remarks(self.scene, node)
-        yield from self.scene.hurting(node.name)
-
-    def _mark(self, column: int) -> str:
-        node = self.picture.nodes[column]
+    def _symbol(self, column: int) -> str:
+        node = self.diagram.nodes[column]
         if node.is_head:
             return self.paint("green", "◉") + " "
         return "○ " if node.is_skipped or node.entry is None else "● "
 
-    def _named(self, column: int) -> str:
-        node = self.picture.nodes[column]
-        said = ", ".join(remarks(self.scene, node))
-        grey = node.is_skipped or node.deprecated is not None or node.entry is None
-        text = one_line(titled(node))
-        return f"{self.paint('dim', text) if grey else text}{f'  {one_line(said)}' if said else ''}"
+    def _title(self, column: int) -> str:
+        node = self.diagram.nodes[column]
+        states = ", ".join(node_states(self.drawing, node))
+        is_dim = node.is_skipped or node.deprecated is not None or node.entry is None
+        title = one_line(node_title(node))
+        return f"{self.paint('dim', title) if is_dim else title}{f'  {one_line(states)}' if states else ''}"
 
-    def _details(self, line: Line, column: int, prefix: str, depth: int) -> Iterator[str]:
-        """What hangs on an entry: findings, its range, what it skips, and a replaces that leaves the line."""
-        node = self.picture.nodes[column]
-        for sighted in self.scene.hurting(node.name):
-            yield prefix + self._finding(sighted.finding)
-        texts = [*self._ranges(column)]
-        hanging, told = self._skipped(column, depth)
-        texts += [one_line(f"skips {', '.join(told)}")] if told else []
-        edges = [*(("skips", target) for target in hanging), *self._leaving(line, column)]
+    def _details(self, chain: ReplacesChain, column: int, prefix: str, depth: int) -> Iterator[str]:
+        """Yield what belongs to an entry: findings, range, skips, and a replaces that leaves the chain."""
+        for located in self.drawing.problems(self.diagram.nodes[column].name):
+            yield prefix + self._finding(located.finding)
+        texts = []
+        if (covered := self.diagram.range_of.get(column)) is not None:
+            texts.append(one_line(f"skipRange {range_text(self.diagram, covered)}"))
+        skipped = self.skips.get(column, ())
+        # Chains of skipped entries that are not drawn yet are attached here; the others are only named.
+        attached = [target for target in skipped if depth < _MAX_DEPTH and target in self.undrawn]
+        named = [self.diagram.nodes[target].name for target in skipped if target not in attached]
+        texts += [one_line(f"skips {', '.join(named)}")] if named else []
+        edges = [("skips", target) for target in attached]
+        below = self.diagram.replaces.get(column)
+        if below is not None and column == chain.columns[-1]:
+            edges.append(("replaces", below))
         left = len(texts) + len(edges)
         for text in texts:
             left -= 1
             yield f"{prefix}{'├' if left else '└'} {text}"
         for kind, target in edges:
             left -= 1
-            yield from self._edge(kind, target, prefix, is_last=not left, depth=depth)
-
-    def _skipped(self, column: int, depth: int) -> tuple[list[int], list[str]]:
-        """What an entry skips: whose line has yet to be drawn, and the names of the others."""
-        targets = self.skips.get(column, ())
-        hanging = [t for t in targets if depth < _DEEPEST and t in self.tops]
-        return hanging, [self.picture.nodes[t].name for t in targets if t not in hanging]
-
-    def _ranges(self, column: int) -> Iterator[str]:
-        reach = self.picture.reach_of.get(column)
-        if reach is not None:
-            yield one_line(f"skipRange {covered(self.picture, reach)}")
-
-    def _leaving(self, line: Line, column: int) -> Iterator[tuple[str, int]]:
-        below = self.picture.replaces.get(column)
-        if below is not None and column == line.columns[-1]:
-            yield "replaces", below
-
-    def _edge(self, kind: str, target: int, prefix: str, *, is_last: bool, depth: int) -> Iterator[str]:
-        start = f"{prefix}{'└' if is_last else '├'} {kind} "
-        line = self.tops.pop(target, None) if depth < _DEEPEST else None
-        if line is None:
-            yield f"{start}{one_line(self.picture.nodes[target].name)}"
-        else:
-            yield from self._line(line, start, f"{prefix}{' ' if is_last else '│'}   ", depth + 1)
+            start = f"{prefix}{'├' if left else '└'} {kind} "
+            other = self.undrawn.pop(target, None) if depth < _MAX_DEPTH else None
+            if other is None:
+                yield f"{start}{one_line(self.diagram.nodes[target].name)}"
+            else:
+                yield from self._chain(other, start, f"{prefix}{'│' if left else ' '}   ", depth + 1)
 
     def _finding(self, finding: Finding) -> str:
         word = f"! {finding.severity.word} {finding.rule}"
         return f"{self.paint.severity(finding.severity, word)}: {one_line(finding.message)}"
-
-    def _roads(self) -> Iterator[str]:
-        """The roads of what is installed, here or elsewhere."""
-        for number, text in enumerate(roads_told(self.scene)):
-            policy, _, rest = one_line(text).partition(":")
-            if not number:
-                yield ""
-            yield f"{self.paint('bold', policy)}:{rest}"

@@ -107,10 +107,18 @@ class ChannelPaths:
             assert installed is not None  # a new installation has a first hop or fails
             path = self._path(name, (), PathEnd.STRANDED, None)
             return replace(path, describe=lambda _: self._reasons.not_accepted(installed))
+        opening = new_install_opening(self.resolver, first, starting_csv) if installed is None else ""
+        return self.path_by_hop(name, first, opening)
+
+    def path_by_hop(self, installed: str | None, first: str, opening: str = "") -> UpgradePath:
+        """Return the path of a cluster whose first hop is known; `opening` starts its reason."""
         # OLM v1 takes the last of two channels with one name, which may lead to what this one does not have.
         rest = self._hops.get(first) or Hops(self.next_hops.next, ("", ""), 0)
-        opening = new_install_opening(self.resolver, first, starting_csv) if installed is None else ""
-        return self._path(name, prepend(first, rest), *self._end(first), opening)
+        return self._path(installed, prepend(first, rest), *self._end(first), opening)
+
+    def loop_entry(self, name: str) -> str:
+        """Return the entry that stands for a loop: the same one for all entries with a path into it."""
+        return self._last_entries[name].name
 
     def _is_entry(self, installed: InstalledBundle) -> bool:
         """Whether this channel has what is installed, with the same version."""

@@ -45,6 +45,11 @@ class UpgradePath:
         return self.hops[-1] if self.hops else self.installed
 
     @property
+    def reaches_goal(self) -> bool:
+        """Whether the path ends at a goal of the channel."""
+        return self.end is PathEnd.HEAD
+
+    @property
     def reason(self) -> str:
         """Why the path ends where it ends, in one sentence. Computed on access."""
         return self.describe(self)

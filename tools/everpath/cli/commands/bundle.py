@@ -37,7 +37,7 @@ from everpath.cli.lazy_group import LazyCommand, LazyGroup
             "everpath.cli.commands.bundle_nest", "flatten", "Convert package manifests to one flat folder."
         ),
     },
-    short_help="Check, build and convert bundles and package manifests.",
+    short_help="Check, build and convert bundles.",
 )
 def bundle() -> None:
     """Check, build, push and convert bundles and package manifests."""

@@ -81,7 +81,7 @@ def flatten(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> i
 
 
 def _convert(
-    move: Callable[[PackageFolder], FileMoves],
+    convert: Callable[[PackageFolder], FileMoves],
     source: str,
     out: str,
     *,
@@ -93,12 +93,12 @@ def _convert(
     target = require_free_folder(source, out, force=force)
     folder = load_package_folder(source)
     try:
-        moves = move(folder)
-    except OpmError as refusal:
-        print_refusal(refusal, sources)
+        moves = convert(folder)
+    except OpmError as error:
+        print_refusal(error, sources)
         return ExitCode.FINDINGS
-    for remark in () if quiet else moves.warnings:
-        print_warning(remark.message, remark.place, None, sources)
+    for warning in () if quiet else moves.warnings:
+        print_warning(warning.message, warning.place, None, sources)
     files = {name: folder.read(place) for name, place in moves.files.items()}
     write_files(target, files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN

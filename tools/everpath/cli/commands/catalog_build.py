@@ -27,7 +27,7 @@ from everpath.cli.registry_options import RegistryOptions, registry_options
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
 from everpath.loaders.bundle.folder_reader import folder_name
-from everpath.loaders.catalog_loader import Reading, read
+from everpath.loaders.catalog_loader import LoadedCatalog, load
 from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Catalog, OpmError
 from everpath.oci.build import ImageSpec
@@ -111,7 +111,7 @@ def recipe_of(path: str, request: Request, wanted: Sequence[Platform] = ()) -> I
     fixed = {CONFIGS_LABEL: f"/{CONFIGS_FOLDER}"}
     labels = {**fixed, **pairs("--label", request.labels, fixed)}
     if not request.no_check:
-        reading = read(path)
+        reading = load(path)
         if tell_refusals(list(_refusals(reading)), reading.sources, "opm would refuse the catalog"):
             return ExitCode.UNREADABLE if unreadable_part_count(reading.catalog) else ExitCode.FINDINGS
     return ImageSpec(
@@ -145,7 +145,7 @@ def _require_catalog(path: str) -> None:
         raise UsageError(f"{path} holds bundles or package manifests, not a catalog", hint=hint)
 
 
-def _refusals(reading: Reading) -> Iterator[OpmError]:
+def _refusals(reading: LoadedCatalog) -> Iterator[OpmError]:
     """All that opm refuses the catalog for: documents first, then each package."""
     catalog = reading.catalog
     documents = lint(Catalog(catalog.name, problems=catalog.problems), Selection(rules=_DOCUMENTS)).findings

@@ -16,7 +16,7 @@ from everpath.cli.diagnostics import print_refusal, print_warning
 from everpath.cli.output import write_output
 from everpath.errors import ExitCode, UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder
-from everpath.loaders.fbc.catalog_writer import OUTPUTS, catalog_text
+from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS, catalog_text
 from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import OpmError
 from everpath.opm_render.bundles import Blob
@@ -33,7 +33,7 @@ _SCHEMA: Final = b"schema"
     "-o",
     "--output",
     "output",
-    type=click.Choice(OUTPUTS),
+    type=click.Choice(OUTPUT_FORMATS),
     default="yaml",
     show_default=True,
     help="The format of the catalog; -o as in opm.",

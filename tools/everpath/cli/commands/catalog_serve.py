@@ -17,7 +17,7 @@ from everpath.app.extras import install_extra_hint
 from everpath.app.image_inputs import is_image, local_path
 from everpath.app.inputs import default_path
 from everpath.errors import EverpathError, ExitCode, UsageError
-from everpath.loaders.sources import STANDARD_INPUT, named
+from everpath.loaders.sources import STANDARD_INPUT, display_name
 
 if TYPE_CHECKING:
     from everpath.server.lifecycle import Frontend
@@ -103,7 +103,7 @@ def serve(**options: Any) -> int:
 def _serve(request: _Request) -> int:
     path = request.path or default_path()
     if request.watch and (path == STANDARD_INPUT or is_image(path)):
-        raise UsageError(f"{named(path)} cannot be watched", hint="give a folder or a file")
+        raise UsageError(f"{display_name(path)} cannot be watched", hint="give a folder or a file")
     try:
         _start(path, request)
     except EverpathError as error:

@@ -27,15 +27,21 @@ from everpath.cli.output import write_output
 from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.compare.catalogs import Comparison, Scope
 from everpath.compare.catalogs import compare as compared
-from everpath.compare.matrix import Matrix, matrix
+from everpath.compare.matrix import Matrix, compare_sequence
 from everpath.errors import ExitCode, UsageError
 from everpath.model import Catalog
-from everpath.reporters.comparison import COMPARISON_FORMATS, ToldComparison, ToldMatrix, Unread, view
+from everpath.reporters.comparison import (
+    COMPARISON_FORMATS,
+    ComparisonReport,
+    MatrixReport,
+    UnreadPart,
+    reporter,
+)
 from everpath.reporters.formatting import count
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
-_FAIL_ON: Final = ("stranded", "road", "never")
+_FAIL_ON: Final = ("stranded", "different-path", "never")
 
 
 class Request(NamedTuple):
@@ -73,7 +79,7 @@ class Request(NamedTuple):
     type=click.Choice(_FAIL_ON),
     default="stranded",
     show_default=True,
-    help="Exit with 1 if somebody is cut off; also if somebody arrives by another way; never.",
+    help="Exit with 1 if a version is cut off (stranded), or also if a path changes (different-path).",
 )
 @click.option(
     "-o",
@@ -100,12 +106,12 @@ def compare(**options: Any) -> int:
     package searchkeeper, channel stable
 
     \b
-    error[stranded]: searchkeeper.v0.2.0 can no longer reach the head searchkeeper.v0.2.2 under OLM v0 and v1
+    error[stranded]: Clusters on searchkeeper.v0.2.0 can no longer be upgraded to the head ...
       --> catalog/searchkeeper.yaml:13:3
-       = before: searchkeeper.v0.2.0 → searchkeeper.v0.2.2, the head
-       = now: searchkeeper.v0.2.0 stays where it is
-       = because: nothing in the new channel replaces searchkeeper.v0.2.0, skips it or covers 0.2.0
-       = since: searchkeeper.v0.2.2 no longer skips searchkeeper.v0.2.0
+       = before: searchkeeper.v0.2.0 → searchkeeper.v0.2.2 (head)
+       = now: searchkeeper.v0.2.0 (no further update)
+       = reason: nothing in the new channel replaces searchkeeper.v0.2.0, skips it or covers 0.2.0
+       = caused by: searchkeeper.v0.2.2 no longer skips searchkeeper.v0.2.0
        = fix: add searchkeeper.v0.2.0 to the skips of searchkeeper.v0.2.2
 
     \b
@@ -135,7 +141,7 @@ def _compare(request: Request) -> int:
         inputs.verify_names(scope.packages, scope.channels)
         unheard_of = [] if request.is_matrix else list(_only_in_new(catalogs[0], scope))
         found = (
-            matrix(catalogs, scope, roads=request.fail_on == "road")
+            compare_sequence(catalogs, scope, report_different_paths=request.fail_on == "different-path")
             if request.is_matrix
             else compared(catalogs[0], catalogs[1], scope)
         )
@@ -144,8 +150,8 @@ def _compare(request: Request) -> int:
     output = request.output or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
     names = tuple(name for name, _ in named)
     unread = tuple(_unread(names, catalogs))
-    told = replace(_told(request, found, inputs, scope, names, output), unread=unread)
-    write_output(view(output)(told), request.output_file, machine=output == "json")
+    told = replace(_told(request, found, inputs, scope, names, output), unread_parts=unread)
+    write_output(reporter(output)(told), request.output_file, machine=output == "json")
     _tell(request, told, output)
     return _exit_code(request, found, unread)
 
@@ -213,7 +219,7 @@ def _scope(request: Request, config: Config) -> Scope:
     return Scope(
         packages=frozenset(request.packages or config.packages),
         channels=frozenset(request.channels or config.channels),
-        policies=policies[policy],
+        resolvers=policies[policy],
     )
 
 
@@ -224,21 +230,21 @@ def _told(
     scope: Scope,
     names: Sequence[str],
     output: str,
-) -> ToldComparison | ToldMatrix:
+) -> ComparisonReport | MatrixReport:
     common: dict[str, Any] = {
-        "policies": scope.policies,
+        "resolvers": scope.resolvers,
         "locate": inputs.locate,
         "show": Severity.NOTE if request.show_all else Severity.WARNING,
         "workspace": workspace(),
         "colour": output == "text" and request.output_file is None and wants_colour(sys.stdout, os.environ),
-        "brief": request.quiet,
+        "is_brief": request.quiet,
     }
     if isinstance(found, Matrix):
-        return ToldMatrix(matrix=found, catalogs=tuple(names), **common)
-    return ToldComparison(comparison=found, old=names[0], new=names[1], **common)
+        return MatrixReport(matrix=found, catalogs=tuple(names), **common)
+    return ComparisonReport(comparison=found, old=names[0], new=names[1], **common)
 
 
-def _tell(request: Request, told: ToldComparison | ToldMatrix, output: str) -> None:
+def _tell(request: Request, told: ComparisonReport | MatrixReport, output: str) -> None:
     """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
     if output == "github":
         from everpath.reporters.comparison_markdown import table  # noqa: PLC0415 - only GitHub wants it
@@ -248,17 +254,17 @@ def _tell(request: Request, told: ToldComparison | ToldMatrix, output: str) -> N
         click.echo(f"{told.summary} Written to {request.output_file}.", err=True)
 
 
-def _exit_code(request: Request, found: Comparison | Matrix, unread: Sequence[Unread]) -> ExitCode:
+def _exit_code(request: Request, found: Comparison | Matrix, unread: Sequence[UnreadPart]) -> ExitCode:
     for catalog, parts in Counter(part.catalog for part in unread).items():
         what = f"{count(parts, 'part')} of {catalog} could not be read"
         click.echo(f"warning: {what}; everpath validate-graph says which, and so does -o json", err=True)
     if unread:
         return ExitCode.UNREADABLE
     fails = (found.stranded or found.errors) and request.fail_on != "never"
-    fails = fails or (found.surprised and request.fail_on == "road")
+    fails = fails or (found.changed_paths and request.fail_on == "different-path")
     return ExitCode.FINDINGS if fails else ExitCode.CLEAN
 
 
-def _unread(names: Sequence[str], catalogs: Sequence[Catalog]) -> Iterator[Unread]:
+def _unread(names: Sequence[str], catalogs: Sequence[Catalog]) -> Iterator[UnreadPart]:
     for name, catalog in zip(names, catalogs, strict=True):
-        yield from (Unread(name, problem.place, problem.message) for problem in unreadable_parts(catalog))
+        yield from (UnreadPart(name, problem.place, problem.message) for problem in unreadable_parts(catalog))

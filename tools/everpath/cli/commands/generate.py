@@ -29,7 +29,7 @@ _MAX_DIFF_LINES: Final = 40
 _UP_TO_DATE: Final = "All files are up to date.\n"
 
 
-@click.command("generate", short_help="Write bundles and catalog from releases.yaml.")
+@click.command("generate", short_help="Generate bundles and catalogs from releases.yaml.")
 @file_option
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @pin_option

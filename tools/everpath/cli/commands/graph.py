@@ -28,7 +28,7 @@ from everpath.cli.output import print_message, warn_unread, write_output
 from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
-from everpath.layout.scene import Scene, Sighted, scenes
+from everpath.layout.drawing import ChannelDrawing, LocatedFinding, channel_drawings
 from everpath.model import Catalog, Package
 from everpath.reporters.formatting import count, printable
 from everpath.resolvers.cluster_extension import ClusterCatalog
@@ -41,8 +41,8 @@ _VIEWS: Final = {
     "mermaid": "mermaid",
     "dot": "dot",
     "svg": "svg",
-    "html": "page",
-    "json": "picture_json",
+    "html": "graph_page",
+    "json": "graph_json",
 }
 
 
@@ -132,7 +132,7 @@ def _chosen(inputs: Inputs, catalogs: Sequence[Catalog], wanted: str | None) -> 
 
 def _scenes(
     request: _Request, config: Config, inputs: Inputs, catalog: Catalog, package: Package
-) -> tuple[Scene, ...]:
+) -> tuple[ChannelDrawing, ...]:
     today = datetime.now().astimezone().date()
     selection = Selection(packages=frozenset((package.name,)), channels=frozenset(request.channels))
     report = lint(catalog, selection, waivers=config.waivers, today=today)
@@ -145,12 +145,12 @@ def _scenes(
         )
     graphs.sort(key=lambda g: (g.name != package.default_channel, g.name))
     found = [_sighted(inputs, finding) for finding in report.findings if finding.package == package.name]
-    return scenes(graphs, found, _installed(whole, request))
+    return channel_drawings(graphs, found, _installed(whole, request))
 
 
-def _sighted(inputs: Inputs, finding: Finding) -> Sighted:
+def _sighted(inputs: Inputs, finding: Finding) -> LocatedFinding:
     location = inputs.locate(finding.place)
-    return Sighted(finding, location.file, location.line, location.column)
+    return LocatedFinding(finding, location.file, location.line, location.column)
 
 
 def _installed(package: PackageGraph, request: _Request) -> list[InstalledVersion]:
@@ -163,7 +163,7 @@ def _installed(package: PackageGraph, request: _Request) -> list[InstalledVersio
     return [each[package.name][0] for each in found]
 
 
-def _drawn(request: _Request, shown: Sequence[Scene]) -> Iterator[str]:
+def _drawn(request: _Request, shown: Sequence[ChannelDrawing]) -> Iterator[str]:
     if request.output == "text":
         from everpath.reporters import tree_text  # noqa: PLC0415 - a picture in one format costs one module
 
@@ -174,14 +174,14 @@ def _drawn(request: _Request, shown: Sequence[Scene]) -> Iterator[str]:
     return chunks
 
 
-def _remarked(request: _Request, shown: Sequence[Scene], unread: int) -> int:
+def _remarked(request: _Request, shown: Sequence[ChannelDrawing], unread: int) -> int:
     """What the reader of a picture should know, on standard error."""
     if request.output == "mermaid":
-        from everpath.reporters.mermaid import excess  # noqa: PLC0415
+        from everpath.reporters.mermaid import github_limit_exceeded  # noqa: PLC0415
 
         for scene in shown:
-            if (much := excess(scene)) is not None:
-                _warn(f"the flowchart of {scene.picture.channel} has {much}: use -o html or -o svg")
+            if (much := github_limit_exceeded(scene)) is not None:
+                _warn(f"the flowchart of {scene.diagram.channel} has {much}: use -o html or -o svg")
     if unread:
         warn_unread(unread)
     if request.output_file is not None and not request.quiet:

@@ -18,7 +18,7 @@ from everpath.errors import ExitCode, UsageError
 from everpath.reporters.formatting import count
 
 
-@click.command("init", short_help="Start a releases.yaml, also from a catalog.")
+@click.command("init", short_help="Create a releases.yaml, also from a catalog.")
 @click.option(
     "--from", "catalog", metavar="CATALOG", help="Reconstruct it from any input that validate-graph reads."
 )

@@ -20,7 +20,7 @@ from everpath.cli.options import package_option, progress_option, update_mode_op
 from everpath.cli.output import write_output
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode
-from everpath.loaders.fbc.catalog_writer import OUTPUTS
+from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS
 
 
 @click.command("migrate", short_help="Convert package manifests or bundles to a catalog.")
@@ -30,7 +30,7 @@ from everpath.loaders.fbc.catalog_writer import OUTPUTS
 @click.option(
     "--format",
     "suffix",
-    type=click.Choice(OUTPUTS),
+    type=click.Choice(OUTPUT_FORMATS),
     default="yaml",
     show_default=True,
     help="The format of the catalog.",

@@ -35,11 +35,12 @@ from everpath.cli.resolver_options import (
 )
 from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.errors import ExitCode, UsageError
-from everpath.model import Package
+from everpath.model import OpmError
 from everpath.reporters.simulation import Simulation, csv, document
 from everpath.resolvers import ResolverName
+from everpath.rules.opm_errors import opm_errors
 from everpath.simulate import ChannelResult, ClusterExtensionOptions, Scenario, simulate_package
-from everpath.upgrade_paths.hops import PathEnd
+from everpath.upgrade_paths import PathEnd
 
 FORMATS: Final = ("text", "json", "csv")
 _ENDS: Final = tuple(end.value for end in PathEnd if end is not PathEnd.HEAD)
@@ -130,7 +131,7 @@ def simulate(**options: Any) -> int:
       searchkeeper.v0.1.0  0.1.1 → 0.2.2: head  the same
 
     \b
-    8 walks in 1 channel; OLM v0: 4 reach the head; OLM v1: 4 reach the head; no difference.
+    8 upgrade paths in 1 channel; OLM v0: 4 reach the head; OLM v1: 4 reach the head; no difference.
 
     \b
     $ everpath simulate catalog/ -p searchkeeper --installed 0.1.1
@@ -167,12 +168,12 @@ def _simulate(request: Request) -> int:
         answers,
         scenario,
         catalogs=market.names,
-        manual=request.approval == "Manual",
-        whole=request.installed is not None,
-        brief=request.quiet,
+        is_manual=request.approval == "Manual",
+        with_full_paths=request.installed is not None,
+        is_brief=request.quiet,
         colour=request.output_file is None and wants_colour(sys.stdout, os.environ),
         warnings=range_warnings(request.version_range),
-        joint=tuple(_joint(market, answers)),
+        opm_errors=tuple(_opm_errors(market, answers)) if request.output != "csv" else (),
     )
     write_output(_view(request.output)(simulation), request.output_file, machine=request.output != "text")
     return _exit_code(request, simulation, market)
@@ -257,12 +258,20 @@ def _answers(
             yield from simulate_package(sources, scenario, only, with_catalog_names=bool(market.names))
 
 
-def _joint(market: CatalogSet, answers: Sequence[ChannelResult]) -> Iterator[tuple[str | None, Package]]:
-    """The packages of answers that are not about one channel."""
-    names = dict.fromkeys(sheet.package for sheet in answers if sheet.graph is None)
-    for source in (source for name in names for source in market.packages([name])[name]):
-        if source.package is not None:
-            yield source.name if market.names else None, source.package.package
+def _opm_errors(
+    market: CatalogSet, answers: Sequence[ChannelResult]
+) -> Iterator[tuple[str | None, OpmError]]:
+    """Yield the errors of opm in every simulated package, with its catalog if there are several."""
+    packages = [(result.catalog, result.graph.package) for result in answers if result.graph is not None]
+    joint = dict.fromkeys(result.package for result in answers if result.graph is None)
+    packages += (
+        (source.name if market.names else None, source.package.package)
+        for name in joint
+        for source in market.packages([name])[name]
+        if source.package is not None
+    )
+    for (catalog, _), package in {(catalog, id(package)): package for catalog, package in packages}.items():
+        yield from ((catalog, error) for error in opm_errors(package))
 
 
 def _refuse_silence(request: Request, answers: Sequence[ChannelResult]) -> None:
@@ -290,5 +299,5 @@ def _exit_code(request: Request, simulation: Simulation, market: CatalogSet) -> 
     if market.unread:
         warn_unread(market.unread)
         return ExitCode.UNREADABLE
-    failing = any(row.end.value in request.fail_on for row in simulation.rows) if request.fail_on else False
+    failing = any(row.end.value in request.fail_on for row in simulation.paths) if request.fail_on else False
     return ExitCode.FINDINGS if failing else ExitCode.CLEAN

@@ -23,7 +23,7 @@ from everpath.loaders.bundle.summaries import AnnotationsSummary, Note, TypedVal
 from everpath.loaders.typed import Typed, repetitions
 from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import first_document
-from everpath.parsing.yaml_outline import Unfamiliar
+from everpath.parsing.yaml_outline import UnsupportedLayout
 
 PACKAGE: Final = "operators.operatorframework.io.bundle.package.v1"
 CHANNELS: Final = "operators.operatorframework.io.bundle.channels.v1"
@@ -40,26 +40,26 @@ class Metadata(NamedTuple):
 
 
 def parse_metadata_file(data: bytes) -> Metadata:
-    """Return the content of a metadata file. Raises `Broken`."""
+    """Return the content of a metadata file. Raises `ParseError`."""
     try:
         return Metadata(annotations=scan_annotations(data))
-    except Unfamiliar:
+    except UnsupportedLayout:
         document = first_document(data)
-        return summarize_metadata(document.value, document.repeated)
+        return summarize_metadata(document.value, document.duplicate_keys)
 
 
 def scan_annotations(data: bytes) -> AnnotationsSummary:
     """Scan an annotations.yaml in the usual layout without parsing it. Raises `Unfamiliar`."""
     found = yaml_outline.sections(data)
     if found.keys() != {"annotations"}:
-        raise Unfamiliar
+        raise UnsupportedLayout
     values = found["annotations"].mapping()
     package, channels, default = (
         yaml_outline.scalar(values[key]) if key in values else None
         for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)
     )
     if not (package or channels or default):
-        raise Unfamiliar
+        raise UnsupportedLayout
     return AnnotationsSummary(package, channels, default)
 
 

@@ -18,13 +18,13 @@ from everpath.loaders.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKA
 from everpath.loaders.bundle.bundle_summary import is_metadata_name
 from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, Layout, find_layouts
 from everpath.loaders.bundle.folder_reader import FolderReader, join
-from everpath.loaders.fbc.document_splitter import Document, Flaw, is_json, yaml_documents
+from everpath.loaders.fbc.document_splitter import RawDocument, SplitError, is_json, split_yaml
 from everpath.loaders.typed import type_name
 from everpath.model import Place, Problem, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
 from everpath.opm_render.go_json import scalar_to_string, sort_keys
 from everpath.parsing import json_parser, yaml_parser
-from everpath.parsing.parse_result import Parsed, TextProblem, byte_offset
+from everpath.parsing.parse_result import ParsedDocument, ParseError
 
 
 def load_bundle_contents(path: str) -> Contents:
@@ -53,7 +53,7 @@ class _File(NamedTuple):
     """The first document of a file."""
 
     place: Place
-    parsed: Parsed
+    parsed: ParsedDocument
     is_json: bool
 
     @property
@@ -244,18 +244,18 @@ def _first_document(data: bytes, place: Place) -> _File:
     """Parse the first document of a file, split as Kubernetes' decoder does. Raises `_Unparsable`."""
     if is_json(io.BytesIO(data)):
         try:
-            parsed, _ = json_parser.parse_at(json_parser.characters(data), 0)
-        except TextProblem:
+            parsed, _ = json_parser.parse_at(json_parser.decode_utf8(data), 0)
+        except ParseError:
             pass
         else:
             return _File(place, parsed, is_json=True)
-    document = next(yaml_documents(io.BytesIO(data)), Document(0, b""))
-    if isinstance(document, Flaw):
+    document = next(split_yaml(io.BytesIO(data)), RawDocument(0, b""))
+    if isinstance(document, SplitError):
         raise _Unparsable(document.message, document.offset)
     try:
         # Kubernetes' decoder ends the last line of a file, which matters for a block scalar.
         parsed = yaml_parser.parse(document.text if document.text.endswith(b"\n") else document.text + b"\n")
-    except TextProblem as problem:
-        at = document.offset + min(byte_offset(document.text, problem.index), len(document.text))
+    except ParseError as problem:
+        at = document.offset + min(problem.offset, len(document.text))
         raise _Unparsable(problem.message, at, problem.fix) from problem
     return _File(place._replace(offset=document.offset), parsed, is_json=False)

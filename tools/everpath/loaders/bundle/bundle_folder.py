@@ -36,7 +36,7 @@ from everpath.loaders.bundle.summaries import Note
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import BundleFolder, BundleSize, PackageManifest, ValidationInput
-from everpath.parsing.first_document import Broken, first_document
+from everpath.parsing.first_document import ParseError, first_document
 
 # Below this total size no file is compressed to compute the size in a ConfigMap: base64 adds a third, and
 # gzip at most a few bytes.
@@ -207,7 +207,7 @@ def load_package_file(path: str) -> ValidationInput:
     place = Place(path)
     try:
         document = first_document(FolderReader(folder or ".").read(name)).value
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         problem = Problem("unreadable-document", place, f"cannot be read: {error.message}")
         return ValidationInput(Catalog(path, problems=(problem,)))
     body = document if isinstance(document, dict) else {}

@@ -40,7 +40,7 @@ from everpath.loaders.bundle.summaries import (
     TypedValue,
 )
 from everpath.loaders.typed import Typed
-from everpath.parsing.first_document import Broken, check_text, first_document
+from everpath.parsing.first_document import ParseError, check_syntax, first_document
 
 GVK: Final = "olm.gvk"
 
@@ -114,9 +114,9 @@ def summarize_csv_file(reader: FolderReader, file: str, notes: list[Note]) -> Cs
         if KIND.encode() not in data:
             return None
         if reader.is_thorough:
-            check_text(data)
+            check_syntax(data)
         return summarize_csv(data)
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         notes.append(unreadable_note(file, error))
         return None
 
@@ -166,16 +166,16 @@ def is_metadata_name(name: str) -> bool:
 def _read_metadata_file(reader: FolderReader, file: str, notes: list[Note]) -> Metadata | None:
     try:
         return parse_metadata_file(reader.read(file))
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         # opm tries every file, also a README. An error is reported only for files that should be YAML.
         if file.endswith(MANIFEST_SUFFIXES) or isinstance(error, UnreadableInput):
             notes.append(unreadable_note(file, error))
         return None
 
 
-def unreadable_note(file: str, error: UnreadableInput | Broken) -> Note:
+def unreadable_note(file: str, error: UnreadableInput | ParseError) -> Note:
     """The note about a file that cannot be read or parsed."""
-    if isinstance(error, Broken):
+    if isinstance(error, ParseError):
         message = f"not YAML: {error.message}"
         return Note("unreadable-document", message, file=file, offset=error.offset, fix=error.fix)
     return Note("unreadable-document", error.message, file=file, fix=error.hint)
@@ -209,7 +209,7 @@ def _document(reader: FolderReader, file: str, notes: list[Note]) -> Mapping[str
     """Return a manifest, or an empty mapping for a file that opm ignores."""
     try:
         value = first_document(reader.read(file)).value
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         note = unreadable_note(file, error)
         if note not in notes:
             notes.append(note)

@@ -13,10 +13,10 @@ from everpath.crd_upgrade_safety.crd import CustomResourceDefinition, parse_crd
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES
 from everpath.loaders.bundle.folder_reader import FolderReader
-from everpath.loaders.catalog_loader import read
+from everpath.loaders.catalog_loader import load
 from everpath.model import Package, Place
 from everpath.model.bundle_contents import CRD, Manifest
-from everpath.parsing.first_document import Broken, first_document
+from everpath.parsing.first_document import ParseError, first_document
 
 
 def bundle_crds_loader(paths: Sequence[str]) -> Callable[[Package], BundleCrds]:
@@ -42,7 +42,7 @@ def bundle_crds_loader(paths: Sequence[str]) -> Callable[[Package], BundleCrds]:
 
 def _folders(path: str) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield the manifests folder of each bundle below a path, by package and bundle name."""
-    catalog = read(path).catalog
+    catalog = load(path).catalog
     bundles = [bundle for package in catalog.packages for bundle in package.bundles if bundle.csv is not None]
     if not bundles:
         hint = "choose a bundle folder, a package folder or a repository, as for `everpath bundle validate`"
@@ -65,6 +65,6 @@ def _crds(folder: str) -> Iterator[Manifest]:
 def _document(data: bytes, file: str) -> object:
     try:
         return first_document(data).value
-    except Broken as broken:
+    except ParseError as broken:
         line = data.count(b"\n", 0, broken.offset) + 1
         raise UnreadableInput(f"{file}:{line}: not YAML: {broken.message}", file=file) from broken

@@ -19,7 +19,7 @@ from everpath.loaders.bundle.summaries import CsvSummary, join_keys
 from everpath.loaders.typed import Typed, repetitions
 from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import first_document
-from everpath.parsing.yaml_outline import Unfamiliar
+from everpath.parsing.yaml_outline import UnsupportedLayout
 
 KIND: Final = "ClusterServiceVersion"
 
@@ -34,15 +34,15 @@ _CHECKED_MAPPINGS: Final = ((), ("metadata",), ("metadata", "annotations"), ("sp
 
 
 def summarize_csv(data: bytes) -> CsvSummary | None:
-    """Return the summary of a manifest, or None if it is not a CSV. Raises `Broken`.
+    """Return the summary of a manifest, or None if it is not a CSV. Raises `ParseError`.
 
     Like opm, it reads the first document of a file, and the last value of a repeated key.
     """
     try:
         return scan_csv(data)
-    except Unfamiliar:
+    except UnsupportedLayout:
         document = first_document(data)
-        return summarize_parsed_csv(document.value, document.repeated)
+        return summarize_parsed_csv(document.value, document.duplicate_keys)
 
 
 def scan_csv(data: bytes) -> CsvSummary:
@@ -50,7 +50,7 @@ def scan_csv(data: bytes) -> CsvSummary:
     found = yaml_outline.sections(data)
     metadata, spec = (found[key].mapping() if key in found else None for key in ("metadata", "spec"))
     if metadata is None or spec is None or _scalar({k: s.value for k, s in found.items()}, "kind") != KIND:
-        raise Unfamiliar
+        raise UnsupportedLayout
     annotations = yaml_outline.mapping(metadata.get("annotations", b""))
     return CsvSummary(
         name=_scalar(metadata, "name"),

@@ -155,11 +155,11 @@ def _may_be_package(data: bytes) -> bool:
 
 
 def _parses_as_package(data: bytes) -> bool:
-    from everpath.parsing.first_document import Broken, first_document  # noqa: PLC0415
+    from everpath.parsing.first_document import ParseError, first_document  # noqa: PLC0415
 
     try:
         return is_package_document(first_document(data).value)
-    except Broken:
+    except ParseError:
         return False
 
 

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.sources import A_CATALOG, MAX_DOCUMENT, MEBIBYTE, unreadable
+from everpath.loaders.sources import CATALOG_PATH_HINT, MAX_DOCUMENT, MEBIBYTE, unreadable_input
 
 #: Size, modification time, inode and change time. A program cannot set the change time.
 FileStamp = tuple[int, int, int, int]
@@ -46,11 +46,11 @@ class Listing(NamedTuple):
 class FolderReader:
     """Lists and reads below one root, by relative paths, and records the stamps. Raises `UnreadableInput`.
 
-    `is_complete` is False after an error: a file that was not read has no stamp. `is_thorough` tells callers
+    `is_complete` is False after an error: a file that was not read has no stamp. `is_thorough` asks callers
     to parse every file instead of scanning it. `expected` is the hint in the error for a missing root.
     """
 
-    def __init__(self, root: str, is_thorough: bool = False, expected: str = A_CATALOG) -> None:
+    def __init__(self, root: str, is_thorough: bool = False, expected: str = CATALOG_PATH_HINT) -> None:
         self.root = root
         self.expected = expected
         self.is_thorough = is_thorough
@@ -106,7 +106,7 @@ class FolderReader:
 
     def _unreadable(self, path: str, error: OSError) -> UnreadableInput:
         self.is_complete = False
-        return unreadable(path, error, self.expected)
+        return unreadable_input(path, error, self.expected)
 
     def _error(self, message: str, path: str) -> UnreadableInput:
         self.is_complete = False

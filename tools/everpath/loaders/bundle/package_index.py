@@ -1,7 +1,7 @@
 """The summaries of a repository's packages, cached from one run to the next.
 
 A cached summary is used while every file and folder that it was read from has the same stamp
-(`folder_reader.FileStamp`). There is one cache file for each repository, or for each share of it.
+(`folder_reader.FileStamp`). There is one cache file for each repository, or for each partition of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from everpath import __version__
 from everpath.file_cache import FileCache
 from everpath.loaders.bundle.folder_reader import FileStamp, FolderReader, is_unchanged, join
 from everpath.loaders.bundle.summaries import PackageSummary
-from everpath.loaders.partition import WHOLE, Share
+from everpath.loaders.partition import WHOLE, Partition
 
 # Increase this with every change of the summaries or of how they are read.
 _FORMAT: Final = 3
@@ -34,15 +34,15 @@ class PackageRecord(msgspec.Struct, frozen=True, array_like=True):
 class PackageIndex:
     """The packages of one repository: the cached ones, and in `records` those that are valid now."""
 
-    def __init__(self, cache: FileCache | None, root: str, share: Share = WHOLE) -> None:
+    def __init__(self, cache: FileCache | None, root: str, partition: Partition = WHOLE) -> None:
         self._cache = cache
         self._root = root
-        self._share = share
+        self._partition = partition
         self.records: dict[str, PackageRecord] = {}
 
     @cached_property
     def _cached(self) -> Mapping[str, PackageRecord]:
-        return load_records(self._cache, self._root, self._share) if self._cache else {}
+        return load_records(self._cache, self._root, self._partition) if self._cache else {}
 
     @property
     def now_ns(self) -> int:
@@ -69,12 +69,12 @@ class PackageIndex:
         records = {name: self._cached[name] for name in skipped if name in self._cached} | self.records
         is_same = all(self._cached.get(name) is record for name, record in records.items())
         if not is_same or len(records) < len(self._cached):
-            save_records(self._cache, self._root, records, self._share)
+            save_records(self._cache, self._root, records, self._partition)
 
 
-def load_records(cache: FileCache, root: str, share: Share = WHOLE) -> dict[str, PackageRecord]:
+def load_records(cache: FileCache, root: str, partition: Partition = WHOLE) -> dict[str, PackageRecord]:
     """Return the cached packages of a repository; none if the cache file is absent or of another version."""
-    payload = cache.load(root, _kind(share), (_FORMAT, __version__))
+    payload = cache.load(root, _kind(partition), (_FORMAT, __version__))
     if payload is None:
         return {}
     try:
@@ -84,18 +84,18 @@ def load_records(cache: FileCache, root: str, share: Share = WHOLE) -> dict[str,
 
 
 def save_records(
-    cache: FileCache, root: str, records: Mapping[str, PackageRecord], share: Share = WHOLE
+    cache: FileCache, root: str, records: Mapping[str, PackageRecord], partition: Partition = WHOLE
 ) -> None:
     """Write the packages of a repository to the cache, except those with a file name that is not UTF-8."""
     try:
         payload = msgspec.msgpack.encode(records)
     except UnicodeEncodeError:
         payload = msgspec.msgpack.encode(dict(filter(_is_encodable, records.items())))
-    cache.save(root, _kind(share), (_FORMAT, __version__), payload)
+    cache.save(root, _kind(partition), (_FORMAT, __version__), payload)
 
 
-def _kind(share: Share) -> str:
-    return "index" if share == WHOLE else f"{share.number}-of-{share.total}.index"
+def _kind(partition: Partition) -> str:
+    return "index" if partition == WHOLE else f"{partition.number}-of-{partition.total}.index"
 
 
 def _is_encodable(item: tuple[str, PackageRecord]) -> bool:

@@ -31,13 +31,13 @@ from everpath.loaders.packagemanifest.package_file import (
     add_package_manifests,
     summarize_package_manifests,
 )
-from everpath.loaders.partition import WHOLE, Share
+from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.typed import Typed, repetitions
 from everpath.model import UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.parsing import yaml_outline
-from everpath.parsing.first_document import Broken, first_document
-from everpath.parsing.yaml_outline import Unfamiliar
+from everpath.parsing.first_document import ParseError, first_document
+from everpath.parsing.yaml_outline import UnsupportedLayout
 
 _CI_FILES: Final = ("ci.yaml", "ci.yml")
 _MODE_KEY: Final = "updateGraph"
@@ -64,7 +64,7 @@ def load_repository(  # noqa: PLR0913 - all but two are options of the user
     default_mode: UpdateMode = UpdateMode.SEMVER,
     thorough: bool = False,
     progress: Progress | None = None,
-    share: Share = WHOLE,
+    partition: Partition = WHOLE,
     package_filter: PackageFilter | None = None,
 ) -> None:
     """Load every package of a repository. Raises `UnreadableInput` if the folder cannot be listed.
@@ -74,9 +74,9 @@ def load_repository(  # noqa: PLR0913 - all but two are options of the user
     Memory: the model and the summary of every bundle, never a whole file.
     """
     root, names = _find_packages(path)
-    names = share.of(names, folder=str)
+    names = partition.select(names, folder=str)
     skipped = package_filter.skip_unchanged(root, names) if package_filter else frozenset[str]()
-    index = PackageIndex(None if thorough else cache, root, share)
+    index = PackageIndex(None if thorough else cache, root, partition)
     selected = [name for name in names if name not in skipped]
     for done, name in enumerate(selected):
         if progress is not None:
@@ -140,9 +140,9 @@ def _read_mode(reader: FolderReader, file: str, notes: list[Note]) -> str | None
         data = reader.read(file)
         found = yaml_outline.sections(data).get(_MODE_KEY)
         if found is None or found.keys:
-            raise Unfamiliar
+            raise UnsupportedLayout
         return yaml_outline.scalar(found.value)
-    except Unfamiliar:
+    except UnsupportedLayout:
         return _parse_mode(data, file, notes)
     except UnreadableInput as error:
         notes.append(unreadable_note(file, error))
@@ -153,13 +153,13 @@ def _parse_mode(data: bytes, file: str, notes: list[Note]) -> str | None:
     typed = Typed()
     try:
         document = first_document(data)
-    except Broken as error:
+    except ParseError as error:
         notes.append(unreadable_note(file, error))
         return None
     if not isinstance(document.value, dict):
         return None
     mode = typed.text(document.value, _MODE_KEY)
-    notes.extend(note.at(file) for note in (*repetitions(document.repeated, ((),)), *typed.notes))
+    notes.extend(note.at(file) for note in (*repetitions(document.duplicate_keys, ((),)), *typed.notes))
     return mode
 
 

@@ -1,1 +1,1 @@
-"""File-based catalogs: streams and folders of documents, read by opm's rules."""
+"""File-based catalogs (FBC): load, decode and write them as opm does."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["why_refused"]
+__all__ = ["rejection_reason"]
 
 from collections.abc import Iterable, Sequence
 
 from everpath.graph import PackageGraph
-from everpath.loaders.fbc.fields import Report
-from everpath.loaders.fbc.schemas import CatalogDocuments
+from everpath.loaders.fbc.fields import ProblemCollector
+from everpath.loaders.fbc.schemas import SchemaDecoder
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Place
 from everpath.model.builder import CatalogBuilder
@@ -19,7 +19,7 @@ from everpath.rules.lint import Selection, lint
 from everpath.rules.opm_errors import OPM_RULES, range_errors
 
 
-def why_refused(blobs: Sequence[Blob]) -> str | None:
+def rejection_reason(blobs: Sequence[Blob]) -> str | None:
     """The first thing `opm validate` would refuse the catalog for, or None."""
     if any(blob["schema"] == BUNDLE and not blob.get("name") for blob in blobs):
         return "a bundle without a name"
@@ -38,9 +38,9 @@ def why_refused(blobs: Sequence[Blob]) -> str | None:
 
 def _catalog(blobs: Iterable[Blob]) -> Catalog:
     builder = CatalogBuilder()
-    documents = CatalogDocuments(builder, thorough=True)
+    documents = SchemaDecoder(builder, thorough=True)
     for index, blob in enumerate(blobs):
-        report = Report(Sources())
-        report.about(blob)
+        report = ProblemCollector(Sources())
+        report.set_subject(blob)
         documents.add(blob, Place("", index), report)
     return builder.build("")

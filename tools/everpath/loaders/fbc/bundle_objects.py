@@ -1,24 +1,24 @@
-"""`olm.bundle.object`: a manifest in base64. Nothing here depends on it, but opm decodes each one."""
+"""Check `olm.bundle.object` properties: manifests in base64. opm decodes each of them."""
 
 from __future__ import annotations
 
-__all__ = ["is_base64", "object_flaw"]
+__all__ = ["bundle_object_error", "is_base64"]
 
 import re
 from typing import Any, Final
 
-from everpath.parsing.parse_result import TextProblem
+from everpath.parsing.parse_result import ParseError
 
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
 def is_base64(text: str) -> bool:
-    """Whether Go decodes it: padded, in the standard alphabet, line breaks anywhere."""
+    """Return whether Go decodes the text: padded, standard alphabet, line breaks anywhere."""
     return _BASE64.fullmatch(text.replace("\r", "").replace("\n", "")) is not None
 
 
-def object_flaw(value: Any, *, thorough: bool) -> str | None:
-    """Why opm cannot load a bundle with this object in it; `thorough` parses the manifest as well."""
+def bundle_object_error(value: Any, *, thorough: bool) -> str | None:
+    """Return why opm rejects a bundle with this object, or None. `thorough` also parses the manifest."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -28,20 +28,20 @@ def object_flaw(value: Any, *, thorough: bool) -> str | None:
         return None
     if not isinstance(data, str) or not is_base64(data):
         return "the data of an olm.bundle.object is not base64"
-    return _manifest_flaw(data) if thorough else None
+    return _manifest_error(data) if thorough else None
 
 
-def _manifest_flaw(data: str) -> str | None:
-    import base64  # noqa: PLC0415 - only when asked for thoroughness
+def _manifest_error(data: str) -> str | None:
+    import base64  # noqa: PLC0415 - only thorough runs need it
 
     manifest = base64.b64decode(data)
-    # opm takes what starts with a brace for JSON and passes it on as it is.
+    # opm treats a manifest that starts with a brace as JSON and does not parse it.
     if manifest.lstrip().startswith(b"{"):
         return None
-    from everpath.parsing import yaml_parser  # noqa: PLC0415 - libyaml is not free
+    from everpath.parsing import yaml_parser  # noqa: PLC0415 - libyaml takes 20 ms to import
 
     try:
         yaml_parser.parse(manifest)
-    except TextProblem as problem:
-        return f"the manifest in an olm.bundle.object does not parse: {problem}"
+    except ParseError as error:
+        return f"the manifest in an olm.bundle.object does not parse: {error}"
     return None

@@ -1,8 +1,8 @@
-"""Catalogs as text: to the byte what `opm render` writes of the same blobs."""
+"""Write a catalog byte for byte as `opm render` does."""
 
 from __future__ import annotations
 
-__all__ = ["OUTPUTS", "catalog_text"]
+__all__ = ["OUTPUT_FORMATS", "catalog_text"]
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -12,17 +12,13 @@ from everpath.opm_render.bundles import Blob
 from everpath.opm_render.go_json import json_text
 from everpath.parsing.yaml_writer import yaml_text
 
-#: The languages a catalog may be written in.
-OUTPUTS: Final = ("yaml", "json")
+OUTPUT_FORMATS: Final = ("yaml", "json")
 
 _INDENT: Final = " " * 4
 
 
 def catalog_text(blobs: Iterable[Blob], output: str) -> Iterator[str]:
-    """The documents in opm's order, each in one piece. Same blobs, same bytes.
-
-    JSON has the fields in the order they come in, YAML by name. Cost: linear in the text.
-    """
+    """Yield the text of each blob, in opm's order. JSON keeps the order of fields, YAML sorts them."""
     for blob in sort_blobs(blobs):
         if output == "json":
             yield json_text(blob, indent=_INDENT) + "\n"

@@ -1,21 +1,21 @@
-"""Cuts a stream into documents where opm cuts it, a few megabytes in memory at a time.
+"""Split a stream into documents where opm splits it, with a few megabytes in memory at a time.
 
-opm (through Kubernetes' decoder) splits YAML by lines, before any parser sees it: a line that starts
-with `---` ends a document, may carry a comment and nothing else, and stays in the document if nothing
-stands before it. JSON objects follow one another with any white space between them.
+opm (Kubernetes' decoder) splits YAML by lines before it parses them. A line that starts with `---` ends a
+document and may contain a comment, nothing else; at the start of a document it belongs to that document. JSON
+objects follow one another with any white space between them.
 """
 
 from __future__ import annotations
 
 __all__ = [
-    "Chunk",
-    "Document",
-    "Flaw",
+    "JsonChunk",
+    "RawDocument",
+    "SplitError",
     "is_json",
-    "json_documents",
-    "json_starts",
-    "small_text",
-    "yaml_documents",
+    "json_object_starts",
+    "read_small_file",
+    "split_json",
+    "split_yaml",
 ]
 
 import os
@@ -23,52 +23,50 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final, Literal, NamedTuple
 
-from everpath.loaders.fbc.metadata_value import MARKER, metadata_value
+from everpath.loaders.fbc.partial_document import METADATA_TYPE_LINE, metadata_span
 from everpath.loaders.sources import MAX_DOCUMENT, MEBIBYTE
 
 _BLOCK: Final = 4 * MEBIBYTE
 
-# Files up to this size are read whole: nearly all there are, and less than what every run keeps for the next
-# who asks for memory (`everpath.cli`).
-_WHOLE: Final = 6 * MEBIBYTE
-_SNIFFED: Final = 4096
+# Files up to this size are read at once. Nearly all files of catalogs are smaller.
+_SMALL_FILE: Final = 6 * MEBIBYTE
+_HEAD_SIZE: Final = 4096
 
-# One object ends and another starts on a later line. This never happens inside of valid JSON, where a
-# comma parts neighbours and no string holds a line break.
-_BETWEEN: Final = re.compile(rb"\}[ \t\r]*\n\s*(?=\{)")
+# The end of an object and the start of the next on a later line. Inside valid JSON this never occurs: a comma
+# separates values, and no string contains a line break.
+_BOUNDARY: Final = re.compile(rb"\}[ \t\r]*\n\s*(?=\{)")
 
-# The same as nearly everybody writes it, found at twice the speed.
-_USUALLY_BETWEEN: Final = re.compile(rb"\}\n(?=\{)")
+# The same as tools write it; the search is twice as fast.
+_COMMON_BOUNDARY: Final = re.compile(rb"\}\n(?=\{)")
 
 
-class Document(NamedTuple):
-    """The bytes of one document and where they start in the file.
+class RawDocument(NamedTuple):
+    """The bytes of one document and their offset in the file.
 
-    `metadata` is the stretch of an `olm.csv.metadata` value, where it was passed over. A document
-    `may_be_cut` short unnoticed if the end of the file ends it, and nothing behind that stretch shows that
-    it is whole.
+    `metadata` is the span of an `olm.csv.metadata` value, if it was skipped. A document `may_be_truncated` if
+    the file ends with it, and no text after that span proves that it is complete.
     """
 
     offset: int
     text: bytes
-    may_be_cut: bool = False
+    may_be_truncated: bool = False
     metadata: tuple[int, int] | None = None
 
 
-class Chunk(NamedTuple):
-    """Objects of a JSON stream that share a line, nearly always one, where the reader has them in memory."""
+class JsonChunk(NamedTuple):
+    """The objects of a JSON stream that share a line, nearly always one."""
 
     offset: int
     view: memoryview
 
     @property
     def text(self) -> bytes:
-        """A copy, which whoever can read the view need not make."""
+        """A copy of the bytes."""
         return bytes(self.view)
 
 
-class Flaw(NamedTuple):
-    """A stretch of a file that yields no document; `kind` is the name of the rule that reports it."""
+class SplitError(NamedTuple):
+    """Part of a file that is no document; `kind` is the name of the rule that reports it."""
 
     kind: Literal["bad-separator", "unreadable-document"]
     offset: int
@@ -76,173 +74,171 @@ class Flaw(NamedTuple):
 
 
 def is_json(stream: BinaryIO) -> bool:
-    """Whether opm tries JSON first: a brace is the first thing in the first 4096 bytes."""
+    """Return whether opm tries JSON first: the first 4096 bytes start with a brace, after white space."""
     stream.seek(0)
-    return stream.read(_SNIFFED).lstrip().startswith(b"{")
+    return stream.read(_HEAD_SIZE).lstrip().startswith(b"{")
 
 
-def yaml_documents(stream: BinaryIO, start: int = 0) -> Iterator[Document | Flaw]:
-    """The YAML documents of a seekable stream from an offset on, and what stands in their way."""
+def split_yaml(stream: BinaryIO, start: int = 0) -> Iterator[RawDocument | SplitError]:
+    """Yield the YAML documents of a seekable stream from an offset on, and the errors between them."""
     window = _Window(stream, start)
     while (line := window.next_separator()) is not None:
-        yield from window.flaws()
-        flaw = _flaw(window, line)
+        yield from window.take_errors()
+        error = _separator_error(window, line)
         if line.start > window.begin:
             yield window.document(line.start)
-        if line.start > window.begin or flaw is not None:
+        if line.start > window.begin or error is not None:
             window.begin = line.end
-        if flaw is not None:
-            yield flaw
+        if error is not None:
+            yield error
         window.search = line.end
     yield from window.rest()
 
 
-def _flaw(window: _Window, line: _Line) -> Flaw | None:
+def _separator_error(window: _Window, line: _Line) -> SplitError | None:
     text = window.text[line.start + 3 : line.end].strip()
     if not text or text.startswith(b"#"):
         return None
     shown = text[:40].decode("utf-8", "replace")
-    at = window.base + window.text.index(text, line.start + 3)
-    return Flaw("bad-separator", at, f"{shown!r} after --- on a line that parts documents")
+    offset = window.base + window.text.index(text, line.start + 3)
+    return SplitError("bad-separator", offset, f"{shown!r} after --- on a line that separates documents")
 
 
-def json_documents(stream: BinaryIO) -> Iterator[Chunk | Flaw]:
-    """The JSON objects of a seekable stream; those that share a line come as one chunk."""
+def split_json(stream: BinaryIO) -> Iterator[JsonChunk | SplitError]:
+    """Yield the JSON objects of a seekable stream; objects that share a line are one chunk."""
     window = _Window(stream, 0)
-    while (gap := window.next_gap()) is not None:
-        yield from window.flaws()
-        if gap > window.begin:
-            yield window.chunk(gap)
-        window.begin = window.search = gap
+    while (start := window.next_object()) is not None:
+        yield from window.take_errors()
+        if start > window.begin:
+            yield window.chunk(start)
+        window.begin = window.search = start
     for item in window.rest():
-        yield item if isinstance(item, Flaw) else Chunk(item.offset, memoryview(item.text))
+        yield item if isinstance(item, SplitError) else JsonChunk(item.offset, memoryview(item.text))
 
 
-def json_starts(text: bytes, sizes: Sequence[int]) -> list[int] | None:
-    """Where the objects of a text that is valid JSON start, given how many bytes each has at least.
+def json_object_starts(text: bytes, sizes: Sequence[int]) -> list[int] | None:
+    """Return where the objects of valid JSON start, given a lower bound of the size of each.
 
-    None if two of them share a line. What parts lines is never inside of an object, so that the first of it
-    behind a part of an object parts that one, or a later one on its line, from the next. Where that is found
-    as often as there are objects to part, it is every one of them.
+    None if two objects share a line. A boundary never occurs inside an object. So the first one after the
+    known part of an object ends that object, or a later one on the same line. If there are as many boundaries
+    as objects to separate, each of them separates two.
     """
-    return _starts(text, sizes, _USUALLY_BETWEEN) or _starts(text, sizes, _BETWEEN)
+    return _starts(text, sizes, _COMMON_BOUNDARY) or _starts(text, sizes, _BOUNDARY)
 
 
-def _starts(text: bytes, sizes: Sequence[int], between: re.Pattern[bytes]) -> list[int] | None:
+def _starts(text: bytes, sizes: Sequence[int], boundary: re.Pattern[bytes]) -> list[int] | None:
     starts = [0]
     for size in sizes[:-1]:
-        found = between.search(text, starts[-1] + size)
+        found = boundary.search(text, starts[-1] + size)
         if found is None:
             return None
         starts.append(found.end())
     return starts
 
 
-def small_text(stream: BinaryIO) -> bytes | None:
-    """All of a seekable stream that is not large; None of one that is."""
-    if stream.seek(0, os.SEEK_END) > _WHOLE:
+def read_small_file(stream: BinaryIO) -> bytes | None:
+    """Return all bytes of a seekable stream, or None if it is large."""
+    if stream.seek(0, os.SEEK_END) > _SMALL_FILE:
         return None
     stream.seek(0)
-    return stream.read(_WHOLE)
+    return stream.read(_SMALL_FILE)
 
 
 class _Line(NamedTuple):
-    """A separator: where its line starts, and where the next one does."""
+    """The line of a separator: its start, and the start of the next line."""
 
     start: int
     end: int
 
 
 class _Window:
-    """The part of a stream that is in memory: the document being cut and what was read after it."""
+    """The part of a stream that is in memory: from the current document (`begin`) on."""
 
     def __init__(self, stream: BinaryIO, base: int) -> None:
         stream.seek(base)
         self._stream = stream
         self._is_end = False
         self._is_skipping = False
-        self._flaws: list[Flaw] = []
+        self._errors: list[SplitError] = []
         self.base = base
         self.text = b""
         self.begin = 0
         self.search = 0
-        self._marker = -1
+        self._type_line = -1
         self._metadata: tuple[int, int] | None = None
-        self._gap = _USUALLY_BETWEEN
+        self._boundary = _COMMON_BOUNDARY
 
-    def document(self, end: int, *, is_last: bool = False) -> Document:
+    def document(self, end: int, *, is_last: bool = False) -> RawDocument:
         begin, metadata = self.begin, self._metadata
-        may_be_cut = is_last and (metadata is None or not self.text[metadata[1] :].strip())
+        may_be_truncated = is_last and (metadata is None or not self.text[metadata[1] :].strip())
         self._metadata = None
         if metadata is not None:
             metadata = metadata[0] - begin, metadata[1] - begin
-        return Document(self.base + begin, self.text[begin:end], may_be_cut, metadata)
+        return RawDocument(self.base + begin, self.text[begin:end], may_be_truncated, metadata)
 
-    def chunk(self, end: int) -> Chunk:
-        return Chunk(self.base + self.begin, memoryview(self.text)[self.begin : end])
+    def chunk(self, end: int) -> JsonChunk:
+        return JsonChunk(self.base + self.begin, memoryview(self.text)[self.begin : end])
 
-    def flaws(self) -> Iterator[Flaw]:
-        """What went wrong since the last time one asked."""
-        flaws, self._flaws = self._flaws, []
-        yield from flaws
+    def take_errors(self) -> Iterator[SplitError]:
+        """Yield the errors since the last call."""
+        errors, self._errors = self._errors, []
+        yield from errors
 
-    def rest(self) -> Iterator[Document | Flaw]:
-        """What is left at the end of the stream."""
-        yield from self.flaws()
+    def rest(self) -> Iterator[RawDocument | SplitError]:
+        """Yield the last document of the stream."""
+        yield from self.take_errors()
         if self.begin < len(self.text) and not self._is_skipping:
             yield self.document(len(self.text), is_last=True)
 
     def next_separator(self) -> _Line | None:
-        """The next line that starts with `---`; None at the end of the stream."""
+        """Return the next line that starts with `---`; None at the end of the stream."""
         while True:
-            start = self._separator()
+            start = self._find_separator()
             end = self.text.find(b"\n", start) if start >= 0 else -1
             if end >= 0:
-                return self._found(_Line(start, end + 1))
+                return self._end_skipping(_Line(start, end + 1))
             if self._is_end:
-                return self._found(_Line(start, len(self.text))) if start >= 0 else None
+                return self._end_skipping(_Line(start, len(self.text))) if start >= 0 else None
             self._grow(overlap=len(self.text) - start if start >= 0 else 3)
 
-    def next_gap(self) -> int | None:
-        """Where the next object starts after the one at `begin`; None if that is the last."""
+    def next_object(self) -> int | None:
+        """Return where the object after the one at `begin` starts; None if that is the last."""
         while True:
-            found = self._gap.search(self.text, self.search)
-            if found is None and (found := _BETWEEN.search(self.text, self.search)) is not None:
-                self._gap = _BETWEEN
+            found = self._boundary.search(self.text, self.search)
+            if found is None and (found := _BOUNDARY.search(self.text, self.search)) is not None:
+                self._boundary = _BOUNDARY
             if found is not None or self._is_end:
-                return found and self._found(_Line(found.end(), found.end())).start
+                return found and self._end_skipping(_Line(found.end(), found.end())).start
             self._grow(overlap=len(self.text) - len(self.text.rstrip()) + 1)
 
-    def _separator(self) -> int:
-        """The next line with `---` from `search` on, or -1. Metadata is passed over: it has no such line."""
-        if self.text.startswith(b"---", self.search) and self._is_line_start(self.search):
+    def _find_separator(self) -> int:
+        """Return the next line with `---` from `search` on, or -1. Skips metadata, which has no such line."""
+        is_line_start = self.search == 0 or self.text[self.search - 1] == 0x0A
+        if is_line_start and self.text.startswith(b"---", self.search):
             return self.search
         while True:
-            if self._marker < self.search:
-                found = self.text.find(MARKER, self.search)
-                self._marker = found if found >= 0 else len(self.text)
-            found = self.text.find(b"\n---", self.search, self._marker)
-            if found >= 0 or self._marker == len(self.text):
+            if self._type_line < self.search:
+                found = self.text.find(METADATA_TYPE_LINE, self.search)
+                self._type_line = found if found >= 0 else len(self.text)
+            found = self.text.find(b"\n---", self.search, self._type_line)
+            if found >= 0 or self._type_line == len(self.text):
                 return found + 1 if found >= 0 else -1
-            value = metadata_value(self.text, self._marker)
-            self.search = value[1] if value is not None else self._marker + 1
+            value = metadata_span(self.text, self._type_line)
+            self.search = value[1] if value is not None else self._type_line + 1
             self._metadata = self._metadata or value
 
-    def _is_line_start(self, index: int) -> bool:
-        return index == 0 or self.text[index - 1] == 0x0A
-
-    def _found(self, line: _Line) -> _Line:
-        """A document too large ends here: what follows is a document again."""
+    def _end_skipping(self, line: _Line) -> _Line:
+        """End a document that is too large: the next one starts at the separator."""
         if self._is_skipping:
             self._is_skipping = False
             self.begin = line.start
         return line
 
     def _grow(self, overlap: int) -> None:
-        """Read on. `overlap` bytes at the end may belong to what is being looked for."""
+        """Read the next block. The last `overlap` bytes may be the start of what is searched for."""
         if len(self.text) - self.begin > MAX_DOCUMENT and not self._is_skipping:
-            message = f"a document of more than {MAX_DOCUMENT // MEBIBYTE} MiB is not read"
-            self._flaws.append(Flaw("unreadable-document", self.base + self.begin, message))
+            message = f"the document is larger than {MAX_DOCUMENT // MEBIBYTE} MiB and is not read"
+            self._errors.append(SplitError("unreadable-document", self.base + self.begin, message))
             self._is_skipping = True
         keep_from = max(self.begin, len(self.text) - overlap - 1) if self._is_skipping else self.begin
         block = self._stream.read(_BLOCK)
@@ -251,5 +247,5 @@ class _Window:
         self.text = self.text[keep_from:] + block
         self.base += keep_from
         self.begin = 0
-        self._marker = -1
+        self._type_line = -1
         self._metadata = None

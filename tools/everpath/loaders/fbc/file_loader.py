@@ -1,8 +1,8 @@
-"""One file of a catalog: its documents, found and decoded by opm's rules, and put into the model."""
+"""Load one file of a catalog: split it into documents, parse them, and pass them to the schema decoder."""
 
 from __future__ import annotations
 
-__all__ = ["FileReader", "Outcome", "Taker"]
+__all__ = ["DocumentSink", "FileLoader", "FileResult"]
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,264 +10,265 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
 from everpath.loaders.fbc.document_splitter import (
-    Chunk,
-    Document,
-    Flaw,
+    JsonChunk,
+    RawDocument,
+    SplitError,
     is_json,
-    json_documents,
-    small_text,
-    yaml_documents,
+    read_small_file,
+    split_json,
+    split_yaml,
 )
-from everpath.loaders.fbc.fields import Report, described
+from everpath.loaders.fbc.fields import ProblemCollector, type_description
 from everpath.loaders.sources import Sources
 from everpath.model import Place
 from everpath.parsing import json_parser
-from everpath.parsing.parse_result import UTF_8, Parsed, Remark, TextProblem, byte_offset
+from everpath.parsing.parse_result import UTF_8_FIX, ParsedDocument, ParseError, ParseWarning
 
 if TYPE_CHECKING:
-    from everpath.loaders.fbc.partial_document import Skeleton
-    from everpath.loaders.fbc.partial_json import JsonSkeletons
-    from everpath.loaders.fbc.partial_yaml import YamlSkeletons
+    from everpath.loaders.fbc.partial_document import PartialDocument
+    from everpath.loaders.fbc.partial_json import PartialJsonParser
+    from everpath.loaders.fbc.partial_yaml import PartialYamlParser
 
-_SNIFFED: Final = 8192
+_HEAD_SIZE: Final = 8192
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _REST_OF_LINE: Final = re.compile(r"[^\S\n]*\n?")
 
 
-class Outcome:
-    """What came of one file: documents with a schema, Kubernetes manifests, all documents, problems."""
+class FileResult:
+    """What a file contains: its problems, and the number of documents.
 
-    def __init__(self, file: str, report: Report) -> None:
+    `documents` counts all of them, `with_schema` those of a catalog, `manifests` those of Kubernetes.
+    """
+
+    def __init__(self, file: str, collector: ProblemCollector) -> None:
         self.file = file
-        self.report = report
-        self.described = 0
+        self.collector = collector
+        self.with_schema = 0
         self.manifests = 0
         self.documents = 0
 
 
-class Taker(Protocol):
-    """Whoever is given the documents, one after the other."""
+class DocumentSink(Protocol):
+    """Receives the documents of a file in their order."""
 
-    def add(self, document: dict[str, Any], place: Place, report: Report) -> bool:
-        """Take one document, which the report is about. False if it does not say what it is."""
+    def add(self, document: dict[str, Any], place: Place, collector: ProblemCollector) -> bool:
+        """Take one document. Return False if it has no schema."""
         ...
 
 
-class FileReader:
-    """Reads files into a catalog.
+class FileLoader:
+    """Loads files into a sink.
 
-    `check_all` has a parser look also at what the graph does not need, `parse_all` has it read that.
+    By default, values that the graph does not need are skipped unparsed (`partial_yaml`, `partial_json`).
+    `check_all` checks their syntax, `parse_all` parses them too, and `thorough` turns the partial parsers
+    off.
     """
 
-    def __init__(self, catalog: Taker, sources: Sources, *, thorough: bool) -> None:
-        self._catalog = catalog
+    def __init__(self, sink: DocumentSink, sources: Sources, *, thorough: bool) -> None:
+        self._sink = sink
         self._thorough = thorough
         self.sources = sources
         self.check_all = False
         self.parse_all = False
 
-    def read(self, file: str) -> Outcome:
-        """Read one file to its end. Raises `UnreadableInput` or OSError when it cannot be read."""
-        outcome = Outcome(file, Report(self.sources))
+    def load(self, file: str) -> FileResult:
+        """Load one file to its end. Raises `UnreadableInput` or OSError if it cannot be read."""
+        result = FileResult(file, ProblemCollector(self.sources))
         with self.sources.open(file) as stream:
-            if (binary := _why_binary(stream)) is not None:
+            if (binary := _binary_reason(stream)) is not None:
                 reason, offset, fix = binary
-                fix = f"{fix}; if it is no part of the catalog, name it in .indexignore"
-                outcome.report.add("unreadable-document", Place(file, offset), reason, fix)
+                fix = f"{fix}; if the file does not belong to the catalog, add it to .indexignore"
+                result.collector.add("unreadable-document", Place(file, offset), reason, fix)
             elif is_json(stream):
-                self._read_json(stream, outcome)
+                self._load_json(stream, result)
             else:
-                self._read_yaml(stream, 0, outcome)
-        return outcome
+                self._load_yaml(stream, 0, result)
+        return result
+
+    # Each format imports its parser on first use: a catalog of JSON needs no libyaml, one of YAML no msgspec.
 
     @cached_property
-    def _yaml(self) -> YamlSkeletons:
-        from everpath.loaders.fbc.partial_yaml import YamlSkeletons  # noqa: PLC0415 - each format pays for its own
+    def _partial_yaml(self) -> PartialYamlParser:
+        from everpath.loaders.fbc.partial_yaml import PartialYamlParser  # noqa: PLC0415
 
-        return YamlSkeletons()
+        return PartialYamlParser()
 
     @cached_property
-    def _json(self) -> JsonSkeletons:
-        from everpath.loaders.fbc.partial_json import JsonSkeletons  # noqa: PLC0415
+    def _partial_json(self) -> PartialJsonParser:
+        from everpath.loaders.fbc.partial_json import PartialJsonParser  # noqa: PLC0415
 
-        return JsonSkeletons()
+        return PartialJsonParser()
 
-    def _read_yaml(self, stream: BinaryIO, start: int, outcome: Outcome) -> None:
-        for item in yaml_documents(stream, start):
-            if isinstance(item, Flaw):
-                _report_flaw(item, outcome)
+    def _load_yaml(self, stream: BinaryIO, start: int, result: FileResult) -> None:
+        for item in split_yaml(stream, start):
+            if isinstance(item, SplitError):
+                _report_split_error(item, result)
+                continue
+            try:
+                parsed = self._parse_yaml_document(item)
+            except ParseError as error:
+                result.documents += 1
+                _report_parse_error(error, item.offset + _error_offset(error, item.text), result)
             else:
-                self._read_yaml_document(item, outcome)
+                self._add(parsed, item.offset, result)
 
-    def _read_yaml_document(self, document: Document, outcome: Outcome) -> None:
-        skeleton = None if self._thorough else self._yaml.read(document.text, document.metadata)
-        try:
-            parsed = self._completed(skeleton, document)
-        except TextProblem as problem:
-            outcome.documents += 1
-            at = document.offset + _byte(document.text, problem.index)
-            _report_unparsable(problem.message, at, problem.fix, outcome)
-        else:
-            self._take(parsed, document.offset, outcome, document.text)
-
-    def _completed(self, skeleton: Skeleton | None, document: Document) -> Parsed:
-        """The document, of which what was passed over is parsed or checked as far as it may cost that."""
-        if skeleton is None or (self.parse_all and not skeleton.is_whole):
+    def _parse_yaml_document(self, document: RawDocument) -> ParsedDocument:
+        """Parse a document, partially where that is enough. Raises `ParseError`."""
+        partial = None if self._thorough else self._partial_yaml.parse(document.text, document.metadata)
+        if partial is None or (self.parse_all and not partial.is_complete):
             return _parse_yaml(document.text)
-        if (document.may_be_cut or self.check_all) and not skeleton.is_whole:
-            _check_yaml(document.text)
-        return Parsed(skeleton.value)
+        if (document.may_be_truncated or self.check_all) and not partial.is_complete:
+            from everpath.parsing import yaml_parser  # noqa: PLC0415
 
-    def _read_json(self, stream: BinaryIO, outcome: Outcome) -> None:
-        for item, skeleton in self._json_objects(stream):
-            if isinstance(item, Flaw):
-                _report_flaw(item, outcome)
-            elif skeleton is not None:
-                self._take(Parsed(skeleton.value), item.offset, outcome)
-            elif self._read_json_chunk(item, outcome):
+            yaml_parser.check(document.text)
+        return ParsedDocument(partial.value)
+
+    def _load_json(self, stream: BinaryIO, result: FileResult) -> None:
+        for item, partial in self._json_chunks(stream):
+            if isinstance(item, SplitError):
+                _report_split_error(item, result)
+            elif partial is not None:
+                self._add(ParsedDocument(partial.value), item.offset, result)
+            elif self._load_json_chunk(item, result):
                 return
 
-    def _json_objects(self, stream: BinaryIO) -> Iterable[tuple[Chunk | Flaw, Skeleton | None]]:
-        """The objects of a stream with what a glance says of each; those of a usual file all at once."""
+    def _json_chunks(
+        self, stream: BinaryIO
+    ) -> Iterable[tuple[JsonChunk | SplitError, PartialDocument | None]]:
+        """Return the chunks of a stream, each with its partial document if it has one."""
         if self._thorough or self.check_all:
-            return ((item, None) for item in json_documents(stream))
-        text = small_text(stream)
-        found = None if text is None else self._json.read_all(text)
-        return self._one_by_one(stream) if found is None else found
+            return ((item, None) for item in split_json(stream))
+        text = read_small_file(stream)
+        chunks = None if text is None else self._partial_json.parse_all(text)
+        if chunks is not None:
+            return chunks
+        return (
+            (item, None if isinstance(item, SplitError) else self._partial_json.parse(item.view))
+            for item in split_json(stream)
+        )
 
-    def _one_by_one(self, stream: BinaryIO) -> Iterator[tuple[Chunk | Flaw, Skeleton | None]]:
-        for item in json_documents(stream):
-            yield item, None if isinstance(item, Flaw) else self._json.read(item.view)
-
-    def _read_json_chunk(self, chunk: Chunk, outcome: Outcome) -> bool:
-        """The objects of a chunk, one after the other. True if the file turned out to be YAML."""
+    def _load_json_chunk(self, chunk: JsonChunk, result: FileResult) -> bool:
+        """Load the objects of a chunk. Return True if the rest of the file was loaded as YAML."""
         try:
             for parsed, offset in _json_values(chunk):
-                self._take(parsed, offset, outcome)
-        except _Stopped as stopped:
-            # opm takes a file for YAML after all if JSON fails on its first or second object.
-            if outcome.documents <= 1 and self._continues_as_yaml(stopped.behind, outcome):
+                self._add(parsed, offset, result)
+        except _InvalidJson as invalid:
+            # opm parses a file as YAML if JSON fails at its first or second object.
+            if result.documents <= 1 and self._continue_as_yaml(invalid.previous_end, result):
                 return True
-            outcome.documents += 1
-            _report_unparsable(stopped.message, stopped.at, stopped.fix, outcome)
+            result.documents += 1
+            _report_parse_error(invalid.error, invalid.offset, result)
         return False
 
-    def _continues_as_yaml(self, start: int, outcome: Outcome) -> bool:
-        with self.sources.open(outcome.file) as stream:
-            first = next(yaml_documents(stream, start), None)
+    def _continue_as_yaml(self, start: int, result: FileResult) -> bool:
+        with self.sources.open(result.file) as stream:
+            first = next(split_yaml(stream, start), None)
             try:
-                if not isinstance(first, Document) or _parse_yaml(first.text).is_blank:
+                if not isinstance(first, RawDocument) or _parse_yaml(first.text).is_blank:
                     return False
-            except TextProblem:
+            except ParseError:
                 return False
-            self._read_yaml(stream, start, outcome)
+            self._load_yaml(stream, start, result)
         return True
 
-    def _take(self, parsed: Parsed, offset: int, outcome: Outcome, text: bytes = b"") -> None:
-        """Put a decoded document into the catalog, and what there is to say about it into the report."""
-        outcome.documents += 1
-        outcome.report.about(parsed.value)
-        place = Place(outcome.file, offset)
-        for remark in parsed.remarks:
-            _report_remark(remark, offset, text, outcome)
+    def _add(self, parsed: ParsedDocument, offset: int, result: FileResult) -> None:
+        """Pass a parsed document to the sink and collect its problems."""
+        collector = result.collector
+        result.documents += 1
+        collector.set_subject(parsed.value)
+        place = Place(result.file, offset)
+        for warning in parsed.warnings:
+            _report_warning(warning, offset, result)
         if parsed.value is None:
-            fix = "remove it; move comments into the document they belong to"
-            outcome.report.add("blank-document", place, "a document without content", fix)
+            fix = "remove it; move comments into the document that they describe"
+            collector.add("blank-document", place, "the document is empty", fix)
         elif type(parsed.value) is not dict:
-            outcome.report.add(
-                "wrong-type", place, f"the document is {described(parsed.value)}, not a mapping"
-            )
-        elif self._catalog.add(parsed.value, place, outcome.report):
-            outcome.described += 1
+            message = f"the document is {type_description(parsed.value)}, not a mapping"
+            collector.add("wrong-type", place, message)
+        elif self._sink.add(parsed.value, place, collector):
+            result.with_schema += 1
         elif "apiVersion" in parsed.value and "kind" in parsed.value:
-            outcome.manifests += 1
+            result.manifests += 1
 
 
-class _Stopped(Exception):
-    """An object of a JSON stream that is none: where that shows, and where the one before it ended."""
+class _InvalidJson(Exception):
+    """An object of a JSON stream that does not parse: where, and where the object before it ends."""
 
-    def __init__(self, problem: TextProblem, at: int, behind: int) -> None:
-        super().__init__(problem.message)
-        self.message = problem.message
-        self.fix = problem.fix
-        self.at = at
-        self.behind = behind
+    def __init__(self, error: ParseError, offset: int, previous_end: int) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.offset = offset
+        self.previous_end = previous_end
 
 
-def _json_values(chunk: Chunk) -> Iterator[tuple[Parsed, int]]:
-    """The values of a chunk and the bytes they start at. Raises `_Stopped`."""
+def _json_values(chunk: JsonChunk) -> Iterator[tuple[ParsedDocument, int]]:
+    """Yield the values of a chunk and their byte offsets. Raises `_InvalidJson`."""
     end, offset, text = 0, chunk.offset, ""
     try:
-        text = json_parser.characters(chunk.text)
-        while (start := json_parser.behind_blanks(text, end)) < len(text):
+        text = json_parser.decode_utf8(chunk.text)
+        while (start := json_parser.skip_whitespace(text, end)) < len(text):
             parsed, stop = json_parser.parse_at(text, start)
-            begin = offset + _size(text, end, start)
+            begin = offset + _utf8_size(text, end, start)
             yield parsed, begin
-            offset, end = begin + _size(text, start, stop), stop
-    except json_parser.JsonProblem as problem:
-        at = chunk.offset + _byte(chunk.text, problem.index)
+            offset, end = begin + _utf8_size(text, start, stop), stop
+    except ParseError as error:
         gap = _REST_OF_LINE.match(text, end)
-        raise _Stopped(problem, at, offset + (_size(text, *gap.span()) if gap else 0)) from problem
+        previous_end = offset + (_utf8_size(text, *gap.span()) if gap else 0)
+        raise _InvalidJson(error, chunk.offset + _error_offset(error, chunk.text), previous_end) from error
 
 
-def _byte(text: bytes, index: int) -> int:
-    """The byte of a problem; one at the very end is shown where the text ends, not on the line below."""
-    return min(byte_offset(text, index), len(text.rstrip()))
-
-
-def _size(text: str, start: int, end: int) -> int:
+def _utf8_size(text: str, start: int, end: int) -> int:
     return len(text[start:end].encode("utf-8"))
 
 
-def _parse_yaml(text: bytes) -> Parsed:
-    from everpath.parsing import yaml_parser  # noqa: PLC0415 - libyaml is not free, and a JSON catalog needs none
+def _error_offset(error: ParseError, text: bytes) -> int:
+    """Return the byte of an error. One at the very end is shown where the text ends, not on the next line."""
+    return min(error.offset, len(text.rstrip()))
 
-    # Kubernetes' decoder ends every line, also the last one of a file, where a text block may end.
+
+def _parse_yaml(text: bytes) -> ParsedDocument:
+    from everpath.parsing import yaml_parser  # noqa: PLC0415
+
+    # Kubernetes' decoder ends every line, the last one of a file too, where a block scalar may end.
     return yaml_parser.parse(text if text.endswith(b"\n") else text + b"\n")
 
 
-def _check_yaml(text: bytes) -> None:
-    from everpath.parsing import yaml_parser  # noqa: PLC0415
-
-    yaml_parser.check(text)
-
-
-def _why_binary(stream: BinaryIO) -> tuple[str, int, str] | None:
-    """Why a file cannot be text in UTF-8, from its first bytes; where that shows, and what mends it."""
-    head = stream.read(_SNIFFED)
+def _binary_reason(stream: BinaryIO) -> tuple[str, int, str] | None:
+    """Return why a file is not UTF-8 text, by its first bytes: the reason, its offset and the fix."""
+    head = stream.read(_HEAD_SIZE)
     if head.startswith(_UTF16):
-        return "the file is UTF-16, and opm reads UTF-8", 0, UTF_8
-    if (at := head.find(b"\0")) < 0:
+        return "the file is UTF-16; opm reads UTF-8", 0, UTF_8_FIX
+    if (offset := head.find(b"\0")) < 0:
         return None
-    return "the file is binary: it holds a null byte", at, "remove the null bytes"
+    return "the file is binary: it contains a null byte", offset, "remove the null bytes"
 
 
-def _report_flaw(flaw: Flaw, outcome: Outcome) -> None:
+def _report_split_error(error: SplitError, result: FileResult) -> None:
     fixes = {
         "bad-separator": "put --- on a line of its own",
-        "unreadable-document": "no document of a catalog is that large: see what made the file",
+        "unreadable-document": "no document of a catalog is that large: check how the file was generated",
     }
-    outcome.documents += flaw.kind == "unreadable-document"
-    outcome.report.about(None)
-    outcome.report.add(flaw.kind, Place(outcome.file, flaw.offset), flaw.message, fixes.get(flaw.kind))
+    result.documents += error.kind == "unreadable-document"
+    result.collector.set_subject(None)
+    result.collector.add(error.kind, Place(result.file, error.offset), error.message, fixes.get(error.kind))
 
 
-def _report_unparsable(message: str, offset: int, fix: str | None, outcome: Outcome) -> None:
-    outcome.report.about(None)
-    said = f"the document does not parse: {message}"
-    outcome.report.add("unreadable-document", Place(outcome.file, offset), said, fix)
+def _report_parse_error(error: ParseError, offset: int, result: FileResult) -> None:
+    result.collector.set_subject(None)
+    message = f"the document does not parse: {error.message}"
+    result.collector.add("unreadable-document", Place(result.file, offset), message, error.fix)
 
 
-def _report_remark(remark: Remark, offset: int, text: bytes, outcome: Outcome) -> None:
-    place = Place(outcome.file, offset, remark.pointer)
-    match remark.kind:
+def _report_warning(warning: ParseWarning, offset: int, result: FileResult) -> None:
+    place = Place(result.file, offset, warning.pointer)
+    match warning.kind:
         case "duplicate-key":
-            fix = "keep the one that is meant"
-            outcome.report.add(remark.kind, place, f"{remark.pointer[-1]} stands here twice", fix)
+            message = f"{warning.pointer[-1]} is written twice in this mapping"
+            result.collector.add(warning.kind, place, message, "keep the one that is meant")
         case "lossy-number":
-            message = "opm turns this number into a float64, which does not hold it"
-            outcome.report.add(remark.kind, place, message, "quote it, if it may be text")
+            message = "opm converts this number to a float64, which cannot represent it"
+            result.collector.add(warning.kind, place, message, "quote it, if it may be text")
         case "leftover":
-            at = Place(outcome.file, offset + byte_offset(text, remark.at))
-            message = "what follows is never read: opm reads one document up to the next line with ---"
-            outcome.report.add("bad-separator", at, message, "put --- on a line of its own before it")
+            rest = Place(result.file, offset + warning.offset)
+            message = "opm never reads the following text: it reads one document up to the next line with ---"
+            result.collector.add("bad-separator", rest, message, "put --- on a line of its own before it")

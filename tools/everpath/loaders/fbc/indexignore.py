@@ -1,8 +1,8 @@
-"""`.indexignore`: which files of a catalog's folder opm leaves out.
+"""`.indexignore`: which files of a catalog's folder opm ignores.
 
-The language is gitignore's as go-git reads it, which differs from git's: a file re-included below an
-ignored folder is read, `**` counts only between slashes, a class is negated by `^` alone, and blanks
-around a line are trimmed. Hence a matcher of our own.
+The syntax is gitignore's as go-git implements it. It differs from git's: a file that is re-included below an
+ignored folder is read, `**` has a meaning only between slashes, only `^` negates a class, and white space
+around a line is removed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ANY_FOLDERS: Final = "**"
 
 
 class _Pattern(NamedTuple):
-    """One line. `folder` is where the file with that line stands: it speaks of nothing outside."""
+    """One line of an ignore file. It applies only to paths below `folder`, the folder of that file."""
 
     folder: tuple[str, ...]
     steps: tuple[str, ...]
@@ -32,19 +32,19 @@ class _Pattern(NamedTuple):
         return cls(folder, steps, line.startswith("!"), body.endswith("/"))
 
     def matches(self, path: Sequence[str]) -> bool:
-        """Whether the line speaks of a file: by its name or by a folder above it."""
+        """Return whether the line applies to a file, by its name or by a folder above it."""
         if len(path) <= len(self.folder) or tuple(path[: len(self.folder)]) != self.folder:
             return False
         inside = path[len(self.folder) :]
         return self._matches_path(inside) if len(self.steps) > 1 else self._matches_name(inside)
 
     def _matches_name(self, path: Sequence[str]) -> bool:
-        """Without a slash, the first part of the path that fits decides."""
-        fitting = next((i for i, part in enumerate(path) if _fits(self.steps[0], part)), None)
-        return fitting is not None and not (self.only_folders and fitting == len(path) - 1)
+        """Match a pattern without a slash: the first part of the path that matches decides."""
+        index = next((i for i, part in enumerate(path) if _matches_glob(self.steps[0], part)), None)
+        return index is not None and not (self.only_folders and index == len(path) - 1)
 
     def _matches_path(self, path: Sequence[str]) -> bool:
-        """With a slash, the steps fit the path from its start; what is below a match is matched."""
+        """Match a pattern with a slash from the start of the path. Everything below a match matches too."""
         left = list(path)
         anywhere = matched = False
         for i, step in enumerate(self.steps):
@@ -53,7 +53,10 @@ class _Pattern(NamedTuple):
                 continue
             if _ANY_FOLDERS in step or not left:
                 return False
-            at = next((n for n, part in enumerate(left if anywhere else left[:1]) if _fits(step, part)), None)
+            at = next(
+                (n for n, part in enumerate(left if anywhere else left[:1]) if _matches_glob(step, part)),
+                None,
+            )
             if at is None:
                 return False
             matched, anywhere = True, False
@@ -62,20 +65,20 @@ class _Pattern(NamedTuple):
 
 
 class IgnoreRules:
-    """The lines of all ignore files of a folder; of those that speak of a file the last one decides."""
+    """The lines of all ignore files of a folder. The last one that matches a file decides."""
 
     def __init__(self) -> None:
         self._patterns: list[_Pattern] = []
 
     def extend(self, lines: Iterable[str], folder: tuple[str, ...]) -> None:
-        """Add the lines of the ignore file of one folder; folders come in the order they are walked."""
+        """Add the lines of one folder's ignore file. Call it in the order of `catalog_files`."""
         trimmed = (line.strip() for line in lines)
         self._patterns.extend(
             _Pattern.of(line, folder) for line in trimmed if line and not line.startswith("#")
         )
 
     def ignores(self, path: Sequence[str]) -> bool:
-        """Whether a file is left out. Cost: the patterns times the parts of the path."""
+        """Return whether a file is ignored."""
         for pattern in reversed(self._patterns):
             if pattern.matches(path):
                 return not pattern.includes
@@ -83,7 +86,7 @@ class IgnoreRules:
 
 
 @lru_cache(maxsize=1024)
-def _fits(glob: str, name: str) -> bool:
+def _matches_glob(glob: str, name: str) -> bool:
     pattern = _expression(glob)
     return pattern is not None and pattern.fullmatch(name) is not None
 
@@ -93,17 +96,18 @@ _STAR: Final = "[^/]*"
 
 @lru_cache(maxsize=256)
 def _expression(glob: str) -> re.Pattern[str] | None:
-    """A glob of Go's filepath.Match as a regular expression; None if it is malformed and fits nothing."""
+    """Translate a glob of Go's filepath.Match to a regular expression; None if it is malformed."""
     try:
-        return re.compile(_joined(_translated(iter(glob))), re.DOTALL)
+        return re.compile(_join(_translate(iter(glob))), re.DOTALL)
     except (ValueError, re.error):
         return None
 
 
-def _joined(pieces: Iterable[str]) -> str:
-    """The pieces between stars in a row. What follows a star is taken where it first fits, and for good:
+def _join(pieces: Iterable[str]) -> str:
+    """Join the pieces of a glob.
 
-    another place could only leave less for the stars behind it, and to try them all takes for ever.
+    The text after a star matches at its first occurrence, without backtracking: a later occurrence only
+    leaves less for the stars that follow, and trying them all takes exponential time.
     """
     runs = [""]
     for piece in pieces:
@@ -118,7 +122,7 @@ def _joined(pieces: Iterable[str]) -> str:
     return first + "".join(f"(?>[^/]*?{run})" for run in middle if run) + _STAR + last
 
 
-def _translated(characters: Iterator[str]) -> Iterator[str]:
+def _translate(characters: Iterator[str]) -> Iterator[str]:
     for character in characters:
         if character == "*":
             yield _STAR
@@ -131,7 +135,7 @@ def _translated(characters: Iterator[str]) -> Iterator[str]:
 
 
 def _class(characters: Iterator[str]) -> str:
-    """`[a-z]` or `[^a-z]`: at least one member, and no bare dash or bracket among them."""
+    """Translate `[a-z]` or `[^a-z]`. It needs at least one member, and no bare dash or bracket."""
     first = _next(characters)
     members = ["[^" if first == "^" else "["]
     character = _next(characters) if first == "^" else first
@@ -154,5 +158,5 @@ def _member(character: str, characters: Iterator[str]) -> str:
 def _next(characters: Iterator[str]) -> str:
     character = next(characters, None)
     if character is None:
-        raise ValueError("a glob that ends too early")
+        raise ValueError("an incomplete glob")
     return character

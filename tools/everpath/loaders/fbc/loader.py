@@ -1,45 +1,45 @@
-"""File-based catalogs: a folder, a file or a stream, YAML or JSON, read as opm would, but to the end.
+"""Load file-based catalogs from folders, files or a stream, in YAML or JSON.
 
-opm stops at the first thing it dislikes and names no file. Here each such thing is a `Problem` with its
-place, and the reading goes on behind it.
+opm stops at the first error and names no file. This loader reports each error as a `Problem` with its place
+and continues after it.
 """
 
 from __future__ import annotations
 
-__all__ = ["Progress", "read_fbc"]
+__all__ = ["Progress", "load_fbc"]
 
 import os
 from collections.abc import Callable, Sequence
 from typing import BinaryIO, Final
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.fbc.catalog_files import Found, Unusable, catalog_files
-from everpath.loaders.fbc.fields import Report
-from everpath.loaders.fbc.file_loader import FileReader, Outcome
-from everpath.loaders.fbc.schemas import CatalogDocuments
-from everpath.loaders.partition import WHOLE, Share
-from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT, Sources, named, unreadable
+from everpath.loaders.fbc.catalog_files import CatalogFile, UnreadableFile, catalog_files
+from everpath.loaders.fbc.fields import ProblemCollector
+from everpath.loaders.fbc.file_loader import FileLoader, FileResult
+from everpath.loaders.fbc.schemas import SchemaDecoder
+from everpath.loaders.partition import WHOLE, Partition
+from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT, Sources, display_name, unreadable_input
 from everpath.model import Place, Problem
 from everpath.model.builder import CatalogBuilder
 
 Progress = Callable[[int, int, str], None]
 
-# Up to this size all of a catalog is put before libyaml, also what nobody reads: it costs a twentieth of a
-# second. Of larger ones only the last document of a file is, if it may have been cut short.
-_CHECKED_WHOLE: Final = 4 * MEBIBYTE
+# Up to this size, libyaml checks the syntax of the values that the loader skips: 50 ms. In larger catalogs
+# only the last document of a file is checked, if it may be truncated.
+_CHECKED_SIZE: Final = 4 * MEBIBYTE
 
-# Up to this size it is also parsed and judged, at a similar cost.
-_PARSED_WHOLE: Final = MEBIBYTE
+# Up to this size, those values are parsed and linted too, at a similar cost.
+_PARSED_SIZE: Final = MEBIBYTE
 
-_WANTED: Final = (
+_NO_CATALOG_HINT: Final = (
     "give the folder or file that opm renders, an operators repository (operators/PACKAGE/VERSION/), "
     "or a bundle's folder"
 )
 
-_USUAL_SUFFIXES: Final = frozenset((".yaml", ".yml", ".json"))
+_CATALOG_SUFFIXES: Final = frozenset((".yaml", ".yml", ".json"))
 
 
-def read_fbc(  # noqa: PLR0913 - each is a choice of the user's
+def load_fbc(  # noqa: PLR0913 - each is an option of the user
     path: str | Sequence[str],
     builder: CatalogBuilder,
     sources: Sources,
@@ -47,108 +47,106 @@ def read_fbc(  # noqa: PLR0913 - each is a choice of the user's
     *,
     thorough: bool = False,
     stream: BinaryIO | None = None,
-    share: Share = WHOLE,
+    partition: Partition = WHOLE,
 ) -> None:
-    """Read catalogs into an builder; `-` is `stream`. `thorough` parses what the graph does not need, too.
+    """Load the catalogs at one or more paths into a builder; `-` is `stream`.
 
-    Of folders only the files of a share are read. Raises `UnreadableInput` when a path cannot be read at
-    all, or holds no document.
+    `thorough` also parses values that the graph does not need. Of folders only the files of the partition are
+    loaded. Raises `UnreadableInput` if a path cannot be read or contains no document.
     """
-    documents = CatalogDocuments(builder, thorough=thorough)
-    reader = FileReader(documents, sources, thorough=thorough)
-    for one in [path] if isinstance(path, str) else path:
-        if one == STANDARD_INPUT and stream is not None:
-            sources.keep_stream(one, stream)
-        if one != STANDARD_INPUT and os.path.isdir(one):
-            found = _read_folder(one, reader, builder, progress, share)
+    loader = FileLoader(SchemaDecoder(builder, thorough=thorough), sources, thorough=thorough)
+    for each in [path] if isinstance(path, str) else path:
+        if each == STANDARD_INPUT and stream is not None:
+            sources.add_stream(each, stream)
+        if each != STANDARD_INPUT and os.path.isdir(each):
+            has_content = _load_folder(each, loader, builder, progress, partition)
         else:
-            found = _read_file(one, reader, builder)
-        if not found and share is WHOLE:
-            raise UnreadableInput(f"{named(one)} holds no catalog", hint=_WANTED, file=one)
+            has_content = _load_file(each, loader, builder)
+        if not has_content and partition is WHOLE:
+            raise UnreadableInput(
+                f"{display_name(each)} contains no catalog", hint=_NO_CATALOG_HINT, file=each
+            )
 
 
-def _read_file(path: str, reader: FileReader, builder: CatalogBuilder) -> bool:
-    """A file the user named. True if there was anything in it."""
+def _load_file(path: str, loader: FileLoader, builder: CatalogBuilder) -> bool:
+    """Load a file that the user named. Return whether it has any content."""
     try:
-        _look_closer(reader, reader.sources.size(path))
-        outcome = reader.read(path)
+        _set_depth(loader, loader.sources.size(path))
+        result = loader.load(path)
     except OSError as error:
-        raise unreadable(path, error) from error
-    builder.add_problems(outcome.report.problems)
-    return bool(outcome.documents or outcome.report.problems)
+        raise unreadable_input(path, error) from error
+    builder.add_problems(result.collector.problems)
+    return bool(result.documents or result.collector.problems)
 
 
-def _look_closer(reader: FileReader, size: int) -> None:
-    """At small catalogs, where a close look costs nobody time."""
-    reader.check_all = size <= _CHECKED_WHOLE
-    reader.parse_all = size <= _PARSED_WHOLE
+def _set_depth(loader: FileLoader, size: int) -> None:
+    """Check or parse skipped values too, if the catalog is so small that it takes no noticeable time."""
+    loader.check_all = size <= _CHECKED_SIZE
+    loader.parse_all = size <= _PARSED_SIZE
 
 
-def _read_folder(
-    path: str, reader: FileReader, builder: CatalogBuilder, progress: Progress | None, share: Share
+def _load_folder(
+    path: str, loader: FileLoader, builder: CatalogBuilder, progress: Progress | None, partition: Partition
 ) -> bool:
-    """All files below a folder that are of a share. True if there was anything in them."""
-    files = catalog_files(path, reader.sources)
-    _look_closer(reader, sum(map(_size, files)))
-    files = share.of(files, folder=_folder, weight=_size)
-    found = False
+    """Load the files of a partition of a folder. Return whether they have any content."""
+    files = catalog_files(path, loader.sources)
+    _set_depth(loader, sum(map(_size, files)))
+    files = partition.select(files, folder=lambda file: file.path.rpartition(os.sep)[0], weight=_size)
+    has_content = False
     for done, file in enumerate(files):
         if progress is not None:
             progress(done, len(files), file.path)
-        outcome = _outcome(file, reader)
-        builder.add_problems(outcome.report.problems)
-        found = found or bool(outcome.documents or outcome.report.problems)
-    return found
+        result = _load_folder_file(file, loader)
+        builder.add_problems(result.collector.problems)
+        has_content = has_content or bool(result.documents or result.collector.problems)
+    return has_content
 
 
-def _folder(file: Found | Unusable) -> str:
-    return file.path.rpartition(os.sep)[0]
+def _size(file: CatalogFile | UnreadableFile) -> int:
+    return file.size if isinstance(file, CatalogFile) else 0
 
 
-def _size(file: Found | Unusable) -> int:
-    return file.size if isinstance(file, Found) else 0
-
-
-def _outcome(file: Found | Unusable, reader: FileReader) -> Outcome:
-    """What came of one file of a folder; one that does not belong there is a single problem."""
-    outcome = Outcome(file.path, Report(reader.sources))
-    if isinstance(file, Unusable):
-        outcome.report.add(*_cannot_read(file.path, file.reason, is_forbidden=file.is_forbidden))
-        return outcome
+def _load_folder_file(file: CatalogFile | UnreadableFile, loader: FileLoader) -> FileResult:
+    """Load one file of a folder. A file that does not belong there has a single problem."""
+    result = FileResult(file.path, ProblemCollector(loader.sources))
+    if isinstance(file, UnreadableFile):
+        _report_unreadable(result, file.reason, is_forbidden=file.is_forbidden)
+        return result
     try:
-        outcome = reader.read(file.path)
+        result = loader.load(file.path)
     except UnreadableInput as error:
-        outcome.report.add("unreadable-document", Place(file.path), error.message, error.hint)
+        result.collector.add("unreadable-document", Place(file.path), error.message, error.hint)
     except OSError as error:
         is_forbidden = isinstance(error, PermissionError)
-        outcome.report.add(*_cannot_read(file.path, error.strerror or str(error), is_forbidden=is_forbidden))
+        _report_unreadable(result, error.strerror or str(error), is_forbidden=is_forbidden)
     else:
-        if outcome.report.problems and not outcome.described and _is_foreign(outcome):
-            outcome.report.problems[:] = [_not_a_catalog_file(outcome)]
-    return outcome
+        if result.collector.problems and not result.with_schema and _is_foreign(result):
+            result.collector.problems[:] = [_not_a_catalog_file(result)]
+    return result
 
 
-def _cannot_read(path: str, reason: str, *, is_forbidden: bool) -> tuple[str, Place, str, str]:
-    # opm looks into every folder, also into one that .indexignore names.
+def _report_unreadable(result: FileResult, reason: str, *, is_forbidden: bool) -> None:
+    # opm opens every folder, also one that .indexignore lists.
     fix = (
-        "give the user who runs everpath, and opm, the right to read it"
+        "give the user who runs everpath, and opm, permission to read it"
         if is_forbidden
-        else f"name it in .indexignore, or take it out of the folder: {os.path.basename(path)}"
+        else f"add it to .indexignore, or remove it from the folder: {os.path.basename(result.file)}"
     )
-    return "unreadable-document", Place(path), f"opm cannot read {path}: {reason}", fix
+    message = f"opm cannot read {result.file}: {reason}"
+    result.collector.add("unreadable-document", Place(result.file), message, fix)
 
 
-def _is_foreign(outcome: Outcome) -> bool:
-    """Whether a file without one document of a catalog was never meant to be part of it."""
-    return outcome.manifests > 0 or os.path.splitext(outcome.file)[1].lower() not in _USUAL_SUFFIXES
+def _is_foreign(result: FileResult) -> bool:
+    """Return whether a file without a catalog document was never meant to be part of a catalog."""
+    return result.manifests > 0 or os.path.splitext(result.file)[1].lower() not in _CATALOG_SUFFIXES
 
 
-def _not_a_catalog_file(outcome: Outcome) -> Problem:
-    name = os.path.basename(outcome.file)
-    reason = outcome.report.problems[0].message
+def _not_a_catalog_file(result: FileResult) -> Problem:
+    name = os.path.basename(result.file)
+    reason = result.collector.problems[0].message
     return Problem(
         "not-a-catalog-file",
-        Place(outcome.file),
-        f"{name} is no part of a catalog: {reason}",
-        f"name it in .indexignore, or take it out of the folder: {name}",
+        Place(result.file),
+        f"{name} is not part of a catalog: {reason}",
+        f"add it to .indexignore, or remove it from the folder: {name}",
     )

@@ -1,16 +1,16 @@
-"""The documents of a file-based catalog, from decoded data to the model, schema by schema."""
+"""Decode the documents of a file-based catalog into the model, schema by schema."""
 
 from __future__ import annotations
 
-__all__ = ["CatalogDocuments"]
+__all__ = ["SchemaDecoder"]
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from everpath.go_types import type_mismatches
 from everpath.go_types.properties import PROPERTY_TYPES
-from everpath.loaders.fbc.bundle_objects import is_base64, object_flaw
-from everpath.loaders.fbc.fields import Fields, Report, described, nearest
+from everpath.loaders.fbc.bundle_objects import bundle_object_error, is_base64
+from everpath.loaders.fbc.fields import ProblemCollector, StructFields, closest_name, type_description
 from everpath.model import (
     UNREAD,
     Bundle,
@@ -49,66 +49,66 @@ _FIELDS: Final = {
 
 _OBJECT: Final = "olm.bundle.object"
 _METADATA: Final = "olm.csv.metadata"
-_BIG: Final = (_OBJECT, _METADATA)
+_LARGE: Final = (_OBJECT, _METADATA)
 
 
-class CatalogDocuments:
-    """Puts documents into an builder. `thorough` keeps the value of every olm.csv.metadata."""
+class SchemaDecoder:
+    """Decodes documents into a builder. `thorough` keeps the value of every olm.csv.metadata."""
 
     def __init__(self, builder: CatalogBuilder, *, thorough: bool) -> None:
         self._builder = builder
         self._thorough = thorough
-        self._schemas: dict[str, Callable[[dict[str, Any], Place, Report], None]] = {
+        self._schemas: dict[str, Callable[[dict[str, Any], Place, ProblemCollector], None]] = {
             "olm.package": self._package,
             "olm.channel": self._channel,
             "olm.bundle": self._bundle,
             "olm.deprecations": self._deprecations,
         }
 
-    def add(self, document: dict[str, Any], place: Place, report: Report) -> bool:
-        """Put one document, which the report is about, in its place. False if it does not say what it is."""
+    def add(self, document: dict[str, Any], place: Place, collector: ProblemCollector) -> bool:
+        """Decode one document into the builder. Return False if it has no schema."""
         schema = document.get("schema")
-        if type(schema) is not str or not _is_usual(document, schema):
-            meta = Fields(_meta(document, place, report), place, report)
+        if type(schema) is not str or not _has_exact_fields(document, schema):
+            meta = StructFields(_meta(document, place, collector), place, collector)
             schema = meta.text("schema")
             if schema not in self._schemas:
-                return self._unknown(schema, meta, document)
-        self._schemas[schema](document, place, report)
+                return self._add_other(schema, meta, document)
+        self._schemas[schema](document, place, collector)
         return True
 
-    def _unknown(self, schema: str, meta: Fields, document: dict[str, Any]) -> bool:
-        if schema:
-            self._other(schema, meta)
-        elif meta.values.get("schema", "") == "":
-            meta.report.add("missing-schema", meta.place, "the document has no schema", _guess(document))
-        return bool(schema)
-
-    def _other(self, schema: str, meta: Fields) -> None:
-        if (meant := nearest(schema, frozenset(self._schemas))) is not None:
-            place = meta.place.at("schema")
-            meta.report.add("misspelled-key", place, f"{schema} is no schema opm knows", f"write {meant}")
+    def _add_other(self, schema: str, meta: StructFields, document: dict[str, Any]) -> bool:
+        """Add a document of a schema that opm does not know, or report that it has none."""
+        if not schema:
+            if meta.values.get("schema", "") == "":
+                fix = _schema_fix(document)
+                meta.collector.add("missing-schema", meta.place, "the document has no schema", fix)
+            return False
+        if (meant := closest_name(schema, frozenset(self._schemas))) is not None:
+            message = f"opm does not know the schema {schema}"
+            meta.collector.add("misspelled-key", meta.place.at("schema"), message, f"write {meant}")
         self._builder.add_other(Other(schema, meta.text("package"), meta.text("name"), meta.place))
+        return True
 
-    def _package(self, document: dict[str, Any], place: Place, report: Report) -> None:
-        fields = Fields.of(document, _PACKAGE, place, report)
+    def _package(self, document: dict[str, Any], place: Place, collector: ProblemCollector) -> None:
+        fields = StructFields.of(document, _PACKAGE, place, collector)
         name = fields.text("name")
         fields.text("description")
-        _check_icon(fields.below("icon", _ICON))
+        _check_icon(fields.struct("icon", _ICON))
         self._properties(fields)
         self._builder.declare(name, Declaration(place, fields.text("defaultChannel")))
 
-    def _channel(self, document: dict[str, Any], place: Place, report: Report) -> None:
-        fields = Fields.of(document, _CHANNEL, place, report)
+    def _channel(self, document: dict[str, Any], place: Place, collector: ProblemCollector) -> None:
+        fields = StructFields.of(document, _CHANNEL, place, collector)
         self._properties(fields)
         self._builder.add_channel(
             Channel(fields.text("name"), fields.text("package"), place, tuple(_entries(fields)))
         )
 
-    def _bundle(self, document: dict[str, Any], place: Place, report: Report) -> None:
-        fields = Fields.of(document, _BUNDLE, place, report)
+    def _bundle(self, document: dict[str, Any], place: Place, collector: ProblemCollector) -> None:
+        fields = StructFields.of(document, _BUNDLE, place, collector)
         name = fields.text("name")
         properties = self._properties(fields, must_have_value=True)
-        version, release = _identity(properties)
+        version, release = _version_and_release(properties)
         self._builder.add_bundle(
             Bundle(
                 name,
@@ -118,17 +118,17 @@ class CatalogDocuments:
                 image=fields.text("image"),
                 release=release,
                 properties=tuple(properties),
-                related_images=tuple(_images(fields)),
-                has_objects=_OBJECT in {stated.type for stated in properties},
+                related_images=tuple(_related_images(fields)),
+                has_objects=_OBJECT in {each.type for each in properties},
             )
         )
 
-    def _deprecations(self, document: dict[str, Any], place: Place, report: Report) -> None:
-        fields = Fields.of(document, _DEPRECATIONS, place, report)
-        entries = tuple(_deprecated(fields))
+    def _deprecations(self, document: dict[str, Any], place: Place, collector: ProblemCollector) -> None:
+        fields = StructFields.of(document, _DEPRECATIONS, place, collector)
+        entries = tuple(_deprecation_entries(fields))
         self._builder.add_deprecations(Deprecations(fields.text("package"), place, entries))
 
-    def _properties(self, fields: Fields, *, must_have_value: bool = False) -> list[Property]:
+    def _properties(self, fields: StructFields, *, must_have_value: bool = False) -> list[Property]:
         file, offset = fields.place.file, fields.place.offset
         found = []
         for i, item in enumerate(fields.items("properties")):
@@ -136,75 +136,63 @@ class CatalogDocuments:
             if type(item) is dict and len(item) == 2 and "value" in item and type(item.get("type")) is str:
                 kind, value = item["type"], item["value"]
             else:
-                kind, value = _property(item, place, fields.report, must_have_value=must_have_value)
-            if kind in _BIG and value is not UNREAD:
-                value = self._kept(kind, value, place, fields.report)
+                kind, value = _decode_property(item, place, fields.collector, must_have_value=must_have_value)
+            if kind in _LARGE and value is not UNREAD:
+                value = self._check_large_value(kind, value, place, fields.collector)
             found.append(Property(kind, value, place))
         return found
 
-    def _kept(self, kind: str, value: Any, place: Place, report: Report) -> Any:
-        """What is kept of a big value: UNREAD if no rule would speak on it. Those are most of a catalog."""
+    def _check_large_value(self, kind: str, value: Any, place: Place, collector: ProblemCollector) -> Any:
+        """Check a large value. Return it if a rule would report it, else UNREAD to free its memory."""
         if kind == _OBJECT:
-            _check_object(value, place, report, thorough=self._thorough)
+            if (error := bundle_object_error(value, thorough=self._thorough)) is not None:
+                collector.add("wrong-type", place.at("value"), error)
             return UNREAD
-        return value if self._thorough or not _is_metadata(value) else UNREAD
+        is_valid = value == {} or next(type_mismatches(value, PROPERTY_TYPES[_METADATA]), None) is None
+        return value if self._thorough or not is_valid else UNREAD
 
 
-def _text_at(document: Any, key: str) -> str | None:
-    """Whom a report is about, as far as that can be said before the document is read."""
-    value = document.get(key) if type(document) is dict else None
-    return value if type(value) is str and value else None
-
-
-def _is_usual(document: dict[str, Any], schema: str) -> bool:
-    """A known schema, every key as it is spelled there, and no null where opm wants text."""
+def _has_exact_fields(document: dict[str, Any], schema: str) -> bool:
+    """Return whether a document has a known schema, every key spelled exactly, and no null name."""
     known = _FIELDS.get(schema)
     if known is None or not document.keys() <= known:
         return False
     return document.get("name", "") is not None and document.get("package", "") is not None
 
 
-def _meta(document: dict[str, Any], place: Place, report: Report) -> dict[str, Any]:
-    """What opm reads of every document, whatever its schema: here alone null is not as good as nothing."""
+def _meta(document: dict[str, Any], place: Place, collector: ProblemCollector) -> dict[str, Any]:
+    """Return the fields that opm reads of every document. Only here null differs from an absent field."""
     folded = {key.casefold(): key for key in sorted(document)}
-    if len(folded) != len(document):
-        _report_folded(folded, document, place, report)
+    for key in sorted(document.keys() - set(folded.values())):
+        message = f"{key} and {folded[key.casefold()]} are one key to opm"
+        collector.add("case-folded-keys", place.at(key), message, "keep one of them")
     meta: dict[str, Any] = {name: document[folded[name]] for name in _META if name in folded}
     for name, value in meta.items():
         if value is None:
-            report.add(
-                "non-string-name",
-                place.at(name),
-                f"{name} is null, not text",
-                f"give {name} a value, or drop it",
-            )
+            message, fix = f"{name} is null, not text", f"give {name} a value, or remove it"
+            collector.add("non-string-name", place.at(name), message, fix)
     return meta
 
 
-def _report_folded(kept: dict[str, str], document: dict[str, Any], place: Place, report: Report) -> None:
-    for key in sorted(document.keys() - set(kept.values())):
-        message = f"{key} and {kept[key.casefold()]} are one key to opm"
-        report.add("case-folded-keys", place.at(key), message, "keep one of them")
-
-
-def _guess(document: dict[str, Any]) -> str | None:
-    """The line that is missing, by the fields only one schema has."""
-    signs = {
+def _schema_fix(document: dict[str, Any]) -> str | None:
+    """Return the missing line, by a field that only one schema has."""
+    schemas = {
         "defaultChannel": "olm.package",
         "image": "olm.bundle",
         "relatedImages": "olm.bundle",
         "entries": "olm.channel",
     }
-    schema = next((schema for key, schema in signs.items() if key in document), None)
+    schema = next((schema for key, schema in schemas.items() if key in document), None)
     return f"add schema: {schema}" if schema else None
 
 
-def _entries(fields: Fields) -> Iterator[Entry]:
-    file, offset, report = fields.place.file, fields.place.offset, fields.report
+def _entries(fields: StructFields) -> Iterator[Entry]:
+    file, offset, collector = fields.place.file, fields.place.offset, fields.collector
     for i, item in enumerate(fields.items("entries")):
         place = Place(file, offset, ("entries", i))
-        report.entry = _text_at(item, "name")
-        entry = Fields.of(item, _ENTRY, place, report)
+        name = item.get("name") if type(item) is dict else None
+        collector.entry = name if type(name) is str and name else None
+        entry = StructFields.of(item, _ENTRY, place, collector)
         yield Entry(
             entry.text("name"),
             place,
@@ -212,47 +200,44 @@ def _entries(fields: Fields) -> Iterator[Entry]:
             entry.texts("skips"),
             entry.text("skipRange") if entry.values.get("skipRange") is not None else None,
         )
-    report.entry = None
+    collector.entry = None
 
 
-def _deprecated(fields: Fields) -> Iterator[DeprecationEntry]:
+def _deprecation_entries(fields: StructFields) -> Iterator[DeprecationEntry]:
     for i, item in enumerate(fields.items("entries")):
-        entry = Fields.of(item, _DEPRECATION, fields.place.at("entries", i), fields.report)
-        reference = entry.below("reference", _REFERENCE)
+        entry = StructFields.of(item, _DEPRECATION, fields.place.at("entries", i), fields.collector)
+        reference = entry.struct("reference", _REFERENCE)
         yield DeprecationEntry(
             reference.text("schema"), reference.text("name"), entry.text("message"), entry.place
         )
 
 
-def _images(fields: Fields) -> Iterator[tuple[str, str]]:
+def _related_images(fields: StructFields) -> Iterator[tuple[str, str]]:
     for i, item in enumerate(fields.items("relatedImages")):
         if type(item) is dict and item.keys() == _IMAGE:
             name, image = item["name"], item["image"]
             if type(name) is str and type(image) is str:
                 yield name, image
                 continue
-        related = Fields.of(item, _IMAGE, fields.place.at("relatedImages", i), fields.report)
+        related = StructFields.of(item, _IMAGE, fields.place.at("relatedImages", i), fields.collector)
         yield related.text("name"), related.text("image")
 
 
-def _property(item: Any, place: Place, report: Report, *, must_have_value: bool) -> tuple[str, Any]:
-    """A property in any shape but the usual one."""
-    fields = Fields.of(item, _PROPERTY, place, report)
+def _decode_property(
+    item: Any, place: Place, collector: ProblemCollector, *, must_have_value: bool
+) -> tuple[str, Any]:
+    """Decode a property that is not exactly `{type, value}`."""
+    fields = StructFields.of(item, _PROPERTY, place, collector)
     if must_have_value and "value" not in fields.values:
-        report.add("wrong-type", place, "a property without a value", "give it a value, or remove it")
+        collector.add("wrong-type", place, "the property has no value", "give it a value, or remove it")
     return fields.text("type"), fields.values.get("value")
 
 
-def _is_metadata(value: Any) -> bool:
-    """Whether a value of olm.csv.metadata has the shape opm wants, as an empty one has."""
-    return value == {} or next(type_mismatches(value, PROPERTY_TYPES[_METADATA]), None) is None
-
-
-def _identity(properties: Sequence[Property]) -> tuple[str | None, str | None]:
-    """Version and release of the olm.package property; that it has the right shape is a rule's business."""
-    for stated in properties:
-        if stated.type == "olm.package" and isinstance(stated.value, dict):
-            value = stated.value
+def _version_and_release(properties: Sequence[Property]) -> tuple[str | None, str | None]:
+    """Return version and release of the olm.package property. A rule checks its shape."""
+    for each in properties:
+        if each.type == "olm.package" and isinstance(each.value, dict):
+            value = each.value
             if not value.keys() <= _IDENTITY:
                 value = {key.casefold(): value[key] for key in sorted(value)}
             version, release = value.get("version"), value.get("release")
@@ -263,18 +248,13 @@ def _identity(properties: Sequence[Property]) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _check_object(value: Any, place: Place, report: Report, *, thorough: bool) -> None:
-    if (flaw := object_flaw(value, thorough=thorough)) is not None:
-        report.add("wrong-type", place.at("value"), flaw)
-
-
-def _check_icon(icon: Fields) -> None:
+def _check_icon(icon: StructFields) -> None:
     icon.text("mediatype")
     data = icon.values.get("base64data")
     if isinstance(data, str):
         if not is_base64(data):
-            icon.report.add("wrong-type", icon.place.at("base64data"), "the icon is not base64")
+            icon.collector.add("wrong-type", icon.place.at("base64data"), "the icon is not base64")
     elif data is not None and not isinstance(data, list):
-        icon.report.add(
-            "wrong-type", icon.place.at("base64data"), f"the icon is {described(data)}, not base64"
+        icon.collector.add(
+            "wrong-type", icon.place.at("base64data"), f"the icon is {type_description(data)}, not base64"
         )

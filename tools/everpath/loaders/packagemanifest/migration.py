@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from everpath.graph import PackageGraph
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.fbc.acceptance import why_refused
+from everpath.loaders.fbc.acceptance import rejection_reason
 from everpath.loaders.fbc.bundle_objects import is_base64
 from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.loaders.packagemanifest.bundles import convert_to_bundle
@@ -194,7 +194,7 @@ def _description_and_icon(csv: Manifest) -> dict[str, Any]:
 
 def _opm_errors(package: Package, documents: Sequence[Blob]) -> Iterator[FileWarning]:
     """Yield a warning if opm refuses the catalog; the source has the same error."""
-    if (reason := why_refused(documents)) is not None:
+    if (reason := rejection_reason(documents)) is not None:
         yield FileWarning(f"opm validate refuses the catalog of {package.name}: {reason}", package.place)
 
 

@@ -34,7 +34,7 @@ from everpath.loaders.bundle.update_graph import declared_entry, sort_by_version
 from everpath.loaders.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
 from everpath.model.builder import CatalogBuilder
-from everpath.parsing.first_document import Broken, first_document
+from everpath.parsing.first_document import ParseError, first_document
 
 
 def summarize_package_manifests(reader: FolderReader) -> PackageSummary:
@@ -74,7 +74,7 @@ def _read_package_file(
 ) -> Iterator[PackageManifestSummary]:
     try:
         document = first_document(reader.read(file)).value
-    except (UnreadableInput, Broken) as error:
+    except (UnreadableInput, ParseError) as error:
         # `summarize_csv_file` may already have reported the file.
         if all(note.file != file for note in notes):
             notes.append(unreadable_note(file, error))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from everpath.loaders.sources import unreadable
+from everpath.loaders.sources import unreadable_input
 
 _LEFTOVER: Final = re.compile(r"\.(?P<name>.+)\.\d+\.(new|old)")
 
@@ -58,7 +58,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
         paths = sorted(path for path in _walk(folder) if path.is_file() and not is_leftover(path.name))
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
-        raise unreadable(error.filename or str(folder), error) from error
+        raise unreadable_input(error.filename or str(folder), error) from error
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -88,14 +88,14 @@ def load_releases(file: str, sources: Sources | None = None) -> ReleasesFile:
 def parse_releases(content: bytes, file: str, sources: Sources | None = None) -> ReleasesFile:
     """Parse the content of a releases.yaml. `sources` keeps it for later look-ups of positions."""
     sources = sources or Sources()
-    sources.keep(file, content)
+    sources.add_content(file, content)
     try:
         parsed = yaml_parser.parse(content)
-    except yaml_parser.YamlProblem as error:
+    except yaml_parser.ParseError as error:
         raise ReleasesError(f"{file}:{error.line}:{error.column}: {error.message}", file=file) from error
     log = ProblemLog()
     source = _source(Field(parsed.value, Place(file), log))
-    found = [(remark.line, remark.column, _REMARKS[remark.kind]) for remark in parsed.remarks]
+    found = [(remark.line, remark.column, _REMARKS[remark.kind]) for remark in parsed.warnings]
     problems = [*log.problems, *((c.place, str(c)) for c in find_problems(source))]
     for place, message in problems:
         at = source_positions.locate(place, sources)

@@ -58,7 +58,7 @@ def _lines(content: bytes, file: str) -> Iterator[tuple[int, str, str]]:
 def _document(content: bytes, file: str) -> Iterator[tuple[int, str, str]]:
     try:
         parsed = yaml_parser.parse(content)
-    except yaml_parser.YamlProblem as error:
+    except yaml_parser.ParseError as error:
         raise _error(file, error.line, error.message) from error
     if not isinstance(parsed.value, dict):
         raise _error(

@@ -1,5 +1,5 @@
-// Shows and hides what everpath has already worked out. No version is compared and no edge is followed here:
-// `data` says, for every entry and both policies, where it goes next and how its road ends.
+// Shows and hides what everpath has computed. No version is compared and no edge is evaluated here:
+// `data` has, for every entry and both resolvers, the next hop and how its upgrade path ends.
 "use strict";
 (() => {
   const $ = (id) => document.getElementById(id);
@@ -7,17 +7,17 @@
   const sections = [...document.querySelectorAll(".channel")];
   const tabs = [...document.querySelectorAll("[role=tab]")];
   const panel = $("panel"), find = $("find"), matches = $("matches"), said = $("said");
-  const POLICIES = ["v0", "v1"];
-  const WORDS = { stranded: "stranded", loop: "goes in a circle", error: "fails" }; // ends that need a reason
+  const RESOLVERS = ["v0", "v1"];
+  const WORDS = { stranded: "stranded", loop: "updates in a cycle", error: "fails" }; // ends that need a reason
   let current = -1; // the channel that is shown
-  let chosen = null; // the column that is installed, or a visitor
+  let chosen = null; // the column that is installed, or an installed version that is not in the channel
   let zoom = 1;
-  let walks = [[], []]; // the columns that its roads go through, a policy each
-  let lit = []; // the hops of those roads: [policy, from, to]
-  let found = new Set(); // the columns that a search has found
-  let stop = -1; // the column that the tab key stops at
+  let paths = [[], []]; // the columns of its upgrade paths, one list for each resolver
+  let highlighted = []; // the hops of those paths: [resolver, from, to]
+  let found = new Set(); // the columns that match the search
+  let stop = -1; // the column that the tab key focuses
 
-  // Names come from a catalog and may hold anything: they are only ever put in as text.
+  // Names come from a catalog and may contain anything: they are only inserted as text.
   const make = (tag, text, className) => {
     const element = document.createElement(tag);
     if (text !== undefined) element.textContent = text;
@@ -29,13 +29,13 @@
   const svg = () => drawing().svg;
   const last = () => channel().nodes.length - 1;
 
-  // ── the drawing: text until somebody looks there ──
+  // ── the drawing: text until it is in view ──
 
-  // Browsers that run scripts do not parse what is in <noscript>. It holds the whole drawing, an edge or a node a
-  // line, made by everpath, which has escaped every name. Only lines near what is in sight become elements.
+  // Browsers that run scripts do not parse <noscript>. It contains the whole drawing, one edge or node a line,
+  // in which everpath has escaped every name. Only lines near the viewport become elements.
   const SVG = "http://www.w3.org/2000/svg";
   const drawings = [];
-  const MOST_PASSING = 400; // more ranges that pass by lie closer than a screen can show: some of them look like all
+  const MOST_PASSING = 400; // more ranges are closer together than a screen can show, so only some are drawn
   const drawing = (number = current) => (drawings[number] ??= unpacked(number));
 
   const parsed = (lines) => [...new DOMParser().parseFromString(`<svg xmlns="${SVG}">${lines.join("")}</svg>`, "image/svg+xml").documentElement.children].map((each) => document.adoptNode(each));
@@ -43,12 +43,12 @@
   function unpacked(number) {
     const source = sections[number].querySelector(".view > noscript"), lines = source.textContent.split("\n");
     const start = (mark) => lines.indexOf(`<g class="${mark}">`) + 1;
-    const [edges, roads, nodes] = ["edges", "roads", "nodes"].map(start);
-    const [svg] = parsed([...lines.slice(0, edges), "</g>", `<g class="roads"></g><g class="nodes"></g></svg>`]);
+    const [edges, hops, nodes] = ["edges", "paths", "nodes"].map(start);
+    const [svg] = parsed([...lines.slice(0, edges), "</g>", `<g class="paths"></g><g class="nodes"></g></svg>`]);
     source.replaceWith(svg);
     const layer = (name, from, to) => ({ group: svg.querySelector("." + name), lines: lines.slice(from, to), shown: new Map() });
-    const here = { svg, number, edges: layer("edges", edges, roads - 2), nodes: layer("nodes", nodes, -3), roads: svg.querySelector(".roads"), sight: [0, -1] };
-    // Of each edge its successor, the first and the last column that it lies over, and whether it is a range.
+    const here = { svg, number, edges: layer("edges", edges, hops - 2), nodes: layer("nodes", nodes, -3), paths: svg.querySelector(".paths"), sight: [0, -1] };
+    // For each edge: its successor, its first and last column, and whether it is a range.
     here.spans = here.edges.lines.map((line) => {
       const [, to, from] = line.match(/ data-to="(\d+)" data-from="([\d ]*)"/);
       const columns = `${to} ${from}`.trim().split(" ").map(Number);
@@ -58,7 +58,7 @@
     return here;
   }
 
-  // Makes the elements of a layer those of the wanted lines. What stays is not moved, and keeps the focus.
+  // Shows exactly the wanted lines of a layer. Elements that stay are not moved and keep the focus.
   function sync({ group, lines, shown }, wanted) {
     const keep = new Set(wanted), fresh = wanted.filter((i) => !shown.has(i));
     shown.forEach((element, i) => { if (!keep.has(i)) { element.remove(); shown.delete(i); } });
@@ -82,12 +82,12 @@
     return low;
   }
 
-  // Draws what is in sight, and as much again on either side; nothing if all of it is there already.
+  // Draws the viewport and as much again on either side, unless it is drawn already.
   function look() {
     if (current < 0) return;
     follow();
     const here = drawing(), { scrollLeft, clientWidth } = view();
-    // Slanted labels lean into sight from a few columns before it.
+    // Slanted labels reach into the viewport from a few columns to the left.
     const first = columnAt(scrollLeft / zoom) - 5, beyond = columnAt((scrollLeft + clientWidth) / zoom) + 1;
     const [low, high] = here.sight;
     if (Math.max(first, 0) >= low && Math.min(beyond, last()) <= high && (stop < 0 || here.nodes.shown.has(stop))) return;
@@ -108,23 +108,23 @@
     sync(here.edges, near.filter((i) => !left.has(i)));
   }
 
-  // Gives the elements that are there the looks of what is chosen, found and walked.
+  // Sets the classes of drawn elements: chosen, matching the search, on a path.
   function dress() {
-    const here = drawing(), on = new Set(walks.flat()), [low, high] = here.sight;
+    const here = drawing(), on = new Set(paths.flat()), [low, high] = here.sight;
     here.nodes.shown.forEach((node, i) => {
-      node.classList.toggle("on-road", on.has(i));
+      node.classList.toggle("on-path", on.has(i));
       node.classList.toggle("chosen", i === chosen);
       node.classList.toggle("match", found.has(i));
       node.setAttribute("aria-pressed", i === chosen);
       node.tabIndex = i === stop ? 0 : -1;
     });
     here.edges.shown.forEach((edge) => {
-      // A range is shown from its own end only: whoever is old is in all of them.
+      // A range is highlighted from its own entry only: an old version is in all of them.
       const accepts = edge.dataset.to === String(chosen);
       edge.classList.toggle("near", accepts || (!edge.matches(".skipRange") && edge.dataset.from.split(" ").includes(String(chosen))));
     });
-    const near = lit.filter(([, from, to]) => Math.min(from, to) <= high && Math.max(from, to) >= low);
-    here.roads.replaceChildren(...near.map((each) => hop(...each)));
+    const near = highlighted.filter(([, from, to]) => Math.min(from, to) <= high && Math.max(from, to) >= low);
+    here.paths.replaceChildren(...near.map((each) => hop(...each)));
   }
 
   const shape = (tag, attributes, ...children) => {
@@ -134,23 +134,23 @@
     return element;
   };
 
-  // OLM v0 over the line, OLM v1 under it, bent as in the image of `-o svg`.
-  function hop(policy, from, to) {
+  // OLM v0 above the row, OLM v1 below it, with the same curves as `-o svg`.
+  function hop(resolver, from, to) {
     const { nodes, axis } = channel(), [x, y] = nodes[from].at, [endX, endY] = nodes[to].at;
-    const side = policy ? 1 : -1, far = Math.abs(endX - x), lean = (endX - x) * 0.22;
-    const room = policy ? svg().viewBox.baseVal.height - y : y - axis;
+    const side = resolver ? 1 : -1, far = Math.abs(endX - x), lean = (endX - x) * 0.22;
+    const room = resolver ? svg().viewBox.baseVal.height - y : y - axis;
     const lift = (side * Math.min(room - 12, 20 + far * 0.16)) / 0.75;
     const bend = [endX - lean, endY + lift], tip = [endX, endY + side * 8];
     const length = Math.hypot(tip[0] - bend[0], tip[1] - bend[1]) || 1;
     const dx = (tip[0] - bend[0]) / length, dy = (tip[1] - bend[1]) / length;
     const at = (...point) => point.map((value) => Math.round(value * 10) / 10).join(" ");
-    const title = shape("title", {}, `OLM ${POLICIES[policy]}: ${nodes[from].name} goes to ${nodes[to].name}`);
+    const title = shape("title", {}, `OLM ${RESOLVERS[resolver]}: ${nodes[from].name} updates to ${nodes[to].name}`);
     const path = `M${at(x, y + side * 8)}C${at(x + lean, y + lift)} ${at(...bend)} ${at(...tip)}`;
     const head = `M${at(...tip)}L${at(tip[0] - 6 * dx - 3.2 * dy, tip[1] - 6 * dy + 3.2 * dx)}L${at(tip[0] - 6 * dx + 3.2 * dy, tip[1] - 6 * dy - 3.2 * dx)}Z`;
-    return shape("g", { class: `hop ${POLICIES[policy]} lit` }, title, shape("path", { d: path }), shape("path", { class: "tip", d: head }));
+    return shape("g", { class: `hop ${RESOLVERS[resolver]} lit` }, title, shape("path", { d: path }), shape("path", { class: "tip", d: head }));
   }
 
-  // ── the state, which is also the address: it can be sent to a colleague ──
+  // ── the state is stored in the address, so that it can be shared ──
 
   function state() {
     return new URLSearchParams(location.hash.slice(1));
@@ -161,7 +161,7 @@
     if (chosen !== null) address.set("installed", typeof chosen === "number" ? channel().nodes[chosen].name : chosen.name);
     const { theme } = document.documentElement.dataset;
     if (theme) address.set("theme", theme);
-    // Replaced, not pushed: nobody wants to go back through every entry they have looked at.
+    // Replaced, not pushed: the back button must not visit every chosen entry.
     try {
       history.replaceState(null, "", "#" + address);
     } catch {
@@ -175,28 +175,28 @@
     const number = data.channels.findIndex((each) => each.name === wanted.get("channel"));
     show(Math.max(number, 0));
     const installed = wanted.get("installed");
-    const first = installed === null ? channel().lit[0] ?? channel().visitors[0] ?? null : named(installed);
+    const first = installed === null ? channel().installed[0] ?? channel().installedElsewhere[0] ?? null : named(installed);
     const unmet = [];
-    if (wanted.has("channel") && number < 0) unmet.push(`The address asks for channel ${wanted.get("channel")}, which is not on this page.`);
+    if (wanted.has("channel") && number < 0) unmet.push(`The address names channel ${wanted.get("channel")}, which is not on this page.`);
     if (first !== null) choose(first, { keep: unmet.length > 0 });
-    else if (installed !== null) unmet.push(`The address asks for ${installed}: ${elsewhere((each) => named(installed, each) !== null)}.`);
-    if (unmet.length) tell(unmet);
+    else if (installed !== null) unmet.push(`The address names ${installed}: ${elsewhere((each) => named(installed, each) !== null)}.`);
+    if (unmet.length) reportUnmet(unmet);
   }
 
-  // What an address asks for in vain, until something is chosen. The address stays as it was sent.
-  function tell(unmet) {
+  // Shows what the address names and this page does not have. The address is not changed.
+  function reportUnmet(unmet) {
     panel.prepend(...unmet.map((text) => make("p", text, "unmet")));
     said.textContent = [...unmet, said.textContent].join(" ");
   }
 
-  // The entry that somebody means who types a name or a version; null when none is called so.
-  function named(text, { nodes, visitors } = channel()) {
+  // The entry, or installed version, with this name or version; null if there is none.
+  function named(text, { nodes, installedElsewhere } = channel()) {
     const wanted = text.trim().toLowerCase();
     const bare = wanted.replace(/^v/, "");
     const called = (node) => node.name.toLowerCase() === wanted || (node.version && node.version.toLowerCase() === bare);
-    const column = nodes.findIndex((node) => node.roads && called(node));
+    const column = nodes.findIndex((node) => node.paths && called(node));
     if (column >= 0) return column;
-    return visitors.find((visitor) => visitor.name.toLowerCase() === wanted || visitor.name.toLowerCase().endsWith(".v" + bare)) ?? null;
+    return installedElsewhere.find(({ name }) => name.toLowerCase() === wanted || name.toLowerCase().endsWith(".v" + bare)) ?? null;
   }
 
   // ── channels ──
@@ -204,7 +204,7 @@
   function show(number) {
     current = number;
     stop = last();
-    [chosen, walks, lit, found] = [null, [[], []], [], new Set()];
+    [chosen, paths, highlighted, found] = [null, [[], []], [], new Set()];
     sections.forEach((section, i) => (section.hidden = i !== number));
     tabs.forEach((tab, i) => {
       tab.setAttribute("aria-selected", i === number);
@@ -213,8 +213,8 @@
     tabs[number].scrollIntoView({ block: "nearest", inline: "nearest" });
     const width = svg().viewBox.baseVal.width;
     const whole = view().clientWidth / width;
-    view().scrollLeft = width * 3; // so that nothing is drawn that is not looked at
-    // A channel that nearly fits is fitted; a long one keeps its size, is scrolled, and starts at its head.
+    view().scrollLeft = width * 3; // so that nothing outside the viewport is drawn
+    // A channel that nearly fits is scaled to fit; a long one keeps its size and is scrolled to its head.
     scale(whole < 1 && whole > 0.8 ? whole : whole > 1 ? Math.min(whole, 1.25) : 1);
     view().scrollLeft = width * zoom;
     overview();
@@ -235,7 +235,7 @@
     });
   });
 
-  // ── zoom and pan: the drawing lies in a box that scrolls, which mice, fingers and keys know how to do ──
+  // ── zoom and pan: the drawing is in a scrolling box ──
 
   function scale(factor, x = view().clientWidth / 2) {
     const box = view(), picture = svg(), size = picture.viewBox.baseVal;
@@ -261,7 +261,7 @@
     }, { passive: false });
     let from = null;
     box.addEventListener("pointerdown", (event) => {
-      // Labels can be selected, and fingers scroll by themselves.
+      // Labels can be selected, and touch devices scroll natively.
       if (event.pointerType !== "mouse" || event.button || event.target.closest("text, .node")) return;
       from = { x: event.clientX + box.scrollLeft, y: event.clientY + box.scrollTop };
       box.setPointerCapture(event.pointerId);
@@ -284,7 +284,7 @@
     if (section.querySelector(".overview") || svg().viewBox.baseVal.width <= view().clientWidth / 0.8) return;
     const width = svg().viewBox.baseVal.width;
     const strip = shape("svg", { class: "overview", viewBox: `0 0 ${width} 30`, preserveAspectRatio: "none", "aria-hidden": "true" });
-    // One path for all entries that look alike, the worst on top.
+    // One path for all entries with the same look, the most severe on top.
     const ticks = {};
     drawing().nodes.lines.forEach((line, i) => {
       const states = new Set(line.match(/class="([^"]*)"/)[1].split(" "));
@@ -323,7 +323,7 @@
     if (typeof what === "number") go(what, focus);
   }
 
-  // To an entry, wherever it is. It has to be drawn before it can have the focus.
+  // Scrolls to an entry. It must be drawn before it can be focused.
   function go(column, focus) {
     stop = column;
     const x = channel().nodes[column].at[0] * zoom, box = view();
@@ -333,25 +333,25 @@
     if (focus) drawing().nodes.shown.get(column).focus({ preventScroll: true });
   }
 
-  // The columns that a road goes through, as everpath has worked it out; a loop ends where it closes.
-  function road(start, policy) {
-    if (typeof start !== "number") return start.roads[policy].path;
-    const path = [], seen = new Set([start]);
-    for (let next = channel().nodes[start].roads?.[policy][0] ?? null; next !== null; next = channel().nodes[next].roads[policy][0]) {
-      path.push(next);
+  // The columns of an upgrade path; a loop ends with the first column that is repeated.
+  function hopsFrom(start, resolver) {
+    if (typeof start !== "number") return start.paths[resolver].hops;
+    const hops = [], seen = new Set([start]);
+    for (let next = channel().nodes[start].paths?.[resolver][0] ?? null; next !== null; next = channel().nodes[next].paths[resolver][0]) {
+      hops.push(next);
       if (seen.has(next)) break;
       seen.add(next);
     }
-    return path;
+    return hops;
   }
 
   function draw() {
-    walks = chosen === null ? [[], []] : POLICIES.map((_, policy) => road(chosen, policy));
-    lit = walks.flatMap((walk, policy) => {
-      const stops = typeof chosen === "number" ? [chosen, ...walk] : walk;
-      return stops.slice(1).map((to, i) => [policy, stops[i], to]);
+    paths = chosen === null ? [[], []] : RESOLVERS.map((_, resolver) => hopsFrom(chosen, resolver));
+    highlighted = paths.flatMap((hops, resolver) => {
+      const columns = typeof chosen === "number" ? [chosen, ...hops] : hops;
+      return columns.slice(1).map((to, i) => [resolver, columns[i], to]);
     });
-    svg().classList.toggle("walking", chosen !== null);
+    svg().classList.toggle("showing-paths", chosen !== null);
     document.querySelector(".channels").classList.toggle("chosen", chosen !== null);
     const tick = sections[current].querySelector(".overview .chosen");
     tick?.setAttribute("d", typeof chosen === "number" ? `M${channel().nodes[chosen].at[0]} 0V30` : "");
@@ -359,8 +359,8 @@
     dress();
     panel.replaceChildren(...(chosen === null ? channelDetails() : entryDetails()));
     panel.scrollTop = 0;
-    // To a screen reader the outcome, not the whole panel.
-    said.textContent = chosen === null ? "" : [...panel.querySelectorAll("h2, .road h3, .end")].map((each) => each.firstChild.textContent).join(", ");
+    // Screen readers announce the result, not the whole panel.
+    said.textContent = chosen === null ? "" : [...panel.querySelectorAll("h2, .upgrade-path h3, .end")].map((each) => each.firstChild.textContent).join(", ");
   }
 
   // ── the panel ──
@@ -398,8 +398,8 @@
 
   function findings(list, withEntry) {
     const sorted = [...list].sort(bySeverity);
-    const hurting = sorted.filter((each) => each.severity !== "note"), notes = sorted.filter((each) => each.severity === "note");
-    const box = gradually(make("div"), "p", hurting.length, (i) => finding(hurting[i], withEntry), hurting.length > 60 ? [30, 0] : [60, 0]);
+    const problems = sorted.filter((each) => each.severity !== "note"), notes = sorted.filter((each) => each.severity === "note");
+    const box = gradually(make("div"), "p", problems.length, (i) => finding(problems[i], withEntry), problems.length > 60 ? [30, 0] : [60, 0]);
     if (!notes.length) return box;
     const more = make("details");
     more.append(make("summary", notes.length === 1 ? "1 note" : `${notes.length.toLocaleString("en")} notes`));
@@ -411,28 +411,28 @@
 
   function channelDetails() {
     const here = channel(), parts = [make("h2", "Channel " + here.name)];
-    parts.push(make("p", "Click an entry, or type its version, to see where OLM takes a cluster that has it installed.", "soft"));
+    parts.push(make("p", "Click an entry, or type its version, to see the upgrade paths of clusters that have it installed.", "soft"));
     if (here.broken) parts.push(make("p", here.broken, "finding error"));
-    else here.fresh.forEach((road, policy) => {
-      const line = make("p", `A new install with OLM ${POLICIES[policy]} gets `);
-      line.append(road.path.length ? link(road.path[0]) : "nothing: " + road.end);
+    else here.newInstallation.forEach((path, resolver) => {
+      const line = make("p", `A new installation with OLM ${RESOLVERS[resolver]} gets `);
+      line.append(path.hops.length ? link(path.hops[0]) : "nothing: " + path.reason);
       parts.push(line);
     });
-    if (here.visitors.length) {
-      const visitors = here.visitors.map((visitor) => {
-        const button = make("button", visitor.name, "link");
+    if (here.installedElsewhere.length) {
+      const buttons = here.installedElsewhere.map((installed) => {
+        const button = make("button", installed.name, "link");
         button.type = "button";
-        button.addEventListener("click", () => choose(visitor));
+        button.addEventListener("click", () => choose(installed));
         return button;
       });
-      parts.push(make("h3", "Installed, and not in this channel"), listOf("ul", visitors));
+      parts.push(make("h3", "Installed, and not in this channel"), listOf("ul", buttons));
     }
-    parts.push(make("h3", here.findings.length ? "Findings" : "Nothing to find fault with"), findings(here.findings, true));
+    parts.push(make("h3", here.findings.length ? "Findings" : "No findings"), findings(here.findings, true));
     return parts;
   }
 
   function entryDetails() {
-    const node = typeof chosen === "number" ? channel().nodes[chosen] : { ...chosen, remarks: ["not in this channel"], edges: [] };
+    const node = typeof chosen === "number" ? channel().nodes[chosen] : { ...chosen, states: ["not in this channel"], edges: [] };
     const title = make("h2", node.name), close = make("button", "✕", "close");
     close.type = "button";
     close.setAttribute("aria-label", "Close (Escape)");
@@ -440,40 +440,40 @@
     title.append(close);
     const parts = [title];
     if (node.version) parts.push(make("p", "version " + node.version, "soft"));
-    if (node.remarks.length) parts.push(make("p", node.remarks.join("; ")));
-    POLICIES.forEach((policy, i) => node.roads && parts.push(roadDetails(policy, walks[i], ending(node, i))));
-    if (node.edges.length) parts.push(make("h3", "Takes over from"), listOf("ul", node.edges));
+    if (node.states.length) parts.push(make("p", node.states.join("; ")));
+    RESOLVERS.forEach((resolver, i) => node.paths && parts.push(pathDetails(resolver, paths[i], ending(node, i))));
+    if (node.edges.length) parts.push(make("h3", "Accepts upgrades from"), listOf("ul", node.edges));
     const about = typeof chosen === "number" ? channel().findings.filter((each) => each.entry === chosen) : [];
     if (about.length) parts.push(make("h3", "Findings"), findings(about, false));
     return parts;
   }
 
-  function ending(node, policy) {
-    const road = node.roads[policy];
-    return Array.isArray(road) ? { kind: road[1], text: channel().reasons[road[2]] } : { kind: road.kind, text: road.end };
+  function ending(node, resolver) {
+    const path = node.paths[resolver];
+    return Array.isArray(path) ? { end: path[1], reason: channel().reasons[path[2]] } : path;
   }
 
-  function roadDetails(policy, walk, end) {
-    const box = make("section", undefined, "road " + policy);
-    const hops = walk.length === 0 ? "no hop" : walk.length === 1 ? "1 hop" : `${walk.length} hops`;
-    box.append(make("h3", `OLM ${policy}: ${hops}`));
-    box.append(make("p", WORDS[end.kind] ?? end.text, "end " + end.kind));
-    if (WORDS[end.kind]) box.append(make("p", end.text, "why"));
-    if (walk.length) box.append(hopList(walk));
+  function pathDetails(resolver, hops, { end, reason }) {
+    const box = make("section", undefined, "upgrade-path " + resolver);
+    const count = hops.length === 0 ? "no hop" : hops.length === 1 ? "1 hop" : `${hops.length} hops`;
+    box.append(make("h3", `OLM ${resolver}: ${count}`));
+    box.append(make("p", WORDS[end] ?? reason, "end " + end));
+    if (WORDS[end]) box.append(make("p", reason, "why"));
+    if (hops.length) box.append(hopList(hops));
     return box;
   }
 
-  function hopList(walk) {
+  function hopList(hops) {
     const item = (i) => {
       const li = make("li");
       li.value = i + 1;
-      li.append(link(walk[i]));
+      li.append(link(hops[i]));
       return li;
     };
-    return gradually(make("ol"), "li", walk.length, item, walk.length > 40 ? [10, 10] : [40, 0]);
+    return gradually(make("ol"), "li", hops.length, item, hops.length > 40 ? [10, 10] : [40, 0]);
   }
 
-  // Of many the first and the last few, and the rest a hundred at a time: ten thousand buttons take seconds.
+  // Shows the first and the last few items and a button for a hundred more: ten thousand buttons take seconds.
   function gradually(list, tag, size, item, [before, after]) {
     const items = (from, to) => Array.from({ length: to - from }, (_, i) => item(from + i));
     let shown = Math.min(before, size);
@@ -513,7 +513,7 @@
     found = new Set(wanted === "" ? [] : [...channel().nodes.keys()].filter((i) => holds(channel().nodes[i], wanted)));
     dress();
     const count = found.size.toLocaleString("en");
-    matches.textContent = wanted === "" ? "" : found.size ? `${count} found, Enter chooses` : elsewhere(({ nodes }) => nodes.some((node) => node.roads && holds(node, wanted)));
+    matches.textContent = wanted === "" ? "" : found.size ? `${count} found, Enter chooses` : elsewhere(({ nodes }) => nodes.some((node) => node.paths && holds(node, wanted)));
     return found.size ? found.values().next().value : null;
   }
 
@@ -521,7 +521,7 @@
 
   function elsewhere(has) {
     const other = data.channels.find(has);
-    return other ? `not here, but in ${other.name}` : "not in this package; --installed draws its road";
+    return other ? `not here, but in ${other.name}` : "not in this package; --installed draws its path";
   }
 
   find.addEventListener("input", () => {
@@ -541,7 +541,7 @@
     const box = section.querySelector(".view");
     box.addEventListener("click", (event) => {
       const node = event.target.closest(".node");
-      // Whoever has just selected a label wants to copy it.
+      // A click that ends a selection of text chooses nothing.
       if (!node || !getSelection().isCollapsed) return;
       const column = Number(node.dataset.i);
       if (column === chosen) clear();
@@ -568,7 +568,7 @@
     act();
   });
 
-  // ── light and dark, paper, and addresses that change under us ──
+  // ── light and dark, print, and changes of the address ──
 
   $("theme").addEventListener("click", () => {
     const root = document.documentElement;
@@ -576,7 +576,7 @@
     root.dataset.theme = dark ? "light" : "dark";
     remember();
   });
-  // Tables are text, too, until somebody opens them.
+  // Tables are text until they are opened.
   const tabulate = (box) => box.querySelectorAll("noscript").forEach((each) => each.replaceWith(...new DOMParser().parseFromString(each.textContent, "text/html").body.children));
   sections.forEach((section) => section.querySelector("details").addEventListener("toggle", () => tabulate(section.querySelector("details")), { once: true }));
   let closed = [], printed = [];
@@ -596,7 +596,7 @@
     printed.forEach((each) => each.remove());
   });
 
-  // On paper there is no panel to click through: the findings of a channel stand below it.
+  // A print has no panel: the findings of a channel follow its drawing.
   function onPaper(section, number) {
     const all = data.channels[number].findings.filter((each) => each.severity !== "note").sort(bySeverity);
     if (!all.length) return [];

@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import Any
 
 from everpath.go_types import text_field
-from everpath.loaders.fbc.document_splitter import Document, yaml_documents
+from everpath.loaders.fbc.document_splitter import RawDocument, split_yaml
 from everpath.model import OpmError, Place
 from everpath.opm_render.blobs import CatalogDocument, decode_blob
 from everpath.opm_render.bundles import BUNDLE_OBJECT, CSV_METADATA, Blob
@@ -22,7 +22,7 @@ from everpath.opm_render.csv_metadata import csv_from_metadata
 from everpath.opm_render.go_json import json_text, sort_keys
 from everpath.parsing import json_parser, yaml_parser
 from everpath.parsing.first_document import first_document
-from everpath.parsing.parse_result import TextProblem
+from everpath.parsing.parse_result import ParseError
 from everpath.server.catalog.temporary_files import BundleManifests
 
 
@@ -30,25 +30,25 @@ def parse_document(text: bytes, place: Place, *, is_json: bool) -> Blob:
     """Parse the first document of a text. Raises ValueError for a document that opm refuses."""
     try:
         return decode_blob(CatalogDocument(place, _parse_value(text, is_json=is_json)))
-    except (TextProblem, OpmError) as problem:
+    except (ParseError, OpmError) as problem:
         raise ValueError(f"{place.file}: {problem}") from problem
 
 
 def _parse_value(text: bytes, *, is_json: bool) -> Any:
     if is_json:
         try:
-            return json_parser.parse_at(json_parser.characters(text), 0)[0].value
-        except json_parser.JsonProblem:
+            return json_parser.parse_at(json_parser.decode_utf8(text), 0)[0].value
+        except json_parser.ParseError:
             # YAML that starts with a brace.
             pass
-    first = next(part for part in yaml_documents(BytesIO(text)) if isinstance(part, Document))
+    first = next(part for part in split_yaml(BytesIO(text)) if isinstance(part, RawDocument))
     return yaml_parser.parse(first.text if first.text.endswith(b"\n") else first.text + b"\n").value
 
 
 def bundle_manifests(bundle: Blob, package: Blob) -> BundleManifests:
     """Return the manifests of a bundle, given its document and its package's. Cost: linear in the text.
 
-    Raises ValueError or `Broken` for a manifest that cannot be decoded or parsed.
+    Raises ValueError or `ParseError` for a manifest that cannot be decoded or parsed.
     """
     properties = bundle.get("properties") or ()
     objects = tuple(_object_manifests(properties))

@@ -19,7 +19,7 @@ import msgspec
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle import detect
-from everpath.loaders.fbc.catalog_files import Found, catalog_files
+from everpath.loaders.fbc.catalog_files import CatalogFile, catalog_files
 from everpath.loaders.fbc.document_splitter import is_json
 from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Place
@@ -153,26 +153,26 @@ def _copy_catalog(path: str, copy: CatalogCopy) -> str | list[str]:
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise UnreadableInput("standard input is closed", hint="give a folder or a file")
-        copy.keep_stream(path, sys.stdin.buffer)
+        copy.add_stream(path, sys.stdin.buffer)
     elif not Path(path).is_dir():
         copy.open(path).close()
     elif detect.is_package_manifest(path) or detect.is_bundle_folder(path) or detect.is_repository(path):
         return list(_convert_bundles(path, copy))
     else:
         for file in catalog_files(path, copy):
-            if isinstance(file, Found):
+            if isinstance(file, CatalogFile):
                 copy.open(file.path).close()
     return path
 
 
 def _convert_bundles(path: str, copy: CatalogCopy) -> Iterator[str]:
     """Convert bundles or package manifests to a catalog, as `everpath migrate` does; yield its files."""
-    from everpath.loaders.catalog_loader import read  # noqa: PLC0415
+    from everpath.loaders.catalog_loader import load  # noqa: PLC0415
     from everpath.loaders.packagemanifest.migration import Migration  # noqa: PLC0415 - rarely needed
     from everpath.model import OpmError  # noqa: PLC0415
 
     migration = Migration(path, suffix="json")
-    for package in read(path, thorough=True).catalog.packages:
+    for package in load(path, thorough=True).catalog.packages:
         try:
             files = migration.migrate_package(package).files
         except OpmError as refusal:

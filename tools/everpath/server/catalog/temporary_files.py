@@ -20,7 +20,7 @@ from typing import BinaryIO, Final, NamedTuple
 import msgspec
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.sources import MEBIBYTE, Sources, unreadable
+from everpath.loaders.sources import MEBIBYTE, Sources, unreadable_input
 
 _BLOCK: Final = MEBIBYTE
 
@@ -103,7 +103,7 @@ class CatalogCopy(Sources):
                     self._end += len(block)
             except OSError as error:
                 if error.filename is not None:
-                    raise unreadable(file, error) from error
+                    raise unreadable_input(file, error) from error
                 raise UnreadableInput(
                     f"cannot copy {file} to a temporary file: {error.strerror or error}",
                     hint="free space in the temporary folder, or set TMPDIR to another one",

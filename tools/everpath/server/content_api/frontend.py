@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from everpath.loaders.fbc.blobs import documents_of
+from everpath.loaders.fbc.blobs import load_files
 from everpath.model import OpmError
 from everpath.server.address import Address, listen
 from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog
@@ -25,9 +25,7 @@ def build_content(snapshot: CatalogSnapshot, modified: int) -> CatalogContent:
     Cost: every document is parsed and encoded.
     """
     try:
-        return CatalogContent(
-            map(meta_from_document, documents_of(snapshot.files, snapshot.sources)), modified
-        )
+        return CatalogContent(map(meta_from_document, load_files(snapshot.files, snapshot.sources)), modified)
     except OpmError as refusal:
         location = f"{refusal.place.file}: " if refusal.place.file else ""
         raise CatalogRefused(

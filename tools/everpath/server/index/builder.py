@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.loaders.fbc.loader import read_fbc
+from everpath.loaders.fbc.loader import load_fbc
 from everpath.loaders.sources import Sources
 from everpath.model import Catalog, Package, Place
 from everpath.model.builder import CatalogBuilder
@@ -49,7 +49,7 @@ def load_index(name: str, inputs: str | list[str], sources: Sources, *, thorough
     Raises `UnreadableInput`, and `CatalogRefused` for the first problem that makes opm refuse the catalog.
     """
     builder = CatalogBuilder()
-    read_fbc(inputs, builder, sources, thorough=thorough)
+    load_fbc(inputs, builder, sources, thorough=thorough)
     catalog = builder.build(name)
     for place, message, fix in _opm_refusals(catalog):
         location = f"{place.file}: " if place.file else ""

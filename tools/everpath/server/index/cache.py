@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from everpath.file_cache import FileCache
-from everpath.loaders.code_fingerprint import fingerprint
+from everpath.loaders.code_fingerprint import code_fingerprint
 from everpath.server.index.model import Index
 
 _SUFFIX: Final = "serving"
@@ -33,8 +33,8 @@ class RegistryIndexCache:
         cache = FileCache.from_environment(environment)
         if cache is None:
             return None
-        code_fingerprint = fingerprint(cache.clock())
-        return cls(cache, code_fingerprint) if code_fingerprint is not None else None
+        fingerprint = code_fingerprint(cache.clock())
+        return cls(cache, fingerprint) if fingerprint is not None else None
 
     def load(self, path: str, catalog_digest: str) -> Index | None:
         """Return the cached index of the catalog with this digest."""
