@@ -41,7 +41,7 @@ def test_a_channel_is_drawn_from_the_head_down() -> None:
 def test_who_is_stranded_is_told_with_the_finding() -> None:
     text = tree("op.v3: - / op.v2\nop.v2: - / op.v1\nop.v1")
     assert "op.v1 (1.0.0)  skipped, no further updates under OLM v0\n" in text
-    assert "! error EP206: OLM v0 never moves op.v1 on\n" in text
+    assert "! error EP206: clusters on op.v1 get no further updates under OLM v0\n" in text
 
 
 def test_three_hundred_entries_in_a_line_are_readable() -> None:

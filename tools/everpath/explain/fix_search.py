@@ -14,6 +14,7 @@ from everpath.model import Bundle, Catalog, Entry
 from everpath.ranges import Range
 from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.edits import Edit, add_skips, apply_edit, join_edits, set_range
+from everpath.rules.fix_conflicts import FindingKey
 from everpath.rules.fix_trials import FixTrials
 from everpath.rules.fixes import Violation, verify_fixes
 from everpath.rules.lint import Selection
@@ -43,16 +44,14 @@ class Mending:
         graph = account.graph
         return cls(account, question, graph) if graph is not None and account.source is not None else None
 
-    def advised(self, catalog: Catalog, selection: Selection) -> dict[tuple[str, str | None, str], Edit]:
-        """The edits that rules advise for the channel, by rule, entry and message. Cost: the rules."""
+    def advised(self, catalog: Catalog, selection: Selection) -> dict[FindingKey, Edit]:
+        """The edits that rules advise for the channel, by rule, entry and place. Cost: the rules."""
         package = PackageGraph(catalog.by_name[self._question.package])
         graph = package.by_name[self._graph.name]
         rules = [rule for rule in rules_for_subjects(("channel",)) if selection.has_rule(rule)]
         found = verify_fixes(graph, [Violation(rule, flaw) for rule in rules for flaw in rule.check(graph)])
         return {
-            (rule.id, flaw.entry, flaw.message): flaw.fix
-            for rule, flaw in found
-            if isinstance(flaw.fix, Edit)
+            (rule.id, flaw.entry, flaw.place): flaw.fix for rule, flaw in found if isinstance(flaw.fix, Edit)
         }
 
     def helps(self, edit: Edit) -> bool:

@@ -20,12 +20,11 @@ from everpath.resolvers.resolution import FailureKind
 from everpath.rules.edits import Edit
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.fix_conflicts import is_deferred
+from everpath.rules.fixes import FIXED_TOGETHER
 from everpath.rules.lint import Selection, lint
-from everpath.wording import NameSuggestions
+from everpath.wording import NameSuggestions, shorten_names
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")
-
-_MENDED: Final = re.compile(r"same cause as (?P<rule>EP\d+)\b")
 
 #: Ranges that OLM ignores, or that mean something else than they seem to: whoever stays may be meant by one.
 _RANGES: Final = frozenset(("EP301", "EP302", "EP303", "EP306", "EP308"))
@@ -89,7 +88,7 @@ def _told(
     found = [finding for finding in _found(account, catalog, selection) if not is_deferred(finding.fix or "")]
     edits = mending.advised(catalog, selection) if mending is not None and found else {}
     for finding in sorted(found, key=lambda finding: _order(account, finding)):
-        edit = edits.get((finding.rule, finding.entry, finding.message))
+        edit = edits.get((finding.rule, finding.entry, finding.place))
         if mending is None or finding.rule not in _RANGES:
             yield _as_remedy(finding, edit)
         elif (better := edit or mending.covering(finding.entry or "")) is not None and mending.helps(better):
@@ -178,7 +177,9 @@ def _selection(account: Account, question: Question) -> Selection:
 def _found(account: Account, catalog: Catalog, selection: Selection) -> list[Finding]:
     """What concerns the walk, and its causes; what a cause's fix mends along is not told twice."""
     told = [f for f in lint(catalog, selection).findings if _can_help(account, f)]
-    subjects = _subjects(account)
+    # Messages have the short names of entries.
+    subjects = {shorten_names(name, package) for name in _subjects(account) for package in selection.packages}
+    subjects |= _subjects(account)
     concerned = [f for f in told if f.rule in _RANGES or not subjects.isdisjoint(_words(f))]
     causes = {_cause(finding) for finding in concerned}
     found = [f for f in told if f in concerned or f.rule in causes]
@@ -199,7 +200,7 @@ def _words(finding: Finding) -> Iterator[str]:
 
 def _cause(finding: Finding) -> str | None:
     """The rule whose fix mends this along, if there is one."""
-    told = _MENDED.match(finding.fix or "")
+    told = FIXED_TOGETHER.match(finding.fix or "")
     return told["rule"] if told else None
 
 
