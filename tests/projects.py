@@ -40,13 +40,13 @@ spec:
 
 
 def write_operator(root: Path) -> None:
-    """The operator's manifests, in one file."""
+    """Write the operator's manifests to one file."""
     (root / "operator").mkdir(exist_ok=True)
     (root / "operator" / "manifests.yaml").write_text(_MANIFESTS)
 
 
 def write_releases(root: Path, releases: str, top: str = "") -> None:
-    """A source with these releases."""
+    """Write a releases.yaml with these releases."""
     (root / "catalog").mkdir(exist_ok=True)
     if "images:" not in top:
         top = f"images: {{acme: example.com/acme}}\n{top}"
@@ -57,12 +57,12 @@ def write_releases(root: Path, releases: str, top: str = "") -> None:
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
+    """Return every file below a folder."""
     return {p.relative_to(root).as_posix(): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
 
 
 def catalog(file: Path) -> dict[str, list[dict[str, Any]]]:
-    """The documents of a catalog by schema."""
+    """Return the documents of a catalog by schema."""
     found: dict[str, list[dict[str, Any]]] = {}
     for document in yaml.safe_load_all(file.read_text()):
         found.setdefault(document["schema"], []).append(document)

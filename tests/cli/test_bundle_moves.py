@@ -25,7 +25,7 @@ def flat(here: Path) -> Path:
     )
 
 
-def test_there_and_back(everpath: Everpath, flat: Path) -> None:
+def test_nest_and_flatten_are_inverse(everpath: Everpath, flat: Path) -> None:
     answer = everpath("bundle", "nest", "flat/", "nested")
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == (
@@ -51,7 +51,7 @@ def test_a_dry_run_lists_the_files_and_writes_none(everpath: Everpath, flat: Pat
 
 
 @pytest.mark.parametrize("out", ["flat", "flat/nested", ".", "../{here}/flat/nested", "link"])
-def test_the_input_is_not_written_into(everpath: Everpath, flat: Path, out: str) -> None:
+def test_an_output_that_overlaps_with_the_input_is_an_error(everpath: Everpath, flat: Path, out: str) -> None:
     (flat.parent / "link").symlink_to("flat")
     before = tree(flat.parent)
     answer = everpath("bundle", "nest", "flat", out.format(here=flat.parent.name), "--force")
@@ -60,7 +60,7 @@ def test_the_input_is_not_written_into(everpath: Everpath, flat: Path, out: str)
     assert tree(flat.parent) == before
 
 
-def test_a_folder_that_holds_something_needs_force(everpath: Everpath, flat: Path) -> None:
+def test_a_folder_that_is_not_empty_needs_force(everpath: Everpath, flat: Path) -> None:
     out = write(flat.parent / "out", {"other.txt": "mine", "op.package.yaml": "old"})
     answer = everpath("bundle", "nest", "flat", "out")
     assert answer.code == 2
@@ -72,7 +72,7 @@ def test_a_folder_that_holds_something_needs_force(everpath: Everpath, flat: Pat
     assert tree(out)["op.package.yaml"] == (flat / "op.package.yaml").read_bytes()
 
 
-def test_a_file_in_the_way_is_named(everpath: Everpath, flat: Path) -> None:
+def test_an_output_that_is_a_file_is_an_error(everpath: Everpath, flat: Path) -> None:
     (flat.parent / "out").write_text("mine")
     answer = everpath("bundle", "nest", "flat", "out", "--force")
     assert (answer.code, answer.err) == (
@@ -81,9 +81,7 @@ def test_a_file_in_the_way_is_named(everpath: Everpath, flat: Path) -> None:
     )
 
 
-def test_a_failure_leaves_nothing_behind(
-    everpath: Everpath, flat: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_leaves_no_files(everpath: Everpath, flat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_one = atomic_files._write_new_file
 
     def failing(draft: Path, content: bytes) -> None:
@@ -98,7 +96,7 @@ def test_a_failure_leaves_nothing_behind(
     assert not (flat.parent / "out").exists()
 
 
-def test_a_refusal_names_the_line_and_the_remedy(everpath: Everpath, flat: Path) -> None:
+def test_an_error_has_line_and_fix(everpath: Everpath, flat: Path) -> None:
     write(flat, {"second.yaml": csv("op.v1.0.0")})
     answer = everpath("bundle", "nest", "flat", "out")
     assert (answer.code, answer.out) == (1, "")
@@ -112,7 +110,7 @@ def test_a_refusal_names_the_line_and_the_remedy(everpath: Everpath, flat: Path)
     assert not (flat.parent / "out").exists()
 
 
-def test_remarks_go_to_standard_error(everpath: Everpath, flat: Path) -> None:
+def test_warnings_go_to_standard_error(everpath: Everpath, flat: Path) -> None:
     (flat / "things.crd.yaml").unlink()
     answer = everpath("bundle", "nest", "flat", "out")
     assert answer.code == 0
@@ -123,7 +121,7 @@ def test_remarks_go_to_standard_error(everpath: Everpath, flat: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["nest", "flatten"])
-def test_a_folder_that_is_not_there_cannot_be_read(everpath: Everpath, here: Path, verb: str) -> None:
+def test_a_missing_folder_cannot_be_read(everpath: Everpath, here: Path, verb: str) -> None:
     answer = everpath("bundle", verb, "nowhere", "out")
     assert answer.code == 3
     assert answer.err.startswith("error: cannot read nowhere: ")

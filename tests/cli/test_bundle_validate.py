@@ -1,4 +1,4 @@
-"""`everpath bundle validate`, as it is typed."""
+"""`everpath bundle validate` on the command line."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def test_a_good_bundle_is_clean(everpath: Everpath, here: Path) -> None:
     assert (answer.code, answer.out) == (0, "Nothing wrong in 1 package and 1 bundle.\n")
 
 
-def test_a_repository_is_judged_bundle_by_bundle(everpath: Everpath, repository: Path) -> None:
+def test_every_bundle_of_a_repository_is_linted(everpath: Everpath, repository: Path) -> None:
     answer = everpath("bundle", "validate", str(repository), "-o", "concise")
     assert answer.code == 1
     assert answer.out.splitlines()[-1] == "2 errors in 2 packages and 6 bundles."
     assert "1.0.0/manifests/acme.clusterserviceversion.yaml:13:18: EP634 error" in answer.out
 
 
-def test_bundles_are_looked_for_in_the_folder_bundles(everpath: Everpath, here: Path) -> None:
+def test_the_default_path_is_the_folder_bundles(everpath: Everpath, here: Path) -> None:
     lay_out(good_bundle(), here / "bundles" / "acme" / "1.0.0")
     assert everpath("bundle", "validate").out == "Nothing wrong in 1 package and 1 bundle.\n"
 
@@ -63,7 +63,7 @@ def test_one_package_of_several(everpath: Everpath, repository: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["operators", "operators/acme", "operators/acme/1.0.0", "operators/acme/1.0.0/"]
 )
-def test_a_package_has_a_name_wherever_one_begins(everpath: Everpath, repository: Path, path: str) -> None:
+def test_a_package_has_the_same_name_for_every_path(everpath: Everpath, repository: Path, path: str) -> None:
     assert repository.is_dir()
     answer = everpath("bundle", "validate", path, "-p", "acme", "-o", "concise")
     assert answer.code == 1
@@ -73,25 +73,25 @@ def test_a_package_has_a_name_wherever_one_begins(everpath: Everpath, repository
 
 
 @pytest.mark.parametrize("output", FORMATS)
-def test_every_output_tells_the_finding(everpath: Everpath, repository: Path, output: str) -> None:
+def test_every_output_format_has_the_finding(everpath: Everpath, repository: Path, output: str) -> None:
     answer = everpath("bundle", "validate", str(repository / "operators" / "acme"), "-o", output)
     assert answer.code == 1
     assert "EP634" in answer.out
     assert "validate-graph" not in answer.out
 
 
-def test_json_is_what_its_schema_says(everpath: Everpath, repository: Path) -> None:
+def test_json_conforms_to_its_schema(everpath: Everpath, repository: Path) -> None:
     document = json.loads(everpath("bundle", "validate", str(repository), "-o", "json").out)
     conforms("bundle-validate", document)
     assert document["summary"]["bundles"] == 6
 
 
-def test_several_processes_find_what_one_finds(everpath: Everpath, repository: Path) -> None:
+def test_several_processes_report_the_same_findings(everpath: Everpath, repository: Path) -> None:
     alone = everpath("bundle", "validate", str(repository), "-o", "json", "-j", "1")
     assert everpath("bundle", "validate", str(repository), "-o", "json", "-j", "3") == alone
 
 
-def test_the_work_of_a_child_that_fails_is_done_here(
+def test_the_share_of_a_failed_process_is_linted_in_the_parent(
     everpath: Everpath, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = everpath("bundle", "validate", str(repository), "-o", "json", "-j", "1")
@@ -101,7 +101,7 @@ def test_the_work_of_a_child_that_fails_is_done_here(
     assert everpath("bundle", "validate", str(repository), "-o", "json", "-j", "2") == alone
 
 
-def test_a_waiver_excuses_a_bundle(everpath: Everpath, repository: Path) -> None:
+def test_a_waiver_for_a_bundle_is_applied(everpath: Everpath, repository: Path) -> None:
     waiver = {"rule": "required-field", "package": "acme", "entry": "acme.v1.0.0", "reason": "never shown"}
     (repository / "everpath.yaml").write_text(json.dumps({"waivers": [waiver]}))
     answer = everpath("bundle", "validate", "operators")
@@ -118,7 +118,7 @@ def test_a_waiver_for_the_other_command_is_not_unused_here(everpath: Everpath, h
     ]
 
 
-def test_optional_validators_are_asked_by_name(everpath: Everpath, here: Path) -> None:
+def test_optional_validators_are_selected_by_name(everpath: Everpath, here: Path) -> None:
     files = good_bundle()
     del files[CSV]["spec"]["icon"]
     lay_out(files, here)
@@ -152,7 +152,7 @@ def test_the_configuration_may_name_validators_and_the_kubernetes_version(
         (["--select", "EP2"], "--select EP2: this command runs none of these rules"),
     ],
 )
-def test_a_wrong_option_is_refused(
+def test_a_wrong_option_is_an_error(
     everpath: Everpath, repository: Path, arguments: list[str], message: str
 ) -> None:
     answer = everpath("bundle", "validate", str(repository), *arguments)
@@ -161,7 +161,7 @@ def test_a_wrong_option_is_refused(
     assert "hint: " in answer.err
 
 
-def test_a_validator_that_the_configuration_misspells_is_named_with_its_line(
+def test_a_misspelt_validator_in_the_configuration_is_an_error_with_its_line(
     everpath: Everpath, here: Path
 ) -> None:
     lay_out(good_bundle(), here)
@@ -171,14 +171,14 @@ def test_a_validator_that_the_configuration_misspells_is_named_with_its_line(
     assert "everpath.yaml:1" in answer.err
 
 
-def test_rules_about_graphs_in_the_configuration_leave_all_rules_about_bundles(
+def test_graph_rules_in_the_configuration_do_not_deselect_bundle_rules(
     everpath: Everpath, repository: Path
 ) -> None:
     (repository / "everpath.yaml").write_text("select: [fork]\n")
     assert "EP634" in everpath("bundle", "validate", "operators").out
 
 
-def test_validate_graph_refuses_rules_it_does_not_ask(everpath: Everpath, repository: Path) -> None:
+def test_validate_graph_rejects_rules_about_bundles(everpath: Everpath, repository: Path) -> None:
     answer = everpath("validate-graph", str(repository), "--select", "EP6")
     assert (answer.code, answer.out) == (2, "")
 
@@ -213,14 +213,14 @@ def test_labels_come_from_a_dockerfile(everpath: Everpath, here: Path, end: byte
 
 
 @pytest.mark.parametrize("path", ["nowhere", "empty"])
-def test_where_there_is_no_bundle_nothing_is_clean(everpath: Everpath, here: Path, path: str) -> None:
+def test_a_path_without_bundles_is_an_error(everpath: Everpath, here: Path, path: str) -> None:
     (here / "empty").mkdir()
     answer = everpath("bundle", "validate", path)
     assert answer.code == 3
     assert "hint: " in answer.err
 
 
-def test_a_manifest_that_does_not_parse_is_reported_and_the_rest_is_judged(
+def test_an_unparsable_manifest_is_reported_and_the_rest_is_linted(
     everpath: Everpath, repository: Path
 ) -> None:
     (repository / "operators" / "acme" / "1.1.0" / "manifests" / "broken.yaml").write_text("a: [")
@@ -231,21 +231,21 @@ def test_a_manifest_that_does_not_parse_is_reported_and_the_rest_is_judged(
 
 
 @pytest.mark.parametrize("text", ["", "null", "[]", "- a", "1", "\x00", "kind: []", "{}", "a: &a [*a]"])
-def test_no_text_ends_a_run(everpath: Everpath, here: Path, text: str) -> None:
+def test_arbitrary_text_in_a_manifest_does_not_end_the_run(everpath: Everpath, here: Path, text: str) -> None:
     for name in (CSV, "manifests/other.yaml", ANNOTATIONS):
         folder = here / name.replace("/", "-")
         lay_out(good_bundle() | {name: text}, folder)
         assert everpath("bundle", "validate", str(folder), "--select-optional", "all").code in (0, 1, 3)
 
 
-def test_a_package_file_is_looked_at_if_it_is_asked_for(everpath: Everpath, repository: Path) -> None:
+def test_a_package_file_is_linted_if_selected(everpath: Everpath, repository: Path) -> None:
     (repository / "operators" / "acme" / "acme.package.yaml").write_text("packageName: acme\n")
     assert "EP692" not in everpath("bundle", "validate", "operators").out
     assert "EP692" in everpath("bundle", "validate", "operators", "--select-optional", "packagemanifest").out
 
 
 @pytest.mark.parametrize("path", ["bundles", "bundles/acme/0.1.0", "."])
-def test_advice_for_a_released_bundle_is_for_the_next_one(
+def test_the_fix_of_a_released_bundle_is_for_the_next_release(
     everpath: Everpath, here: Path, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_operator(here)
@@ -261,7 +261,7 @@ def test_advice_for_a_released_bundle_is_for_the_next_one(
     assert because[-1].endswith("catalog/releases.yaml:7 has its digest")
 
 
-def test_a_source_that_cannot_be_read_freezes_nothing(everpath: Everpath, here: Path) -> None:
+def test_an_unreadable_releases_file_freezes_nothing(everpath: Everpath, here: Path) -> None:
     files = good_bundle()
     files[CSV]["spec"]["displayName"] = ""
     lay_out(files, here / "bundles/acme/1.0.0")
@@ -270,13 +270,13 @@ def test_a_source_that_cannot_be_read_freezes_nothing(everpath: Everpath, here: 
     assert (answer.code, answer.err) == (1, "")
 
 
-def test_bundles_that_are_named_one_by_one_are_of_one_package(everpath: Everpath, repository: Path) -> None:
+def test_bundles_given_one_by_one_are_one_package(everpath: Everpath, repository: Path) -> None:
     paths = [str(repository / "operators/acme" / release) for release in ("1.1.0", "1.2.0", "1.2.0")]
     answer = everpath("bundle", "validate", *paths, "--show", "error")
     assert answer.out.startswith("Nothing wrong in 1 package and 2 bundles")
 
 
-def test_a_folder_that_is_not_there_is_told_with_what_may_be_given(everpath: Everpath) -> None:
+def test_a_missing_folder_is_an_error_with_a_hint(everpath: Everpath) -> None:
     answer = everpath("bundle", "validate", "nowhere")
     assert answer.code == 3
     assert answer.err == (

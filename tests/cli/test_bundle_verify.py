@@ -1,4 +1,4 @@
-"""`everpath bundle verify`: package manifests, judged as bundles and as a catalog."""
+"""`everpath bundle verify`: package manifests, linted as bundles and as a catalog."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXAMPLE = ROOT / "examples/10-package-manifests/manifests"
 
 @pytest.fixture
 def manifests(here: Path) -> Path:
-    """A copy of the example, which nothing is wrong with."""
+    """A copy of the example, which has no findings."""
     for file in EXAMPLE.rglob("*.yaml"):
         write(here / "m", {file.relative_to(EXAMPLE).as_posix(): file.read_bytes()})
     return here / "m"
@@ -31,14 +31,14 @@ def rules(everpath: Everpath, *arguments: str) -> set[str]:
 
 
 @pytest.mark.usefixtures("manifests")
-def test_good_manifests_are_fine_flat_and_nested(everpath: Everpath) -> None:
+def test_good_manifests_are_clean_flat_and_nested(everpath: Everpath) -> None:
     assert everpath("bundle", "flatten", "m", "flat").code == 0
     for folder in ("m", "flat"):
         answer = everpath("bundle", "verify", folder, "--show", "note")
         assert (answer.code, answer.out) == (0, "Nothing wrong in 1 package and 3 bundles.\n")
 
 
-def test_a_package_file_is_judged(everpath: Everpath, manifests: Path) -> None:
+def test_a_package_file_is_linted(everpath: Everpath, manifests: Path) -> None:
     write(manifests, {"acme-cache.package.yaml": package_file(a="", b="acme-cache.v0.10.0")})
     found = rules(everpath, "m")
     assert found >= {"EP692", "EP693"}
@@ -47,7 +47,7 @@ def test_a_package_file_is_judged(everpath: Everpath, manifests: Path) -> None:
     assert everpath("bundle", "verify", "m").code == 1
 
 
-def test_a_csv_is_judged_with_what_belongs_to_it(everpath: Everpath, manifests: Path) -> None:
+def test_a_csv_is_linted_with_its_objects(everpath: Everpath, manifests: Path) -> None:
     (manifests / "0.9.0/caches.crd.yaml").unlink()
     answer = everpath("bundle", "verify", "m", "-o", "concise")
     assert answer.code == 1
@@ -56,19 +56,19 @@ def test_a_csv_is_judged_with_what_belongs_to_it(everpath: Everpath, manifests: 
     assert "EP654" in line
 
 
-def test_upgrades_are_judged(everpath: Everpath, manifests: Path) -> None:
+def test_upgrades_are_linted(everpath: Everpath, manifests: Path) -> None:
     file = manifests / "0.8.0/acme-cache.clusterserviceversion.yaml"
     file.write_text(file.read_text().replace("minKube", "replaces: acme-cache.v0.9.0\n  minKube"))
     assert {rule for rule in rules(everpath, "m") if rule.startswith("EP2")}
 
 
-def test_a_csv_that_no_channel_reaches_is_named(everpath: Everpath, manifests: Path) -> None:
+def test_a_csv_in_no_channel_is_reported(everpath: Everpath, manifests: Path) -> None:
     write(manifests, {"0.1.0/a.yaml": csv("acme-cache.v0.1.0")})
     answer = everpath("bundle", "verify", "m", "-o", "concise", "--select", "EP402")
     assert "acme-cache.v0.1.0" in answer.out
 
 
-def test_a_manifest_that_does_not_parse_is_a_finding_and_the_rest_is_judged(
+def test_an_unparsable_manifest_is_a_finding_and_the_rest_is_linted(
     everpath: Everpath, manifests: Path
 ) -> None:
     write(manifests, {"0.9.0/caches.crd.yaml": "kind: [\n", "acme-cache.package.yaml": package_file()})
@@ -78,7 +78,7 @@ def test_a_manifest_that_does_not_parse_is_a_finding_and_the_rest_is_judged(
     assert "EP692" in answer.out
 
 
-def test_what_a_flat_folder_shares_is_judged_for_those_who_own_it(everpath: Everpath, here: Path) -> None:
+def test_a_shared_crd_of_a_flat_folder_is_linted_for_its_owners(everpath: Everpath, here: Path) -> None:
     write(
         here / "flat",
         {
@@ -92,7 +92,7 @@ def test_what_a_flat_folder_shares_is_judged_for_those_who_own_it(everpath: Ever
     assert not rules(everpath, "flat") & {"EP654", "EP655"}
 
 
-def test_without_a_package_file_there_is_nothing_to_verify(everpath: Everpath, here: Path) -> None:
+def test_a_folder_without_a_package_file_is_an_error(everpath: Everpath, here: Path) -> None:
     write(here / "m", {"a.yaml": csv()})
     answer = everpath("bundle", "verify", "m")
     assert answer.code == 3
@@ -100,7 +100,7 @@ def test_without_a_package_file_there_is_nothing_to_verify(everpath: Everpath, h
 
 
 @pytest.mark.usefixtures("manifests")
-def test_a_folder_that_is_not_there_is_told_with_what_may_be_given(everpath: Everpath) -> None:
+def test_a_missing_folder_is_an_error_with_a_hint(everpath: Everpath) -> None:
     answer = everpath("bundle", "verify", "nowhere")
     assert answer.code == 3
     assert answer.err == (
@@ -109,7 +109,7 @@ def test_a_folder_that_is_not_there_is_told_with_what_may_be_given(everpath: Eve
     )
 
 
-def test_rules_can_be_chosen_and_waived(everpath: Everpath, here: Path) -> None:
+def test_rules_can_be_selected_and_waived(everpath: Everpath, here: Path) -> None:
     write(here / "m", {"acme-cache.package.yaml": package_file(a="", b="acme-cache.v0.10.0")})
     assert rules(everpath, "m", "--select", "EP693") == {"EP693"}
     assert "EP693" not in rules(everpath, "m", "--ignore", "EP693")
@@ -117,7 +117,7 @@ def test_rules_can_be_chosen_and_waived(everpath: Everpath, here: Path) -> None:
     assert "EP693" not in rules(everpath, "m")
 
 
-def test_several_folders_are_judged_one_by_one(everpath: Everpath, manifests: Path) -> None:
+def test_several_folders_are_linted_one_by_one(everpath: Everpath, manifests: Path) -> None:
     other = {"other.package.yaml": package_file(stable="op.v1.0.0"), "a.yaml": csv()}
     write(manifests.parent / "n", other)
     answer = everpath("bundle", "verify", "m", "n", "--statistics")
@@ -131,9 +131,7 @@ def test_a_package_file_may_begin_with_a_byte_order_mark(everpath: Everpath, man
     assert everpath("bundle", "flatten", "m", "flat", "-q").code == 0
 
 
-def test_a_package_file_that_does_not_parse_is_named_with_its_line(
-    everpath: Everpath, manifests: Path
-) -> None:
+def test_an_unparsable_package_file_is_an_error_with_its_line(everpath: Everpath, manifests: Path) -> None:
     (manifests / "acme-cache.package.yaml").write_text("packageName: acme-cache\n\tchannels: []\n")
     answer = everpath("bundle", "verify", "m")
     assert answer.code == 3

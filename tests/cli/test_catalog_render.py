@@ -33,7 +33,7 @@ def test_a_bundle_is_rendered_as_yaml_or_json(everpath: Everpath, bundle: Path) 
         assert json.loads(everpath("catalog", "render", str(bundle), option, "json").out) == rendered
 
 
-def test_images_are_named_after_a_template_and_manifests_give_way_to_metadata(
+def test_image_templates_are_expanded_and_manifests_replaced_by_metadata(
     everpath: Everpath, bundle: Path
 ) -> None:
     template = ("--image-ref-template", "r.example/{{.Package}}:v{{.Version}}")
@@ -43,7 +43,7 @@ def test_images_are_named_after_a_template_and_manifests_give_way_to_metadata(
     assert rendered["properties"][-1]["type"] == "olm.csv.metadata"
 
 
-def test_a_refusal_shows_the_line_and_writes_nothing(everpath: Everpath, tmp_path: Path) -> None:
+def test_an_error_shows_the_line_and_writes_nothing(everpath: Everpath, tmp_path: Path) -> None:
     folder = write(tmp_path / "b", bundle_files(version=1.5))
     target = tmp_path / "catalog.yaml"
     answer = everpath("catalog", "render", str(folder), "--output-file", str(target))
@@ -54,12 +54,12 @@ def test_a_refusal_shows_the_line_and_writes_nothing(everpath: Everpath, tmp_pat
     assert not target.exists()
 
 
-def test_every_path_that_is_refused_is_named(everpath: Everpath, tmp_path: Path) -> None:
+def test_every_rejected_path_is_reported(everpath: Everpath, tmp_path: Path) -> None:
     folders = [str(write(tmp_path / name, bundle_files(version=1.5))) for name in ("a", "b")]
     assert everpath("catalog", "render", *folders).err.count("error:") == 2
 
 
-def test_a_file_that_opm_would_drop_without_a_word_is_warned_of(everpath: Everpath, bundle: Path) -> None:
+def test_a_file_that_opm_ignores_is_a_warning(everpath: Everpath, bundle: Path) -> None:
     write(bundle, {"manifests/broken.yaml": "a: ["})
     answer = everpath("catalog", "render", str(bundle))
     assert answer.code == 0
@@ -107,7 +107,7 @@ def test_a_manifest_in_a_catalog_may_be_yaml(everpath: Everpath, tmp_path: Path)
     assert documents(answer.out)[0]["properties"][-1]["value"]["displayName"] == "on"
 
 
-def test_a_manifest_in_a_catalog_that_does_not_parse_is_refused(everpath: Everpath, tmp_path: Path) -> None:
+def test_an_unparsable_manifest_in_a_catalog_is_an_error(everpath: Everpath, tmp_path: Path) -> None:
     answer = everpath("catalog", "render", written(tmp_path / "c.json", carrying("a: [")))
     assert (answer.code, "does not parse" in answer.err) == (1, True)
 
@@ -121,13 +121,13 @@ def test_an_unknown_image_is_an_error_with_the_options_to_provide_it(
     assert "hint: --pull, --bundle op:1.0.0=FOLDER, or --from a catalog that contains it" in answer.err
 
 
-def test_a_template_of_two_documents_is_refused(everpath: Everpath, tmp_path: Path) -> None:
+def test_a_template_of_two_documents_is_an_error(everpath: Everpath, tmp_path: Path) -> None:
     template = written(tmp_path / "t.json", semver(stable=["1.0.0"]), {"schema": "x"})
     answer = everpath("catalog", "render", template)
     assert (answer.code, "a template is one document" in answer.err) == (1, True)
 
 
-def test_a_key_that_stands_twice_in_a_semver_template_is_refused(everpath: Everpath, tmp_path: Path) -> None:
+def test_a_duplicate_key_in_a_semver_template_is_an_error(everpath: Everpath, tmp_path: Path) -> None:
     (tmp_path / "t.yaml").write_text("schema: olm.semver\nstable: {}\nstable: {}\n")
     answer = everpath("catalog", "render", str(tmp_path / "t.yaml"))
     assert (answer.code, "duplicate key stable" in answer.err) == (1, True)
@@ -146,7 +146,7 @@ def test_a_catalog_folder_is_rendered_in_opms_order(everpath: Everpath, tmp_path
     assert documents(answer.out)[0]["note"] == 1
 
 
-def test_a_broken_catalog_is_refused_with_its_line(everpath: Everpath, tmp_path: Path) -> None:
+def test_an_invalid_catalog_is_an_error_with_its_line(everpath: Everpath, tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("schema: olm.package\nname: [\n")
     answer = everpath("catalog", "render", str(tmp_path / "c.yaml"))
     assert answer.code == 1
@@ -179,7 +179,7 @@ def test_wrong_options_are_errors(
     assert (answer.code, words in answer.err) == (code, True), answer.err
 
 
-def test_a_repository_is_sent_to_its_bundles(everpath: Everpath, tmp_path: Path) -> None:
+def test_a_repository_is_an_error_with_the_pattern_of_its_bundles(everpath: Everpath, tmp_path: Path) -> None:
     write(tmp_path / "repo/operators/op/1.0.0", bundle_files())
     answer = everpath("catalog", "render", str(tmp_path / "repo"))
     assert (answer.code, "is a repository of bundles" in answer.err) == (2, True)

@@ -159,8 +159,8 @@ def test_a_bundle_image_with_a_tag_is_an_error(everpath: Everpath, project: Path
     file.write_text(file.read_text().replace("example.com/acme-bundle", "example.com/acme-bundle:latest"))
     answer = everpath("generate")
     assert answer.code == 2
-    assert "every release would have the bundle image example.com/acme-bundle:latest" in answer.err
-    assert "leave out its tag" in answer.err
+    assert "every release would have the same bundle image example.com/acme-bundle:latest" in answer.err
+    assert "remove its tag" in answer.err
 
 
 def test_a_catalog_without_a_release_is_a_warning(everpath: Everpath, project: Path) -> None:

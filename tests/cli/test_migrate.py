@@ -1,4 +1,4 @@
-"""`everpath migrate`: package manifests or bundles as a file-based catalog."""
+"""`everpath migrate`: package manifests or bundles to a file-based catalog."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_same_input_gives_the_same_bytes(everpath: Everpath, here: Path) -> 
 
 
 @pytest.mark.usefixtures("manifests")
-def test_the_next_command_is_named_as_it_would_be_typed_where_something_was_written(
+def test_the_next_command_is_printed_quoted_after_writing(
     everpath: Everpath,
 ) -> None:
     answer = everpath("migrate", "m", "my new")
@@ -67,7 +67,7 @@ def test_the_next_command_is_named_as_it_would_be_typed_where_something_was_writ
     assert everpath("migrate", "m", "quiet", "--quiet").out == ""
 
 
-def test_opm_takes_what_is_written(everpath: Everpath, here: Path) -> None:
+def test_opm_accepts_the_output(everpath: Everpath, here: Path) -> None:
     opm = os.environ.get("EVERPATH_OPM")
     if not opm:
         pytest.skip("EVERPATH_OPM does not name an opm")
@@ -76,14 +76,14 @@ def test_opm_takes_what_is_written(everpath: Everpath, here: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_the_bundles_of_the_example_are_fine(everpath: Everpath, here: Path) -> None:
+def test_the_bundles_of_the_example_are_clean(everpath: Everpath, here: Path) -> None:
     assert everpath("migrate", str(EXAMPLE), "new", "--format", "json").code == 0
     assert (here / "new/catalog/acme-cache/catalog.json").is_file()
     assert everpath("bundle", "validate", "new/bundles").out == "Nothing wrong in 1 package and 3 bundles.\n"
     assert everpath("validate-graph", "new/catalog").code == 0
 
 
-def test_a_repository_becomes_a_catalog_of_its_packages(everpath: Everpath, here: Path) -> None:
+def test_a_repository_is_migrated_to_a_catalog_for_each_package(everpath: Everpath, here: Path) -> None:
     for package in ("a", "b"):
         for version in ("1.0.0", "1.1.0"):
             write_bundle(here / f"operators/{package}/{version}", f"{package}.v{version}")
@@ -113,7 +113,9 @@ def test_a_dry_run_writes_nothing(everpath: Everpath, here: Path) -> None:
 
 
 @pytest.mark.parametrize("out", ["m", "m/new", "."])
-def test_the_input_is_not_written_into(everpath: Everpath, manifests: Path, out: str) -> None:
+def test_an_output_that_overlaps_with_the_input_is_an_error(
+    everpath: Everpath, manifests: Path, out: str
+) -> None:
     before = tree(manifests.parent)
     answer = everpath("migrate", "m", out, "--force")
     assert answer.code == 2
@@ -121,7 +123,7 @@ def test_the_input_is_not_written_into(everpath: Everpath, manifests: Path, out:
     assert tree(manifests.parent) == before
 
 
-def test_every_refusal_is_told_and_nothing_is_written(everpath: Everpath, here: Path) -> None:
+def test_every_error_is_reported_and_nothing_is_written(everpath: Everpath, here: Path) -> None:
     for name in ("a", "b", "c"):
         write(
             here / "operators" / name,
@@ -142,14 +144,14 @@ def test_every_refusal_is_told_and_nothing_is_written(everpath: Everpath, here: 
     assert everpath("migrate", "operators", "other", "-p", "b", "--skip-refused").code == 1
 
 
-def test_what_is_left_out_is_said(everpath: Everpath, manifests: Path) -> None:
+def test_omitted_csvs_are_reported(everpath: Everpath, manifests: Path) -> None:
     write(manifests, {"0.1.0/op.yaml": csv("op.v0.1.0")})
     answer = everpath("migrate", "m", "new")
     assert answer.code == 0
     assert answer.err.startswith("warning: not migrated: op.v0.1.0 is in no channel of op\n")
 
 
-def test_what_cannot_be_read_is_named(everpath: Everpath, manifests: Path) -> None:
+def test_an_unreadable_file_is_named(everpath: Everpath, manifests: Path) -> None:
     write(manifests, {"1.0.0/op.yaml": csv("op.v1.0.0") + "  broken: [\n"})
     answer = everpath("migrate", "m", "new")
     assert answer.code == 3
@@ -161,7 +163,7 @@ def test_what_cannot_be_read_is_named(everpath: Everpath, manifests: Path) -> No
     assert not (manifests.parent / "new").exists()
 
 
-def test_a_catalog_is_not_migrated(everpath: Everpath, here: Path) -> None:
+def test_a_catalog_as_input_is_an_error(everpath: Everpath, here: Path) -> None:
     write(here / "c", {"catalog.yaml": "schema: olm.package\nname: op\n"})
     answer = everpath("migrate", "c", "new")
     assert answer.code == 2
@@ -169,9 +171,7 @@ def test_a_catalog_is_not_migrated(everpath: Everpath, here: Path) -> None:
 
 
 @pytest.mark.usefixtures("manifests")
-def test_a_failure_leaves_nothing_behind(
-    everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_leaves_no_files(everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rename = atomic_files._rename
 
     def failing(old: Path, new: Path) -> None:
@@ -185,7 +185,7 @@ def test_a_failure_leaves_nothing_behind(
     assert not (here / "new").exists()
 
 
-def test_a_folder_that_is_not_there_cannot_be_read(everpath: Everpath, here: Path) -> None:
+def test_a_missing_folder_cannot_be_read(everpath: Everpath, here: Path) -> None:
     answer = everpath("migrate", "nowhere", "out")
     assert answer.code == 3
     assert answer.err == (

@@ -37,8 +37,8 @@ def test_every_command_that_answers_says_what_opm_refuses(everpath: Everpath, he
     path, plain = _written(here, "new", documents), _written(here, "old", _PLAIN)
     whose = "this channel" if where else "this catalog"
     shown = everpath("simulate", path).out
-    assert shown.count(f"opm refuses {whose}: {words}\n") == 1
-    assert shown.splitlines()[-1].startswith("No pod of OLM v0 serves a catalog that opm refuses")
+    assert shown.count(f"opm rejects {whose}: {words}\n") == 1
+    assert shown.splitlines()[-1].startswith("OLM v0 does not serve a catalog that opm rejects")
     assert f": {words}\n" in everpath("why", path, "--installed", "1.0.0").out
     assert f": {words}\n" in everpath("paths", path, "--policy", "v0").out
     assert words not in everpath("paths", path, "--policy", "v1").out
@@ -55,7 +55,8 @@ def test_every_command_that_answers_says_what_opm_refuses(everpath: Everpath, he
     ):
         document = json.loads(everpath(*command, "-o", "json").out)
         conforms(command[0], document)
-        assert [(each["channel"], each["words"]) for each in document["refused"]] == [(where, words)]
+        key = "words" if "why" in command else "message"
+        assert [(each["channel"], each[key]) for each in document["refused"]] == [(where, words)]
 
 
 def test_nothing_is_said_of_a_catalog_that_opm_accepts(everpath: Everpath, here: Path) -> None:
@@ -67,19 +68,19 @@ def test_nothing_is_said_of_a_catalog_that_opm_accepts(everpath: Everpath, here:
 
 def test_a_channel_without_entries_has_a_paragraph(everpath: Everpath, here: Path) -> None:
     shown = everpath("simulate", _written(here, "empty", _EMPTY)).out
-    assert "package op, channel c2: 0 entries, no heads\nopm refuses this channel:" in shown
+    assert "package op, channel c2: 0 entries, no heads\nopm rejects this channel:" in shown
 
 
 def test_what_opm_refuses_of_a_channel_that_is_not_asked_about_is_said_all_the_same(
     everpath: Everpath, here: Path
 ) -> None:
     shown = everpath("simulate", _written(here, "empty", _EMPTY), "-c", "stable").out
-    assert "opm refuses channel c2: channel must contain at least one bundle" in shown
+    assert "opm rejects channel c2: channel must contain at least one bundle" in shown
 
 
 def test_channels_that_are_taken_as_one_are_refused_by_name(everpath: Everpath, here: Path) -> None:
     shown = everpath("simulate", _written(here, "empty", _EMPTY), "--channels", "*").out
-    assert "opm refuses channel c2: channel must contain at least one bundle" in shown
+    assert "opm rejects channel c2: channel must contain at least one bundle" in shown
 
 
 def test_a_package_that_is_new_is_said_to_be_refused(everpath: Everpath, here: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a configuration file may say, and how it is told when it says something else."""
+"""Configuration files: keys, search, and problems."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def complaint(here: Path, text: str) -> str:
     return caught.value.message
 
 
-def test_who_mistypes_a_key_is_sent_to_a_page_that_everybody_has(here: Path) -> None:
+def test_the_hint_for_an_unknown_key_is_the_documentation(here: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         written(here, "pathz: [a]\n")
     assert caught.value.hint == f"{__url__}/blob/main/docs/configuration.md lists all keys"
@@ -84,7 +84,7 @@ def test_every_key_is_read(here: Path) -> None:
     assert (second.rule, second.reason, second.expires) == ("EP202", "known", None)
 
 
-def test_a_waiver_knows_its_line(here: Path) -> None:
+def test_a_waiver_has_its_line(here: Path) -> None:
     found = written(here, FULL)
     first, second = (found.locate(waiver.place) for waiver in found.waivers)
     assert first is not None
@@ -111,7 +111,7 @@ reason = "known"
 """
 
 
-def test_pyproject_says_the_same(here: Path) -> None:
+def test_pyproject_has_the_same_keys(here: Path) -> None:
     (here / "pyproject.toml").write_text(TOML)
     found = load(None)
     assert found.fail_on == "warning"
@@ -126,7 +126,7 @@ def test_pyproject_says_the_same(here: Path) -> None:
     )
 
 
-def test_the_nearest_file_up_to_the_root_of_the_repository_counts(
+def test_the_nearest_file_up_to_the_repository_root_is_used(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / "everpath.yaml").write_text("paths: [catalog]")
@@ -139,7 +139,7 @@ def test_the_nearest_file_up_to_the_root_of_the_repository_counts(
     assert load(None).show == "note"
 
 
-def test_a_file_above_the_repository_does_not_count(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_above_the_repository_is_not_used(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (here / "everpath.yaml").write_text("show: note")
     inner = here / "inner"
     (inner / ".git").mkdir(parents=True)
@@ -147,7 +147,7 @@ def test_a_file_above_the_repository_does_not_count(here: Path, monkeypatch: pyt
     assert load(None) == Config()
 
 
-def test_outside_of_a_repository_only_the_folder_itself_counts(
+def test_outside_a_repository_only_the_folder_itself_is_searched(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (here / ".git").rmdir()
@@ -158,12 +158,12 @@ def test_outside_of_a_repository_only_the_folder_itself_counts(
     assert load(None) == Config()
 
 
-def test_a_pyproject_that_does_not_speak_of_us_is_passed_over(here: Path) -> None:
+def test_a_pyproject_without_the_table_is_ignored(here: Path) -> None:
     (here / "pyproject.toml").write_text("[tool.other]\neverpath = 1\n")
     assert load(None) == Config()
 
 
-def test_a_named_file_is_read_and_no_config_means_none(here: Path) -> None:
+def test_a_named_file_is_loaded_and_no_config_disables_it(here: Path) -> None:
     (here / "everpath.yaml").write_text("show: note")
     (here / "other.yaml").write_text("show: error")
     assert load("other.yaml").show == "error"
@@ -171,7 +171,7 @@ def test_a_named_file_is_read_and_no_config_means_none(here: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "{}\n"])
-def test_an_empty_file_says_nothing(here: Path, text: str) -> None:
+def test_an_empty_file_is_an_empty_configuration(here: Path, text: str) -> None:
     assert written(here, text).waivers == ()
 
 
@@ -202,11 +202,11 @@ def test_an_empty_file_says_nothing(here: Path, text: str) -> None:
         ("waivers: [fork]", "everpath.yaml:1:11: waivers must be a mapping, not text"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line_and_what_was_meant(here: Path, text: str, expected: str) -> None:
+def test_problems_have_a_line_and_a_suggestion(here: Path, text: str, expected: str) -> None:
     assert expected in complaint(here, text)
 
 
-def test_everything_wrong_is_told_at_once(here: Path) -> None:
+def test_all_problems_are_reported_at_once(here: Path) -> None:
     told = complaint(here, "show: warn\npolicy: v2\nwaivers: [{}]\n").splitlines()
     assert [line.split(":")[1] for line in told] == ["1", "2", "3", "3"]
 
@@ -224,26 +224,26 @@ def test_everything_wrong_is_told_at_once(here: Path) -> None:
         ("[tool.everpath]\nshow = '\xff'\n", "pyproject.toml is not UTF-8"),
     ],
 )
-def test_pyproject_is_told_its_lines_too(here: Path, text: str, expected: str) -> None:
+def test_problems_in_pyproject_have_a_line(here: Path, text: str, expected: str) -> None:
     (here / "pyproject.toml").write_bytes(text.encode("latin-1"))
     with pytest.raises(ConfigError) as caught:
         load(None)
     assert expected in caught.value.message
 
 
-def test_a_named_file_that_is_missing_is_an_error_of_the_command_line(here: Path) -> None:
+def test_a_missing_named_file_is_a_usage_error(here: Path) -> None:
     with pytest.raises(ConfigError, match=r"cannot read missing\.yaml"):
         load("missing.yaml")
 
 
-def test_an_alias_bomb_is_refused(here: Path) -> None:
+def test_an_alias_bomb_is_an_error(here: Path) -> None:
     bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         f"{chr(98 + i)}: &{chr(98 + i)} [{','.join(['*' + chr(97 + i)] * 9)}]\n" for i in range(9)
     )
     assert "everpath.yaml:" in complaint(here, bomb)
 
 
-def test_the_schema_names_the_keys_that_are_read(here: Path) -> None:
+def test_the_schema_has_the_same_keys(here: Path) -> None:
     schema = json.loads((SCHEMAS / "config.schema.json").read_text())
     assert tuple(schema["properties"]) == config._KEYS
     waiver = schema["properties"]["waivers"]["items"]
@@ -252,9 +252,7 @@ def test_the_schema_names_the_keys_that_are_read(here: Path) -> None:
     conforms("config", document)
 
 
-def test_a_path_that_no_file_can_have_is_a_complaint_at_its_line(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invalid_path_is_a_problem_with_its_line(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = "everpath.yaml:2:8: {} cannot be the name of a file"
     assert complaint(here, 'show: error\npaths: ["a\\0b"]\n') == expected.format(r"a\x00b")
 
@@ -283,14 +281,14 @@ def test_a_path_that_no_file_can_have_is_a_complaint_at_its_line(
         ("[tool.everpath]\nx = x\n", "f.toml: Invalid value (at line 2, column 5)"),
     ],
 )
-def test_toml_that_is_no_configuration_is_told_with_its_file(here: Path, text: str, message: str) -> None:
+def test_invalid_toml_is_an_error_with_its_file(here: Path, text: str, message: str) -> None:
     (here / "f.toml").write_text(text)
     with pytest.raises(ConfigError) as caught:
         load("f.toml")
     assert caught.value.message.startswith(message)
 
 
-def test_an_expiry_of_thousands_of_digits_is_no_date(here: Path) -> None:
+def test_an_expiry_of_thousands_of_digits_is_a_problem(here: Path) -> None:
     waiver = "[[tool.everpath.waivers]]\nrule = 'fork'\nreason = 'r'\nexpires = 0x" + "f" * 5000
     (here / "f.toml").write_text(waiver)
     with pytest.raises(
@@ -299,14 +297,12 @@ def test_an_expiry_of_thousands_of_digits_is_no_date(here: Path) -> None:
         load("f.toml")
 
 
-def test_an_empty_name_of_a_configuration_is_not_no_configuration() -> None:
+def test_an_empty_config_option_is_an_error() -> None:
     with pytest.raises(UsageError, match="--config names no file"):
         load(" ")
 
 
-def test_a_parent_that_may_not_be_looked_into_holds_no_configuration(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_parent_without_permission_is_ignored(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(_: Path) -> bool:
         raise PermissionError(13, "Permission denied")
 

@@ -22,8 +22,8 @@ from conformance.oracle import Oracle
 from conformance.random_graphs import random_graph
 from conformance.registry_calls import calls
 from conformance.small_graphs import SmallGraph
+from everpath.app.opm_validate import rejection_reason
 from everpath.loaders.catalog_loader import load
-from everpath.loaders.fbc.acceptance import rejection_reason
 from everpath.loaders.fbc.blobs import load_blobs
 from everpath.loaders.packagemanifest.migration import Migration
 from everpath.loaders.sources import Sources

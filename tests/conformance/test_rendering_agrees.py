@@ -16,9 +16,9 @@ from conformance.random_bundles import random_bundle
 from conformance.random_templates import Case, basic_case, semver_case, substitutes_case
 from conformance.random_values import random_value
 from conformance.whole_bundles import bundle_folders, completed
+from everpath.app.opm_validate import rejection_reason
 from everpath.go_types import STRUCTS
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.fbc.acceptance import rejection_reason
 from everpath.loaders.fbc.blobs import load_blobs
 from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.loaders.sources import Sources

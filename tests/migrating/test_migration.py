@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from bundles import csv, write, write_bundle
+from everpath.app.opm_validate import rejection_reason
 from everpath.loaders.catalog_loader import load
 from everpath.loaders.packagemanifest.migration import MigratedPackage, Migration
 from everpath.model import OpmError
@@ -18,7 +19,7 @@ from package_manifests import crd, owning, package_file
 
 def migrated(source: Path, **options: str) -> MigratedPackage:
     (package,) = load(str(source), thorough=True).catalog.packages
-    return Migration(str(source), **options).migrate_package(package)
+    return Migration(str(source), validate=rejection_reason, **options).migrate_package(package)
 
 
 def blobs(found: MigratedPackage) -> list[dict[str, Any]]:

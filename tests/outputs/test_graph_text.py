@@ -9,7 +9,7 @@ from hypothesis import given
 
 from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters.tree_text import render
-from scenes import edge_set, hostile_scenes, scenes_of, unjudged
+from scenes import edge_set, hostile_scenes, scenes_of, without_findings
 from strategies import drawings
 
 
@@ -41,7 +41,7 @@ def test_a_channel_is_drawn_from_the_head_down() -> None:
 def test_who_is_stranded_is_told_with_the_finding() -> None:
     text = tree("op.v3: - / op.v2\nop.v2: - / op.v1\nop.v1")
     assert "op.v1 (1.0.0)  skipped, no further updates under OLM v0\n" in text
-    assert "! error EP206: OLM v0 never moves op.v1 on\n" in text
+    assert "! error EP206: clusters on op.v1 get no further updates under OLM v0\n" in text
 
 
 def test_three_hundred_entries_in_a_line_are_readable() -> None:
@@ -58,7 +58,7 @@ def test_what_there_is_something_to_say_of_is_not_folded() -> None:
     assert text.count("⋮") == 2
 
 
-def test_roads_of_what_is_installed_are_spelled_out() -> None:
+def test_paths_of_installed_versions_have_all_hops() -> None:
     text = tree("c: b\nb: a / - / <2.0.0\na", "a", "p.v0.5.0")
     told = "reaches the head in 2 hops"
     assert text.endswith(
@@ -93,7 +93,7 @@ def test_colour_is_only_added() -> None:
 
 @given(drawings())
 def test_every_entry_and_every_edge_can_be_read_back(drawing: str) -> None:
-    scene = unjudged(drawing)
+    scene = without_findings(drawing)
     names, edges = _read_back("".join(render([scene])), scene)
     assert names >= set(scene.diagram.columns)
     assert edges == edge_set(scene.diagram)

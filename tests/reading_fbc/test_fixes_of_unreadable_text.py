@@ -34,7 +34,7 @@ TEXTS = {
     "JSON cut in a word": (b'{"schema": "x', "the JSON is incomplete"),
     "JSON without a colon": (b'{"schema": "x"}\n' * 2 + b'{"schema" "x"}\n', "correct the JSON here"),
     "a null byte": (b"schema: x\n\0", "remove the null bytes; if the file does not belong to the catalog"),
-    "YAML": (b"schema: a: b\n", "correct the text here: quote what holds ': '"),
+    "YAML": (b"schema: a: b\n", "correct the syntax: quote values with ': '"),
 }
 
 

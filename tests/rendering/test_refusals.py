@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bundles import write
+from everpath.app.opm_validate import rejection_reason
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.fbc.acceptance import rejection_reason
 from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS, catalog_text
 from everpath.model import OpmError, Place
 from everpath.opm_render import render_bundle

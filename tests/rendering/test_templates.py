@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from everpath.loaders.fbc.acceptance import rejection_reason
+from everpath.app.opm_validate import rejection_reason
 from everpath.model import OpmError
 from everpath.opm_render import Blob
 from everpath.opm_render.blobs import CatalogDocument

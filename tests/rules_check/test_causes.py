@@ -22,7 +22,7 @@ def fixes(drawing: str, *rules: str) -> dict[str, str | None]:
 
 def test_a_slip_of_the_pen_that_makes_a_second_head_has_one_fix() -> None:
     edit = "set replaces: acme.v1.1.0 on acme.v1.2.0"
-    with_it = f"same cause as EP202 (acme.v1.1.0), mended with it: {edit}"
+    with_it = f"fixed together with EP202 (acme.v1.1.0): {edit}"
     found = fixes(TYPO, "EP202", "EP207", "EP212")
     assert found == {"EP202": edit, "EP207": with_it, "EP212": with_it}
 
@@ -35,14 +35,14 @@ def test_what_strands_users_of_v0_and_makes_opm_refuse_is_mended_once() -> None:
     found = fixes("b4: b3 / b2\nb3: b2\nb2: b1\nb1", "EP206", "EP208", "EP232")
     edit = "remove b2 from the skips of b4"
     assert found["EP208"] == f"{edit}, or add b1 to the skips of b4"
-    assert found["EP206"] == f"same cause as EP208 (b1), mended with it: {edit}"
+    assert found["EP206"] == f"fixed together with EP208 (b1): {edit}"
     assert found["EP232"] == found["EP206"]
 
 
 def test_the_edit_that_mends_the_most_is_the_fix() -> None:
     found = {f.entry: f.fix for f in parse_report("b3\nb2\nb1", "EP207")}
     assert found["b2"] == "give b3 the skipRange '>=1.0.0 <3.0.0'"
-    assert found["b1"] == f"same cause as EP207 (b2), mended with it: {found['b2']}"
+    assert found["b1"] == f"fixed together with EP207 (b2): {found['b2']}"
 
 
 def test_two_causes_have_two_fixes() -> None:
@@ -63,7 +63,7 @@ def test_a_long_edit_is_not_repeated() -> None:
     circle = "\n".join(f"{a}@1.0.0: {b}" for a, b in zip(names, names[1:] + names[:1], strict=True))
     found = fixes(f"h@3.0.0\n{circle}", "EP207", "EP208")
     assert len(found["EP208"] or "") > 200
-    assert found["EP207"] == "same cause as EP208 (acme-operator-number-0), mended with it"
+    assert found["EP207"] == "fixed together with EP208 (acme-operator-number-0)"
 
 
 @pytest.mark.parametrize(("head", "count"), [("h@9.0.0", 100), ("h@9.0.0: gone", 101)])
@@ -71,7 +71,7 @@ def test_a_channel_with_more_than_a_hundred_findings_is_not_traced(head: str, co
     drawing = "\n".join([head, *(f"s{n}@1.{n}.0" for n in range(50))])
     found = parse_report(drawing, "EP202", "EP207", "EP212")
     assert len(found) == count
-    assert any("same cause" in (f.fix or "") for f in found) is (count == 100)
+    assert any("fixed together" in (f.fix or "") for f in found) is (count == 100)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_findings_that_are_more_than_notes_count_towards_the_hundred(
 ) -> None:
     others = (fault(f"w{n}", severity=severity) for n in range(99))
     found = told(law("EP1", fault("x", "xa"), fault("a"), *others))
-    assert found["a"].startswith("same cause as EP1 (x)") is is_traced
+    assert found["a"].startswith("fixed together with EP1 (x)") is is_traced
 
 
 GRAPH = channel_graph("h")
@@ -123,9 +123,9 @@ def told(*rules: Rule) -> dict[str, str]:
 def test_each_of_two_causes_is_told_by_what_follows_from_it() -> None:
     assert told(law("EP1", fault("x", "xa"), fault("a"), fault("y", "yb"), fault("b"))) == {
         "x": "mend xa",
-        "a": "same cause as EP1 (x), mended with it: mend xa",
+        "a": "fixed together with EP1 (x): mend xa",
         "y": "mend yb",
-        "b": "same cause as EP1 (y), mended with it: mend yb",
+        "b": "fixed together with EP1 (y): mend yb",
     }
 
 
@@ -136,7 +136,7 @@ def test_notes_are_neither_traced_nor_a_reason_against_an_edit() -> None:
     aside = fault("m", severity=Severity.NOTE)
     found = told(law("EP1", fault("x", "xam"), fault("a"), aside, follows=follows))
     assert found["m"] == "see to it"
-    assert found["a"] == "same cause as EP1 (x), mended with it: mend xam"
+    assert found["a"] == "fixed together with EP1 (x): mend xam"
 
 
 def test_a_warning_that_an_edit_leaves_is_not_mended_by_it() -> None:
@@ -147,9 +147,9 @@ def test_a_warning_that_an_edit_leaves_is_not_mended_by_it() -> None:
 def test_of_equal_edits_the_worst_finding_s_is_the_fix_then_that_of_the_first_rule() -> None:
     faults = fault("x", "xy"), fault("y", "xy")
     mild = told(law("EP1", faults[0], severity=Severity.WARNING), law("EP2", faults[1]))
-    assert mild["x"].startswith("same cause as EP2 (y)")
+    assert mild["x"].startswith("fixed together with EP2 (y)")
     alike = told(law("EP2", faults[0]), law("EP1", faults[1]))
-    assert alike["x"].startswith("same cause as EP1 (y)")
+    assert alike["x"].startswith("fixed together with EP1 (y)")
 
 
 def test_what_has_a_cause_is_no_cause_itself() -> None:
@@ -159,7 +159,7 @@ def test_what_has_a_cause_is_no_cause_itself() -> None:
 
 def test_what_two_edits_would_mend_is_told_of_the_one_that_mends_more() -> None:
     found = told(law("EP1", fault("w", "wy"), fault("x", "xyz"), fault("y"), fault("z")))
-    assert found["y"].startswith("same cause as EP1 (x)")
+    assert found["y"].startswith("fixed together with EP1 (x)")
 
 
 def test_an_edit_that_does_not_mend_its_own_finding_is_no_cause() -> None:
@@ -173,7 +173,7 @@ def test_a_rule_that_an_edit_gives_something_new_to_say_is_not_mended_by_it(seve
 
     found = told(law("EP1", fault("x", "xab"), fault("b")), law("EP2", fault("a"), follows=follows))
     assert found["a"] == "see to it"
-    assert found["b"].startswith("same cause as EP1 (x)")
+    assert found["b"].startswith("fixed together with EP1 (x)")
 
 
 def test_an_edit_that_gives_its_own_rule_something_new_to_say_is_no_cause() -> None:
@@ -187,7 +187,7 @@ def test_an_edit_that_gives_its_own_rule_something_new_to_say_is_no_cause() -> N
 def test_a_cause_that_is_no_entry_s_is_told_by_its_rule() -> None:
     whole = fault(None, "a")._replace(message="a")
     assert told(law("EP1", whole, fault("a")._replace(message="a", entry="b")))["a"] == (
-        "same cause as EP1, mended with it: mend a"
+        "fixed together with EP1: mend a"
     )
 
 
@@ -212,7 +212,7 @@ def test_at_most_eight_edits_are_judged_for_what_else_they_mend_and_that_of_a_si
 def test_the_edits_of_the_worst_findings_are_tried_first() -> None:
     mild = law("EP1", *(fault(name, name) for name in "abcdefgi"), severity=Severity.WARNING)
     found = told(mild, law("EP2", fault("x", "xy"), fault("y")))
-    assert found["y"] == "same cause as EP2 (x), mended with it: mend xy"
+    assert found["y"] == "fixed together with EP2 (x): mend xy"
 
 
 def long_channel(entries: int) -> ChannelGraph:
@@ -246,7 +246,7 @@ def test_an_edit_that_was_not_tried_by_itself_is_no_cause_if_it_does_harm() -> N
 @pytest.mark.parametrize(
     ("drawing", "on", "target", "harm"),
     [
-        ("b4: b3\nb3: b2\nb2: b1\nb1", "b4", "b2", "opm would refuse the channel"),
+        ("b4: b3\nb3: b2\nb2: b1\nb1", "b4", "b2", "opm would reject the channel"),
         ("b4: b3 / b2\nb3: b1\nb2\nb1", "b2", "b1", "several entries would replace b1"),
     ],
     ids=["refused", "forked"],
@@ -255,12 +255,14 @@ def test_an_edit_that_does_harm_is_not_advised(drawing: str, on: str, target: st
     graph = channel_graph(drawing)
     flaw = Flaw(GRAPH.entries["h"].place, "x", fix=set_replaces(graph, on, target), entry="b1")
     [judged] = verify_fixes(graph, [Violation(law("EP1", flaw), flaw)])
-    assert str(judged.flaw.fix).startswith(f"no single edit of the channel mends it without harm ({harm})")
+    assert str(judged.flaw.fix).startswith(
+        f"no single edit of the channel fixes this without side effects ({harm})"
+    )
 
 
 def test_an_edit_that_changes_nothing_for_its_finding_gives_way_to_a_release() -> None:
     release = "publish a release above 8.0.0 that replaces h and skips x"
-    assert told(law("EP1", fault("x", "y")))["x"] == f"no single edit of the channel mends it: {release}"
+    assert told(law("EP1", fault("x", "y")))["x"] == f"no single edit of the channel fixes this: {release}"
 
 
 LINE = channel_graph("s: r\nr: q\nq: p\np")
@@ -298,7 +300,7 @@ def test_an_edit_is_joined_with_the_first_one_that_another_finding_is_advised() 
     first = needs("EP1", "p q", edit("p")._replace(alternative=edit("q")))
     assert advised(first, needs("EP2", "pr", edit("r")))["EP2"] == "change p and change r"
     beside = advised(first, needs("EP2", "qr", edit("r")))["EP2"]
-    assert beside.startswith("no single edit of the channel mends it: ")
+    assert beside.startswith("no single edit of the channel fixes this: ")
 
 
 def test_edits_that_have_the_same_other_one_are_both_joined() -> None:
@@ -326,7 +328,7 @@ def test_an_edit_that_need_not_be_made_is_advised_only_if_it_will_do_alone() -> 
 
 def test_no_other_edit_is_joined_with_one_that_need_not_be_made() -> None:
     beside = advised(needs("EP1", "p", left("p")), needs("EP2", "pq", edit("q")))["EP2"]
-    assert beside.startswith("no single edit of the channel mends it: ")
+    assert beside.startswith("no single edit of the channel fixes this: ")
 
 
 @pytest.mark.parametrize(("optional", "is_tried"), [(True, True), (False, False)])

@@ -54,9 +54,9 @@ def test_rules_about_folders_are_in_modules_that_a_catalog_does_not_import() -> 
 def test_the_summary_is_the_first_paragraph_on_one_line() -> None:
     [rule] = [rule for rule in all_rules() if rule.name == "fork"]
     assert rule.summary == (
-        "No two entries replace the same one, unless one of them stands in the other's line."
+        "No two entries replace the same entry, unless one is on the replaces chain of the other."
     )
-    assert rule.description.startswith(f"{rule.summary}\n\nA registry asked")
+    assert rule.description.startswith(f"{rule.summary}\n\nA registry that is queried")
 
 
 def test_a_summary_that_is_wrapped_is_joined() -> None:

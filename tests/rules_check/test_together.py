@@ -47,8 +47,8 @@ def test_a_fork_alone_is_mended_by_a_skip() -> None:
 def test_what_cannot_be_mended_together_says_what_comes_first_and_so_does_what_follows_from_it() -> None:
     found = fixes("b0@1.0.0\nb1@1.0.0-rc.1: b0 / b1")
     assert found["EP201", "b0"] == "remove b0 from replaces of b1"
-    assert found["EP211", "b1"] == "mend EP201 (b0) first, then ask again"
-    assert found["EP207", "b1"] == "same cause as EP211 (b1): mend EP201 (b0) first, then ask again"
+    assert found["EP211", "b1"] == "fix EP201 (b0) first, then validate again"
+    assert found["EP207", "b1"] == "fixed together with EP211 (b1): fix EP201 (b0) first, then validate again"
 
 
 def test_two_faults_of_one_entry_are_mended_by_two_edits() -> None:
@@ -144,7 +144,7 @@ def judged(check: Callable[[ChannelGraph], Iterator[Flaw]], graph: ChannelGraph 
 def test_of_two_edits_that_contradict_the_second_waits_for_the_first() -> None:
     assert told(wrong("x", "a"), wrong("y", "b")) == {
         "x": "set replaces: a on h",
-        "y": "mend EP1 (x) first, then ask again",
+        "y": "fix EP1 (x) first, then validate again",
     }
 
 
@@ -168,7 +168,7 @@ def test_advice_to_mend_something_is_not_put_off() -> None:
 
 def test_a_finding_that_is_no_entry_s_is_named_by_its_rule() -> None:
     whole = wrong("x", "a")._replace(entry=None)
-    assert told(whole, wrong("y", "b"))["y"] == "mend EP1 first, then ask again"
+    assert told(whole, wrong("y", "b"))["y"] == "fix EP1 first, then validate again"
 
 
 def skipped(name: str) -> Flaw:
@@ -187,8 +187,8 @@ def test_an_edit_that_brings_back_what_another_one_mends_along_waits_for_it() ->
 
     assert judged(check) == {
         "x": "add x to the skips of h",
-        "y": "mend EP1 (x) first, then ask again",
-        "z": "same cause as EP1 (x), mended with it: add x to the skips of h",
+        "y": "fix EP1 (x) first, then validate again",
+        "z": "fixed together with EP1 (x): add x to the skips of h",
     }
 
 
@@ -200,7 +200,7 @@ def test_of_two_edits_that_contradict_the_one_that_mends_more_goes_first() -> No
 
     found = judged(check)
     assert found["y"] == "set replaces: b on h"
-    assert found["x"] == "mend EP1 (y) first, then ask again"
+    assert found["x"] == "fix EP1 (y) first, then validate again"
 
 
 def test_an_edit_that_may_be_left_makes_no_other_one_wait() -> None:
@@ -211,14 +211,14 @@ def test_an_edit_that_may_be_left_makes_no_other_one_wait() -> None:
 
 def test_the_edit_of_a_worse_finding_goes_first() -> None:
     mild = wrong("x", "a")._replace(severity=Severity.WARNING)
-    assert told(mild, wrong("y", "b"))["x"] == "mend EP1 (y) first, then ask again"
+    assert told(mild, wrong("y", "b"))["x"] == "fix EP1 (y) first, then validate again"
 
 
 def test_up_to_three_findings_are_named_that_come_first() -> None:
     skips = [wrong(name, name)._replace(fix=add_skips(ROW, "h", [name])) for name in "uvwx"]
     found = told(*skips, wrong("y", "a"), wrong("z", "b"))
     assert found["y"] == "set replaces: a on h"
-    assert found["z"] == "mend EP1 (u), EP1 (v), EP1 (w) and 2 more first, then ask again"
+    assert found["z"] == "fix EP1 (u), EP1 (v), EP1 (w) and 2 more first, then validate again"
 
 
 @pytest.mark.parametrize("field", ["instead", "otherwise"])
@@ -230,7 +230,9 @@ def test_an_edit_that_does_not_fit_gives_way_to_its_alternative(field: str) -> N
 
 @pytest.mark.parametrize("alternative", [add_skips(ROW, "h", ["v"]), add_skips(ROW, "h", ["h", "y"])])
 def test_an_alternative_that_does_not_mend_it_or_does_harm_is_not_taken(alternative: Edit) -> None:
-    assert told(wrong("x", "a"), wrong("y", "b", alternative))["y"] == "mend EP1 (x) first, then ask again"
+    assert (
+        told(wrong("x", "a"), wrong("y", "b", alternative))["y"] == "fix EP1 (x) first, then validate again"
+    )
 
 
 def test_edits_that_fit_are_advised_as_they_are_with_their_alternatives() -> None:
@@ -264,7 +266,12 @@ def test_of_a_long_channel_eight_edits_are_tried_in_turn_and_the_others_wait() -
     )
     assert found["k"] == clash.text
     assert found["f"] == "add f to the skips of h"
-    assert [n for n, fix in found.items() if fix.endswith("first, then ask again")] == ["l", "g", "i", "j"]
+    assert [n for n, fix in found.items() if fix.endswith("first, then validate again")] == [
+        "l",
+        "g",
+        "i",
+        "j",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -281,4 +288,4 @@ def test_only_an_error_that_comes_to_light_is_a_reason_to_wait(
     rule = Rule("EP9", "ep9", Severity.ERROR, "channel", "A law.", check=check)
     monkeypatch.setitem(_RULES, "EP9", rule)
     faults = [wrong(name, name)._replace(fix=add_skips(ROW, "h", [name])) for name in "xy"]
-    assert ("ask again" in told(*faults)["y"]) is is_deferred
+    assert ("validate again" in told(*faults)["y"]) is is_deferred

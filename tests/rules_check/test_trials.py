@@ -52,8 +52,8 @@ def needing(drawing: str, needy: str) -> ChannelGraph:
             "b3: b2\nb2: b1 / - / >=3.0.0 || || >=9.0.0\nb1",
             "OLM v0 would fail for b3",
         ),
-        (WITHDRAWN.format(""), WITHDRAWN.format(": - / - / =2.0.0"), "OLM v0 would take b2 in a circle"),
-        (TWO_HEADS, "b3: b2\nb2\nb1", "OLM v1 would never move b1 on"),
+        (WITHDRAWN.format(""), WITHDRAWN.format(": - / - / =2.0.0"), "OLM v0 would update b2 without end"),
+        (TWO_HEADS, "b3: b2\nb2\nb1", "OLM v1 would not update b1"),
     ],
     ids=["a second head", "a range that crashes", "out of a circle", "into a circle", "left behind"],
 )

@@ -27,7 +27,7 @@ def test_a_missing_name_at_the_end_of_the_chain_is_only_noted() -> None:
 def test_a_missing_name_above_other_entries_is_a_warning() -> None:
     [finding] = parse_report("b3: b9 / b1\nb1", "EP212")
     assert finding.severity is Severity.WARNING
-    assert finding.fix == "leave it, if b9 was released and pruned; else remove replaces: b9 from b3"
+    assert finding.fix == "no action if b9 was released and pruned; else remove replaces: b9 from b3"
 
 
 def test_a_forgotten_v_is_recognised() -> None:
@@ -43,7 +43,7 @@ def test_a_bare_version_is_recognised() -> None:
 def test_another_version_is_no_slip_of_the_pen() -> None:
     [finding] = parse_report("op.v1.1.0: op.v1.0.1 / op.v1.0.0\nop.v1.0.0", "EP212")
     assert finding.fix == (
-        "leave it, if op.v1.0.1 was released and pruned; else remove replaces: op.v1.0.1 from op.v1.1.0"
+        "no action if op.v1.0.1 was released and pruned; else remove replaces: op.v1.0.1 from op.v1.1.0"
     )
 
 
@@ -55,7 +55,7 @@ def test_a_missing_name_above_a_head_nobody_replaces_is_that_head() -> None:
 
 def test_a_head_above_the_entry_is_not_what_it_replaces() -> None:
     [finding] = parse_report("b1: b3\nb3: gone\nx@9.0.0", "EP212")
-    assert finding.fix == "leave it, if gone was released and pruned; else remove replaces: gone from b3"
+    assert finding.fix == "no action if gone was released and pruned; else remove replaces: gone from b3"
 
 
 def test_a_letter_that_looks_like_a_digit_is_recognised_by_every_rule() -> None:
@@ -73,7 +73,7 @@ def test_the_oldest_entry_may_replace_one_of_another_channel() -> None:
 def test_replacing_an_entry_of_another_channel_further_up_cuts_the_channel() -> None:
     [finding] = parse_report("[stable]\nb3: b2\nb1\n[old]\nb2: b1\nb1", "EP213")
     assert finding.severity is Severity.WARNING
-    assert finding.fix == "put b2 into the channel, or let b3 replace the entry below it"
+    assert finding.fix == "add b2 to the channel, or make b3 replace the entry below it"
 
 
 def test_a_skipped_name_that_was_removed_is_only_noted() -> None:
@@ -108,13 +108,13 @@ def test_replacing_one_entry_and_skipping_another_is_fine() -> None:
 
 def test_replacing_a_higher_version_is_a_downgrade() -> None:
     assert findings("s@1.0.1-1: r\nr@1.0.1", "EP220") == [
-        "EP220 s: s (1.0.1-1) replaces r, whose version 1.0.1 is higher"
+        "EP220 s: OLM v0 downgrades r to s: s replaces it, and 1.0.1-1 is lower than 1.0.1"
     ]
 
 
 def test_skipping_a_higher_version_is_a_downgrade() -> None:
     assert findings("s@1.0.0: - / r\nr@1.1.0", "EP220") == [
-        "EP220 s: s (1.0.0) skips r, whose version 1.1.0 is higher"
+        "EP220 s: OLM v0 downgrades r to s: s skips it, and 1.0.0 is lower than 1.1.0"
     ]
 
 
@@ -129,8 +129,7 @@ def test_a_self_edge_is_not_called_a_downgrade_too() -> None:
 def test_a_range_on_a_skipped_entry_is_noted_with_its_new_home() -> None:
     [finding] = parse_report("b3: - / b2\nb2: - / - / <2.0.0", "EP221")
     assert finding.fix == (
-        "leave it, if it is for users of OLM v1; "
-        "else remove the skipRange of b2 and give b3 the skipRange '<2.0.0'"
+        "no action if it is for OLM v1; else remove the skipRange of b2 and give b3 the skipRange '<2.0.0'"
     )
 
 
@@ -151,7 +150,7 @@ def test_a_range_on_a_skipped_entry_is_noted_with_its_new_home() -> None:
 )
 def test_a_range_is_added_to_that_of_its_new_home_and_ends_below_it(drawing: str, edit: str) -> None:
     [finding] = parse_report(drawing, "EP221")
-    assert finding.fix == f"leave it, if it is for users of OLM v1; else {edit}"
+    assert finding.fix == f"no action if it is for OLM v1; else {edit}"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +165,7 @@ def test_a_range_is_added_to_that_of_its_new_home_and_ends_below_it(drawing: str
     ],
 )
 def test_a_range_that_has_no_new_home_is_left(drawing: str) -> None:
-    assert parse_report(drawing, "EP221")[0].fix == "leave it, if it is for users of OLM v1"
+    assert parse_report(drawing, "EP221")[0].fix == "no action if it is for OLM v1"
 
 
 def test_in_a_long_channel_nothing_is_tried_for_a_note() -> None:
@@ -175,7 +174,7 @@ def test_in_a_long_channel_nothing_is_tried_for_a_note() -> None:
     assert str(finding.fix).endswith("give b4 the skipRange '<3.0.0'")
     chain = "\n".join(f"b{n}: b{n - 1}" for n in range(500, 4, -1))
     [finding] = parse_report(f"{chain}\nb4: - / b3\nb3: - / - / <3.0.0", "EP221")
-    assert finding.fix == "leave it, if it is for users of OLM v1"
+    assert finding.fix == "no action if it is for OLM v1"
 
 
 def test_each_edge_to_itself_is_reported_where_it_is_written() -> None:
@@ -193,7 +192,7 @@ def test_an_edge_to_itself_behind_the_edge_of_another_is_found() -> None:
     assert findings("b2: b1\nb1: - / b1", "EP211") == ["EP211 b1: b1 skips itself"]
 
 
-#: Two entries replace what exists nowhere, two what is in another channel; both kinds come first once.
+#: Two entries replace what does not exist, two what is in another channel; both kinds come first once.
 REPLACED = "[stable]\nb9: x\nb8: old2\nb7: y\nb6: old1\nb5: b4\nb4\n[old]\nold2\nold1"
 
 
@@ -238,7 +237,7 @@ def test_a_skipped_entry_without_a_bundle_is_left_to_that_rule() -> None:
 @pytest.mark.parametrize("skipped", ["op.1.2.0", "op.1.1.0"])
 def test_neither_the_entry_nor_what_it_replaces_can_have_been_meant(skipped: str) -> None:
     [finding] = parse_report(f"op.v1.2.0: op.v1.1.0 / {skipped}\nop.v1.1.0", "EP214")
-    fix = f"leave it, if {skipped} was released; else remove {skipped} from the skips of op.v1.2.0"
+    fix = f"no action if {skipped} was released; else remove {skipped} from the skips of op.v1.2.0"
     assert (finding.fix, finding.severity) == (fix, Severity.NOTE)
 
 
@@ -254,7 +253,7 @@ def test_every_entry_that_replaces_and_skips_the_same_is_told_which_to_keep() ->
     found = parse_report("b4: b3\nb3: b2 / b1, b2\nb2: b1 / b1\nb1", "EP216")
     assert [(f.entry, f.place.pointer) for f in found] == [("b2", (2, "skips", 0)), ("b3", (1, "skips", 1))]
     assert found[0].because == ("b2 replaces b1", "b2 skips b1")
-    assert found[0].fix == "remove b1 from the skips of b2, unless it was withdrawn"
+    assert found[0].fix == "remove b1 from the skips of b2, unless it was withdrawn on purpose"
 
 
 def test_every_empty_name_in_skips_is_reported_in_its_place() -> None:
@@ -278,13 +277,13 @@ def test_every_downgrade_is_told_where_it_is_written() -> None:
         ("b3", (1, "replaces"), ("b3 replaces b6",)),
         ("b4", (0, "skips"), ("b4 skips b5",)),
     ]
-    assert found[0].fix == "publish b3 again with a version above 6.0.0, in its stead"
+    assert found[0].fix == "republish b3 under a version above 6.0.0: semver ranks 3.0.0 below 6.0.0"
 
 
 def test_every_range_of_a_skipped_entry_is_noted_with_all_who_skip_it() -> None:
     found = parse_report("b4: - / b3\nb5: b4 / b3, b2\nb3: - / - / <3.0.0\nb2: - / - / <2.0.0", "EP221")
     assert [(f.entry, f.place.pointer) for f in found] == [("b2", (3, "skipRange")), ("b3", (2, "skipRange"))]
-    assert found[1].message.startswith("b3 has a skipRange, but b4 and b5 skip it")
+    assert found[1].message.startswith("OLM v0 ignores the skipRange of b3, because b4 and b5 skip it")
     assert found[1].because == ("b4 skips b3", "b5 skips b3")
     assert str(found[1].fix).endswith("give b5 the skipRange '<3.0.0'")
 
@@ -301,20 +300,20 @@ def test_who_is_left_with_one_head_just_stops_skipping_itself(drawing: str) -> N
 
 def test_what_is_beside_the_one_head_is_not_put_above_it() -> None:
     [finding] = parse_report("b1\nx@9.0.0: gone / y\ny@8.0.0: - / x", "EP212")
-    assert finding.fix == "leave it, if gone was released and pruned; else remove replaces: gone from x"
+    assert finding.fix == "no action if gone was released and pruned; else remove replaces: gone from x"
 
 
 def test_an_edge_to_another_channel_may_be_how_users_come_over() -> None:
     drawing = "[stable]\nb3: b2 / b1\nb2: b0\n[old]\nb1: b0\nb0"
     assert [f.fix for f in parse_report(drawing, "EP213", "EP215")] == [
-        "leave it, if users come from b0 in another channel",
-        "leave it, if users come from b1 in another channel; else remove it",
+        "no action if clusters update from b0 in another channel",
+        "no action if clusters update from b1 in another channel; else remove it",
     ]
 
 
 def test_a_skip_that_hides_a_circle_from_opm_stays() -> None:
     [finding] = parse_report("b2: b1 / b1\nb1: b1", "EP216")
-    assert finding.fix == "leave it: opm refuses the channel unless b2 skips b1"
+    assert finding.fix == "no action: opm rejects the channel unless b2 skips b1"
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def in_repository(csv: Csv) -> ChannelGraph:
 def test_a_link_from_a_repository_comes_with_the_edges_of_its_csv(csv: Csv, words: str) -> None:
     graph = in_repository(csv)
     edit = fix(graph, "EP202")
-    assert str(edit) == f"put b2 into this channel{words}, or add b1 to the skips of b3"
+    assert str(edit) == f"add b2 to this channel{words}, or add b1 to the skips of b3"
     assert edit.entries == (Entry("b2", graph.channel.place, csv.replaces, csv.skips, csv.skip_range),)
 
 

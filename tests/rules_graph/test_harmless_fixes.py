@@ -48,11 +48,11 @@ def test_a_patch_is_not_let_in_where_that_closes_a_circle() -> None:
 def test_a_skip_that_hides_a_range_is_removed_with_it() -> None:
     found = fixes("b3: b1 / b1\nb1: - / - / >=2.0.0", "EP216", "EP305")
     assert found["EP216", "b3"] == (
-        "remove the skipRange of b1 and remove b1 from the skips of b3, unless it was withdrawn"
+        "remove the skipRange of b1 and remove b1 from the skips of b3, unless it was withdrawn on purpose"
     )
     alone = fixes("b3: b1 / b1\nb1: - / - / >=2.0.0", "EP216")
     assert alone["EP216", "b3"] == (
-        "no single edit of the channel mends it without harm (OLM v0 would take b3 in a circle): "
+        "no single edit of the channel fixes this without side effects (OLM v0 would update b3 without end): "
         "publish a release above 3.0.0 that replaces b3, with a skipRange from 3.0.0"
     )
 
@@ -79,13 +79,13 @@ def test_an_entry_that_skips_itself_is_moved_to_whoever_can_take_it() -> None:
     above = "remove b2 from its own skips and set replaces: b1 on b2"
     assert fixes("b1\nb2: - / b2", "EP211", "EP206") == {
         ("EP211", "b2"): above,
-        ("EP206", "b2"): f"same cause as EP211 (b2), mended with it: {above}",
+        ("EP206", "b2"): f"fixed together with EP211 (b2): {above}",
     }
 
 
 def test_a_second_head_above_a_circle_is_joined_to_it_where_the_circle_is() -> None:
     [finding] = parse_report("b1\nb2: b2\nb3: b2", "EP202")
-    assert finding.because == ("b2 replaces b2", "b2 is where the chain goes in a circle")
+    assert finding.because == ("b2 replaces b2", "b2 closes a cycle")
     assert finding.fix == "set replaces: b1 on b2"
 
 
@@ -97,7 +97,7 @@ def test_what_is_left_as_a_note_is_not_said_to_be_mended() -> None:
 def test_several_successors_of_which_none_is_taken_by_an_edge_have_a_whole_sentence_for_a_fix() -> None:
     twins = "b0@1.2.0: - / b2\nb1@1.2.0+1: b0\nb2@1.2.0+2: b1\nb4@2.0.0: - / b0 / =1.2.0"
     found = fixes(f"{twins}\n%deprecated b0: old\n%deprecated b2: old\n%deprecated b4: old", "EP209")
-    assert found["EP209", "b2"] == "leave it, if that is meant"
+    assert found["EP209", "b2"] == "no action if this is intended"
 
 
 @pytest.mark.parametrize(

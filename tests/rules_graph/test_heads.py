@@ -8,7 +8,7 @@ from graphs import findings, parse_report
 
 def test_entries_that_all_replace_each_other_leave_no_head() -> None:
     assert findings("b2: b1\nb1: b2", "EP201") == [
-        "EP201 b2: the channel has no head: every entry is replaced or skipped by another, even b2"
+        "EP201 b2: the channel has no head: every entry is replaced or skipped, even b2"
     ]
 
 
@@ -18,7 +18,7 @@ def test_an_empty_channel_is_not_a_channel_without_head() -> None:
 
 def test_two_unrelated_lines_are_two_heads() -> None:
     assert findings("b3: b2\nb2\nb1", "EP202") == [
-        "EP202 b1: nothing replaces or skips b1, nor b3: the channel has 2 heads"
+        "EP202 b1: the channel has 2 heads; only b3 should be one: nothing replaces or skips b1"
     ]
 
 
@@ -35,7 +35,7 @@ def test_a_second_head_newer_than_the_tail_is_skipped_instead() -> None:
 
 def test_a_second_head_is_told_the_step_that_goes_past_it() -> None:
     [finding] = parse_report("b5: b4\nb4: b2\nb3: b1\nb2: b1\nb1", "EP202")
-    assert finding.because == ("b4 replaces b2, past b3",)
+    assert finding.because == ("b4 replaces b2 and not b3",)
     [finding] = parse_report("b5: b4\nb4: b2\nb2: b1\nb1\nb0: gone", "EP202")
     assert finding.because == ("b1 replaces nothing",)
 
@@ -54,7 +54,7 @@ def test_a_head_whose_bundle_is_not_there_yet_is_newest_by_its_name() -> None:
 def test_of_heads_without_bundle_and_version_nobody_can_tell_which_is_newer() -> None:
     for drawing, missing in (("b\na?", "a"), ("b?\na", "b"), ("b?\na?", "a and b")):
         [finding] = parse_report(drawing, "EP202")
-        assert finding.fix == f"add the olm.bundle document of {missing} first, then ask again"
+        assert finding.fix == f"add the olm.bundle document of {missing}, then validate again"
 
 
 def test_a_head_without_bundle_may_be_what_a_slip_of_the_pen_meant() -> None:
@@ -66,13 +66,16 @@ def test_a_head_without_bundle_may_be_what_a_slip_of_the_pen_meant() -> None:
 
 def test_a_second_head_whose_link_is_in_another_channel_names_the_link() -> None:
     [finding] = parse_report("[stable]\nb3: b2\nb1\n[fast]\nb2: b1\nb1", "EP202")
-    assert finding.fix == "put b2 into this channel, with replaces: b1, or add b1 to the skips of b3"
+    assert finding.fix == "add b2 to this channel, with replaces: b1, or add b1 to the skips of b3"
     assert finding.because == ("b3 replaces b2", "b2 is in the package but not in this channel")
 
 
 def test_a_second_head_covered_by_a_range_is_told_that_ranges_do_not_count() -> None:
     [finding] = parse_report("b3: - / - / >=1.0.0 <3.0.0\nb1", "EP202")
-    assert finding.because[-1] == "a skipRange covers b1, but ranges do not make or unmake a head"
+    assert (
+        finding.because[-1]
+        == "a skipRange covers b1, but only replaces and skips decide which entries are heads"
+    )
 
 
 def test_every_further_head_is_a_finding_of_its_own() -> None:
@@ -85,12 +88,12 @@ def test_several_heads_are_joined_one_below_the_other() -> None:
 
 
 def test_the_newest_head_is_the_one_that_stays() -> None:
-    assert "nor b3:" in findings("b1\nb3", "EP202")[0]
+    assert "only b3 should be one" in findings("b1\nb3", "EP202")[0]
 
 
 def test_a_circle_below_the_head_is_a_cycle() -> None:
     [finding] = parse_report("b4: b3\nb3: b2\nb2: b1\nb1: b3", "EP204")
-    assert finding.message == "entries replace each other in a circle: b3 → b2 → b1 → b3"
+    assert finding.message == "entries replace each other in a cycle: b3 → b2 → b1 → b3"
     assert finding.because == ("b3 replaces b2", "b2 replaces b1", "b1 replaces b3")
     assert finding.fix == "remove replaces: b3 from b1"
 
@@ -123,7 +126,7 @@ def test_a_second_head_is_pointed_at_by_its_name() -> None:
 
 def test_a_chain_that_ends_at_a_name_that_exists_nowhere_is_joined_there() -> None:
     [finding] = parse_report("b3: gone\nb1", "EP202")
-    assert finding.because == ("b3 replaces gone", "gone exists nowhere")
+    assert finding.because == ("b3 replaces gone", "gone does not exist")
     assert finding.fix == "set replaces: b1 on b3"
 
 

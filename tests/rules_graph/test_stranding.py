@@ -13,7 +13,7 @@ from graphs import channel_graph, findings, parse_report
 
 def test_the_edge_that_does_not_count_is_told_with_its_reason() -> None:
     [finding] = parse_report("b3: - / b2\nb2: - / b1\nb1", "EP206")
-    assert finding.because == ("b2 skips b1, but b3 skips b2, so it is never a target",)
+    assert finding.because == ("b2 skips b1, but b3 skips b2, so OLM v0 never installs it",)
     assert finding.fix == "add b1 to the skips of b3"
 
 
@@ -30,7 +30,7 @@ def test_a_range_that_does_not_parse_is_not_built_upon() -> None:
 def test_one_range_takes_in_all_that_are_stranded() -> None:
     fixes = [f.fix for f in parse_report("b3\nb2\nb1", "EP207")]
     edit = "give b3 the skipRange '>=1.0.0 <3.0.0'"
-    assert fixes == [f"same cause as EP207 (b2), mended with it: {edit}", edit]
+    assert fixes == [f"fixed together with EP207 (b2): {edit}", edit]
 
 
 def test_nobody_is_sent_to_a_lower_version_that_v1_does_not_go_to() -> None:
@@ -39,7 +39,7 @@ def test_nobody_is_sent_to_a_lower_version_that_v1_does_not_go_to() -> None:
     [finding] = parse_report("b1: - / b2\nb2\nb3@2.0.0: - / b3", "EP207")
     assert finding.entry == "b2"
     assert finding.fix == (
-        "deprecate b2 in olm.deprecations: OLM v1 then goes to b1; "
+        "deprecate b2 in olm.deprecations, and OLM v1 updates to b1; "
         "or publish a release above 2.0.0 that replaces b1 and skips b2"
     )
 
@@ -55,18 +55,20 @@ def test_the_fix_of_a_stranded_entry_mends_it() -> None:
 
 def test_entries_that_end_at_a_stranded_one_are_told_with_it() -> None:
     drawing = "b4: b3 / b3\nb3: b2\nb2: b1\nb1"
-    assert findings(drawing, "EP206") == ["EP206 b2: OLM v0 never moves b2 on; b1 ends there too"]
+    assert findings(drawing, "EP206") == [
+        "EP206 b2: clusters on b2 get no further updates under OLM v0; updates from b1 end there"
+    ]
 
 
 def test_an_entry_off_the_chain_accepts_nobody_under_v0() -> None:
     [finding] = [f for f in parse_report("b4\nb3: b1 / b3\nb1: - / b1", "EP206") if f.entry == "b1"]
-    assert finding.because == ("b3 replaces b1, but b3 skips itself, so it is never a target",)
+    assert finding.because == ("b3 replaces b1, but b3 skips itself, so OLM v0 never installs it",)
 
 
 def test_a_prohibited_entry_is_no_way_on() -> None:
     [finding] = parse_report("b2: b1\nb1\n%prohibited b2", "EP206")
-    assert finding.because == ("b2 replaces b1, but b2 carries olm.deprecated, so it is never a target",)
-    assert finding.fix == "same cause as EP505 (b2), mended with it"
+    assert finding.because == ("b2 replaces b1, but b2 carries olm.deprecated, so OLM v0 never installs it",)
+    assert finding.fix == "fixed together with EP505 (b2)"
 
 
 def test_the_way_out_leads_to_what_olm_may_install() -> None:
@@ -81,7 +83,7 @@ def test_a_channel_without_a_unique_head_is_left_to_that_rule_under_v0() -> None
 
 def test_v1_strands_whoever_is_below_the_lower_of_two_heads() -> None:
     assert findings("b4: b3\nb3\nb2: b1\nb1", "EP207") == [
-        "EP207 b2: OLM v1 never moves b2 on; b1 ends there too"
+        "EP207 b2: clusters on b2 get no further updates under OLM v1; updates from b1 end there"
     ]
 
 
@@ -95,10 +97,13 @@ ROLLED_BACK = "1.0.1: 1.0.0 / 1.1.0\n1.1.0: 1.0.0\n1.0.0"
 
 def test_v1_strands_whoever_runs_the_highest_version_when_that_was_withdrawn() -> None:
     [finding] = parse_report(ROLLED_BACK, "EP207")
-    assert finding.message == "OLM v1 never moves 1.1.0 on; 1.0.0 ends there too"
+    assert (
+        finding.message
+        == "clusters on 1.1.0 get no further updates under OLM v1; updates from 1.0.0 end there"
+    )
     assert finding.because == ("1.0.1 skips 1.1.0, but 1.0.1 is no higher version",)
     assert finding.fix == (
-        "deprecate 1.1.0 in olm.deprecations: OLM v1 then goes to 1.0.1; "
+        "deprecate 1.1.0 in olm.deprecations, and OLM v1 updates to 1.0.1; "
         "or publish a release above 1.1.0 that replaces 1.0.1 and skips 1.1.0"
     )
 
@@ -138,7 +143,7 @@ def test_v1_tells_of_the_lower_version_it_does_not_go_to() -> None:
         (
             "1.0.2: 1.0.1 / 1.1.0\n1.0.1: 1.0.0 / 1.1.0\n1.1.0: 1.0.0 / 1.1.0\n1.0.0",
             (
-                "deprecate 1.1.0 in olm.deprecations: OLM v1 then goes to 1.0.2; "
+                "deprecate 1.1.0 in olm.deprecations, and OLM v1 updates to 1.0.2; "
                 "or publish a release above 1.1.0 that replaces 1.0.2 and skips 1.1.0"
             ),
         ),
@@ -146,7 +151,7 @@ def test_v1_tells_of_the_lower_version_it_does_not_go_to() -> None:
         (
             "b1@2.0.0: b2\nb2@2.0.0: b1",
             (
-                "deprecate b1 in olm.deprecations: OLM v1 then goes to b2; "
+                "deprecate b1 in olm.deprecations, and OLM v1 updates to b2; "
                 "or publish a release above 2.0.0 that replaces b2 and skips b1"
             ),
         ),
@@ -167,7 +172,9 @@ def test_a_bundle_of_a_repository_cannot_be_deprecated_in_a_catalog(rendered: bo
 
 
 def test_whom_v1_refuses_a_dependent_release_is_not_stranded() -> None:
-    assert findings("b3\nb2: b1\nb1", "EP207") == ["EP207 b2: OLM v1 never moves b2 on; b1 ends there too"]
+    assert findings("b3\nb2: b1\nb1", "EP207") == [
+        "EP207 b2: clusters on b2 get no further updates under OLM v1; updates from b1 end there"
+    ]
     assert findings("b3\nb2: b1\nb1\n%dependent b2", "EP207") == []
 
 
@@ -186,7 +193,7 @@ def test_whom_a_range_crashes_the_resolver_for_is_told_so_and_not_stranded() -> 
     assert findings(drawing, "EP206", "EP207") == []
     assert findings(drawing, "EP302") != []
     whole = drawing.replace(" || || >=3.0.0", "")
-    assert findings(whole, "EP206") == ["EP206 b1: OLM v0 never moves b1 on"]
+    assert findings(whole, "EP206") == ["EP206 b1: clusters on b1 get no further updates under OLM v0"]
 
 
 def test_who_meets_a_failure_is_not_told_among_those_who_end_at_a_stop() -> None:
@@ -198,35 +205,36 @@ def test_who_meets_a_failure_is_not_told_among_those_who_end_at_a_stop() -> None
         %prohibited b3
         %prohibited b2
     """
-    assert findings(drawing, "EP206") == ["EP206 b1: OLM v0 never moves b1 on"]
+    assert findings(drawing, "EP206") == ["EP206 b1: clusters on b1 get no further updates under OLM v0"]
     whole = drawing.replace(" || || >=9.0.0", "")
-    assert "EP206 b1: OLM v0 never moves b1 on; b0 ends there too" in findings(whole, "EP206")
+    assert (
+        "EP206 b1: clusters on b1 get no further updates under OLM v0; updates from b0 end there"
+        in findings(whole, "EP206")
+    )
 
 
 def test_opm_calls_stranded_what_is_below_a_skipped_entry() -> None:
     [finding] = parse_report("b4: b3\nb3: b2 / b2\nb2: b1\nb1", "EP208")
     assert finding.message == (
-        "opm refuses the channel: b1 is neither on the replaces chain of b4 nor skipped"
+        "opm rejects the channel: b1 is neither on the replaces chain of b4 nor skipped"
     )
-    assert finding.because == ("the chain stops at b3, because b3 skips b2, which it replaces",)
+    assert finding.because == ("the chain ends at b3: it replaces b2, which b3 skips",)
     assert finding.fix == "remove b2 from the skips of b3, or add b1 to the skips of b4"
 
 
 def test_opm_calls_stranded_what_is_below_the_end_of_the_chain() -> None:
     [finding] = parse_report("b4: - / b3\nb3: b2\nb2: b1\nb1: - / b2", "EP208")
-    assert finding.because == ("the chain ends at b4, which replaces nothing",)
+    assert finding.because == ("the chain ends at b4: it replaces nothing",)
 
 
 def test_opm_calls_stranded_what_is_below_a_missing_entry() -> None:
     [finding] = parse_report("b4: b9 / b3\nb3: b2\nb2: b1\nb1: - / b2", "EP208")
-    assert finding.because == (
-        "the chain ends at b4, which replaces b9, an entry this channel does not have",
-    )
+    assert finding.because == ("the chain ends at b4: it replaces b9, which is not in the channel",)
 
 
 def test_a_range_over_newer_versions_makes_v0_go_in_circles() -> None:
     [finding] = parse_report("b3: b2\nb2: b1 / - / >=1.0.0 <2.0.0 || >2.0.0\nb1", "EP210")
-    assert finding.message == "OLM v0 goes in a circle: b3 → b2 → b3"
+    assert finding.message == "OLM v0 updates without end: b3 → b2 → b3"
     assert finding.entry == "b2"
     assert finding.fix == "give b2 the skipRange '>=1.0.0 <2.0.0'"
 
@@ -277,7 +285,7 @@ def test_where_no_range_can_reach_down_the_way_out_is_a_skip(drawing: str) -> No
 
 def test_all_who_end_at_a_stranded_entry_are_told() -> None:
     assert findings("b5\nb3: b2\nb2: b1\nb1", "EP207") == [
-        "EP207 b3: OLM v1 never moves b3 on; b2 and b1 end there too"
+        "EP207 b3: clusters on b3 get no further updates under OLM v1; updates from b2 and b1 end there"
     ]
 
 
@@ -304,7 +312,7 @@ def test_of_all_whom_opm_calls_stranded_the_newest_is_pointed_at() -> None:
     [finding] = parse_report("h\nx?: b\nb@2.0.0: a\na@1.0.0: x", "EP208")
     assert (finding.entry, finding.place.pointer) == ("b", (2, "name"))
     assert finding.message == (
-        "opm refuses the channel: a, b and x are neither on the replaces chain of h nor skipped"
+        "opm rejects the channel: a, b and x are neither on the replaces chain of h nor skipped"
     )
     assert finding.fix == "add a, b and x to the skips of h"
 
@@ -318,21 +326,21 @@ def test_all_whom_opm_calls_stranded_are_named_in_the_fix_up_to_forty() -> None:
 
 def test_a_name_that_is_no_entry_need_not_be_taken_from_the_skips() -> None:
     [finding] = parse_report("h: gone / gone\nb: a\na: b", "EP208")
-    assert finding.because == ("the chain stops at h, because h skips gone, which it replaces",)
+    assert finding.because == ("the chain ends at h: it replaces gone, which h skips",)
     assert finding.fix == "add a and b to the skips of h"
 
 
 def test_every_circle_is_reported_once() -> None:
     drawing = "b8: b7\nb7: b6 / b6 / =8.0.0\nb6: b5\nb5: b4\nb4: - / - / =5.0.0"
     assert findings(drawing, "EP210") == [
-        "EP210 b4: OLM v0 goes in a circle: b5 → b4 → b5",
-        "EP210 b7: OLM v0 goes in a circle: b8 → b7 → b8",
+        "EP210 b4: OLM v0 updates without end: b5 → b4 → b5",
+        "EP210 b7: OLM v0 updates without end: b8 → b7 → b8",
     ]
 
 
 def test_a_circle_is_mended_where_it_goes_down_wherever_it_is_entered() -> None:
     [finding] = parse_report("b2: b1 / - / >2.0.0\nb3: b2\nb1", "EP210")
-    assert finding.message == "OLM v0 goes in a circle: b2 → b3 → b2"
+    assert finding.message == "OLM v0 updates without end: b2 → b3 → b2"
     assert (finding.entry, finding.place.pointer) == ("b2", (0, "name"))
     assert finding.because == ("b3 replaces b2", "the skipRange of b2 covers b3")
 
@@ -340,12 +348,12 @@ def test_a_circle_is_mended_where_it_goes_down_wherever_it_is_entered() -> None:
 @pytest.mark.parametrize("version", ["", "@2.0.0+1"])
 def test_a_circle_through_an_entry_that_is_not_known_to_be_lower_is_reported_too(version: str) -> None:
     drawing = f"b2: a\na{version or '?'}: - / - / =2.0.0"
-    assert [f.message for f in parse_report(drawing, "EP210")] == ["OLM v0 goes in a circle: b2 → a → b2"]
+    assert [f.message for f in parse_report(drawing, "EP210")] == ["OLM v0 updates without end: b2 → a → b2"]
 
 
 def test_where_nothing_may_be_installed_the_head_is_to_be_mended() -> None:
     [finding] = parse_report("b2: b1\nb1\n%prohibited b2\n%prohibited b1", "EP206")
-    assert finding.fix == "same cause as EP505 (b2), mended with it"
+    assert finding.fix == "fixed together with EP505 (b2)"
 
 
 def test_a_range_takes_in_those_whom_nobody_skips_and_no_others() -> None:
@@ -366,10 +374,10 @@ def _all_skip_themselves(count: int) -> str:
 def test_of_many_ranges_that_lead_nowhere_ten_are_named_and_the_others_counted(count: int, more: int) -> None:
     [finding] = [f for f in parse_report(_all_skip_themselves(count), "EP206") if f.entry == "low"]
     assert finding.because[:10] == tuple(
-        f"the skipRange of b{i} covers low, but b{i} skips itself, so it is never a target"
+        f"the skipRange of b{i} covers low, but b{i} skips itself, so OLM v0 never installs it"
         for i in range(1, 11)
     )
-    said = f"nobody follows {more} more skipRange{'s' * (more > 1)} over it either"
+    said = f"OLM does not follow {more} more skipRange{'s' * (more > 1)} either"
     assert finding.because[10:] == ((said,) if more else ())
 
 
@@ -389,7 +397,7 @@ def test_a_head_that_provides_an_api_twice_is_the_cause_of_who_is_stranded_below
         bundle("op.v1.1.0", "", api, api),
     )
     [finding] = parse_report(made, "EP206")
-    assert finding.fix == "same cause as EP427 (op.v1.1.0), mended with it"
+    assert finding.fix == "fixed together with EP427 (v1.1.0)"
 
 
 def test_where_neither_a_range_nor_a_skip_is_safe_a_release_is_the_way_out() -> None:
@@ -403,7 +411,7 @@ def test_where_neither_a_range_nor_a_skip_is_safe_a_release_is_the_way_out() -> 
 
 def test_of_several_successors_without_a_bundle_the_first_is_named_as_the_cause() -> None:
     [finding] = parse_report("c: - / x, y\nx?: a\ny?: a\na", "EP207")
-    assert finding.fix == "same cause as EP401 (x), mended with it"
+    assert finding.fix == "fixed together with EP401 (x)"
 
 
 def test_of_equal_versions_v1_takes_either_and_strands_neither() -> None:
@@ -414,7 +422,7 @@ def test_of_equal_versions_v1_takes_either_and_strands_neither() -> None:
     ("drawing", "entry", "fix"),
     [
         # The range belongs to an entry whose version nobody knows.
-        ("b2: a\na?: - / - / =2.0.0", "a", "publish a again with a version above b2's, in its stead"),
+        ("b2: a\na?: - / - / =2.0.0", "a", "republish a under a version above that of b2"),
         # All are equal: no hop goes down, and only one is by a range.
         (
             "c@1.0.0+3: b\nb@1.0.0+2: a\na@1.0.0+1: - / - / =1.0.0",
@@ -427,12 +435,12 @@ def test_of_equal_versions_v1_takes_either_and_strands_neither() -> None:
             "remove the skipRange of a",
         ),
         # Down by name, up by a range.
-        ("b1: b3\nb3: - / - / =1.0.0", "b1", "publish b1 again with a version above b3's, in its stead"),
+        ("b1: b3\nb3: - / - / =1.0.0", "b1", "republish b1 under a version above that of b3"),
         # Down by both: without the range it would still go down.
         (
             "b1: b3 / - / =3.0.0\nb3: - / - / =1.0.0",
             "b1",
-            "publish b1 again with a version above b3's, in its stead",
+            "republish b1 under a version above that of b3",
         ),
     ],
 )

@@ -19,14 +19,14 @@ def test_a_patch_that_cannot_reach_the_latest_patch_is_reported() -> None:
         1.4.2
     """
     assert findings(drawing, "EP231") == [
-        "EP231 1.4.2: 1.4.2 is the latest patch of its minor, but 1.4.0 and 1.4.1 cannot reach it"
+        "EP231 1.4.2: 1.4.0 and 1.4.1 cannot update to 1.4.2, the latest patch of the minor version"
     ]
 
 
 def test_a_patch_overtaken_by_the_next_minor_is_only_noted() -> None:
     drawing = "1.5.0: 1.4.1 / 1.4.0\n1.4.1"
     assert findings(drawing + "\n1.4.0", "EP231") == [
-        "EP231 1.4.1: 1.4.1 is the latest patch of its minor, but 1.4.0 cannot reach it"
+        "EP231 1.4.1: 1.4.0 cannot update to 1.4.1, the latest patch of the minor version"
     ]
     assert parse_report(drawing + "\n1.4.0", "EP231")[0].severity is Severity.NOTE
 
@@ -55,11 +55,14 @@ def test_a_patch_that_accepts_the_latest_one_comes_after_it() -> None:
 def test_an_update_to_what_depends_on_others_is_refused_by_v1() -> None:
     [finding, _] = parse_report("b3: b2\nb2: b1\nb1\n%dependent b3\n%dependent b2", "EP235")
     assert (finding.entry, finding.severity) == ("b2", Severity.WARNING)
-    assert finding.message == "b2 depends on others, which OLM v1 refuses: whoever runs b1 stays there"
+    assert (
+        finding.message
+        == "clusters on b1 get no update under OLM v1: b2 has dependencies, which OLM v1 rejects"
+    )
     assert finding.place.pointer == (1, "name")
     assert finding.because == ("b2 has the property olm.package.required", "b2 replaces b1")
     assert finding.fix == (
-        "leave it, if the package is for OLM v0 alone; else publish a release above 3.0.0 that replaces b3, "
+        "no action if the package is only for OLM v0; else publish a release above 3.0.0 that replaces b3, "
         "with a skipRange from 1.0.0, without olm.package.required"
     )
 
@@ -73,7 +76,10 @@ def test_the_release_that_v1_can_take_covers_the_lowest_who_stays() -> None:
 def test_where_nobody_can_have_come_that_far_under_v1_it_is_only_noted() -> None:
     [finding] = parse_report("b2: b1\nb1\n%dependent b2\n%dependent b1", "EP235")
     assert (finding.entry, finding.severity) == ("b2", Severity.NOTE)
-    assert finding.message == "b2 depends on others, which OLM v1 refuses: a new ClusterExtension fails"
+    assert (
+        finding.message
+        == "a new ClusterExtension fails under OLM v1: b2 has dependencies, which OLM v1 rejects"
+    )
 
 
 def test_a_release_that_v1_passes_by_may_depend_on_others() -> None:
@@ -87,7 +93,7 @@ def test_an_entry_that_only_skips_itself_is_not_withdrawn() -> None:
 
 def test_a_withdrawn_release_that_v1_still_offers_is_reported() -> None:
     assert findings("b3: - / b2\nb2: - / b1\nb1", "EP232") == [
-        "EP232 b2: b3 skips b2, yet OLM v1 sends whoever runs b1 to it"
+        "EP232 b2: OLM v1 installs b2 on clusters on b1, although b3 skips it"
     ]
 
 
@@ -119,7 +125,9 @@ def test_every_minor_with_a_patch_left_behind_is_reported() -> None:
 def test_patches_left_behind_are_counted_shown_and_taken_in() -> None:
     [finding] = parse_report("\n".join(["1.4.6", *(f"1.4.{n}" for n in range(6))]), "EP231")
     assert finding.place.pointer == (0, "name")
-    assert finding.because == tuple(f"no way from 1.4.{n} to 1.4.6 inside the minor" for n in range(5))
+    assert finding.because == tuple(
+        f"there is no upgrade path from 1.4.{n} to 1.4.6 within the minor version" for n in range(5)
+    )
     assert finding.fix == "give 1.4.6 the skipRange '>=1.4.0 <1.4.6'"
 
 
@@ -150,20 +158,20 @@ def test_a_patch_that_is_skipped_by_the_latest_reaches_it() -> None:
 
 def test_a_patch_below_the_range_of_the_latest_does_not_reach_it() -> None:
     assert findings("1.4.2: - / - / >=1.4.1 <1.4.2\n1.4.1\n1.4.0", "EP231") == [
-        "EP231 1.4.2: 1.4.2 is the latest patch of its minor, but 1.4.0 cannot reach it"
+        "EP231 1.4.2: 1.4.0 cannot update to 1.4.2, the latest patch of the minor version"
     ]
 
 
 def test_a_rebuild_of_the_latest_patch_must_reach_it_too() -> None:
     assert findings("b@1.4.1+2\na@1.4.1+1", "EP231") == [
-        "EP231 b: b is the latest patch of its minor, but a cannot reach it"
+        "EP231 b: a cannot update to b, the latest patch of the minor version"
     ]
 
 
 def test_a_withdrawn_target_is_told_with_who_else_skips_it() -> None:
     [finding] = parse_report("b3: - / b2\nb4: b3 / b2\nb2: - / b1, b2\nb1", "EP232")
     assert finding.place.pointer == (2, "name")
-    assert finding.message == "b3 and b4 skip b2, yet OLM v1 sends whoever runs b1 to it"
+    assert finding.message == "OLM v1 installs b2 on clusters on b1, although b3 and b4 skip it"
     assert finding.because == ("b3 skips b2", "b4 skips b2", "b2 skips b2")
     assert finding.fix == "give b4 the skipRange '>=1.0.0 <4.0.0'"
 
@@ -175,7 +183,7 @@ def test_every_channel_that_cannot_be_switched_to_is_noted() -> None:
         ("fast", "3 versions of other channels cannot switch to fast: b1, b3 and b4"),
         ("stable", "2 versions of other channels cannot switch to stable: b1 and b2"),
     ]
-    assert found[0].fix == "to let them in, give b5 the skipRange '>=1.0.0 <5.0.0'"
+    assert found[0].fix == "to allow the switch, give b5 the skipRange '>=1.0.0 <5.0.0'"
 
 
 def test_a_channel_that_skips_a_version_can_be_switched_to() -> None:
@@ -188,7 +196,7 @@ def test_a_channel_whose_top_is_equal_to_a_version_is_not_switched_to() -> None:
 
 def test_a_channel_without_one_head_is_given_a_range_all_the_same() -> None:
     no_head, two_heads = "[stable]\nb3: b2\nb2: b3\n[old]\nb1", "[stable]\nb3\nb2\n[old]\nb1"
-    fix = "to let them in, give b3 the skipRange '>=1.0.0 <3.0.0'"
+    fix = "to allow the switch, give b3 the skipRange '>=1.0.0 <3.0.0'"
     assert parse_report(no_head, "EP233")[0].fix == fix
     assert parse_report(two_heads, "EP233")[0].fix == fix
 
@@ -201,7 +209,7 @@ def test_a_head_below_the_versions_that_should_come_over_needs_a_release_above_t
 def test_a_withdrawn_release_that_is_the_highest_is_deprecated_or_succeeded() -> None:
     [finding] = parse_report("b2: b1 / b3\nb3: b1\nb1", "EP232")
     assert finding.fix == (
-        "deprecate b3 in olm.deprecations: OLM v1 takes it last; "
+        "deprecate b3 in olm.deprecations, and OLM v1 prefers others; "
         "or publish a release above 3.0.0 that skips b3"
     )
 
@@ -222,7 +230,7 @@ def test_every_drift_is_noted_where_the_later_channel_says_it() -> None:
     found = parse_report(drawing, "EP234")
     assert [(f.entry, f.channel) for f in found] == [("b3", "fast"), ("b4", "fast")]
     assert found[0].place.pointer[1:] == ("replaces",)
-    assert found[0].fix == "let it replace b2 here too, unless the difference is meant"
+    assert found[0].fix == "make it replace b2 here as well, unless the difference is intended"
 
 
 @pytest.mark.parametrize("silent", ["b3", "b3: gone"])
@@ -252,7 +260,7 @@ def test_only_what_stands_takes_users_over_from_a_withdrawn_release() -> None:
     [finding] = parse_report("b5: b3\nb3: b1\nb1: - / b5, b3", "EP232")[:1]
     assert finding.entry == "b3"
     assert finding.fix == (
-        "deprecate b3 in olm.deprecations: OLM v1 takes it last; "
+        "deprecate b3 in olm.deprecations, and OLM v1 prefers others; "
         "or publish a release above 3.0.0 that skips b3"
     )
 
@@ -260,7 +268,10 @@ def test_only_what_stands_takes_users_over_from_a_withdrawn_release() -> None:
 def test_where_nobody_s_version_can_be_read_no_range_takes_users_over() -> None:
     found = parse_report("b5@one: b2\nb2@one: b0\nb0: - / b5", "EP232")
     assert [f.fix for f in found if f.entry == "b5"] == [
-        "deprecate b5 in olm.deprecations: OLM v1 takes it last; or publish a release above b5 that skips b5"
+        (
+            "deprecate b5 in olm.deprecations, and OLM v1 prefers others; "
+            "or publish a release above b5 that skips b5"
+        )
     ]
 
 
@@ -289,7 +300,7 @@ def test_versions_that_cannot_switch_are_named_from_the_lowest_and_equal_ones_by
     drawing = "[stable]\ntop@9.0.0\n[old]\nd@1.0.0\nc@3.0.0\nb@2.0.0\na@3.0.0"
     [finding] = parse_report(drawing, "EP233")
     assert finding.message.endswith(": d, b, a and c")
-    assert finding.fix == "to let them in, give top the skipRange '>=1.0.0 <9.0.0'"
+    assert finding.fix == "to allow the switch, give top the skipRange '>=1.0.0 <9.0.0'"
 
 
 def test_versions_between_two_that_are_served_are_counted_alone() -> None:
@@ -303,10 +314,10 @@ def test_versions_between_two_that_are_served_are_counted_alone() -> None:
     ("stable", "fix"),
     [
         # The only versioned one of two entries that nobody heads.
-        ("x?: b4\nb4: - / x", "to let them in, give b4 the skipRange '>=1.0.0 <4.0.0'"),
+        ("x?: b4\nb4: - / x", "to allow the switch, give b4 the skipRange '>=1.0.0 <4.0.0'"),
         ("x?: b4\nb4", "give a release of stable above them a skipRange from 1.0.0"),
         ("h@1.0.0: b4\nb4", "give a release of stable above them a skipRange from 1.0.0"),
-        ("b4: - / - / =3.0.0", "to let them in, give b4 the skipRange '=3.0.0 || >=1.0.0 <4.0.0'"),
+        ("b4: - / - / =3.0.0", "to allow the switch, give b4 the skipRange '=3.0.0 || >=1.0.0 <4.0.0'"),
     ],
 )
 def test_the_head_is_given_a_range_if_it_can_hold_one(stable: str, fix: str) -> None:

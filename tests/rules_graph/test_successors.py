@@ -8,11 +8,11 @@ from graphs import findings, parse_report
 
 
 def test_two_entries_replacing_one_are_a_fork() -> None:
-    assert findings("c: a\nb: a\na", "EP203") == ["EP203 a: b and c both replace it"]
+    assert findings("c: a\nb: a\na", "EP203") == ["EP203 a: b and c both replace a"]
 
 
 def test_three_entries_replacing_one_are_one_fork() -> None:
-    assert findings("d: a\nc: a\nb: a\na", "EP203") == ["EP203 a: b, c and d all replace it"]
+    assert findings("d: a\nc: a\nb: a\na", "EP203") == ["EP203 a: b, c and d all replace a"]
 
 
 def test_a_fork_whose_loser_is_skipped_is_not_one() -> None:
@@ -39,13 +39,13 @@ def test_a_fork_beside_the_line_of_the_head_is_put_onto_it() -> None:
 
 
 def test_a_name_replaced_twice_that_is_no_entry_is_a_fork_too() -> None:
-    assert findings("c: x\nb: x", "EP203") == ["EP203 x: b and c both replace it"]
+    assert findings("c: x\nb: x", "EP203") == ["EP203 x: b and c both replace x"]
 
 
 def test_several_successors_show_the_edges_by_name_and_those_that_are_taken() -> None:
     lines = [f"b{n}: b{n - 1} / - / <{n}.0.0" for n in range(9, 1, -1)]
     [finding] = [f for f in parse_report("\n".join([*lines, "b1"]), "EP209") if f.entry == "b1"]
-    assert finding.message == "8 entries accept it: OLM v0 takes b9, v1 takes b9"
+    assert finding.message == "b1 has 8 successors: OLM v0 updates to b9; OLM v1 updates to b9"
     assert finding.because == ("b2 replaces b1", "the skipRange of b9 covers b1")
 
 
@@ -55,7 +55,10 @@ def test_one_entry_that_replaces_and_covers_is_one_successor() -> None:
 
 def test_different_next_hops_are_a_divergence_with_both_edges() -> None:
     [finding] = parse_report("2.0.0: 1.0.0 / 3.0.0\n3.0.0: 1.0.0\n1.0.0", "EP218")[:1]
-    assert (finding.entry, finding.message) == ("1.0.0", "OLM v0 takes 2.0.0, OLM v1 takes 3.0.0")
+    assert (finding.entry, finding.message) == (
+        "1.0.0",
+        "from 1.0.0, OLM v0 updates to 2.0.0; OLM v1 updates to 3.0.0",
+    )
     assert finding.because == ("2.0.0 replaces 1.0.0", "3.0.0 replaces 1.0.0")
 
 
@@ -65,12 +68,14 @@ def test_whoever_v0_strands_is_left_to_that_rule() -> None:
 
 def test_a_head_that_v1_moves_on_from_is_a_divergence() -> None:
     drawing = "1.0.0: 0.9.0 / 2.0.0\n2.0.0: 0.9.0 / - / >=1.0.0 <2.0.0\n0.9.0"
-    assert "EP218 1.0.0: OLM v0 stays, OLM v1 takes 2.0.0" in findings(drawing, "EP218")
+    assert "EP218 1.0.0: from 1.0.0, OLM v0 does not update; OLM v1 updates to 2.0.0" in findings(
+        drawing, "EP218"
+    )
 
 
 def test_a_downgrade_only_v0_makes_is_a_divergence() -> None:
     [finding] = parse_report("x.v1.0.0: x.v2.0.0\nx.v2.0.0", "EP218")
-    assert finding.fix == "publish x.v1.0.0 again with a version above 2.0.0, in its stead"
+    assert finding.fix == "republish x.v1.0.0 under a version above 2.0.0: semver ranks 1.0.0 below 2.0.0"
 
 
 def test_a_downgrade_by_range_is_mended_at_the_range() -> None:
@@ -80,7 +85,7 @@ def test_a_downgrade_by_range_is_mended_at_the_range() -> None:
 
 def test_several_successors_of_a_channel_v0_cannot_order_say_so() -> None:
     [finding] = parse_report("b4\nb3: b1\nb2: b1\nb1", "EP209")
-    assert finding.message == "2 entries accept it: OLM v0 fails, v1 takes b3"
+    assert finding.message == "b1 has 2 successors: OLM v0 fails; OLM v1 updates to b3"
 
 
 def test_a_channel_v0_cannot_order_diverges_nowhere() -> None:
@@ -89,10 +94,7 @@ def test_a_channel_v0_cannot_order_diverges_nowhere() -> None:
 
 def test_a_head_below_another_version_is_reported_with_both_installs() -> None:
     assert findings("b1: b2\nb2", "EP219") == [
-        (
-            "EP219 b1: the head is b1, but b2 is a higher version: "
-            "a new install gets b1 from OLM v0 and b2 from OLM v1"
-        )
+        ("EP219 b1: b2 is a higher version than the head b1: OLM v0 installs b1, OLM v1 installs b2")
     ]
 
 
@@ -103,8 +105,8 @@ def test_a_head_equal_to_the_highest_version_is_fine() -> None:
 def test_every_fork_is_reported() -> None:
     drawing = "f: e\ne: c\nd: c\nc: a\nb: a\na"
     assert findings(drawing, "EP203") == [
-        "EP203 a: b and c both replace it",
-        "EP203 c: d and e both replace it",
+        "EP203 a: b and c both replace a",
+        "EP203 c: d and e both replace c",
     ]
 
 
@@ -134,7 +136,7 @@ def test_an_entry_that_accepts_itself_is_not_among_its_successors() -> None:
 
 def test_several_successors_of_which_one_crashes_v0_say_so() -> None:
     [finding] = parse_report("b3: b2 / b1 / <0.1.0 || || =9.0.0\nb2: b1\nb1", "EP209")
-    assert finding.message == "2 entries accept it: OLM v0 fails, v1 takes b3"
+    assert finding.message == "b1 has 2 successors: OLM v0 fails; OLM v1 updates to b3"
 
 
 def test_a_channel_with_a_cycle_diverges_nowhere() -> None:
@@ -172,7 +174,7 @@ def test_where_no_one_edit_is_plain_a_release_joins_two_roads(drawing: str, entr
 
 def test_a_road_to_an_entry_without_a_bundle_is_mended_with_that() -> None:
     found = parse_report("b3: b2\nb2?: b1\nb1", "EP218", "EP207")
-    assert {f.fix for f in found} == {"same cause as EP401 (b2), mended with it"}
+    assert {f.fix for f in found} == {"fixed together with EP401 (b2)"}
 
 
 def test_a_deprecation_that_parts_two_roads_may_go() -> None:
@@ -188,39 +190,39 @@ def test_a_deprecation_that_parts_two_roads_may_go() -> None:
     [
         (
             "b3: b2 / b1\nb2: b1\nb1",
-            "leave it, if the way to b3 is meant; else remove b1 from the skips of b3",
+            "no action if the update to b3 is intended; else remove b1 from the skips of b3",
         ),
         (
             "b3: b2 / - / =1.0.0\nb2: b1\nb1",
-            "leave it, if the way to b3 is meant; else remove the skipRange of b3",
+            "no action if the update to b3 is intended; else remove the skipRange of b3",
         ),
         # No more of the range is taken away than is needed.
         (
             "b3: b2 / - / >=0.5.0 <2.0.0\nb2: b1\nb1",
             (
-                "leave it, if the way to b3 is meant; "
+                "no action if the update to b3 is intended; "
                 "else give b3 the skipRange '>=0.5.0 <1.0.0 || >1.0.0 <2.0.0'"
             ),
         ),
         # A range that has no part in it stays, and one without an end has none afterwards.
         (
             "b3: b2 / b1 / >=2.0.0 <3.0.0\nb2: b1\nb1",
-            "leave it, if the way to b3 is meant; else remove b1 from the skips of b3",
+            "no action if the update to b3 is intended; else remove b1 from the skips of b3",
         ),
         (
             "b3: b2 / - / >=1.0.0\nb2: b1\nb1",
-            "leave it, if the way to b3 is meant; else give b3 the skipRange '>1.0.0'",
+            "no action if the update to b3 is intended; else give b3 the skipRange '>1.0.0'",
         ),
-        ("b3: b1 / b2\nb2: - / - / =1.0.0\nb1", "leave it, if that is meant"),
-        # Without that way OLM v0 would never move b1 on: b2 is skipped.
-        ("b3: - / b2, b1\nb2: - / b1\nb1", "leave it, if the way to b3 is meant"),
+        ("b3: b1 / b2\nb2: - / - / =1.0.0\nb1", "no action if this is intended"),
+        # Without that way OLM v0 would not update b1: b2 is skipped.
+        ("b3: - / b2, b1\nb2: - / b1\nb1", "no action if the update to b3 is intended"),
         # One way of three less leaves two.
-        ("b4: b3 / b1\nb3: b2 / b1\nb2: b1\nb1", "leave it, if the way to b4 is meant"),
-        ("b3: - / b1, b2\nb2: - / - / =1.0.0\nb1", "leave it: opm refuses the channel unless b3 skips b1"),
+        ("b4: b3 / b1\nb3: b2 / b1\nb2: b1\nb1", "no action if the update to b4 is intended"),
+        ("b3: - / b1, b2\nb2: - / - / =1.0.0\nb1", "no action: opm rejects the channel unless b3 skips b1"),
         # Without a bundle nobody knows its version: no range has a part in it.
         (
             "b3: b2 / b1 / <9.0.0\nb2: b1\nb1?",
-            "leave it, if the way to b3 is meant; else remove b1 from the skips of b3",
+            "no action if the update to b3 is intended; else remove b1 from the skips of b3",
         ),
     ],
 )
@@ -231,7 +233,7 @@ def test_of_several_successors_the_one_that_is_taken_may_stay(drawing: str, fix:
 
 def test_a_downgrade_by_name_and_by_range_is_mended_at_the_version() -> None:
     [finding] = parse_report("b1: b2 / - / =2.0.0\nb2", "EP218")
-    assert finding.fix == "publish b1 again with a version above 2.0.0, in its stead"
+    assert finding.fix == "republish b1 under a version above 2.0.0: semver ranks 1.0.0 below 2.0.0"
 
 
 def test_a_head_below_another_version_says_why_and_what_to_do() -> None:
@@ -239,8 +241,8 @@ def test_a_head_below_another_version_says_why_and_what_to_do() -> None:
     assert finding.place.pointer == (0, "name")
     assert finding.because == ("b1 replaces b2",)
     assert finding.fix == (
-        "publish b1 again with a version above 2.0.0, "
-        "or take b2 out of the catalog and let b1 skip b2 instead of replacing it"
+        "republish b1 under a version above 2.0.0: semver ranks 1.0.0 below 2.0.0; "
+        "or remove b2 from the catalog and let b1 skip b2 instead of replacing it"
     )
 
 
@@ -248,13 +250,14 @@ def test_a_head_below_another_version_says_why_and_what_to_do() -> None:
     ("drawing", "edge"),
     [
         ("b2: b3\nb3: b1\nb1", "let b2 replace b1 and skip b3"),
-        ("b2: b1 / b3\nb3: b1\nb1", "leave its name in the skips of b2"),
+        ("b2: b1 / b3\nb3: b1\nb1", "keep its name in the skips of b2"),
     ],
 )
 def test_what_is_taken_out_leaves_a_way_for_those_who_have_it(drawing: str, edge: str) -> None:
     [finding] = parse_report(drawing, "EP219")
     assert finding.fix == (
-        f"publish b2 again with a version above 3.0.0, or take b3 out of the catalog and {edge}"
+        "republish b2 under a version above 3.0.0: semver ranks 2.0.0 below 3.0.0; "
+        f"or remove b3 from the catalog and {edge}"
     )
 
 
@@ -315,15 +318,15 @@ def test_a_newest_rival_that_the_head_stands_on_skips_the_older() -> None:
         # Only v0 moves on.
         (
             "b4: b1\nb1: b4\nb0: gone / b4",
-            "leave it, if the way to b0 is meant",
+            "no action if the update to b0 is intended",
         ),
         # Each takes another one: v1's is told.
-        ("b3: b5 / b2\nb5: b2\nb2: - / b5", "leave it, if that is meant"),
+        ("b3: b5 / b2\nb5: b2\nb2: - / b5", "no action if this is intended"),
         # The one that is taken has two edges, neither of which must stay.
         (
             "b3: b2 / b1 / =1.0.0\nb2: b1\nb1",
             (
-                "leave it, if the way to b3 is meant; else remove b1 from the skips of b3 "
+                "no action if the update to b3 is intended; else remove b1 from the skips of b3 "
                 "and remove the skipRange of b3"
             ),
         ),
@@ -338,7 +341,7 @@ def test_in_a_long_channel_no_edit_is_tried_for_several_successors() -> None:
     for length, is_tried in ((20, True), (200, False)):
         chain = "\n".join(f"b{n}: b{n - 1}" for n in range(length, 3, -1))
         [finding] = parse_report(f"{chain}\nb3: b2 / b1\nb2: b1\nb1", "EP209")
-        leave = "leave it, if the way to b3 is meant"
+        leave = "no action if the update to b3 is intended"
         assert finding.fix == (f"{leave}; else remove b1 from the skips of b3" if is_tried else leave)
 
 
@@ -357,7 +360,7 @@ def test_versions_that_nobody_can_read_part_two_roads_as_well(drawing: str, fix:
 @pytest.mark.parametrize(
     ("drawing", "edge"),
     [
-        ("b2: - / b3\nb3: b3", "leave its name in the skips of b2"),
+        ("b2: - / b3\nb3: b3", "keep its name in the skips of b2"),
         ("b3: b2\nb2: b3\nb0: b3", "let b2 skip b3 instead of replacing it"),
         ("b2: b3\nb1: b3\nb3: b0 / b1\nb0", "let b2 replace b0 and skip b3"),
     ],
@@ -366,12 +369,12 @@ def test_of_all_who_replace_what_is_taken_out_the_first_other_one_keeps_a_way(
     drawing: str, edge: str
 ) -> None:
     [finding] = parse_report(drawing, "EP219")
-    assert str(finding.fix).endswith(f"or take b3 out of the catalog and {edge}")
+    assert str(finding.fix).endswith(f"or remove b3 from the catalog and {edge}")
 
 
 def test_of_rivals_without_bundle_and_version_nobody_can_tell_which_is_newer() -> None:
     [finding] = parse_report("c\nb?: a\nd: a / c\na", "EP203")
-    assert finding.fix == "add the olm.bundle document of b first, then ask again"
+    assert finding.fix == "add the olm.bundle document of b, then validate again"
 
 
 def test_of_rivals_without_bundle_the_name_says_which_is_newer() -> None:

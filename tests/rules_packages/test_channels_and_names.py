@@ -35,7 +35,7 @@ def test_an_entry_that_stands_twice_is_reported_once() -> None:
     )
     (finding,) = parse_report(made, "duplicate-entry")
     assert (finding.entry, finding.place.pointer) == (A, ("entries", 2))
-    assert finding.message == f"{A} stands twice in the channel"
+    assert finding.message == "v1.0.0 stands twice in the channel"
 
 
 def test_entries_without_a_name_are_duplicates_too() -> None:

@@ -18,14 +18,14 @@ def test_what_one_bundle_replaces_is_not_advised_away(tmp_path: Path) -> None:
     (finding,) = parse_report(read_bundle(tmp_path), "EP212")
     assert finding.severity is Severity.NOTE
     assert finding.fix == (
-        "leave it, if op.v1.0.0 was released: only this folder was read; validate the package's folder"
+        "no action if v1.0.0 was released: only this folder was read; validate the package's folder"
     )
 
 
 def test_a_range_of_one_bundle_is_not_advised_away(tmp_path: Path) -> None:
     write_bundle(tmp_path, "op.v1.1.0", notes={"olm.skipRange": "<1.0.0"})
     (finding,) = parse_report(read_bundle(tmp_path), "EP307")
-    assert finding.fix == "leave it: only this folder was read, and the releases it covers are in others"
+    assert finding.fix == "no action: only this folder was read, and the releases it covers are in others"
 
 
 def test_one_bundle_without_a_default_channel_is_told_the_key_and_the_file(tmp_path: Path) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["NameSuggestions", "display_name", "join_names", "plural", "skip_clause"]
+__all__ = ["NameSuggestions", "display_name", "join_names", "plural", "shorten_names", "skip_clause"]
 
 import re
 from collections.abc import Collection, Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Final
 
@@ -45,6 +45,24 @@ def plural(count: int, noun: str) -> str:
 def skip_clause(skippers: Collection[str]) -> str:
     """Return `b skips` or `b and c skip`."""
     return f"{join_names(skippers)} {'skips' if len(skippers) == 1 else 'skip'}"
+
+
+def shorten_names(text: str, package: str) -> str:
+    """Replace every `PACKAGE.vVERSION` in a text by `vVERSION`.
+
+    A name in quotes, after `replaces: ` or after `did you mean ` is kept, because users copy it; so is a part
+    of a path.
+    """
+    if f"{package}.v" not in text:
+        return text
+    return _entry_name(package).sub(r"\1", text)
+
+
+@lru_cache(maxsize=64)
+def _entry_name(package: str) -> re.Pattern[str]:
+    version = r"v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?(?:\+[0-9A-Za-z.-]*[0-9A-Za-z])?"
+    not_copied = r"(?<!replaces: )(?<!did you mean )(?<![\w./@:'\"-])"
+    return re.compile(rf"{not_copied}{re.escape(package)}\.({version})(?![\w/:@'\"]|\.\w)")
 
 
 class NameSuggestions:

@@ -70,7 +70,7 @@ class PredictedPaths:
     def _path(self, options: tuple[str, ...], channel: str, installed: str | None) -> list[str]:
         for row in self._rows(*options):
             if row["channel"] == channel and row["installed"] == installed:
-                return list(row["path"])
+                return list(row["hops"])
         raise LookupError(f"everpath simulate {' '.join(options)} has no row for {installed} in {channel}")
 
     def _rows(self, *options: str) -> list[Object]:
@@ -79,7 +79,7 @@ class PredictedPaths:
             with redirect_stdout(output):
                 code = run(["simulate", str(CATALOG), "--policy", "v0", *options, "-o", "json"])
             assert code == 0, output.getvalue()
-            self._rows_by_options[options] = json.loads(output.getvalue())["rows"]
+            self._rows_by_options[options] = json.loads(output.getvalue())["paths"]
         return self._rows_by_options[options]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from everpath.app.inputs import Inputs, PackageNames, unreadable_parts
+from everpath.app.opm_validate import rejection_reason
 from everpath.errors import UsageError
 from everpath.loaders.bundle.detect import is_bundle_folder, is_package_manifest, is_repository
 from everpath.loaders.catalog_loader import Progress
@@ -59,7 +60,7 @@ def migrate_packages(
     """
     [source] = inputs.paths
     result = MigrationResult([], [])
-    migration = Migration(source, image_template, suffix)
+    migration = Migration(source, image_template, suffix, rejection_reason)
     packages = _load_packages(inputs, source, names, progress)
     for number, package in enumerate(packages):
         if progress is not None:

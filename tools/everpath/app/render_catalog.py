@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from everpath.app.image_inputs import is_image, local_path
+from everpath.app.opm_validate import rejection_reason
 from everpath.errors import UsageError
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
 from everpath.loaders.bundle.detect import is_bundle_folder, is_repository
-from everpath.loaders.fbc.acceptance import rejection_reason
 from everpath.loaders.fbc.blobs import bundle_csv, decode_checked_blob, load_blobs, load_documents
 from everpath.loaders.sources import STANDARD_INPUT, Sources
 from everpath.model import OpmError, Place

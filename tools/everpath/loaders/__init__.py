@@ -1,1 +1,4 @@
-"""Readers: from files to the model. Each keeps what it does not know and reports what it cannot read."""
+"""Load catalogs, bundles, repositories, package manifests and releases.yaml into the model.
+
+`catalog_loader.load` is the entry point; `source_positions.locate` finds the line of a finding.
+"""

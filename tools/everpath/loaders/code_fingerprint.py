@@ -1,4 +1,4 @@
-"""By what everpath knows itself: what one edit of its sources found, another may not find."""
+"""Fingerprint of everpath's own code: a cache of another version of the code is not used."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from everpath.loaders.bundle.folder_reader import TIMESTAMP_RESOLUTION_NS, FileS
 
 _SOURCES: Final = Path(__file__).parents[1]
 
-#: The libraries that read and compare for us.
+#: Libraries whose version can change findings.
 _LIBRARIES: Final = ("msgspec", "semver", "yaml")
 
 
 def code_fingerprint(now_ns: int, sources: Path = _SOURCES) -> str | None:
-    """Another one for other sources, libraries or another Python.
+    """Return a digest of the source files, libraries and Python version.
 
-    Sources are known by the stamps that file systems give them, as inputs are; None if they are no files, or
-    so fresh that they may change once more under the same stamp. Cost: a look at each, a millisecond.
+    Files are identified by their stamps (size and times). None if they are not files, or so new that they may
+    change again with the same stamp. Takes a millisecond.
     """
     try:
         stamps = dict(_stamps(str(sources)))
@@ -39,7 +39,7 @@ def code_fingerprint(now_ns: int, sources: Path = _SOURCES) -> str | None:
 
 
 def _stamps(folder: str) -> Iterator[tuple[str, FileStamp]]:
-    """Of every source below a folder."""
+    """Yield path and stamp of every source file below a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):

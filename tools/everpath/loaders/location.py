@@ -1,4 +1,4 @@
-"""A line of an input, as people name it. Apart from the readers, so that views need none of them."""
+"""The position of a finding. Apart from `source_positions`, so that reporters import no parser."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 
 class SourcePosition(NamedTuple):
-    """A place for people: line and columns count from 1, `end_column` is one past the value's end.
+    """A position in a file: line and columns count from 1, `end_column` is one past the end of the value.
 
-    A value that goes on below ends, here, with its first line. `source_line` is empty when the line is
-    too long to show.
+    The end of a value of several lines is that of its first line. `source_line` is empty if it is too long to
+    show.
     """
 
     file: str

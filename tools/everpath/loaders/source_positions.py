@@ -1,7 +1,8 @@
-"""Lines and columns, found again for the few places a finding names.
+"""Find the line and column of a place: this is where a finding gets its line number.
 
-Readers keep a byte offset and a pointer (`model.Place`) and nothing else; here that document alone is
-looked at once more, and its values are given their lines. Columns count characters, as editors do.
+Loaders store a byte offset and a pointer (`model.Place`). `locate` reads that document again, finds the value
+(`parsing.value_search`, or `parsing.value_index` for many values of one document), and counts lines. Columns
+count characters, as editors do.
 """
 
 from __future__ import annotations
@@ -23,42 +24,40 @@ from everpath.parsing.text_offsets import OffsetMap
 if TYPE_CHECKING:
     from everpath.parsing.value_index import Span, ValueIndex
 
-# Nearly all places are at most this deep (entries, 3, skips, 0): one index serves a whole document.
+# Nearly all places are at most this deep (entries, 3, skips, 0).
 _DEPTH: Final = 4
 
-# From how many places in a document on an index of it pays.
-_PAYS_FROM: Final = 6
+# From this number of places in a document on, an index is faster than searches.
+_INDEX_FROM: Final = 6
 
-# A finding shows its line; a minified catalog is one line of megabytes, which nobody wants to see.
+# A finding shows its line, unless it is longer: a minified catalog is one line of megabytes.
 _LONGEST_LINE: Final = 2000
 
-# The beginning of a file is held while findings about it are placed, up to this size; behind that, what was
-# read last.
+# The start of a file is cached up to this size; of a larger file, the part that was read last.
 _SMALL_FILE: Final = 4 * MEBIBYTE
-_KEPT_BEHIND: Final = MEBIBYTE // 2
+_READ_AHEAD: Final = MEBIBYTE // 2
 
 _BLOCK: Final = 1 << 16
 _MARK: Final = b"\xef\xbb\xbf"
 
-# How far before its value a key is looked for; between them stand a colon, blanks and perhaps a comment.
+# How far before its value a key is searched for; a colon, white space and a comment may be between them.
 _NEAR: Final = 1 << 12
 
-# A key at the end of a text, up to where its value begins.
+# A key at the end of a text, up to the start of its value.
 _NAMED: Final = rb"(?<![^\s\"'{,])(%b)[\"']?\s*:\s*(?:#[^\n]*\s*)?\Z"
 _SEPARATOR: Final = re.compile(rb"\n---")
 _LEADING: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:#[^\n]*)?\n|---[^\n]*\n)*[ \t]*(?=[^\s#])")
 
-# In a catalog a separator behind a comment ends the document, which then has nothing but comments.
+# In a catalog, a separator after a comment ends the document, which then has only comments.
 _LEADING_IN_CATALOG: Final = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:---[^\n]*\n)?(?:[ \t\r]*(?:#[^\n]*)?\n)*(?!---)[ \t]*(?=[^\s#])"
 )
 
 
 def locate(place: Place, sources: Sources) -> SourcePosition:
-    """Where the value (or key) at a place is written, or its nearest parent if it is absent.
+    """Return the position of the value (or key) at a place, or of its nearest parent if it is absent.
 
-    Cost: the lines on the way to it; from the sixth place of a document on a dictionary. Raises
-    `UnreadableInput` when the file is gone.
+    Raises `UnreadableInput` if the file cannot be read again.
     """
     file = _file(sources, place.file)
     document = _document(sources, place.file, place.offset) if place.pointer else None
@@ -72,7 +71,7 @@ def locate(place: Place, sources: Sources) -> SourcePosition:
 
 
 def _first_word(file: _File, offset: int, leading: re.Pattern[bytes]) -> Span:
-    """The first word of a document, behind separators and comments; an offset amid a line as it is."""
+    """Return the first word of a document, after separators and comments. An offset inside a line stays."""
     start = offset
     if file.start_of_line(offset) == offset and (found := leading.match(file.read(offset, _BLOCK))):
         start = offset + found.end()
@@ -80,63 +79,63 @@ def _first_word(file: _File, offset: int, leading: re.Pattern[bytes]) -> Span:
 
 
 class _Document:
-    """One document, and the bytes its values take."""
+    """One document, and the byte spans of its values."""
 
     def __init__(self, text: bytes, *, is_json: bool) -> None:
         self._text = text
         self._is_json = is_json
-        self._asked = 0
+        self._lookups = 0
         self._depth = 0
         self._spans: ValueIndex | None = None
 
     def span(self, pointer: Pointer) -> Span | None:
-        """The bytes of a value, or of its nearest parent; None if that is the document."""
-        self._asked += 1
-        span = self._descend(pointer) if self._asked < _PAYS_FROM else None
+        """Return the bytes of a value or of its nearest parent; None if that is the document."""
+        self._lookups += 1
+        span = self._descend(pointer) if self._lookups < _INDEX_FROM else None
         return span or self._look_up(pointer)
 
     def key_before(self, value: int, key: str) -> Span | None:
-        """The bytes of the key right in front of a value, quotes left out."""
+        """Return the bytes of the key before a value, without quotes."""
         near = max(0, value - _NEAR)
         found = re.compile(_NAMED % re.escape(key.encode())).search(self._text, near, value)
         return found.span(1) if found else None
 
     def _descend(self, pointer: Pointer) -> Span | None:
         if not self._is_json:
-            from everpath.parsing.value_search import find_in_yaml  # noqa: PLC0415 - JSON needs none of it
+            from everpath.parsing.value_search import find_in_yaml  # noqa: PLC0415
 
             return find_in_yaml(self._text, pointer)
         return self._in_bytes(find_in_json(self._text.decode("utf-8", "surrogateescape"), pointer))
 
     def _look_up(self, pointer: Pointer) -> Span | None:
         if self._spans is None or len(pointer) > self._depth:
-            # Twice as deep at least, so that ever deeper places do not cost an index each.
+            # At least twice as deep, so that ever deeper places do not need a new index each.
             self._depth = max(_DEPTH, 2 * len(pointer) if self._spans else len(pointer))
             self._spans = self._index(self._depth)
         nearest = self._spans.nearest(pointer)
         return self._in_bytes(nearest[1]) if nearest and nearest[0] else None
 
     def _index(self, depth: int) -> ValueIndex:
-        from everpath.parsing.value_index import index_json, index_yaml  # noqa: PLC0415 - few findings need it
+        from everpath.parsing.value_index import index_json, index_yaml  # noqa: PLC0415
 
         if self._is_json:
             return index_json(self._text.decode("utf-8", "surrogateescape"), depth)
         return index_yaml(self._text, depth)
 
     def _in_bytes(self, span: Span | None) -> Span | None:
-        mark, ruler = self._ruler
-        return span and (mark + ruler.bytes(span[0]), mark + ruler.bytes(span[1]))
+        mark, offsets = self._offsets
+        return span and (mark + offsets.bytes(span[0]), mark + offsets.bytes(span[1]))
 
     @cached_property
-    def _ruler(self) -> tuple[int, OffsetMap]:
-        """The bytes of a byte order mark, which is no character of the document, and the measure behind."""
+    def _offsets(self) -> tuple[int, OffsetMap]:
+        """The size of the byte order mark, and the offsets of the text after it."""
         mark = len(_MARK) if self._text.startswith(_MARK) else 0
         return mark, OffsetMap(self._text[mark:], "surrogateescape")
 
 
 @lru_cache(maxsize=4)
 def _document(sources: Sources, file: str, offset: int) -> _Document:
-    """The document at an offset; reads no more of the file than it must."""
+    """Read the document at an offset, in growing blocks."""
     size = 4 * _BLOCK
     while True:
         content = _file(sources, file).read(offset, size)
@@ -150,7 +149,7 @@ def _document(sources: Sources, file: str, offset: int) -> _Document:
 
 
 def _json_text(content: bytes) -> bytes | None:
-    """The JSON value at the start of a text, if there is one and it ends there."""
+    """Return the JSON value at the start of a text, or None if it is not complete JSON."""
     if not content.lstrip().startswith(b"{"):
         return None
     text = content.decode("utf-8", "surrogateescape")
@@ -162,7 +161,7 @@ def _json_text(content: bytes) -> bytes | None:
 
 
 class _File:
-    """The lines of one file: newlines counted once, a block at a time, up to the last place asked for."""
+    """The line index of one file: newlines are counted once, block by block."""
 
     def __init__(self, sources: Sources, file: str) -> None:
         self._sources = sources
@@ -172,10 +171,10 @@ class _File:
         self._kept, self._kept_from, self._is_end_kept = b"", 0, False
 
     def read(self, offset: int, size: int) -> bytes:
-        """Some bytes. What stands around them is kept, because the next finding is probably near this one."""
+        """Return bytes of the file. Caches those around them: the next finding is probably near."""
         start = offset - self._kept_from
         if start < 0 or (start + size > len(self._kept) and not self._is_end_kept):
-            self._keep(offset, offset + size + _KEPT_BEHIND)
+            self._keep(offset, offset + size + _READ_AHEAD)
             start = offset - self._kept_from
         return self._kept[start : start + size]
 
@@ -192,14 +191,14 @@ class _File:
         return SourcePosition(self._file, line.number, column, max(stop, column + 1), line.shown)
 
     def _line_at(self, offset: int) -> _Line:
-        """The line of an offset. The last one is kept: a minified document has all its places in one."""
+        """Return the line of an offset. The last one is cached: a minified document is one line."""
         if self._line is None or not self._line.start <= offset <= self._line.end:
             start, end = self.start_of_line(offset), self.end_of_line(offset)
             self._line = _Line(self.read(start, end - start), start, self._number(offset))
         return self._line
 
     def start_of_line(self, offset: int) -> int:
-        """Cost: one block, unless the line is longer than that."""
+        """Return the offset at which the line of an offset starts."""
         end = offset
         while end > 0:
             begin = max(0, end - _BLOCK)
@@ -224,19 +223,19 @@ class _File:
 
 
 class _Line:
-    """One line of a file, with its number and the byte it starts at."""
+    """One line of a file, with its number and offset."""
 
     def __init__(self, raw: bytes, start: int, number: int) -> None:
         self.start = start
         self.end = start + len(raw)
         self.number = number
         self._raw = raw.rstrip(b"\r")
-        self._ruler = OffsetMap(self._raw, "replace")
+        self._offsets = OffsetMap(self._raw, "replace")
 
     @cached_property
     def shown(self) -> str:
-        """Its text, unless it is too long to be looked at."""
-        is_long = self._ruler.characters(len(self._raw)) > _LONGEST_LINE + self._has_mark
+        """The text of the line; empty if it is too long to be shown."""
+        is_long = self._offsets.characters(len(self._raw)) > _LONGEST_LINE + self._has_mark
         return "" if is_long else self._raw.decode("utf-8", "replace").removeprefix("\ufeff")
 
     @property
@@ -244,9 +243,9 @@ class _Line:
         return self._raw.startswith(_MARK)
 
     def column(self, offset: int) -> int:
-        """The column of a byte of the file, from 1; a byte order mark takes none."""
+        """Return the column of a byte of the file, from 1. A byte order mark has no column."""
         size = offset - self.start
-        return self._ruler.characters(size) - (self._has_mark and size >= len(_MARK)) + 1
+        return self._offsets.characters(size) - (self._has_mark and size >= len(_MARK)) + 1
 
 
 _file = lru_cache(maxsize=8)(_File)

@@ -1,1 +1,5 @@
-"""YAML and JSON as text: parsed as opm parses them, or glanced at where a parser would cost too much."""
+"""Parse and write YAML and JSON as opm does, and find the position of a value in the text.
+
+`yaml_parser` and `json_parser` parse; `yaml_writer` writes. `value_search` and `value_index` find positions.
+`yaml_subset` and `yaml_outline` are faster than the parser for the layouts that tools write.
+"""

@@ -1,6 +1,6 @@
-"""Where each value of one document starts and ends, in characters.
+"""Index the start and end of each value of a document, in characters.
 
-Two small readers turn YAML and JSON into the same four steps; one index is built from them.
+YAML and JSON are converted to the same events, from which one index is built.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Span = tuple[int, int]
 _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+)')
 
 
-class _Step(NamedTuple):
-    """One event of a document; a scalar in the place of a key has its text in `key`."""
+class _Event(NamedTuple):
+    """One event of a document; a scalar that may be a key has its text in `key`."""
 
     kind: Literal["mapping", "sequence", "end", "scalar"]
     start: int
@@ -32,13 +32,13 @@ class _Step(NamedTuple):
 
 @dataclass(slots=True)
 class ValueIndex:
-    """Values by pointer; `is_whole` when the document was read to its end."""
+    """Spans of values by pointer; `is_whole` if the document has no syntax error."""
 
     by_pointer: dict[Pointer, Span] = field(default_factory=dict)
     is_whole: bool = False
 
     def nearest(self, pointer: Pointer) -> tuple[Pointer, Span] | None:
-        """The value at a pointer, or the deepest of its parents that exists. Keys match as Go's do."""
+        """Return the value at a pointer or its deepest existing parent. Keys match in any case, as in Go."""
         for length in range(len(pointer), -1, -1):
             for wanted in (pointer[:length], _folded(pointer[:length])):
                 if (span := self.by_pointer.get(wanted)) is not None:
@@ -47,17 +47,17 @@ class ValueIndex:
 
 
 def index_yaml(text: bytes, depth: int) -> ValueIndex:
-    """Spans of the first YAML document, down to a depth; up to its first error if it has one."""
-    return _index(_yaml_steps(text), depth)
+    """Index the first YAML document down to a depth, up to its first syntax error."""
+    return _index(_yaml_events(text), depth)
 
 
 def index_json(text: str, depth: int) -> ValueIndex:
-    """Spans of the JSON value at the start of a text, down to a depth; up to its first error."""
-    return _index(_json_steps(text), depth)
+    """Index the JSON value at the start of a text down to a depth, up to its first syntax error."""
+    return _index(_json_events(text), depth)
 
 
-def _yaml_steps(text: bytes) -> Iterator[_Step]:
-    import yaml  # noqa: PLC0415 - libyaml is not free, and places in JSON need none of it
+def _yaml_events(text: bytes) -> Iterator[_Event]:
+    import yaml  # noqa: PLC0415 - JSON needs no libyaml
 
     from everpath.parsing.yaml_parser import events  # noqa: PLC0415
 
@@ -65,15 +65,15 @@ def _yaml_steps(text: bytes) -> Iterator[_Step]:
         span = (event.start_mark.index, event.end_mark.index)
         match event:
             case yaml.ScalarEvent():
-                yield _Step("scalar", *span, _yaml_key(event.value, is_plain=event.implicit[0]))
+                yield _Event("scalar", *span, _yaml_key(event.value, is_plain=event.implicit[0]))
             case yaml.AliasEvent():
-                yield _Step("scalar", *span)
+                yield _Event("scalar", *span)
             case yaml.MappingStartEvent():
-                yield _Step("mapping", *span)
+                yield _Event("mapping", *span)
             case yaml.SequenceStartEvent():
-                yield _Step("sequence", *span)
+                yield _Event("sequence", *span)
             case yaml.CollectionEndEvent():
-                yield _Step("end", *span)
+                yield _Event("end", *span)
 
 
 def _yaml_key(text: str, *, is_plain: bool) -> str:
@@ -83,7 +83,7 @@ def _yaml_key(text: str, *, is_plain: bool) -> str:
         return text
 
 
-def _json_steps(text: str) -> Iterator[_Step]:
+def _json_events(text: str) -> Iterator[_Event]:
     position = 0
     while (found := _TOKEN.match(text, position)) is not None:
         position = found.end()
@@ -91,11 +91,11 @@ def _json_steps(text: str) -> Iterator[_Step]:
         if token in ",:":
             continue
         if token in "{[":
-            yield _Step("mapping" if token == "{" else "sequence", *span)
+            yield _Event("mapping" if token == "{" else "sequence", *span)
         elif token in "}]":
-            yield _Step("end", *span)
+            yield _Event("end", *span)
         else:
-            yield _Step("scalar", *span, _json_key(token))
+            yield _Event("scalar", *span, _json_key(token))
 
 
 def _json_key(token: str) -> str:
@@ -107,7 +107,7 @@ def _json_key(token: str) -> str:
 
 @dataclass(slots=True)
 class _Open:
-    """A container being read: how far it has got, and where it starts; too deep, it has no pointer."""
+    """A container that is not closed yet. It has no pointer if it is deeper than the index."""
 
     is_mapping: bool
     start: int
@@ -116,14 +116,14 @@ class _Open:
     key: str | None = None
 
     def child(self, depth: int) -> Pointer | None:
-        """The pointer of the value that comes now."""
+        """Return the pointer of the next value."""
         step = self.key if self.is_mapping else self.items
         if self.pointer is None or step is None or len(self.pointer) >= depth:
             return None
         return *self.pointer, step
 
 
-def _index(steps: Iterator[_Step], depth: int) -> ValueIndex:
+def _index(steps: Iterator[_Event], depth: int) -> ValueIndex:
     spans, stack = ValueIndex(), list[_Open]()
     try:
         for step in steps:
@@ -132,12 +132,12 @@ def _index(steps: Iterator[_Step], depth: int) -> ValueIndex:
                 spans.is_whole = True
                 break
     except ParseError:
-        # A broken document still has places before the break; the reader has reported the break itself.
+        # Values before the error have positions; the loader has reported the error.
         spans.is_whole = False
     return spans
 
 
-def _take(step: _Step, spans: ValueIndex, stack: list[_Open], depth: int) -> None:
+def _take(step: _Event, spans: ValueIndex, stack: list[_Open], depth: int) -> None:
     top = stack[-1] if stack else None
     if step.kind == "end":
         _leave(step, spans, stack)
@@ -154,7 +154,7 @@ def _take(step: _Step, spans: ValueIndex, stack: list[_Open], depth: int) -> Non
         stack.append(_Open(step.kind == "mapping", step.start, pointer))
 
 
-def _leave(step: _Step, spans: ValueIndex, stack: list[_Open]) -> None:
+def _leave(step: _Event, spans: ValueIndex, stack: list[_Open]) -> None:
     closed = stack.pop()
     if closed.pointer is not None:
         _note(spans, closed.pointer, (closed.start, step.end))

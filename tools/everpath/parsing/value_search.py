@@ -1,8 +1,8 @@
-"""The way down to one value of a YAML document, without reading the rest of it.
+"""Find one value of a YAML document by its pointer, without parsing the rest.
 
-To index a whole document for one finding costs a millisecond, and a large catalog has thousands of both.
-Here the lines on the way are followed, and nothing else is looked at. What is not laid out as tools lay it
-out is declined (None), and `parsing.spans` does it the slow way. JSON has its own: `json_descent`.
+Indexing a whole document takes a millisecond, and a large catalog has thousands of documents with findings.
+This search follows only the lines on the way to the value. It returns None for layouts that tools do not
+write, and `value_index` finds the value. `json_descent` does the same for JSON.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _SIMPLE: Final = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 
 
 class _Part(NamedTuple):
-    """A stretch of the text that is one block, with a newline in front; its byte 0 is `base` there."""
+    """One block of the text, with a newline before it; byte 0 of `text` is byte `base` of the document."""
 
     text: bytes
     base: int
 
 
 class _Spot(NamedTuple):
-    """Where a step leads: behind its colon or dash, in a line that starts at `line`, up to `stop`."""
+    """A value: it starts after the colon or dash at `behind`, in the line at `line`, and ends at `stop`."""
 
     line: int
     behind: int
@@ -46,10 +46,10 @@ class _Spot(NamedTuple):
 
 
 def find_in_yaml(text: bytes, pointer: Pointer) -> Span | None:
-    """The bytes of the value at a pointer; of one that goes on below, those of its first line.
+    """Return the bytes of the value at a pointer; for a value of several lines, those of its first line.
 
-    Believes the indentation: whoever breaks a quoted scalar in the middle of a document and goes on like a
-    key, at its column, can lead this astray by some lines.
+    Relies on the indentation: a quoted scalar with a line that looks like a key in the same column gives a
+    position some lines off.
     """
     start = _start(text)
     part: _Part | None = _Part(b"\n" + text[start:], start - 1)
@@ -91,13 +91,13 @@ def _key(text: bytes, indent: bytes, key: str) -> _Spot | None:
     found = pattern.search(text)
     if found is None or pattern.search(text, found.end()):
         return None
-    # The dashes of a list may stand right under its key.
+    # The dashes of a list may be in the column of its key.
     end = re.compile(rb"\n(?! {%d}|\n|%b-[ \n]| *#)" % (len(indent) + 1, indent)).search(text, found.end())
     return _Spot(found.start() + 1, found.end(), end.start() if end else len(text))
 
 
 def _inside(part: _Part, spot: _Spot) -> _Part | None:
-    """The block below a key, or behind a dash."""
+    """Return the block below a key or after a dash."""
     text = part.text
     if (rest := _REST_OF_LINE.match(text, spot.behind)) is not None:
         return _Part(text[rest.end() : spot.stop], part.base + rest.end())
@@ -111,7 +111,7 @@ def _inside(part: _Part, spot: _Spot) -> _Part | None:
 
 
 def _span(part: _Part, spot: _Spot) -> Span | None:
-    """The value at a spot: on its line, or below."""
+    """Return the bytes of a value, on its line or below."""
     text = part.text
     if (rest := _REST_OF_LINE.match(text, spot.behind)) is not None:
         first = _FIRST_LINE.search(text, rest.end(), spot.stop)

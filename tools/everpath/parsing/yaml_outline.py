@@ -1,13 +1,13 @@
-"""The outline of block-style YAML, found in the bytes without parsing them.
+"""Find the keys of block-style YAML without parsing it.
 
-Everything that writes Kubernetes manifests writes them alike: keys at the start of a line, children two
-(or four) blanks further in. The keys of such a file, and the few values that matter, can be had at the
-speed of a search. Whatever else YAML allows raises `Unfamiliar`, and the caller parses the text instead.
+Tools write Kubernetes manifests alike: keys at the start of a line, children two or four spaces further in.
+The keys of such a file, and the few values that matter, are found with regular expressions. Any other layout
+raises `UnsupportedLayout`, and the caller parses the text.
 
-What is found is what a parser would find, given that the text is YAML at all. A line that looks like a key
-is none only inside a value that began above: not in a block or plain scalar, whose lines stand further in,
-but in a quoted scalar or a flow collection, which libyaml lets run on at any indentation. So no value is
-passed over until it is known to have ended.
+The result is that of a parser, if the text is valid YAML. A line that looks like a key may be part of a value
+that started above: not of a block or plain scalar, whose lines are indented further, but of a quoted scalar
+or a flow collection, which libyaml accepts at any indentation. So every value is checked to have ended before
+the next key.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from everpath.parsing.yaml_scalars import resolve
 
 _KEY: Final = rb"[A-Za-z_][A-Za-z0-9_./-]*|\"[^\"\\\n]+\"|'[^'\n]+'"
 
-# What may stand before the first key.
+# Comments and a separator before the first key.
 _HEAD: Final = re.compile(rb"(?: *(?:#[^\n]*)?\n)*(?:---(?: +#[^\n]*| *)\n(?: *(?:#[^\n]*)?\n)*)?")
 _FIRST_INDENT: Final = re.compile(rb"\n( +)[^ \n#]")
 _BLANK: Final = re.compile(rb" *(?:(?<= )#[^\n]*)?(?:\n *(?:#[^\n]*)?)*")
 
-# Most values: one word or one string on the line of its key, or a block scalar.
+# Most values: a word or string on the line of its key, or a block scalar.
 _SIMPLE: Final = re.compile(
     rb" +(?:(?:[A-Za-z0-9_./<~][^\n#\"'\[\]{},]*|\"[^\"\\\n]*\"|'[^'\n]*') *\Z|[|>][-+]?\n)"
 )
@@ -41,35 +41,35 @@ _NOT_PLAIN: Final = re.compile(rb"[][{}#]|\n[^:]*:(?:[ \n]|\Z)")
 _PLAIN: Final = re.compile(rb"[A-Za-z0-9_./<~][^\n]*")
 _ITEMS: Final = re.compile(rb"\n( *)- +([^\n]*)")
 
-# Behind these a value may begin, and with it a quoted one; behind all else a quote is a letter or an end.
+# A quoted scalar may start after these characters. After others, a quote is a letter or ends a scalar.
 _MAY_OPEN: Final = frozenset(b"[{,:?-")
 
-# What ends a line for libyaml, beside a line feed.
+# Line breaks of libyaml other than a line feed.
 _ODD_BREAKS: Final = tuple(c.encode() for c in "\x85\u2028\u2029")
 
 _QUOTE, _APOSTROPHE, _BACKSLASH = b"\"'\\"
 
 
 class UnsupportedLayout(Exception):
-    """The text has a shape that only a parser can be trusted with."""
+    """The text has a layout that only a parser can read."""
 
 
 class Section(NamedTuple):
-    """A top-level key: the bytes of its value up to the first key one step further in, and those keys."""
+    """The value of a top-level key: its bytes up to the first nested key, and the nested keys and values."""
 
     value: bytes
     keys: list[str]
     values: list[bytes]
 
     def mapping(self) -> dict[str, bytes]:
-        """The keys one step further in with their values, if they are what the value consists of."""
+        """Return the nested keys with their values. Raises `UnsupportedLayout` if there is anything else."""
         if not self.keys or not _BLANK.fullmatch(self.value):
             raise UnsupportedLayout
         return _named(self.keys, self.values)
 
 
 def sections(data: bytes) -> dict[str, Section]:
-    """The top-level keys of a text. Cost: one search over the text, and a look at each key."""
+    """Return the top-level keys of a text. Raises `UnsupportedLayout`."""
     _check_text(data)
     start = _HEAD.match(data)
     data = b"\n" + data[start.end() if start else 0 :]
@@ -89,7 +89,7 @@ def sections(data: bytes) -> dict[str, Section]:
 
 
 def mapping(value: bytes) -> dict[str, bytes]:
-    """The keys of the mapping that a value is, with their values; none when there is no value."""
+    """Return the keys of a mapping with their values; none if the value is empty."""
     first = _FIRST_INDENT.search(value)
     head, indents, keys, values = _split(value, len(first[1]) if first else 1)
     if not all(indents) or not _BLANK.fullmatch(head):
@@ -98,7 +98,7 @@ def mapping(value: bytes) -> dict[str, bytes]:
 
 
 def _named(keys: list[str], values: list[bytes]) -> dict[str, bytes]:
-    """Values by key; a parser decides which of two counts."""
+    """Return values by key. A parser decides which of two equal keys counts."""
     named = dict(zip(keys, values, strict=True))
     if len(named) < len(keys):
         raise UnsupportedLayout
@@ -106,7 +106,7 @@ def _named(keys: list[str], values: list[bytes]) -> dict[str, bytes]:
 
 
 def _check_text(data: bytes) -> None:
-    """Only text whose lines end where they seem to."""
+    """Raise `UnsupportedLayout` unless the text is UTF-8 and only line feeds end its lines."""
     if b"\r" in data or b"\0" in data:
         raise UnsupportedLayout
     if data.isascii():
@@ -115,21 +115,21 @@ def _check_text(data: bytes) -> None:
         data.decode()
     except UnicodeDecodeError as error:
         raise UnsupportedLayout from error
-    # Looking for the last byte first is six times as fast.
+    # Searching for the last byte first is six times as fast.
     if any(mark[-1:] in data and mark in data for mark in _ODD_BREAKS):
         raise UnsupportedLayout
 
 
 @lru_cache(maxsize=16)
 def _keys(width: int) -> re.Pattern[bytes]:
-    """Finds lines that stand at most `width` in. Without a key, where there is none."""
-    # The lookahead is not needed for the meaning; it makes the search twice as fast.
+    """Return a pattern for lines with an indentation of at most `width`, with their key if they have one."""
+    # The lookahead only makes the search twice as fast.
     pattern = rb"\n(?! {%d})( {0,%d})(?:(%b):(?=[ \n]|\Z)|[^ \n#-]|-[^ \n])"
     return re.compile(pattern % (width + 1, width, _KEY))
 
 
 def _split(data: bytes, width: int) -> tuple[bytes, list[bytes], list[str], list[bytes]]:
-    """What stands before the first key; then of each key its indentation, its text and its value."""
+    """Return the text before the first key, and the indentations, names and values of the keys."""
     head, *parts = _keys(width).split(data)
     indents, keys, values = parts[::3], parts[1::3], parts[2::3]
     if None in keys or set(indents) - {b"", b" " * width}:
@@ -142,7 +142,7 @@ def _split(data: bytes, width: int) -> tuple[bytes, list[bytes], list[str], list
 
 @lru_cache(maxsize=4096)
 def _key(raw: bytes) -> str:
-    """The text of a key, if it is a string."""
+    """Return the name of a key. Raises `UnsupportedLayout` if it is not a string."""
     text = raw.decode()
     if raw[0] in b"\"'":
         return _printable(text[1:-1])
@@ -152,7 +152,7 @@ def _key(raw: bytes) -> str:
 
 
 def _has_ended(value: bytes) -> bool:
-    """Whether a value ends where the next key begins, whatever that is."""
+    """Return whether a value certainly ends before the next key."""
     if value[:1] != b"\n":
         value = value.lstrip(b" ")
     first = value[:1]
@@ -168,7 +168,7 @@ def _has_ended(value: bytes) -> bool:
 
 
 def _is_nested_ended(value: bytes) -> bool:
-    """A block mapping or sequence (neither can stand in a flow collection) that leaves no quote open."""
+    """Check a block collection, which is never inside a flow collection: no quote may be open."""
     if _NESTED.match(value):
         return not _is_double_open(value) and not _is_single_open(value)
     gap = _LOWER_QUOTED.match(value)
@@ -181,7 +181,7 @@ def _is_quoted_ended(value: bytes, start: int) -> bool:
 
 
 def _is_flow_ended(value: bytes) -> bool:
-    """A flow collection on one line, with as many ends as beginnings."""
+    """Check a flow collection: on one line, with as many closing as opening brackets."""
     line, newline, below = value.partition(b"\n")
     flow = _STRINGS.sub(b"", line)
     is_plain = not any(mark in flow for mark in (b'"', b"'", b"#"))
@@ -190,7 +190,7 @@ def _is_flow_ended(value: bytes) -> bool:
 
 
 def _is_plain_ended(value: bytes) -> bool:
-    """Inside a flow collection a comma or a bracket would have to come before the next key."""
+    """Check a plain scalar. Inside a flow collection, a comma or bracket would precede the next key."""
     line, newline, below = value.partition(b"\n")
     if _is_blank(newline + below):
         return line.partition(b" #")[0].rstrip()[-1:] not in (b",", b"]", b"}")
@@ -198,7 +198,7 @@ def _is_plain_ended(value: bytes) -> bool:
 
 
 def _is_double_open(value: bytes) -> bool:
-    """Whether a double-quoted scalar may run on behind a value: its last quote would have opened it."""
+    """Return whether the last quote of a value may open a double-quoted scalar that continues after it."""
     at = value.rfind(b'"')
     while at >= 0 and _run(value, at, _BACKSLASH) % 2:
         at = value.rfind(b'"', 0, at)
@@ -206,7 +206,7 @@ def _is_double_open(value: bytes) -> bool:
 
 
 def _is_single_open(value: bytes) -> bool:
-    """The same for single quotes. An even run of them changes nothing, be it '' or an escape."""
+    """Return the same for single quotes. An even run of them opens nothing."""
     at = value.rfind(b"'")
     while at >= 0:
         before = _run(value, at, _APOSTROPHE)
@@ -217,7 +217,7 @@ def _is_single_open(value: bytes) -> bool:
 
 
 def _run(value: bytes, at: int, byte: int) -> int:
-    """How many of one byte stand right before an index."""
+    """Return how many equal bytes are right before an index."""
     first = at
     while first and value[first - 1] == byte:
         first -= 1
@@ -225,7 +225,7 @@ def _run(value: bytes, at: int, byte: int) -> int:
 
 
 def _may_open(value: bytes, at: int) -> bool:
-    """Whether a scalar may begin at an index: behind an indicator, a tag, an anchor, or a comment line."""
+    """Return whether a scalar may start at an index: after an indicator, tag, anchor or comment line."""
     word = value[:at].rstrip(b" \t\n")
     if not word or word[-1] in _MAY_OPEN:
         return True
@@ -236,12 +236,12 @@ def _may_open(value: bytes, at: int) -> bool:
 
 
 def _is_blank(value: bytes, start: int = 0) -> bool:
-    """Whether there is nothing but blanks and comments."""
+    """Return whether there is only white space and comments."""
     return _BLANK.fullmatch(value, start) is not None
 
 
 def scalar(value: bytes) -> str | None:
-    """The string a value is, None for null. Strings on one line only, and nothing below them."""
+    """Return a string of one line; None for null."""
     line, newline, below = value.partition(b"\n")
     if newline and not _is_blank(newline + below):
         raise UnsupportedLayout
@@ -252,7 +252,7 @@ def scalar(value: bytes) -> str | None:
 
 
 def scalars(value: bytes) -> tuple[str, ...]:
-    """The strings of a block sequence, or of an empty flow one."""
+    """Return the strings of a block sequence, or of `[]`."""
     if value.strip() == b"[]":
         return ()
     head, *parts = _ITEMS.split(value)
@@ -263,7 +263,7 @@ def scalars(value: bytes) -> tuple[str, ...]:
 
 
 def _string(raw: bytes) -> str:
-    """What one line of YAML says, if it is a string in one of the three common styles."""
+    """Return a plain or quoted string. Raises `UnsupportedLayout`."""
     if raw[:1] in (b'"', b"'"):
         return _quoted(raw)
     plain = raw.partition(b" #")[0].rstrip(b" ")
@@ -284,7 +284,7 @@ def _quoted(raw: bytes) -> str:
 
 
 def _printable(text: str) -> str:
-    """The text, unless it has a character that a parser might refuse."""
+    """Return the text, unless a parser might reject one of its characters."""
     if not text.isprintable():
         raise UnsupportedLayout
     return text

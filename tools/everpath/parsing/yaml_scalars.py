@@ -1,4 +1,4 @@
-"""What a plain scalar means: the rules of go-yaml v2, which every Kubernetes tool shares.
+"""Resolve scalars by the rules of go-yaml v2, which every Kubernetes tool uses.
 
 Not YAML 1.2 and not PyYAML: `y`, `on` and `off` are booleans, `017` and `0o17` are fifteen, `1_000` is
 a thousand, while `1:30` and `2024-01-31` stay strings.
@@ -41,26 +41,26 @@ _TYPES: Final = {
 
 
 class TagMismatch(ValueError):
-    """A scalar that is not what its tag says."""
+    """A scalar that does not match its tag, or cannot be a key."""
 
 
 @lru_cache(maxsize=1 << 14)
 def resolve(text: str) -> object:
-    """The value of a plain scalar without a tag."""
+    """Return the value of a plain scalar without a tag."""
     if text in SPECIAL_WORDS:
         return SPECIAL_WORDS[text]
     return _number(text) if text[0] in NUMBER_STARTS else text
 
 
 def _number(text: str) -> object:
-    """The number a scalar spells, or its text."""
+    """Return the number of a scalar, or its text."""
     digits = text.replace("_", "")
     integer = _integer(digits)
     if integer is not None:
         return integer
     if _FLOAT.fullmatch(digits):
         number = float(digits)
-        # Go refuses what overflows, and the scalar stays a string.
+        # Go rejects an overflow, and the scalar stays a string.
         return text if math.isinf(number) else number
     return text
 
@@ -69,8 +69,8 @@ _LONGEST_INTEGER: Final = 200
 
 
 def _integer(digits: str) -> int | None:
-    """An integer of 64 bits, signed or not, in any base Go's literals know."""
-    # Nothing longer has 64 bits, and Python refuses to convert what has thousands of digits.
+    """Return a 64-bit integer, signed or unsigned, in any base of Go's literals."""
+    # Longer ones exceed 64 bits, and Python refuses to convert thousands of digits.
     found = _INTEGER.fullmatch(digits) if len(digits) <= _LONGEST_INTEGER else None
     if found is None:
         return None
@@ -82,7 +82,7 @@ def _integer(digits: str) -> int | None:
 
 
 def resolve_tagged(tag: str, text: str) -> object:
-    """The value of a scalar with an explicit tag; tags of one's own make strings."""
+    """Return the value of a scalar with an explicit tag; a custom tag gives a string."""
     if tag == _BINARY:
         return _binary(text)
     types = _TYPES.get(tag)
@@ -95,7 +95,7 @@ def resolve_tagged(tag: str, text: str) -> object:
 
 
 def _binary(text: str) -> str:
-    from base64 import b64decode  # noqa: PLC0415 - hardly a catalog has one
+    from base64 import b64decode  # noqa: PLC0415 - rarely needed
 
     try:
         return b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
@@ -104,7 +104,7 @@ def _binary(text: str) -> str:
 
 
 def key_text(value: object) -> str:
-    """A mapping key as the string JSON needs; null and numbers over 63 bits cannot be keys."""
+    """Return a mapping key as a JSON string; null and numbers over 63 bits cannot be keys."""
     match value:
         case str():
             return value

@@ -1,8 +1,7 @@
-"""The YAML that tools write, read without libyaml: block mappings and sequences of one-line scalars.
+"""Parse the subset of YAML that tools write, without libyaml: block mappings and lists of one-line scalars.
 
-A catalog is mostly lines like `version: 1.2.3`, and libyaml's events cost ten times what such a line
-deserves. `read` knows that part of the language and nothing else. The law: it answers what
-`yaml11.load` answers, or it declines; it never guesses.
+Most lines of a catalog are like `version: 1.2.3`. This parser takes a tenth of libyaml's time for them. It
+returns the same value as `yaml_parser.load`, or None for text outside the subset.
 """
 
 from __future__ import annotations
@@ -19,57 +18,58 @@ from everpath.parsing.yaml_scalars import NUMBER_STARTS, SPECIAL_WORDS, resolve
 # Indentation, at most one dash, then `key:` with or without a value, or a value alone.
 _LINE: Final = re.compile(r"( *)(- )?(?:([A-Za-z][\w./-]{0,200}):(?: (.+))?|(.+))\n", re.ASCII)
 
-# One blank between words at most, so no comment can hide in it; a colon only amid a word, so no key can.
+# At most one space between words, so that it contains no comment; a colon only inside a word, so that it
+# contains no key.
 _PLAIN: Final = re.compile(r"[\w/.][\w./@+=~-]*(?::[\w./@+=~-]+| [\w./][\w./@+=~-]*)*", re.ASCII)
 _QUOTED: Final = re.compile(r"'([^'\x00-\x1f\x7f]*)'|\"([^\"\\\x00-\x1f\x7f]*)\"")
 
-# Far below yaml11.MAX_DEPTH: what nests deeper is not the common case.
+# Far below yaml_parser.MAX_DEPTH; deeper documents are rare.
 _DEPTH: Final = 50
 
 
-class _Declined(Exception):
-    """A line beyond the part of YAML known here."""
+class _Unsupported(Exception):
+    """A line outside the subset."""
 
 
 def parse_simple_yaml(text: bytes) -> Any:
-    """The value of a document, or None when anything in it is unusual. Cost: one look at each line."""
+    """Return the value of a document, or None if it is outside the subset."""
     if not text.isascii():
         return None
     body = text.decode("ascii").removeprefix("---\n")
     body = body if body.endswith("\n") else body + "\n"
     lines = _LINE.findall(body)
-    # Every line that is not blank matches: fewer matches than lines means a blank one somewhere.
+    # Every line matches unless it is blank. Blank lines are outside the subset.
     if not lines or len(lines) != body.count("\n"):
         return None
     try:
         return _build(lines)
-    except (_Declined, IndexError):
+    except (_Unsupported, IndexError):
         return None
 
 
 def _build(lines: list[tuple[str, str, str, str, str]]) -> Any:
-    """One pass with two stacks: the containers open, and the column each one's keys or dashes have."""
+    """Build the value in one pass, with the open containers and the column of each on two stacks."""
     root: Any = [] if lines[0][1] else {}
     containers, columns = [root], [len(lines[0][0])]
-    waiting: str | None = None
+    pending_key: str | None = None
     for indent, dash, key, value, alone in lines:
         column = len(indent)
-        if waiting is not None:
-            _settle(waiting, column, containers, columns, is_item=bool(dash))
-            waiting = None
+        if pending_key is not None:
+            _open_child(pending_key, column, containers, columns, is_item=bool(dash))
+            pending_key = None
         while columns[-1] > column:
             columns.pop()
             containers.pop()
-        # The dashes of a sequence may stand right under the key that holds it.
+        # The dashes of a list may be in the column of its key.
         if not dash and columns[-1] == column and type(containers[-1]) is list:
             columns.pop()
             containers.pop()
         top = containers[-1]
         if columns[-1] != column or len(columns) > _DEPTH:
-            raise _Declined
+            raise _Unsupported
         if dash:
             if type(top) is not list:
-                raise _Declined
+                raise _Unsupported
             if not key:
                 top.append(_scalar(alone))
                 continue
@@ -78,14 +78,14 @@ def _build(lines: list[tuple[str, str, str, str, str]]) -> Any:
             containers.append(top)
             columns.append(column + 2)
         if not key or type(top) is not dict or key in top or key in SPECIAL_WORDS:
-            raise _Declined
+            raise _Unsupported
         top[key] = _scalar(value) if value else None
-        waiting = None if value else key
+        pending_key = None if value else key
     return root
 
 
-def _settle(key: str, column: int, containers: list[Any], columns: list[int], *, is_item: bool) -> None:
-    """The key on the line before has its value on this one, or none at all."""
+def _open_child(key: str, column: int, containers: list[Any], columns: list[int], *, is_item: bool) -> None:
+    """Open the container below the key of the previous line, if this line is part of it."""
     if column > columns[-1] or (is_item and column == columns[-1]):
         child: Any = [] if is_item else {}
         containers[-1][key] = child
@@ -105,13 +105,13 @@ def _scalar(text: str) -> Any:
         return []
     if text == "{}":
         return {}
-    raise _Declined
+    raise _Unsupported
 
 
 def _exact(value: object) -> object:
-    """A value that needs no remark: opm's float64 holds it as it is."""
+    """Return a value that a float64 represents exactly; others need a warning of `yaml_parser`."""
     if isinstance(value, float) and not math.isfinite(value):
-        raise _Declined
+        raise _Unsupported
     if isinstance(value, int) and abs(value) > MAX_EXACT_INTEGER:
-        raise _Declined
+        raise _Unsupported
     return value

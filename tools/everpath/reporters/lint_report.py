@@ -28,6 +28,7 @@ from everpath.reporters.formatting import count, join_names, one_line
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
 from everpath.rules.registry import Rule
+from everpath.wording import shorten_names
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")
 
@@ -53,7 +54,9 @@ def one_line_message(finding: Finding) -> str:
 def full_message(finding: Finding) -> str:
     """The same as it is: a message that stands alone, whatever characters are in it."""
     message, name = finding.message, finding.entry
-    return f"{name}: {message}" if name and not _mentions(message, name) else message
+    short = shorten_names(name or "", finding.package or "")
+    has_name = not name or _mentions(message, name) or _mentions(message, short)
+    return message if has_name else f"{short}: {message}"
 
 
 def _mentions(message: str, name: str) -> bool:

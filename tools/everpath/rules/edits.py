@@ -1,4 +1,4 @@
-"""Edits of a channel, tried before they are advised: a fix must not cost a catalog opm's acceptance."""
+"""Edits of a channel, as suggested fixes: the changed entries and the text for the report."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ __all__ = [
     "remove_edge",
     "remove_replaces",
     "remove_skip",
+    "republish_advice",
     "set_range",
     "set_replaces",
     "widen_range",
@@ -33,23 +34,22 @@ from everpath.resolvers import opm
 from everpath.resolvers.opm_revalidation import is_valid_after
 from everpath.wording import join_names
 
-#: Names are spelled out in a fix up to this many: who is to write them down must see them.
-_MOST_NAMED = 40
+#: The number of names in a fix: the user has to copy them.
+_MAX_NAMES = 40
 
-#: Entries of all copies of a channel on which edits are tried that only notes speak of.
-_MOST_NOTED = 100
+#: The number of entries, in all copies of a channel, for trials of the fixes of notes.
+_MAX_NOTE_ENTRIES = 100
 
-#: Of more than that so many, to show whom the fix means; the entries of the edit have all.
-_FEW_NAMED = 3
+#: The number of names shown of a longer list; the edit itself has all.
+_SAMPLE_NAMES = 3
 
 
 class Edit(NamedTuple):
-    """Entries as they would read, and the words for it; `otherwise` says what would do as well.
+    """The changed entries of a channel, and the text of the fix.
 
-    `instead` is for a channel where this would harm somebody: another edit to try, or advice in words.
-    `lead` stands before the words where to leave all as it is would be as good.
-    Where an entry has a list, what makes it stands in its stead: thousands of edits of one long list would
-    hold it thousands of times, and most are never tried.
+    `alternative` is an equally good edit. `fallback` is another edit, or advice, for channels where this one
+    is harmful. A `prefix` marks an edit that is optional; it is shown before the text.
+    `changes` can be a function: thousands of edits of one long skips list would take too much memory.
     """
 
     text: str
@@ -60,7 +60,7 @@ class Edit(NamedTuple):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The entries that change, as they would read."""
+        """The changed entries."""
         return self.changes() if callable(self.changes) else self.changes
 
     def __str__(self) -> str:
@@ -69,60 +69,60 @@ class Edit(NamedTuple):
 
 
 def add_skips(graph: ChannelGraph, on: str, names: Iterable[str]) -> Edit:
-    """An entry that skips more."""
+    """Add names to the skips of an entry."""
     entry, more = graph.entries[on], tuple(names)
-    named = join_names(more, _MOST_NAMED if len(more) <= _MOST_NAMED else _FEW_NAMED)
+    named = join_names(more, _MAX_NAMES if len(more) <= _MAX_NAMES else _SAMPLE_NAMES)
     return Edit(f"add {named} to the skips of {on}", lambda: (entry._replace(skips=(*entry.skips, *more)),))
 
 
 def remove_skip(graph: ChannelGraph, name: str, skippers: Iterable[str]) -> Edit:
-    """Entries that no longer skip a name."""
+    """Remove a name from the skips of entries."""
     on = tuple(dict.fromkeys(skippers))
 
-    def kept() -> tuple[Entry, ...]:
+    def changes() -> tuple[Entry, ...]:
         entries = (graph.entries[s] for s in on)
         return tuple(e._replace(skips=tuple(s for s in e.skips if s != name)) for e in entries)
 
-    return Edit(f"remove {name} from the skips of {join_names(on, _MOST_NAMED)}", kept)
+    return Edit(f"remove {name} from the skips of {join_names(on, _MAX_NAMES)}", changes)
 
 
 def set_replaces(graph: ChannelGraph, on: str, target: str) -> Edit:
-    """An entry that replaces another one than now."""
+    """Set what an entry replaces."""
     return Edit(f"set replaces: {target} on {on}", (graph.entries[on]._replace(replaces=target),))
 
 
 def remove_replaces(graph: ChannelGraph, on: str) -> Edit:
-    """An entry that replaces nothing any more."""
+    """Remove the replaces of an entry."""
     entry = graph.entries[on]
     return Edit(f"remove replaces: {entry.replaces} from {on}", (entry._replace(replaces=None),))
 
 
 def add_entry(entry: Entry, edge: str) -> Edit:
-    """A channel with an entry more."""
-    return Edit(f"put {entry.name} into this channel{edge}", (entry,))
+    """Add an entry to the channel."""
+    return Edit(f"add {entry.name} to this channel{edge}", (entry,))
 
 
 def join_edits(first: Edit, second: Edit) -> Edit | None:
-    """Two edits as one; None where both change the same entry."""
+    """Combine two edits; return None if both change the same entry."""
     if not {e.name for e in first.entries}.isdisjoint(e.name for e in second.entries):
         return None
     return Edit(f"{first.text} and {second.text}", first.entries + second.entries)
 
 
 def merge_edits(graph: ChannelGraph, first: Edit, second: Edit) -> Edit | None:
-    """Two edits of a channel as one, where both change the same entry, too; None where they contradict."""
+    """Combine two edits, also of the same entry; return None if they contradict each other."""
     entries = {entry.name: entry for entry in first.entries}
     for other in second.entries:
         one, base = entries.get(other.name, other), graph.entries.get(other.name)
-        both = one if one == other else _both(base, one, other) if base is not None else None
+        both = one if one == other else _merge_entry(base, one, other) if base is not None else None
         if both is None:
             return None
         entries[other.name] = both
     return Edit(f"{first.text} and {second.text}", tuple(entries.values()))
 
 
-def _both(base: Entry, one: Entry, other: Entry) -> Entry | None:
-    """An entry with what two others have made of it; None where they have made two things of one."""
+def _merge_entry(base: Entry, one: Entry, other: Entry) -> Entry | None:
+    """Three-way merge of an entry; None if both change the same field differently."""
     fields = (
         (base.replaces, one.replaces, other.replaces),
         (base.skip_range, one.skip_range, other.skip_range),
@@ -137,7 +137,7 @@ def _both(base: Entry, one: Entry, other: Entry) -> Entry | None:
 
 
 def next_release_advice(graph: ChannelGraph, name: str) -> str:
-    """The release that both generations go to from an entry, whatever stands in the channel now."""
+    """Advice for a next release to which OLM v0 and v1 both update from an entry."""
     top = graph.versions[graph.by_version[-1]] if graph.by_version else None
     above = f"publish a release above {top}" if top else "publish a release"
     newest, *others = graph.topmost(graph.heads) or graph.by_version[-1:] or (name,)
@@ -146,16 +146,22 @@ def next_release_advice(graph: ChannelGraph, name: str) -> str:
     return f"{above} that replaces {newest}{f' and skips {join_names(skips)}' if skips else ''}{start}"
 
 
+def republish_advice(graph: ChannelGraph, name: str, *, above: str) -> str:
+    """Advice for an entry that must be above another one but has a lower version."""
+    version, other = graph.versions[name], graph.versions[above]
+    return f"republish {name} under a version above {other}: semver ranks {version} below {other}"
+
+
 def missing_bundles_advice(graph: ChannelGraph, names: Iterable[str]) -> str | None:
-    """What comes before an edit that puts some entries below others, if nobody can tell which are newer."""
+    """Advice if the order of entries is unknown because their bundles are missing; None if it is known."""
     missing = [name for name in names if graph.bundle(name) is None and name not in graph.stated_versions]
-    return f"add the olm.bundle document of {join_names(missing)} first, then ask again" if missing else None
+    return f"add the olm.bundle document of {join_names(missing)}, then validate again" if missing else None
 
 
 def widen_range(graph: ChannelGraph, on: str, covered: Iterable[str]) -> Edit | None:
-    """`give b3 the skipRange '>=1.0.0 <3.0.0'`: the range by which an entry accepts some older ones.
+    """Widen the skipRange of an entry to cover older entries; return None if their versions are not lower.
 
-    Ranges make no head and unmake none, so opm's verdict stays what it was. None where versions forbid it.
+    Ranges do not change the heads, so opm accepts the channel as before.
     """
     high = graph.versions.get(on)
     lows = [graph.versions[name] for name in covered if name in graph.versions]
@@ -168,7 +174,7 @@ def widen_range(graph: ChannelGraph, on: str, covered: Iterable[str]) -> Edit | 
 
 
 def cap_range(graph: ChannelGraph, on: str, span: IntervalSet | None = None) -> Edit | None:
-    """An entry whose range, or another one, ends below its own version; None without a version."""
+    """End the range of an entry, or `span`, below its own version; return None without a version."""
     version = graph.versions.get(on)
     if version is None:
         return None
@@ -177,18 +183,18 @@ def cap_range(graph: ChannelGraph, on: str, span: IntervalSet | None = None) -> 
 
 
 def remove_edge(graph: ChannelGraph, on: str, name: str) -> Edit:
-    """An entry that no longer accepts another one by its skips or its range, whatever it replaces."""
+    """Remove an entry from the skips and the range of another one."""
     entry, known, version = graph.entries[on], graph.ranges.get(on), graph.versions.get(name)
     edits = [remove_skip(graph, name, [on])] if name in entry.skips else []
     if known is not None and version is not None and known.intervals.contains(version):
-        # No more than this version: others below it may be installed and in no catalog any more.
+        # Only this version: clusters may run others that are no longer in the catalog.
         edits.append(_limited(entry, known.intervals & ~IntervalSet.from_comparison("=", version)))
     skips, span = tuple(s for s in entry.skips if s != name), edits[-1].entries[0].skip_range
     return Edit(join_names(e.text for e in edits), (entry._replace(skips=skips, skip_range=span),))
 
 
 def move_range(graph: ChannelGraph, name: str, to: str) -> Edit | None:
-    """A range that another entry has, as far as it is below that one; None without a version."""
+    """Move a range to another entry, as far as it is below that one; return None without a version."""
     own = graph.ranges[to].intervals if to in graph.ranges else IntervalSet()
     given = cap_range(graph, to, graph.ranges[name].intervals | own)
     bare = _limited(graph.entries[name], IntervalSet())
@@ -197,32 +203,32 @@ def move_range(graph: ChannelGraph, name: str, to: str) -> Edit | None:
 
 
 def is_worth_trying(count: int, graph: ChannelGraph) -> bool:
-    """Whether so many edits, each of which need not be made, are worth a copy of the channel."""
-    return count * len(graph.entries) <= _MOST_NOTED
+    """Whether the fixes of so many notes are worth a copy of the channel each."""
+    return count * len(graph.entries) <= _MAX_NOTE_ENTRIES
 
 
 def _limited(entry: Entry, span: IntervalSet) -> Edit:
     if span.is_empty:
         return Edit(f"remove the skipRange of {entry.name}", (entry._replace(skip_range=None),))
-    return set_range(entry, " || ".join(map(_spelled, span)))
+    return set_range(entry, " || ".join(map(_format_interval, span)))
 
 
 def set_range(entry: Entry, span: str) -> Edit:
-    """An entry with another range."""
+    """Set the skipRange of an entry."""
     return Edit(f"give {entry.name} the skipRange '{span}'", (entry._replace(skip_range=span),))
 
 
-def _spelled(run: Interval) -> str:
-    """A run of versions as one would write it."""
-    if run.low == run.high:
-        return f"={run.low}"
-    low = f">{'=' * run.low_inclusive}{run.low}" if run.low else ""
-    high = f"<{'=' * run.high_inclusive}{run.high}" if run.high else ""
+def _format_interval(interval: Interval) -> str:
+    """Format an interval of versions."""
+    if interval.low == interval.high:
+        return f"={interval.low}"
+    low = f">{'=' * interval.low_inclusive}{interval.low}" if interval.low else ""
+    high = f"<{'=' * interval.high_inclusive}{interval.high}" if interval.high else ""
     return f"{low} {high}".strip()
 
 
 def first_accepted_edit(graph: ChannelGraph, edits: Iterable[Edit]) -> Edit | None:
-    """The first edit after which opm still accepts the channel; any, if it does not accept it now.
+    """Return the first edit after which opm accepts the channel; any edit, if opm rejects it now.
 
     Cost: the edges of the entries that each edit changes.
     """
@@ -231,7 +237,7 @@ def first_accepted_edit(graph: ChannelGraph, edits: Iterable[Edit]) -> Edit | No
 
 
 def apply_edit(graph: ChannelGraph, edit: Edit) -> ChannelGraph:
-    """The channel as it would be."""
+    """Return the channel with the edit applied."""
     changed = {entry.name: entry for entry in edit.entries}
     entries = (changed.pop(e.name, e) for e in graph.channel.entries)
     return ChannelGraph(graph.channel._replace(entries=(*entries, *changed.values())), graph.package)

@@ -1,4 +1,4 @@
-"""What an edit would do to everybody in a channel: a fix that mends one thing must break no other."""
+"""Try edits on copies of a channel: a suggested fix must not make another upgrade path worse."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from everpath.upgrade_paths.goals import path_goals
 from everpath.upgrade_paths.hops import LastEntry, PathEnd, last_entries
 
 
-class _Fate(IntEnum):
-    """How a walk ends, the best first."""
+class _Outcome(IntEnum):
+    """How an upgrade path ends, the best first."""
 
     ARRIVES = auto()
     STAYS = auto()
@@ -27,15 +27,15 @@ class _Fate(IntEnum):
     FAILS = auto()
 
 
-#: What is said of somebody whom an edit would leave with a fate.
-_WORDS: Mapping[_Fate, str] = {
-    _Fate.STAYS: "would never move {} on",
-    _Fate.CIRCLES: "would take {} in a circle",
-    _Fate.FAILS: "would fail for {}",
+#: The message for an entry that an edit would leave with an outcome.
+_MESSAGES: Mapping[_Outcome, str] = {
+    _Outcome.STAYS: "would not update {}",
+    _Outcome.CIRCLES: "would update {} without end",
+    _Outcome.FAILS: "would fail for {}",
 }
 
 
-#: An edit by its words and by whom it changes: several rules may advise the same.
+#: An edit by its text and entries: several rules can suggest the same.
 _Key: TypeAlias = tuple[str, tuple[str, ...]]
 
 
@@ -44,7 +44,7 @@ def _key(edit: Edit) -> _Key:
 
 
 class FixTrials:
-    """A channel on copies of which edits are tried. Cost of each: O((edges + ranges) · log n)."""
+    """Trials of edits on copies of a channel. Cost of each: O((edges + ranges) · log n)."""
 
     def __init__(self, graph: ChannelGraph) -> None:
         self._graph = graph
@@ -52,17 +52,17 @@ class FixTrials:
         self._found: dict[tuple[_Key, str], list[Flaw]] = {}
 
     def flaws_after(self, rule: Rule, edit: Edit) -> list[Flaw]:
-        """What a rule would find after an edit."""
+        """Return the flaws that a rule reports after an edit."""
         key = _key(edit), rule.id
         if key not in self._found:
             self._found[key] = list(rule.check(self._result(edit)[0]))
         return self._found[key]
 
     def regression(self, edit: Edit) -> str | None:
-        """Whom an edit would leave worse off than now, in words; None if nobody.
+        """Return what an edit would make worse, or None.
 
-        Worse off is who arrives now and would not, or who would go in a circle or meet a failure; and
-        everybody, if opm would refuse a channel that it accepts now, or find a fork that is not there now.
+        That is an upgrade path that ends worse than before, a channel that opm would no longer accept, or a
+        new fork.
         """
         return self._result(edit)[1]
 
@@ -74,17 +74,17 @@ class FixTrials:
         return self._tried[key]
 
     def regression_in(self, after: ChannelGraph) -> str | None:
-        """The same for a channel that has come out of this one in any way, with all of its entries."""
+        """The same for a changed copy of the channel that has all of its entries."""
         return next(self._harms(after), None)
 
     def _harms(self, after: ChannelGraph) -> Iterator[str]:
         if self._is_accepted and not opm.validate_channel(after).is_valid:
-            yield "opm would refuse the channel"
-        for policy, before in self._fates.items():
-            fates = _fates(after, policy)
-            for name, fate in before.items():
-                if fates[name] > fate:
-                    yield f"OLM {policy} {_WORDS[fates[name]].format(name)}"
+            yield "opm would reject the channel"
+        for policy, before in self._outcomes.items():
+            outcomes = _outcomes(after, policy)
+            for name, outcome in before.items():
+                if outcomes[name] > outcome:
+                    yield f"OLM {policy} {_MESSAGES[outcomes[name]].format(name)}"
         for target in _forks(after):
             if target not in self._forks:
                 yield f"several entries would replace {target}"
@@ -94,29 +94,29 @@ class FixTrials:
         return opm.validate_channel(self._graph).is_valid
 
     @cached_property
-    def _fates(self) -> Mapping[ResolverName, Mapping[str, _Fate]]:
-        return {"v0": _fates(self._graph, "v0"), "v1": _fates(self._graph, "v1")}
+    def _outcomes(self) -> Mapping[ResolverName, Mapping[str, _Outcome]]:
+        return {"v0": _outcomes(self._graph, "v0"), "v1": _outcomes(self._graph, "v1")}
 
     @cached_property
     def _forks(self) -> frozenset[str]:
         return frozenset(_forks(self._graph))
 
 
-def _fates(graph: ChannelGraph, policy: ResolverName) -> Mapping[str, _Fate]:
-    """How the walk of every entry ends."""
+def _outcomes(graph: ChannelGraph, policy: ResolverName) -> Mapping[str, _Outcome]:
+    """How the upgrade path of every entry ends."""
     v0 = olm_v0.next_hops(graph)
     if policy == "v0" and v0.failure is not None:
-        return dict.fromkeys(graph.entries, _Fate.FAILS)
+        return dict.fromkeys(graph.entries, _Outcome.FAILS)
     hops = v0.next if policy == "v0" else olm_v1.next_hops(graph)
     failing = v0.failures.keys() if policy == "v0" else _failing_v1(graph)
     moves = {name: None if name in failing else hop for name, hop in hops.items()}
     good = frozenset(path_goals(graph, policy))
     ends = last_entries(moves, graph.head, graph.entries)
-    return {name: _fate(end, good, failing) for name, end in ends.items()}
+    return {name: _outcome(end, good, failing) for name, end in ends.items()}
 
 
 def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
-    """Entries for which a range crashes OLM v1, or for which it chooses a bundle that it then refuses."""
+    """Entries for which a range crashes OLM v1, or for which it selects a bundle that it rejects."""
     if graph.panicking_entries:
         from everpath.upgrade_paths.next_hops import next_hops_v1  # noqa: PLC0415 - hardly a range crashes anybody
 
@@ -129,16 +129,16 @@ def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
     return frozenset(name for name, hop in olm_v1.next_hops(graph).items() if (hop or name) in refused)
 
 
-def _fate(end: LastEntry, good: Container[str], failing: Container[str]) -> _Fate:
+def _outcome(end: LastEntry, good: Container[str], failing: Container[str]) -> _Outcome:
     if end.end is PathEnd.LOOP:
-        return _Fate.CIRCLES
+        return _Outcome.CIRCLES
     if end.name in failing:
-        return _Fate.FAILS
-    return _Fate.ARRIVES if end.name in good else _Fate.STAYS
+        return _Outcome.FAILS
+    return _Outcome.ARRIVES if end.name in good else _Outcome.STAYS
 
 
 def _forks(graph: ChannelGraph) -> Iterator[str]:
-    """Names that several entries replace of which none stands in another's line."""
+    """Yield names that several entries replace, none of them on the replaces chain of another."""
     for target, replacers in graph.replacers.items():
         if len(graph.topmost(replacers)) > 1:
             yield target

@@ -1,16 +1,17 @@
-"""One cause, one fix: findings that another one's fix mends say so and do not offer their own.
+"""Verify the suggested fixes of a channel on copies of it, and find findings with a common cause.
 
-A replaces that leads nowhere makes a second head, strands whoever stands below it under OLM v1, and perhaps
-under v0 too. All of that is reported; but three fixes for it, each right by itself, would mend it thrice.
-What goes with what is not guessed: the edit is made to a copy of the channel, which is judged again. So is
-every other edit: one that does not mend its finding, or leaves somebody worse off, is not advised. What is
-left is tried together.
+A `replaces` of a missing name makes a second head and strands clusters under OLM v1, perhaps under OLM v0 as
+well. All of that is reported, but three independent fixes would be wrong. So every edit is applied to a copy
+of the channel, which is linted again. A finding that the edit of another one fixes refers to it. An edit that
+does not fix its finding, or makes an upgrade path worse, is not suggested. The remaining edits are tried
+together.
 """
 
 from __future__ import annotations
 
-__all__ = ["Violation", "verify_fixes"]
+__all__ = ["FIXED_TOGETHER", "Violation", "verify_fixes"]
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -24,28 +25,30 @@ from everpath.wording import join_names
 if TYPE_CHECKING:
     from everpath.rules.fix_trials import FixTrials
 
-#: A channel with more findings than this is broken as a whole, and judging it again and again costs too much.
-_MOST_FOUND: Final = 100
+#: The fix of a finding that the fix of another rule's finding removes.
+FIXED_TOGETHER: Final = re.compile(r"fixed together with (?P<rule>EP\d+)\b")
 
-#: How many edits are tried for what else they mend; a channel with more causes is mended in turns.
-_MOST_TRIED: Final = 8
+#: Fixes are not tried in a channel with more findings.
+_MAX_FINDINGS: Final = 100
 
-#: Entries of all copies that are made of a channel; of a long one with many findings not every edit is tried.
-_MOST_COPIED: Final = 10_000
+#: The number of edits that are tried for what else they fix.
+_MAX_TRIALS: Final = 8
 
-#: How many edits are tried together with one that would harm somebody by itself.
-_MOST_JOINED: Final = 3
+#: The number of entries in all copies of a channel; in a long channel fewer edits are tried.
+_MAX_COPIED_ENTRIES: Final = 10_000
 
-#: An edit is repeated beside what it mends along, unless it is longer than a line or two.
-_LONGEST: Final = 200
+#: The number of edits that are tried together with one that is harmful by itself.
+_MAX_JOINED: Final = 3
 
+#: The length up to which the text of an edit is repeated for findings that it fixes as well.
+_MAX_REPEATED_LENGTH: Final = 200
 
-#: A finding by its rule and its entry, as people are told of it.
-Key: TypeAlias = tuple[str, str | None]
+#: A finding by its rule and entry, as users see it.
+_Key: TypeAlias = tuple[str, str | None]
 
 
 class Violation(NamedTuple):
-    """A flaw and the rule that found it."""
+    """A flaw and the rule that reports it."""
 
     rule: Rule
     flaw: Flaw
@@ -55,191 +58,181 @@ class Violation(NamedTuple):
         return self.rule.severity if self.flaw.severity is None else self.flaw.severity
 
     @property
-    def key(self) -> Key:
+    def rule_and_entry(self) -> _Key:
         return self.rule.id, self.flaw.entry
 
     @property
-    def mark(self) -> FindingKey:
-        return *self.key, self.flaw.place
+    def key(self) -> FindingKey:
+        return *self.rule_and_entry, self.flaw.place
+
+    def with_fix(self, fix: str | Edit | None) -> Violation:
+        return self._replace(flaw=self.flaw._replace(fix=fix))
 
 
-class _Cure(NamedTuple):
-    """A finding whose edit was tried, and what else went with it."""
+class _CommonFix(NamedTuple):
+    """A violation, its edit, and all findings that the edit fixes."""
 
     by: Violation
     edit: Edit
-    mended: frozenset[Key]
+    fixed: frozenset[_Key]
 
 
-def verify_fixes(graph: ChannelGraph, found: Sequence[Violation]) -> list[Violation]:
-    """The findings of one channel; whatever a finding's edit mends along names that finding in its fix.
+def verify_fixes(graph: ChannelGraph, violations: Sequence[Violation]) -> list[Violation]:
+    """Return the violations of a channel with fixes that were tried on a copy of it.
 
-    Where several would do, the edit that mends the most is the one, of equals the worst finding's. An edit
-    that does harm, or does not help, gives way to another one, or to advice.
-    Cost: nothing for a channel without edits to advise, or with more than a hundred of them; else a copy of
-    it for each edit, and a second judgement of it for each of eight where there are errors.
+    A violation that the edit of another one fixes refers to that one. Of several such edits the one that
+    fixes the most is chosen, then the one of the worst finding. An edit that does not help, or is harmful,
+    is replaced by another one or by advice.
+    Cost: nothing for a channel without edits or with more than 100 violations; else a copy for each edit,
+    and a second lint run for each of eight edits if there are errors.
     """
-    edits = [j for j in found if isinstance(j.flaw.fix, Edit)]
-    serious = [j for j in found if j.severity > Severity.NOTE]
-    needed = [j for j in edits if _left_alone(j) is j]
-    if not edits or max(len(needed), len(serious)) > _MOST_FOUND:
-        return [_left_alone(j) for j in found]
-    from everpath.rules.fix_trials import FixTrials  # noqa: PLC0415 - a channel without edits to try needs no policies
+    with_edits = [v for v in violations if isinstance(v.flaw.fix, Edit)]
+    required = [v for v in with_edits if _without_optional_edit(v) is v]
+    serious = [v for v in violations if v.severity > Severity.NOTE]
+    if not with_edits or max(len(required), len(serious)) > _MAX_FINDINGS:
+        return [_without_optional_edit(v) for v in violations]
+    from everpath.rules.fix_trials import FixTrials  # noqa: PLC0415 - most channels need no trials
 
     trials = FixTrials(graph)
-    proven = _Proof(graph, trials, edits).proven
-    found = [proven.get(id(j.flaw)) or _left_alone(j) for j in found]
-    serious = [j for j in found if j.severity > Severity.NOTE]
-    causes = _causes(trials, serious)
-    offers = _offers(found, causes)
-    rules = {j.rule.id: j.rule for j in found}
-    said = resolve_conflicts(graph, trials, rules, offers, _most(graph))
-    return [_told(judged, causes.get(judged.key), said) for judged in found]
+    limit = max(_MAX_TRIALS, _MAX_COPIED_ENTRIES // len(graph.entries))
+    verified = _Verification(graph, trials, with_edits, limit).verified
+    violations = [verified.get(id(v.flaw)) or _without_optional_edit(v) for v in violations]
+    serious = [v for v in violations if v.severity > Severity.NOTE]
+    common = _common_fixes(trials, serious)
+    suggested = _suggested_fixes(violations, common)
+    rules = {v.rule.id: v.rule for v in violations}
+    replacements = resolve_conflicts(graph, trials, rules, suggested, limit)
+    return [_final_fix(v, common.get(v.rule_and_entry), replacements) for v in violations]
 
 
-def _most(graph: ChannelGraph) -> int:
-    """How many edits are tried on copies of a channel."""
-    return max(_MOST_TRIED, _MOST_COPIED // len(graph.entries))
+class _Verification:
+    """Tries the edits of violations, and replaces those that do not help or are harmful."""
 
-
-class _Proof:
-    """Findings with edits, each with one that was tried, or with advice where none helps and does no harm."""
-
-    def __init__(self, graph: ChannelGraph, trials: FixTrials, edits: Sequence[Violation]) -> None:
+    def __init__(
+        self, graph: ChannelGraph, trials: FixTrials, violations: Sequence[Violation], limit: int
+    ) -> None:
         self._graph = graph
         self._trials = trials
-        self._tried = sorted(edits, key=lambda j: -j.severity)[: _most(graph)]
         self._good: dict[str, tuple[Violation, Edit]] = {}
-        first = {id(j.flaw): (j, self._alone(j)) for j in self._tried}
-        #: By the identity of the flaw that was found.
-        self.proven = {
-            key: j._replace(flaw=j.flaw._replace(fix=fix or self._second_best(j)))
-            for key, (j, fix) in first.items()
-        }
+        tried = sorted(violations, key=lambda v: -v.severity)[:limit]
+        own = [(v, self._own_fix(v)) for v in tried]
+        #: By the identity of the flaw.
+        self.verified = {id(v.flaw): v.with_fix(fix or self._other_fix(v)) for v, fix in own}
 
-    def _alone(self, judged: Violation) -> Edit | None:
-        """The first of a finding's own edits that will do, with the next one that will, too."""
-        fix = judged.flaw.fix
-        assert isinstance(fix, Edit)
-        offered = [fix, fix.alternative, fix.fallback]
-        good = [e for e in offered if isinstance(e, Edit) and self._is_good(judged, e)]
+    def _own_fix(self, violation: Violation) -> Edit | None:
+        """The first of the violation's edits that helps, with its alternative if that helps as well."""
+        fix = _edit_of(violation)
+        candidates = [fix, fix.alternative, fix.fallback]
+        good = [e for e in candidates if isinstance(e, Edit) and self._helps(violation, e)]
         if not good:
             return None
         if not fix.prefix:
-            self._good.setdefault(good[0].text, (judged, good[0]))
-        is_shown = len(good) > 1 and good[1] is fix.alternative
-        return good[0]._replace(alternative=good[1] if is_shown else None)
+            self._good.setdefault(good[0].text, (violation, good[0]))
+        has_alternative = len(good) > 1 and good[1] is fix.alternative
+        return good[0]._replace(alternative=good[1] if has_alternative else None)
 
-    def _second_best(self, judged: Violation) -> Edit | str:
-        """What is advised where none of a finding's own edits will do."""
-        left = _left_alone(judged).flaw.fix
-        return left if isinstance(left, str) else self._together(judged) or self._advice(judged)
-
-    def _is_good(self, judged: Violation, edit: Edit) -> bool:
-        """Whether an edit mends a finding and leaves nobody worse off."""
+    def _helps(self, violation: Violation, edit: Edit) -> bool:
+        """Whether an edit fixes a violation and makes no upgrade path worse."""
         if self._trials.regression(edit) is not None:
             return False
-        after = self._trials.flaws_after(judged.rule, edit)
-        return all((flaw.entry, flaw.place) != (judged.flaw.entry, judged.flaw.place) for flaw in after)
+        after = self._trials.flaws_after(violation.rule, edit)
+        return all((flaw.entry, flaw.place) != (violation.flaw.entry, violation.flaw.place) for flaw in after)
 
-    def _together(self, judged: Violation) -> Edit | None:
-        """The edit with one that is advised beside it and takes the harm away, or after all of them."""
-        fix = judged.flaw.fix
-        assert isinstance(fix, Edit)
+    def _other_fix(self, violation: Violation) -> Edit | str:
+        """The fix if none of the violation's own edits helps."""
+        fix = _without_optional_edit(violation).flaw.fix
+        return fix if isinstance(fix, str) else self._joined_fix(violation) or self._advice(violation)
+
+    def _joined_fix(self, violation: Violation) -> Edit | None:
+        """The edit together with one of another finding, or after all of them, if that helps."""
+        fix = _edit_of(violation)
         others = [edit for _, edit in self._good.values()]
-        pairs = [join_edits(other, fix) for other in others[:_MOST_JOINED]]
-        tried = (pair for pair in (*pairs, self._at_last(fix)) if pair is not None)
-        return next((pair for pair in tried if self._is_good(judged, pair)), None)
+        pairs = [join_edits(other, fix) for other in others[:_MAX_JOINED]]
+        candidates = (edit for edit in (*pairs, self._after_all(fix)) if edit is not None)
+        return next((edit for edit in candidates if self._helps(violation, edit)), None)
 
-    def _at_last(self, fix: Edit) -> Edit | None:
-        """An edit after all others that are advised, which are told by their findings."""
-        whole, first = fix, list[str]()
+    def _after_all(self, fix: Edit) -> Edit | None:
+        """The edit after all other suggested edits; its text names their findings."""
+        combined, names = fix, list[str]()
         for other, edit in self._good.values():
-            if (more := join_edits(edit, whole)) is not None:
-                whole = more
-                first.append(f"{other.rule.id} ({other.flaw.entry})")
-        return (
-            whole._replace(text=f"{fix.text}, after all other fixes: {join_names(first, 3)}")
-            if first
-            else None
-        )
+            if (more := join_edits(edit, combined)) is not None:
+                combined = more
+                names.append(f"{other.rule.id} ({other.flaw.entry})")
+        text = f"{fix.text}, after all other fixes: {join_names(names, 3)}"
+        return combined._replace(text=text) if names else None
 
-    def _advice(self, judged: Violation) -> str:
-        """What is left to say where no edit will do."""
-        fix = judged.flaw.fix
-        assert isinstance(fix, Edit)
+    def _advice(self, violation: Violation) -> str:
+        """Advice if no edit helps."""
+        fix = _edit_of(violation)
         if isinstance(fix.fallback, str):
             return fix.fallback
-        harm = self._trials.regression(fix)
-        without = f" without harm ({harm})" if harm is not None else ""
-        release = next_release_advice(self._graph, judged.flaw.entry or "")
-        return f"no single edit of the channel mends it{without}: {release}"
+        regression = self._trials.regression(fix)
+        side_effect = f" without side effects ({regression})" if regression is not None else ""
+        release = next_release_advice(self._graph, violation.flaw.entry or "")
+        return f"no single edit of the channel fixes this{side_effect}: {release}"
 
 
-def _left_alone(judged: Violation) -> Violation:
-    """A finding whose edit was not tried, without it if it may as well be left."""
-    fix = judged.flaw.fix
-    if isinstance(fix, Edit) and fix.prefix:
-        return judged._replace(flaw=judged.flaw._replace(fix=fix.fallback))
-    return judged
+def _edit_of(violation: Violation) -> Edit:
+    assert isinstance(violation.flaw.fix, Edit)
+    return violation.flaw.fix
 
 
-def _causes(trials: FixTrials, serious: Sequence[Violation]) -> dict[Key, _Cure]:
-    """For findings that an edit mends: that edit. Where there are no errors, nothing is traced."""
-    causes: dict[Key, _Cure] = {}
-    if all(j.severity < Severity.ERROR for j in serious):
-        return causes
-    for cure in sorted(_cures(trials, serious), key=lambda c: (-len(c.mended), -c.by.severity, c.by.rule.id)):
-        if cure.by.key not in causes:
-            causes |= {key: cure for key in cure.mended if key not in causes}
-    return causes
+def _without_optional_edit(violation: Violation) -> Violation:
+    """Return a violation whose edit is not tried: an optional edit is replaced by its fallback."""
+    fix = violation.flaw.fix
+    return violation.with_fix(fix.fallback) if isinstance(fix, Edit) and fix.prefix else violation
 
 
-def _offers(found: Sequence[Violation], causes: Mapping[Key, _Cure]) -> list[SuggestedFix]:
-    """The edits that are advised, those of the worst findings first, then those that mend the most."""
-    mended: dict[Key, set[FindingKey]] = {}
-    for judged in found:
-        if (cure := causes.get(judged.key)) is not None:
-            mended.setdefault(cure.by.key, set()).add(judged.mark)
-    own = [j for j in found if j.key not in causes or causes[j.key].by.key == j.key]
-    offers = [
-        (j.severity, SuggestedFix(j.mark, j.flaw.fix, frozenset({j.mark} | mended.get(j.key, set()))))
-        for j in own
-        if isinstance(j.flaw.fix, Edit) and not j.flaw.fix.prefix
-    ]
-    return [offer for _, offer in sorted(offers, key=lambda o: (-o[0], -len(o[1].mends)))]
+def _common_fixes(trials: FixTrials, serious: Sequence[Violation]) -> dict[_Key, _CommonFix]:
+    """Map findings to the edit that fixes them. Without errors the search is not worth its cost."""
+    by_finding: dict[_Key, _CommonFix] = {}
+    if all(v.severity < Severity.ERROR for v in serious):
+        return by_finding
+    rules = {v.rule.id: v.rule for v in serious}
+    before = {v.rule_and_entry for v in serious}
+    with_edits = sorted((v for v in serious if isinstance(v.flaw.fix, Edit)), key=lambda v: -v.severity)
+    candidates = []
+    for violation in with_edits[:_MAX_TRIALS]:
+        edit = _edit_of(violation)
+        after = [Violation(rule, flaw) for rule in rules.values() for flaw in trials.flaws_after(rule, edit)]
+        worse = {v.rule.id for v in after if v.severity > Severity.NOTE and v.rule_and_entry not in before}
+        fixed = frozenset(key for key in before - {v.rule_and_entry for v in after} if key[0] not in worse)
+        if violation.rule_and_entry in fixed and trials.regression(edit) is None:
+            candidates.append(_CommonFix(violation, edit, fixed))
+    for fix in sorted(candidates, key=lambda c: (-len(c.fixed), -c.by.severity, c.by.rule.id)):
+        if fix.by.rule_and_entry not in by_finding:
+            by_finding |= {key: fix for key in fix.fixed if key not in by_finding}
+    return by_finding
 
 
-def _cures(trials: FixTrials, serious: Sequence[Violation]) -> list[_Cure]:
-    rules = {j.rule.id: j.rule for j in serious}
-    before = {j.key for j in serious}
-    tried = sorted((j for j in serious if isinstance(j.flaw.fix, Edit)), key=lambda j: -j.severity)
-    cures = []
-    for judged in tried[:_MOST_TRIED]:
-        assert isinstance(judged.flaw.fix, Edit)
-        after = [
-            Violation(r, flaw) for r in rules.values() for flaw in trials.flaws_after(r, judged.flaw.fix)
-        ]
-        worse = {j.rule.id for j in after if j.severity > Severity.NOTE and j.key not in before}
-        mended = frozenset(key for key in before - {j.key for j in after} if key[0] not in worse)
-        if judged.key in mended and trials.regression(judged.flaw.fix) is None:
-            cures.append(_Cure(judged, judged.flaw.fix, mended))
-    return cures
+def _suggested_fixes(
+    violations: Sequence[Violation], common: Mapping[_Key, _CommonFix]
+) -> list[SuggestedFix]:
+    """The edits to suggest: those of the worst findings first, then those that fix the most."""
+    fixed: dict[_Key, set[FindingKey]] = {}
+    for violation in violations:
+        if (fix := common.get(violation.rule_and_entry)) is not None:
+            fixed.setdefault(fix.by.rule_and_entry, set()).add(violation.key)
+    suggested = []
+    for violation in violations:
+        key, edit = violation.rule_and_entry, violation.flaw.fix
+        is_own = key not in common or common[key].by.rule_and_entry == key
+        if is_own and isinstance(edit, Edit) and not edit.prefix:
+            fixes = frozenset({violation.key} | fixed.get(key, set()))
+            suggested.append((violation.severity, SuggestedFix(violation.key, edit, fixes)))
+    suggested.sort(key=lambda pair: (-pair[0], -len(pair[1].fixes)))
+    return [fix for _, fix in suggested]
 
 
-def _told(judged: Violation, cure: _Cure | None, said: Mapping[FindingKey, Edit | str]) -> Violation:
-    """A finding with its fix, or that of its cause; `said` is what is advised in the stead of edits."""
-    if cure is None or cure.by.key == judged.key:
-        fix = said.get(judged.mark, judged.flaw.fix)
-        return judged._replace(flaw=judged.flaw._replace(fix=fix))
-    rule, entry = cure.by.key
-    where = f"{rule} ({entry})" if entry else rule
-    advice = said.get(cure.by.mark, cure.edit)
-    return judged._replace(flaw=judged.flaw._replace(fix=f"same cause as {where}{_ending(advice)}"))
-
-
-def _ending(advice: Edit | str) -> str:
-    """What is said behind the cause: its edit, or what has to be done before there is one."""
-    if isinstance(advice, str):
-        return f": {advice}"
-    return ", mended with it" + (f": {advice.text}" if len(advice.text) <= _LONGEST else "")
+def _final_fix(
+    violation: Violation, common: _CommonFix | None, replacements: Mapping[FindingKey, Edit | str]
+) -> Violation:
+    """Return the violation with its own fix, or a reference to the finding that is fixed with it."""
+    if common is None or common.by.rule_and_entry == violation.rule_and_entry:
+        return violation.with_fix(replacements.get(violation.key, violation.flaw.fix))
+    rule, entry = common.by.rule_and_entry
+    reference = f"fixed together with {rule} ({entry})" if entry else f"fixed together with {rule}"
+    fix = replacements.get(common.by.key, common.edit)
+    text = fix if isinstance(fix, str) else fix.text
+    is_repeated = isinstance(fix, str) or len(text) <= _MAX_REPEATED_LENGTH
+    return violation.with_fix(f"{reference}: {text}" if is_repeated else reference)

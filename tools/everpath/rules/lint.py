@@ -27,6 +27,7 @@ from everpath.rules.findings import Finding, Flaw, Severity
 from everpath.rules.fixes import Violation, verify_fixes
 from everpath.rules.registry import Rule, rules_for_subjects
 from everpath.rules.waivers import Waiver, WaiverUsage, apply_waivers
+from everpath.wording import shorten_names
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import BundleCrds, Upgrade
@@ -287,17 +288,23 @@ def _hops(channel: ChannelGraph, policy: ResolverName | None) -> Iterator[tuple[
 def _to_finding(
     rule: Rule, flaw: Flaw, package: str | None, channel: str | None = None, *, entry: str | None = None
 ) -> Finding:
+    package = flaw.package or package
+
+    def shorten(text: str) -> str:
+        # Findings about a channel name several entries of one package.
+        return shorten_names(text, package) if package and rule.subject == "channel" else text
+
     return Finding(
         rule=rule.id,
         name=rule.name,
         severity=rule.severity if flaw.severity is None else min(rule.severity, flaw.severity),
         place=flaw.place,
-        message=flaw.message,
-        package=flaw.package or package,
+        message=shorten(flaw.message),
+        package=package,
         channel=flaw.channel or channel,
         entry=flaw.entry or entry,
-        because=tuple(map(str, flaw.because)),
-        fix=None if flaw.fix is None else str(flaw.fix),
+        because=tuple(shorten(str(reason)) for reason in flaw.because),
+        fix=None if flaw.fix is None else shorten(str(flaw.fix)),
         unreadable=rule.unreadable,
         related=flaw.related,
     )

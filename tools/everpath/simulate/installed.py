@@ -1,11 +1,11 @@
-"""What somebody says is installed: a name or a version, which may be in a catalog or nowhere."""
+"""Installed versions that users name: by CSV name or by version, in a catalog or not."""
 
 from __future__ import annotations
 
 __all__ = ["InstalledVersion", "find_installed"]
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from everpath.graph import PackageGraph
@@ -14,70 +14,73 @@ from everpath.resolvers.catalog_candidates import served_package
 from everpath.resolvers.resolution import InstalledBundle
 from everpath.versions import Version, VersionError, parse_or_none, parse_tolerant
 
-_TAIL: Final = re.compile(r"(?:^|[.\-_]v?|v)(?P<version>\d+\.\d+(?:\.\d+)?(?:[-+.][0-9A-Za-z.+-]*)?)$")
+_VERSION_SUFFIX: Final = re.compile(
+    r"(?:^|[.\-_]v?|v)(?P<version>\d+\.\d+(?:\.\d+)?(?:[-+.][0-9A-Za-z.+-]*)?)$"
+)
 
 
 class InstalledVersion(NamedTuple):
-    """Something installed, its version as written. `is_known`: some catalog has that name."""
+    """An installed bundle with the text of its version. `is_known`: a catalog has this name."""
 
     name: str
     version: str | None
     is_known: bool = True
 
     def as_bundle(self, resolver: ResolverName) -> InstalledBundle:
-        """As a resolver sees it: OLM v0 reads versions tolerantly, v1 strictly."""
-        return InstalledBundle(
-            self.name, parse_or_none(self.version) if resolver == "v1" else _tolerant(self.version)
-        )
+        """Parse the version as a resolver does: OLM v0 tolerantly, v1 strictly."""
+        parse = parse_or_none if resolver == "v1" else _parse_tolerant_or_none
+        return InstalledBundle(self.name, parse(self.version))
 
 
 def find_installed(
     packages: Sequence[PackageGraph], text: str, *, guess: bool = True
 ) -> tuple[InstalledVersion, ...]:
-    """Those entries and bundles of one package that a name or a version means.
+    """Return the entries and bundles of one package, in several catalogs, that a name or a version means.
 
-    If there is none, and a guess is welcome, what is installed is nowhere: a name then has the version that
-    it ends with, a version the name that an edge, or the package's habit, gives it.
+    If there is none and `guess` is set, return a version that is in no catalog. The version of a name is then
+    its suffix; the name of a version is that of an edge, or follows the other names of the package.
     """
-    known = {name: version for package in reversed(packages) for name, version in _known(package)}
+    known: dict[str, str | None] = {}
+    for package in reversed(packages):
+        for graph in package.channels:
+            known.update(dict.fromkeys(graph.entries))
+        known.update({name: b.version for name, b in served_package(package).package.by_name.items()})
     if text in known:
         return (InstalledVersion(text, known[text]),)
-    version = _tolerant(text)
+    version = _parse_tolerant_or_none(text)
     if version is None:
-        return (InstalledVersion(text, _implied(text), is_known=False),) if guess else ()
-    same = [InstalledVersion(name, stated) for name, stated in known.items() if _tolerant(stated) == version]
-    exact = [asked for asked in same if asked.version == str(version)]
+        return (InstalledVersion(text, _version_suffix(text), is_known=False),) if guess else ()
+    same = [
+        InstalledVersion(name, stated)
+        for name, stated in known.items()
+        if _parse_tolerant_or_none(stated) == version
+    ]
+    exact = [installed for installed in same if installed.version == str(version)]
     if exact or same or not guess:
         return tuple(exact or same)
-    return (InstalledVersion(_named(packages, known, str(version)), str(version), is_known=False),)
+    name = _guess_name(packages, known, str(version))
+    return (InstalledVersion(name, str(version), is_known=False),)
 
 
-def _known(package: PackageGraph) -> Iterator[tuple[str, str | None]]:
-    for graph in package.channels:
-        yield from ((name, None) for name in graph.entries)
-    yield from ((name, bundle.version) for name, bundle in served_package(package).package.by_name.items())
-
-
-def _tolerant(text: str | None) -> Version | None:
+def _parse_tolerant_or_none(text: str | None) -> Version | None:
     try:
         return parse_tolerant(text) if text else None
     except VersionError:
         return None
 
 
-def _implied(name: str) -> str | None:
-    """The version that a name ends with: `etcd.v0.9.4`."""
-    found = _TAIL.search(name)
-    return found["version"] if found and _tolerant(found["version"]) else None
+def _version_suffix(name: str) -> str | None:
+    """Return the version at the end of a name such as `etcd.v0.9.4`."""
+    found = _VERSION_SUFFIX.search(name)
+    return found["version"] if found and _parse_tolerant_or_none(found["version"]) else None
 
 
-def _named(packages: Iterable[PackageGraph], known: dict[str, str | None], version: str) -> str:
-    """What a version that no catalog has was called: an edge may tell, else the names of its sisters."""
-    referred = (
+def _guess_name(packages: Iterable[PackageGraph], known: dict[str, str | None], version: str) -> str:
+    referenced = (
         name for p in packages for g in p.channels for edges in (g.replacers, g.skippers) for name in edges
     )
-    for name in referred:
-        if name not in known and _implied(name) == version:
+    for name in referenced:
+        if name not in known and _version_suffix(name) == version:
             return name
     for name, stated in known.items():
         if stated and name.endswith(stated):

@@ -1,10 +1,10 @@
-"""The next hop of every entry of a channel, failures included, without asking one after the other."""
+"""The next hop of every entry of a channel, including failures, without resolving entry by entry."""
 
 from __future__ import annotations
 
 __all__ = ["NextHops", "first_hop_v1", "next_hops_v0", "next_hops_v1"]
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -14,29 +14,29 @@ from everpath.model import Bundle
 from everpath.resolvers import MEMORY, cluster_extension, olm_v0, olm_v1
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
 from everpath.resolvers.resolution import InstalledBundle, Resolution, ResolutionFailure
-from everpath.versions import Version, parse_or_none
+from everpath.versions import parse_or_none
 
-#: Stands for the catalog where there is one and its name does not matter.
-_ONLY: Final = "catalog"
+#: The name of the only catalog.
+_CATALOG: Final = "catalog"
 
 
 @dataclass(frozen=True, slots=True)
 class NextHops:
-    """What a resolver does next for each entry: a name, None if it stays; or how it fails."""
+    """The next hop of each entry (None: it stays or the resolver fails), and failures by entry."""
 
     next: Mapping[str, str | None]
     failures: Mapping[str, ResolutionFailure] = field(default_factory=dict)
 
     @staticmethod
     def of(hops: Mapping[str, str | None], failures: Mapping[str, ResolutionFailure]) -> NextHops:
-        """Nobody who meets a failure moves."""
+        """Remove the hops of entries for which the resolver fails."""
         if not failures:
             return NextHops(hops)
         return NextHops({n: None if n in failures else hop for n, hop in hops.items()}, failures)
 
 
 def next_hops_v0(graph: ChannelGraph) -> NextHops:
-    """OLM v0's. O((edges + ranges) · log n)."""
+    """Return the next hops under OLM v0. O((edges + ranges) · log n)."""
     hops = olm_v0.next_hops(graph)
     if hops.failure is not None:
         return NextHops(dict.fromkeys(graph.entries), dict.fromkeys(graph.entries, hops.failure))
@@ -46,49 +46,75 @@ def next_hops_v0(graph: ChannelGraph) -> NextHops:
 def next_hops_v1(
     package: PackageGraph, graph: ChannelGraph, channels: tuple[str, ...] | None = None
 ) -> NextHops:
-    """OLM v1's, for `channels: [that channel]`, or a list under which that one is all there is.
+    """Return the next hops under OLM v1 for `channels: [that channel]`.
 
-    Cost: O((edges + ranges) · log n) in a channel without oddities.
+    `channels` replaces that list; the package must have no bundles outside the channel then.
+    Cost: O((edges + ranges) · log n) unless the channel needs the full resolver.
     """
-    if _is_odd(graph):
-        return _one_by_one(package, graph, channels)
-    hops = olm_v1.next_hops(graph)
     failures: dict[str, ResolutionFailure] = {}
-    defects: dict[str, ResolutionFailure | None] = {}
-    for installed, hop in hops.items():
-        chosen = hop or installed
-        if chosen not in defects:
-            defects[chosen] = _defect(graph, chosen)
-        if (failure := _unreadable(graph, installed) or defects[chosen]) is not None:
-            failures[installed] = failure
-    return NextHops.of(hops, failures)
+    if _needs_full_resolver(graph):
+        hops: dict[str, str | None] = {}
+        catalog = ClusterCatalog(_CATALOG, 0, package)
+        for name in graph.entries:
+            bundle = graph.bundle(name)
+            installed = InstalledBundle(name, parse_or_none(bundle.version) if bundle is not None else None)
+            resolution = cluster_extension.resolve([catalog], _extension(graph, channels, installed))
+            hops[name] = resolution.next
+            if resolution.failure is not None:
+                failures[name] = resolution.failure
+        return NextHops.of(hops, failures)
+    found = olm_v1.next_hops(graph)
+    bundle_failures: dict[str, ResolutionFailure | None] = {}
+    for name, hop in found.items():
+        chosen = hop or name
+        if chosen not in bundle_failures:
+            bundle = graph.bundle(chosen)
+            failed = cluster_extension.bundle_failure(bundle) if bundle is not None else None
+            bundle_failures[chosen] = failed
+        failure = _unknown_version_failure(graph, name) or bundle_failures[chosen]
+        if failure is not None:
+            failures[name] = failure
+    return NextHops.of(found, failures)
 
 
 def first_hop_v1(
     package: PackageGraph, graph: ChannelGraph, channels: tuple[str, ...] | None = None
 ) -> Callable[[InstalledBundle | None], Resolution]:
-    """What OLM v1 does with somebody who comes from outside of the channel, or with nobody.
+    """Return the resolution of OLM v1 for versions that are not in the channel, and for new installations.
 
-    Cost of an answer: the edges from what is installed; in an odd channel the bundles of the package.
+    Cost of a call: the edges from what is installed; if the channel needs the full resolver, the bundles of
+    the package.
     """
-    versions = None if _is_odd(graph) else {parse_or_none(bundle.version) for bundle in _bundles(graph)}
-    bare = PackageGraph(package.package._replace(bundles=()))
+    is_full = _needs_full_resolver(graph)
+    versions = frozenset() if is_full else {parse_or_none(bundle.version) for bundle in _bundles(graph)}
+    without_bundles = PackageGraph(package.package._replace(bundles=()))
 
-    def decide(installed: InstalledBundle | None) -> Resolution:
-        wanted = _extension(graph, channels, installed)
-        if installed is None or versions is None or _is_of(graph, versions, installed):
-            return cluster_extension.resolve([ClusterCatalog(_ONLY, 0, package)], wanted)
+    def resolve(installed: InstalledBundle | None) -> Resolution:
+        extension = _extension(graph, channels, installed)
+        # A bundle of the same version needs no edge.
+        is_outside = (
+            installed is not None
+            and installed.version is not None
+            and installed.version not in versions
+            and installed.name not in graph.entries
+        )
+        if is_full or installed is None or not is_outside:
+            return cluster_extension.resolve([ClusterCatalog(_CATALOG, 0, package)], extension)
         best = next(olm_v1.candidates(graph, *installed), None)
         if best is None:
-            return cluster_extension.resolve([ClusterCatalog(_ONLY, 0, bare)], wanted)
-        return Resolution(None if (failure := _defect(graph, best.successor)) else best.successor, failure)
+            return cluster_extension.resolve([ClusterCatalog(_CATALOG, 0, without_bundles)], extension)
+        bundle = graph.bundle(best.successor)
+        failure = cluster_extension.bundle_failure(bundle) if bundle is not None else None
+        return Resolution(None if failure else best.successor, failure)
 
-    return decide
+    return resolve
 
 
-def _is_of(graph: ChannelGraph, versions: Container[Version | None], installed: InstalledBundle) -> bool:
-    """Whether it, or something of its version, which needs no edge, is in the channel; or who knows."""
-    return installed.version is None or installed.version in versions or installed.name in graph.entries
+def _extension(
+    graph: ChannelGraph, channels: tuple[str, ...] | None, installed: InstalledBundle | None
+) -> ClusterExtension:
+    selected = (graph.name,) if channels is None else channels
+    return ClusterExtension(graph.package.name, selected, installed=installed)
 
 
 def _bundles(graph: ChannelGraph) -> Iterator[Bundle]:
@@ -96,10 +122,10 @@ def _bundles(graph: ChannelGraph) -> Iterator[Bundle]:
 
 
 @lru_cache(maxsize=MEMORY)
-def _is_odd(graph: ChannelGraph) -> bool:
-    """Whether something is there that only the resolver itself knows how to take.
+def _needs_full_resolver(graph: ChannelGraph) -> bool:
+    """Whether `olm_v1` does not cover the channel.
 
-    That is what is said twice, versions that are equal or that v1 cannot read, and ranges that crash.
+    That is: repeated declarations, equal versions, versions that v1 cannot parse, ranges that panic.
     """
     package = graph.package
     versions = [parse_or_none(bundle.version) for bundle in _bundles(graph)]
@@ -114,41 +140,11 @@ def _is_odd(graph: ChannelGraph) -> bool:
     )
 
 
-def _extension(
-    graph: ChannelGraph, channels: tuple[str, ...] | None, installed: InstalledBundle | None
-) -> ClusterExtension:
-    named = (graph.name,) if channels is None else channels
-    return ClusterExtension(graph.package.name, named, installed=installed)
-
-
-def _one_by_one(package: PackageGraph, graph: ChannelGraph, channels: tuple[str, ...] | None) -> NextHops:
-    """The resolver's answers. Cost: the bundles of the package for each entry."""
-    source = ClusterCatalog(_ONLY, 0, package)
-    hops: dict[str, str | None] = {}
-    failures: dict[str, ResolutionFailure] = {}
-    for name in graph.entries:
-        wanted = _extension(graph, channels, _installed(graph, name))
-        decision = cluster_extension.resolve([source], wanted)
-        hops[name] = decision.next
-        if decision.failure is not None:
-            failures[name] = decision.failure
-    return NextHops.of(hops, failures)
-
-
-def _installed(graph: ChannelGraph, name: str) -> InstalledBundle:
-    bundle = graph.bundle(name)
-    return InstalledBundle(name, parse_or_none(bundle.version) if bundle is not None else None)
-
-
-def _unreadable(graph: ChannelGraph, name: str) -> ResolutionFailure | None:
-    """v1's failure for an installed version that nobody knows, because there is no bundle. Looks at none."""
+def _unknown_version_failure(graph: ChannelGraph, name: str) -> ResolutionFailure | None:
+    """Return the failure for an installed entry whose version is unknown because it has no bundle."""
     if graph.bundle(name) is not None:
         return None
-    wanted = ClusterExtension(graph.package.name, (graph.name,), installed=InstalledBundle(name, None))
-    return cluster_extension.resolve([ClusterCatalog(_ONLY, 0, PackageGraph(graph.package))], wanted).failure
-
-
-def _defect(graph: ChannelGraph, name: str) -> ResolutionFailure | None:
-    """v1's failure over a bundle that it has chosen; it takes no other in its stead."""
-    bundle = graph.bundle(name)
-    return cluster_extension.bundle_failure(bundle) if bundle is not None else None
+    extension = ClusterExtension(graph.package.name, (graph.name,), installed=InstalledBundle(name, None))
+    return cluster_extension.resolve(
+        [ClusterCatalog(_CATALOG, 0, PackageGraph(graph.package))], extension
+    ).failure

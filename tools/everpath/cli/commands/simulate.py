@@ -131,7 +131,7 @@ def simulate(**options: Any) -> int:
       searchkeeper.v0.1.0  0.1.1 → 0.2.2: head  the same
 
     \b
-    8 walks in 1 channel; OLM v0: 4 reach the head; OLM v1: 4 reach the head; no difference.
+    8 upgrade paths in 1 channel; OLM v0: 4 reach the head; OLM v1: 4 reach the head; no difference.
 
     \b
     $ everpath simulate catalog/ -p searchkeeper --installed 0.1.1

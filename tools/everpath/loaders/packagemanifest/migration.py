@@ -10,13 +10,12 @@ __all__ = ["CI_FILE", "MigratedPackage", "Migration"]
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from everpath.graph import PackageGraph
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.fbc.acceptance import rejection_reason
 from everpath.loaders.fbc.bundle_objects import is_base64
 from everpath.loaders.fbc.catalog_writer import catalog_text
 from everpath.loaders.packagemanifest.bundles import convert_to_bundle
@@ -57,12 +56,22 @@ class _MigratedBundle(NamedTuple):
 
 
 class Migration:
-    """Migrates the packages of one folder. `image` is a template of the bundle images."""
+    """Migrates the packages of one folder. `image` is a template of the bundle images.
 
-    def __init__(self, source: str, image: str = "", suffix: str = "yaml") -> None:
+    `validate` returns why opm rejects the blobs of a catalog, or None; the reason becomes a warning.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        image: str = "",
+        suffix: str = "yaml",
+        validate: Callable[[Sequence[Blob]], str | None] | None = None,
+    ) -> None:
         self._source = source.rstrip(os.sep) or source
         self._image = image
         self._suffix = suffix
+        self._validate = validate
         self._folders: dict[str, PackageFolder] = {}
 
     def migrate_package(self, package: Package) -> MigratedPackage:
@@ -85,9 +94,11 @@ class Migration:
         documents = [_package_blob(package, contents), *map(channel_blob, package.channels), *blobs]
         catalog = "".join(catalog_text(documents, self._suffix)).encode()
         files[f"catalog/{package.name}/catalog.{self._suffix}"] = catalog
-        return MigratedPackage(
-            files, (*_unreachable_bundles(package, reachable), *_opm_errors(package, documents))
-        )
+        warnings = [*_unreachable_bundles(package, reachable)]
+        if self._validate is not None and (reason := self._validate(documents)) is not None:
+            message = f"opm validate refuses the catalog of {package.name}: {reason}"
+            warnings.append(FileWarning(message, package.place))
+        return MigratedPackage(files, tuple(warnings))
 
     def _blob(self, bundle: Bundle, contents: Contents) -> Blob:
         image = expand_image_template(contents, self._image) if self._image else ""
@@ -190,12 +201,6 @@ def _description_and_icon(csv: Manifest) -> dict[str, Any]:
     if description := string_at(csv.body, "spec", "description"):
         found["description"] = description
     return found
-
-
-def _opm_errors(package: Package, documents: Sequence[Blob]) -> Iterator[FileWarning]:
-    """Yield a warning if opm refuses the catalog; the source has the same error."""
-    if (reason := rejection_reason(documents)) is not None:
-        yield FileWarning(f"opm validate refuses the catalog of {package.name}: {reason}", package.place)
 
 
 def _unreachable_bundles(package: Package, reachable: set[str]) -> Iterator[FileWarning]:

@@ -1,4 +1,4 @@
-"""Single edges: names that exist nowhere, edges that point at themselves, down, or twice."""
+"""Single edges: unknown names, edges to the entry itself or to higher versions, duplicates."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from everpath.rules.edits import (
     move_range,
     remove_replaces,
     remove_skip,
+    republish_advice,
     set_replaces,
 )
 from everpath.rules.findings import Flaw, Severity
@@ -37,8 +38,8 @@ from everpath.wording import NameSuggestions, skip_clause
 def self_edge(graph: ChannelGraph) -> Iterator[Flaw]:
     """No entry replaces or skips itself.
 
-    An entry that skips itself counts as skipped: opm no longer looks whether anybody can leave it, and
-    OLM v0 never offers it. One that replaces itself can be no head. Cost: one pass over the edges.
+    An entry that skips itself counts as skipped: opm does not check whether it is stranded, and OLM v0 never
+    installs it. An entry that replaces itself cannot be a head. Cost: one pass over the edges.
     """
     for name in graph.entries:
         for edge in graph.named_edges(name):
@@ -47,22 +48,22 @@ def self_edge(graph: ChannelGraph) -> Iterator[Flaw]:
                     graph.entries[name].place.at(edge.kind.value),
                     f"{name} {edge.kind.value} itself",
                     because=(edge,),
-                    fix=_unlooped(graph, edge),
+                    fix=_self_edge_fix(graph, edge),
                     entry=name,
                 )
 
 
-def _unlooped(graph: ChannelGraph, edge: Edge) -> Edit:
+def _self_edge_fix(graph: ChannelGraph, edge: Edge) -> Edit:
     name, field = edge.installed, edge.kind.value
     if edge.kind is EdgeKind.REPLACES:
         return remove_replaces(graph, name)._replace(text=f"remove {name} from its own {field}")
     alone = remove_skip(graph, name, [name])._replace(text=f"remove {name} from its own {field}")
-    return alone._replace(fallback=_relinked(graph, name, alone)) if graph.head is not None else alone
+    return alone._replace(fallback=_move_skip(graph, name, alone)) if graph.head is not None else alone
 
 
-def _relinked(graph: ChannelGraph, name: str, alone: Edit) -> Edit:
-    """Where nobody else accepts an entry, it would be a second head without its own skip."""
-    assert graph.head is not None  # asked before
+def _move_skip(graph: ChannelGraph, name: str, alone: Edit) -> Edit:
+    """Keep the entry below the head: without its own skip it would be a second head."""
+    assert graph.head is not None  # the caller checks it
     entry, (freed,) = graph.entries[name], alone.entries
     below, above = graph.versions.get(graph.head), graph.versions.get(name)
     if not entry.replaces and below is not None and above is not None and below < above:
@@ -78,47 +79,47 @@ def _relinked(graph: ChannelGraph, name: str, alone: Edit) -> Edit:
 def dangling_replaces(graph: ChannelGraph) -> Iterator[Flaw]:
     """What an entry replaces exists in its package.
 
-    At the very end of the chain a missing name is harmless (older releases were pruned) and only noted;
-    anywhere else, and where it looks like a slip of the pen, users of the version that was meant are cut
-    off. Cost: one look-up an entry; one comparison with every name for those that miss.
+    At the end of the chain a missing name is harmless, because older releases were pruned: it is a note.
+    Elsewhere, or if the name looks misspelled, clusters on the intended version get no updates.
+    Cost: one look-up an entry; one comparison with every name for unknown ones.
     """
-    # An entry whose bundle is not there yet may be meant, too.
+    # The name of an entry without a bundle can be meant as well.
     nearby, entries = NameSuggestions(graph.package.by_name), NameSuggestions(graph.entries)
-    for name, target in _replaced(graph):
+    for name, target in _replaced_outside(graph):
         if graph.bundle(target) is not None:
             continue
         probably = nearby.suggest(target, exclude=(name,)) or entries.suggest(target, exclude=(name,))
         yield Flaw(
             graph.entries[name].place.at("replaces"),
-            f"{name} replaces {target}, which exists nowhere in the package",
+            f"{name} replaces {target}, which is not in the package",
             because=(Edge(name, target, EdgeKind.REPLACES),),
-            fix=_repointed(graph, name, target, probably),
+            fix=_dangling_fix(graph, name, target, probably),
             entry=name,
             severity=Severity.NOTE if probably is None and _is_tail(graph, name) else None,
         )
 
 
-def _repointed(graph: ChannelGraph, name: str, target: str, probably: str | None) -> str | Edit:
-    """What a replaces that leads nowhere should say. At the end of a chain it does no harm as it is."""
+def _dangling_fix(graph: ChannelGraph, name: str, target: str, probably: str | None) -> str | Edit:
+    """What the entry should replace. At the end of a chain no change is needed."""
     if probably is not None:
         return set_replaces(graph, name, probably)._replace(text=f"did you mean {probably}?")
     if graph.package.is_one_release:
-        return f"leave it, if {target} was released: only this folder was read; validate the package's folder"
+        return f"no action if {target} was released: only this folder was read; validate the package's folder"
     newest = graph.head_below(name) if not graph.head else None
     if newest is not None and len(graph.topmost([name, newest])) == 2:
         return set_replaces(graph, name, newest)
-    return f"leave it, if {target} was released and pruned; else remove replaces: {target} from {name}"
+    return f"no action if {target} was released and pruned; else remove replaces: {target} from {name}"
 
 
-def _replaced(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
-    """Entries that replace a name which is no entry of the channel."""
+def _replaced_outside(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
+    """Yield entries with the name they replace, if that is not in the channel."""
     for name, entry in graph.entries.items():
         if entry.replaces and entry.replaces not in graph.entries:
             yield name, entry.replaces
 
 
 def _is_tail(graph: ChannelGraph, name: str) -> bool:
-    """Whether nothing in the channel is older than an entry, so that nothing can be meant below it."""
+    """Whether an entry has the lowest version of the channel."""
     return graph.by_version[:1] == (name,)
 
 
@@ -126,19 +127,19 @@ def _is_tail(graph: ChannelGraph, name: str) -> bool:
 def replaces_out_of_channel(graph: ChannelGraph) -> Iterator[Flaw]:
     """What an entry replaces is in the same channel.
 
-    For the oldest entry this is how users come over from another channel, and it is only noted. Further
-    up the chain it cuts the channel in two. Cost: one look-up an entry.
+    For the lowest version it is an update from another channel, and a note. Elsewhere it splits the channel.
+    Cost: one look-up an entry.
     """
-    for name, target in _replaced(graph):
+    for name, target in _replaced_outside(graph):
         if graph.bundle(target) is None:
             continue
         yield Flaw(
             graph.entries[name].place.at("replaces"),
             f"{name} replaces {target}, which is in the package but not in this channel",
             because=(Edge(name, target, EdgeKind.REPLACES),),
-            fix=f"leave it, if users come from {target} in another channel"
+            fix=f"no action if clusters update from {target} in another channel"
             if _is_tail(graph, name)
-            else f"put {target} into the channel, or let {name} replace the entry below it",
+            else f"add {target} to the channel, or make {name} replace the entry below it",
             entry=name,
             severity=Severity.NOTE if _is_tail(graph, name) else None,
         )
@@ -148,30 +149,30 @@ def replaces_out_of_channel(graph: ChannelGraph) -> Iterator[Flaw]:
 def skips_unknown(graph: ChannelGraph) -> Iterator[Flaw]:
     """What an entry skips exists in its package.
 
-    A release that was withdrawn and removed may stay skipped, for those who still run it, and is only
-    noted; a name that looks like a slip of the pen leaves the version that was meant without an edge.
-    Cost: one look-up a name; one comparison with every name for those that miss.
+    A removed release can stay in the skips, for clusters that still run it: it is a note. A misspelled name
+    leaves the intended version without an edge.
+    Cost: one look-up a name; one comparison with every name for unknown ones.
     """
     nearby = NameSuggestions(graph.package.by_name)
-    for name, target, place in _skipped(graph):
+    for name, target, place in _skipped_outside(graph):
         if target in graph.package.by_name or not target:
             continue
         probably = nearby.suggest(target, exclude=(name, graph.entries[name].replaces or ""))
         probably = None if probably in graph.skips[name] else probably
         yield Flaw(
             place,
-            f"{name} skips {target}, which exists nowhere in the package",
+            f"{name} skips {target}, which is not in the package",
             because=(Edge(name, target, EdgeKind.SKIPS),),
             fix=f"did you mean {probably}?"
             if probably
-            else f"leave it, if {target} was released; else remove {target} from the skips of {name}",
+            else f"no action if {target} was released; else remove {target} from the skips of {name}",
             entry=name,
             severity=None if probably else Severity.NOTE,
         )
 
 
-def _skipped(graph: ChannelGraph) -> Iterator[tuple[str, str, Place]]:
-    """Entries with the names they skip that are no entries of the channel, and where that is first said."""
+def _skipped_outside(graph: ChannelGraph) -> Iterator[tuple[str, str, Place]]:
+    """Yield entries, a name that they skip and that is not in the channel, and its first place."""
     for name, entry in graph.entries.items():
         first: dict[str, int] = {}
         for index, target in enumerate(entry.skips):
@@ -183,25 +184,25 @@ def _skipped(graph: ChannelGraph) -> Iterator[tuple[str, str, Place]]:
 def skips_out_of_channel(graph: ChannelGraph) -> Iterator[Flaw]:
     """What an entry skips is in the same channel.
 
-    It is a way in from another channel and may well be meant. Cost: one look-up a name.
+    It is an update from another channel, and can be intended. Cost: one look-up a name.
     """
-    for name, target, place in _skipped(graph):
+    for name, target, place in _skipped_outside(graph):
         if target in graph.package.by_name:
             yield Flaw(
                 place,
                 f"{name} skips {target}, which is in the package but not in this channel",
                 because=(Edge(name, target, EdgeKind.SKIPS),),
-                fix=f"leave it, if users come from {target} in another channel; else remove it",
+                fix=f"no action if clusters update from {target} in another channel; else remove it",
                 entry=name,
             )
 
 
 @channel_rule("EP216", "replaces-and-skips", Severity.WARNING)
 def replaces_and_skips(graph: ChannelGraph) -> Iterator[Flaw]:
-    """No entry both replaces and skips the same one.
+    """No entry both replaces and skips the same entry.
 
-    To skip is to withdraw: opm ends the chain there and calls everything below stranded, and OLM v0
-    never offers the entry again. Cost: one pass over the edges.
+    Skipping withdraws an entry: opm ends the replaces chain there, and OLM v0 never installs the entry.
+    Cost: one pass over the edges.
     """
     for name, entry in graph.entries.items():
         if entry.replaces and entry.replaces in entry.skips:
@@ -210,24 +211,24 @@ def replaces_and_skips(graph: ChannelGraph) -> Iterator[Flaw]:
                 entry.place.at("skips", entry.skips.index(target)),
                 f"{name} both replaces and skips {target}",
                 because=(Edge(name, target, EdgeKind.REPLACES), Edge(name, target, EdgeKind.SKIPS)),
-                fix=_unless_withdrawn(graph, name, target),
+                fix=_remove_skip_fix(graph, name, target),
                 entry=name,
             )
 
 
-def _unless_withdrawn(graph: ChannelGraph, name: str, target: str) -> str | Edit:
-    """Behind a skipped entry opm does not look; it may not like what it would find there."""
+def _remove_skip_fix(graph: ChannelGraph, name: str, target: str) -> str | Edit:
+    """Remove the skip if opm then accepts the channel: it does not check entries below a skipped one."""
     edit = remove_skip(graph, target, [name])
     if first_accepted_edit(graph, [edit]) is None:
-        return f"leave it: opm refuses the channel unless {name} skips {target}"
-    return edit._replace(text=f"{edit.text}, unless it was withdrawn")
+        return f"no action: opm rejects the channel unless {name} skips {target}"
+    return edit._replace(text=f"{edit.text}, unless it was withdrawn on purpose")
 
 
 @channel_rule("EP217", "empty-skip", Severity.ERROR)
 def empty_skip(graph: ChannelGraph) -> Iterator[Flaw]:
-    """Every name in a skips list says something.
+    """No name in a skips list is empty.
 
-    opm refuses the catalog. Cost: one pass over the edges.
+    opm rejects the catalog. Cost: one pass over the edges.
     """
     for name, entry in graph.entries.items():
         for index, target in enumerate(entry.skips):
@@ -241,8 +242,8 @@ def empty_skip(graph: ChannelGraph) -> Iterator[Flaw]:
 def downgrade(graph: ChannelGraph) -> Iterator[Flaw]:
     """An entry replaces and skips only lower versions than its own.
 
-    OLM v0 follows such an edge and downgrades the operator; v1 never does. A rebuild named `1.0.1-1` is,
-    to SemVer, a pre-release *below* 1.0.1. Cost: one comparison an edge.
+    OLM v0 follows such an edge and downgrades the operator; OLM v1 does not. For semver, `1.0.1-1` is a
+    pre-release below 1.0.1, not a rebuild of it. Cost: one comparison an edge.
     """
     for name, version in graph.versions.items():
         entry = graph.entries[name]
@@ -250,13 +251,14 @@ def downgrade(graph: ChannelGraph) -> Iterator[Flaw]:
             (EdgeKind.REPLACES, entry.replaces),
             *((EdgeKind.SKIPS, s) for s in entry.skips),
         ):
-            lower = graph.versions.get(target or "")
-            if target and target != name and lower is not None and version < lower:
+            higher = graph.versions.get(target or "")
+            if target and target != name and higher is not None and version < higher:
                 yield Flaw(
                     entry.place.at(field.value),
-                    f"{name} ({version}) {field.value} {target}, whose version {lower} is higher",
+                    f"OLM v0 downgrades {target} to {name}: {name} {field.value} it, "
+                    f"and {version} is lower than {higher}",
                     because=(Edge(name, target, field),),
-                    fix=f"publish {name} again with a version above {lower}, in its stead",
+                    fix=republish_advice(graph, name, above=target),
                     entry=name,
                 )
 
@@ -265,7 +267,7 @@ def downgrade(graph: ChannelGraph) -> Iterator[Flaw]:
 def range_on_skipped(graph: ChannelGraph) -> Iterator[Flaw]:
     """A skipped entry has no skipRange.
 
-    OLM v0 never offers a skipped entry and ignores its range; v1 honours it. Cost: one pass.
+    OLM v0 never installs a skipped entry and ignores its range; OLM v1 uses it. Cost: one pass.
     """
     others = {name: [s for s in graph.skippers.get(name, ()) if s != name] for name in graph.ranges}
     found = {name: skippers for name, skippers in others.items() if skippers}
@@ -273,17 +275,16 @@ def range_on_skipped(graph: ChannelGraph) -> Iterator[Flaw]:
     for name, skippers in found.items():
         yield Flaw(
             graph.entries[name].place.at("skipRange"),
-            f"{name} has a skipRange, but {skip_clause(skippers)} it: OLM v0 ignores the range, "
-            "v1 honours it",
+            f"OLM v0 ignores the skipRange of {name}, because {skip_clause(skippers)} it; OLM v1 uses it",
             because=tuple(Edge(s, name, EdgeKind.SKIPS) for s in skippers),
-            fix=_moved(graph, name, skippers, is_short=is_short),
+            fix=_move_range_fix(graph, name, skippers, is_short=is_short),
             entry=name,
         )
 
 
-def _moved(graph: ChannelGraph, name: str, skippers: list[str], *, is_short: bool) -> str | Edit:
-    """To move a range to whoever skips its entry; where that cannot be tried, or does harm, to leave it."""
-    leave = "leave it, if it is for users of OLM v1"
+def _move_range_fix(graph: ChannelGraph, name: str, skippers: list[str], *, is_short: bool) -> str | Edit:
+    """Move the range to an entry that skips this one; no action if that cannot be tried or is harmful."""
+    leave = "no action if it is for OLM v1"
     heirs = [skipper for skipper in skippers if skipper not in graph.skippers]
     edit = move_range(graph, name, heirs[-1]) if heirs and is_short else None
     return edit._replace(prefix=f"{leave}; else ", fallback=leave) if edit is not None else leave

@@ -1,4 +1,4 @@
-"""Heads and cycles: every channel has one newest entry, and the way down from it ends."""
+"""Heads of a channel, and cycles of replaces."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from everpath.wording import NameSuggestions, join_names
 def no_head(graph: ChannelGraph) -> Iterator[Flaw]:
     """Every channel has an entry that no other replaces or skips.
 
-    Without one there is nothing to install: opm refuses the catalog, and OLM v0 fails every
-    Subscription of the namespace. Cost: one pass over the edges.
+    Without a head opm rejects the catalog, and under OLM v0 every Subscription in the namespace fails.
+    Cost: one pass over the edges.
     """
     if not graph.entries or graph.heads:
         return
@@ -37,15 +37,15 @@ def no_head(graph: ChannelGraph) -> Iterator[Flaw]:
     edges = tuple(graph.named_edges(newest))
     yield Flaw(
         graph.entries[newest].place.at("name"),
-        f"the channel has no head: every entry is replaced or skipped by another, even {newest}",
+        f"the channel has no head: every entry is replaced or skipped, even {newest}",
         because=edges,
-        fix=_freed(graph, newest, edges),
+        fix=_make_head(graph, newest, edges),
         entry=newest,
     )
 
 
-def _freed(graph: ChannelGraph, name: str, edges: tuple[Edge, ...]) -> Edit:
-    """Entries that neither replace nor skip a name any more."""
+def _make_head(graph: ChannelGraph, name: str, edges: tuple[Edge, ...]) -> Edit:
+    """Remove a name from every `replaces` and `skips`."""
     takers = (graph.entries[e] for e in dict.fromkeys(edge.successor for edge in edges))
     entries = tuple(
         e._replace(
@@ -64,8 +64,8 @@ def _fields(edges: tuple[Edge, ...]) -> str:
 def several_heads(graph: ChannelGraph) -> Iterator[Flaw]:
     """A channel has only one entry that no other replaces or skips. A skipRange does not count here.
 
-    opm refuses the catalog. OLM v0 fails every Subscription of the namespace; v1 leaves whoever stands
-    below the wrong head without a way to the newest version. Cost: one pass over the edges.
+    opm rejects the catalog. Under OLM v0 every Subscription in the namespace fails; under OLM v1 clusters
+    below the wrong head never reach the newest version. Cost: one pass over the edges.
     """
     if len(graph.heads) < 2:
         return
@@ -75,55 +75,57 @@ def several_heads(graph: ChannelGraph) -> Iterator[Flaw]:
         tail = _tail(graph, above, tails)
         yield Flaw(
             graph.entries[head].place.at("name"),
-            f"nothing replaces or skips {head}, nor {main}: the channel has {len(graph.heads)} heads",
+            f"the channel has {len(graph.heads)} heads; only {main} should be one: "
+            f"nothing replaces or skips {head}",
             because=_why_apart(graph, above, tail, head),
-            fix=missing_bundles_advice(graph, (main, head)) or _joined(graph, tail, head, main, nearby),
+            fix=missing_bundles_advice(graph, (main, head)) or _join_chains(graph, tail, head, main, nearby),
             entry=head,
         )
 
 
 def _tail(graph: ChannelGraph, head: str, known: dict[str, str]) -> str:
-    """The last entry of a head's replaces chain (where a cycle closes, if it has one).
+    """Return the last entry of a head's replaces chain; in a cycle, the entry before the first repeated one.
 
-    `known` holds the tails of all entries met before: chains of many heads run together.
+    `known` has the tails of all entries visited before, because chains of several heads can join.
     """
-    trail: dict[str, None] = {}
+    chain: dict[str, None] = {}
     here: str | None = head
-    while here in graph.entries and here not in known and here not in trail:
+    while here in graph.entries and here not in known and here not in chain:
         assert here is not None  # an entry's name
-        trail[here] = None
+        chain[here] = None
         here = graph.entries[here].replaces or None
-    last = next(reversed(trail), head)
+    last = next(reversed(chain), head)
     if here in known:
         last = known[here]
-    known |= dict.fromkeys(trail, last)
-    if here in trail:
-        # Whoever comes in amid the circle goes round to the entry above.
-        circle = [*trail][[*trail].index(here) :]
-        known |= {below: above for above, below in pairwise(circle)}
+    known |= dict.fromkeys(chain, last)
+    if here in chain:
+        # A chain that joins the cycle at an entry ends at the entry above it.
+        cycle_names = [*chain][[*chain].index(here) :]
+        known |= {below: above for above, below in pairwise(cycle_names)}
     return known[head]
 
 
 def _why_apart(graph: ChannelGraph, above: str, tail: str, head: str) -> tuple[Edge | str, ...]:
-    """Where the chain from the head above goes past a head, or else ends; and that a range does not help."""
+    """Why the chain from the head above does not include a head."""
     target = graph.entries[tail].replaces
     reasons: list[Edge | str] = []
     if (passing := _passing(graph, above, head)) is not None:
-        reasons.append(f"{passing}, past {head}")
+        reasons.append(f"{passing} and not {head}")
     elif target:
         reasons += [Edge(tail, target, EdgeKind.REPLACES), f"{target} {_whereabouts(graph, target)}"]
     else:
         reasons.append(f"{tail} replaces nothing")
     if head in graph.versions and graph.coverage.count(graph.versions[head]):
-        reasons.append(f"a skipRange covers {head}, but ranges do not make or unmake a head")
+        reasons.append(
+            f"a skipRange covers {head}, but only replaces and skips decide which entries are heads"
+        )
     return tuple(reasons)
 
 
 def _passing(graph: ChannelGraph, above: str, head: str) -> Edge | None:
-    """The step with which the chain from one head goes past a lower one.
+    """The edge of a head's chain that leaves out a lower head.
 
-    It is followed as long as it goes down, and heads come in the order of their versions: no step is
-    looked at for two of them.
+    The chain is followed while versions decrease. Heads are sorted by version, so no edge is visited twice.
     """
     here = graph.entries[above]
     while here.replaces and (below := graph.entries.get(here.replaces)):
@@ -136,14 +138,14 @@ def _passing(graph: ChannelGraph, above: str, head: str) -> Edge | None:
 
 
 def _whereabouts(graph: ChannelGraph, target: str) -> str:
-    """Why a chain does not go on from a name."""
+    """Why a chain ends at a name."""
     if target in graph.entries:
-        return "is where the chain goes in a circle"
-    return "is in the package but not in this channel" if graph.bundle(target) else "exists nowhere"
+        return "closes a cycle"
+    return "is in the package but not in this channel" if graph.bundle(target) else "does not exist"
 
 
-def _joined(graph: ChannelGraph, tail: str, head: str, main: str, nearby: NameSuggestions) -> Edit:
-    """The smallest edit that puts a second head below the first."""
+def _join_chains(graph: ChannelGraph, tail: str, head: str, main: str, nearby: NameSuggestions) -> Edit:
+    """The smallest edit that puts a second head on the chain of the first."""
     target, skips = graph.entries[tail].replaces, add_skips(graph, main, [head])
     meant = (
         nearby.suggest(target, exclude=(tail,)) or NameSuggestions([head]).suggest(target) if target else None
@@ -159,7 +161,7 @@ def _joined(graph: ChannelGraph, tail: str, head: str, main: str, nearby: NameSu
 
 
 def _link(bundle: Bundle, place: Place, head: str) -> Entry:
-    """A bundle as it would stand in the channel, above a head: in a repository its own CSV says how."""
+    """The entry that a bundle would have above a head; the edges of its CSV, if it has one."""
     if (csv := bundle.csv) is None:
         return Entry(bundle.name, place, head)
     return Entry(bundle.name, place, csv.replaces, csv.skips, csv.skip_range)
@@ -172,25 +174,25 @@ def _is_older(graph: ChannelGraph, one: str, other: str) -> bool:
 
 @channel_rule("EP204", "cycle", Severity.ERROR)
 def cycle(graph: ChannelGraph) -> Iterator[Flaw]:
-    """The chain of replaces below the head never comes back to itself.
+    """The replaces chain of the head has no cycle.
 
-    opm refuses the catalog and OLM v0 fails every Subscription of the namespace. Cost: one walk.
+    opm rejects the catalog, and under OLM v0 every Subscription in the namespace fails. Cost: one pass.
     """
     if names := opm.validate_channel(graph).cycle:
-        yield _cycle(graph, names, "entries replace each other in a circle")
+        yield _cycle(graph, names, "entries replace each other in a cycle")
 
 
 @channel_rule("EP205", "hidden-cycle", Severity.ERROR, policy="v0")
 def hidden_cycle(graph: ChannelGraph) -> Iterator[Flaw]:
-    """No circle of replaces hides behind a skipped entry.
+    """No cycle of replaces is behind a skipped entry.
 
-    opm stops looking at the first skipped entry and accepts the catalog; OLM v0 walks on, meets the
-    circle, and fails every Subscription of the namespace, new installs included. Cost: one walk.
+    opm stops at the first skipped entry and accepts the catalog. OLM v0 goes on, detects the cycle and fails
+    every Subscription in the namespace, new installs included. Cost: one pass.
     """
     failure = olm_v0.sort_channel(graph).failure
     if failure is None or failure.kind is not FailureKind.CYCLE or opm.validate_channel(graph).cycle:
         return
-    yield _cycle(graph, failure.names, "entries replace each other in a circle that opm does not see")
+    yield _cycle(graph, failure.names, "entries replace each other in a cycle that opm does not detect")
 
 
 def _cycle(graph: ChannelGraph, names: tuple[str, ...], what: str) -> Flaw:

@@ -1,4 +1,4 @@
-"""Skip ranges: what they say, what blang's parser makes of it, and whom they cover."""
+"""Skip ranges: syntax, misleading syntax, and the versions that they cover."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from everpath.rules.registry import channel_rule
 from everpath.versions import underline
 from everpath.wording import join_names, plural
 
-#: Victims of a crash that a finding names.
-_MOST_VICTIMS: Final = 8
+#: The number of affected entries listed in a message.
+_MAX_LISTED: Final = 8
 
 
 def _ranged(graph: ChannelGraph) -> Iterator[tuple[Entry, Range]]:
-    """Entries whose range parses."""
+    """Yield entries with a valid range."""
     for name, span in graph.ranges.items():
         yield graph.entries[name], span
 
@@ -42,7 +42,7 @@ def _ranged(graph: ChannelGraph) -> Iterator[tuple[Entry, Range]]:
 def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
     """Every skipRange is a range that blang/semver, OLM's parser, accepts.
 
-    OLM ignores one it cannot read as if it were not there; opm refuses the catalog.
+    OLM ignores an invalid range; opm rejects the catalog.
     Cost: one parse for each distinct range.
     """
     for entry in graph.entries.values():
@@ -53,10 +53,10 @@ def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
         except RangeError as error:
             yield Flaw(
                 entry.place.at("skipRange"),
-                f"the skipRange of {entry.name} does not parse: {error.reason}",
+                f"OLM ignores the skipRange of {entry.name}, because it is invalid: {error.reason}",
                 because=(
                     *underline(error.text, *error.span, error.reason).splitlines(),
-                    "OLM ignores a range it cannot read: nobody is offered this entry by it",
+                    f"no version updates to {entry.name} by this range",
                 ),
                 fix=_rewritten(graph, entry, error.fix) or "write a range such as '>=1.0.0 <1.2.0'",
                 entry=entry.name,
@@ -64,7 +64,7 @@ def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
 
 
 def _rewritten(graph: ChannelGraph, entry: Entry, text: str | None) -> Edit | None:
-    """A range as it was probably meant; where that does harm, as much of it as is below its own entry."""
+    """The range that was probably intended; if it is harmful, the part below the version of its entry."""
     if not text:
         return None
     below = cap_range(graph, entry.name, Range.parse(text).intervals)
@@ -75,19 +75,19 @@ def _rewritten(graph: ChannelGraph, entry: Entry, text: str | None) -> Edit | No
 def range_panics(graph: ChannelGraph) -> Iterator[Flaw]:
     """No skipRange has an empty arm between two `||`.
 
-    The parser accepts it, and OLM's resolver crashes as soon as it is asked about a version that no
-    earlier arm matches. opm accepts it too. Cost: one look at each range.
+    The parser and opm accept it. OLM's resolver crashes when it evaluates a version that no earlier arm
+    matches. Cost: one visit a range.
     """
     for entry, span in _ranged(graph):
         if span.can_panic:
             spans = (~span.intervals).index_ranges(graph.sorted_versions)
             count = sum(end - start for start, end in spans)
-            first = (graph.by_version[i] for i in islice(_places(spans), _MOST_VICTIMS))
-            victims = join_names(first, _MOST_VICTIMS, total=count)
+            first = (graph.by_version[i] for i in islice(_places(spans), _MAX_LISTED))
+            affected = join_names(first, _MAX_LISTED, total=count)
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} crashes OLM: {entry.skip_range!r} has nothing between two ||",
-                because=(f"asked about {victims}, the resolver dereferences nil",) if count else (),
+                because=(f"the resolver dereferences nil when it evaluates {affected}",) if count else (),
                 fix=_rewritten(graph, entry, _without_empty_arms(span.text)),
                 entry=entry.name,
             )
@@ -105,24 +105,24 @@ def _without_empty_arms(text: str) -> str:
 def range_hazard(graph: ChannelGraph) -> Iterator[Flaw]:
     """A skipRange means what it seems to mean.
 
-    blang drops one-letter words, reads any x as a wildcard and knows no hyphen ranges, all in silence.
-    Cost: one look at each range.
+    blang/semver ignores one-letter words, treats any x as a wildcard and has no hyphen ranges, without an
+    error. Cost: one visit a range.
     """
     for entry, span in _ranged(graph):
         if hazards := _misreadings(span):
             yield Flaw(
                 entry.place.at("skipRange"),
-                f"the skipRange of {entry.name} does not mean what it says: {hazards[0].message}",
+                f"the skipRange of {entry.name} is misleading: {hazards[0].message}",
                 because=tuple(h.message for h in hazards[1:]),
                 fix=_rewritten(graph, entry, _meant(span))
-                or f"`everpath range explain '{entry.skip_range}'` says what it matches",
+                or f"`everpath range explain '{entry.skip_range}'` shows what it matches",
                 entry=entry.name,
             )
 
 
 def _meant(span: Range) -> str | None:
-    """A range with the fix of each misreading in turn; None where that leaves one."""
-    # No range has more of them than signs.
+    """The range with the fixes of all hazards applied; None if one has no fix."""
+    # A range has at most one hazard a character.
     for _ in span.text:
         hazards = _misreadings(span)
         if not hazards:
@@ -134,7 +134,7 @@ def _meant(span: Range) -> str | None:
 
 
 def _misreadings(span: Range) -> list[Hazard]:
-    """Hazards that no other rule is about: a range that is empty as a whole, or crashes, has its own."""
+    """Hazards that no other rule reports: empty ranges and crashes have their own rules."""
     own = {HazardKind.EMPTY_ARM, HazardKind.NEVER} if span.intervals.is_empty else {HazardKind.EMPTY_ARM}
     return [h for h in span.hazards if h.changes_meaning and h.kind not in own]
 
@@ -143,15 +143,15 @@ def _misreadings(span: Range) -> list[Hazard]:
 def range_includes_self(graph: ChannelGraph) -> Iterator[Flaw]:
     """A skipRange does not cover its own entry's version.
 
-    An entry that accepts itself is "up to date" in OLM's eyes, even where an older one should move it.
-    Cost: one comparison for each range.
+    For OLM such an entry is its own successor and up to date, even if another entry should replace it.
+    Cost: one comparison a range.
     """
     for entry, span in _ranged(graph):
         version = graph.versions.get(entry.name)
         if version is not None and span.intervals.contains(version):
             yield Flaw(
                 entry.place.at("skipRange"),
-                f"the skipRange of {entry.name} covers {version}, its own version",
+                f"the skipRange of {entry.name} covers its own version {version}",
                 because=(f"{version} is in {entry.skip_range!r}",),
                 fix=cap_range(graph, entry.name),
                 entry=entry.name,
@@ -162,8 +162,8 @@ def range_includes_self(graph: ChannelGraph) -> Iterator[Flaw]:
 def range_includes_newer(graph: ChannelGraph) -> Iterator[Flaw]:
     """A skipRange covers no version of the channel that is newer than its own entry's.
 
-    OLM v0 would "upgrade" the newer one to this older one, if nothing nearer to the head accepts it.
-    Cost: one binary search for each range.
+    OLM v0 downgrades the newer version to this one, if no entry nearer to the head is a successor.
+    Cost: one binary search a range.
     """
     for entry, span in _ranged(graph):
         count, newer = _newer(graph, entry.name, span)
@@ -179,7 +179,7 @@ def range_includes_newer(graph: ChannelGraph) -> Iterator[Flaw]:
 
 
 def _newer(graph: ChannelGraph, name: str, span: Range) -> tuple[int, list[str]]:
-    """How many entries above `name` a range covers, and the first few of them."""
+    """The number of entries above `name` that a range covers, and the first five."""
     version = graph.versions.get(name)
     if version is None:
         return 0, []
@@ -194,13 +194,13 @@ def _newer(graph: ChannelGraph, name: str, span: Range) -> tuple[int, list[str]]
 def range_empty(graph: ChannelGraph) -> Iterator[Flaw]:
     """A skipRange can match some version.
 
-    One such as `>=1.7.0 <1.7.0` matches none at all. Cost: one look at each range.
+    `>=1.7.0 <1.7.0` matches none. Cost: one visit a range.
     """
     for entry, span in _ranged(graph):
         if span.intervals.is_empty and not _misreadings(span):
             yield Flaw(
                 entry.place.at("skipRange"),
-                f"the skipRange of {entry.name} matches no version at all: {entry.skip_range!r}",
+                f"the skipRange of {entry.name} matches no version: {entry.skip_range!r}",
                 fix=f"remove the skipRange of {entry.name}, or start it at a lower version",
                 entry=entry.name,
             )
@@ -210,8 +210,8 @@ def range_empty(graph: ChannelGraph) -> Iterator[Flaw]:
 def range_matches_nothing(graph: ChannelGraph) -> Iterator[Flaw]:
     """A skipRange covers some other entry of its channel.
 
-    Perhaps it was copied from an earlier release, or is there for versions that were pruned.
-    Cost: one binary search for each range.
+    It was perhaps copied from an earlier release, or is for versions that were pruned.
+    Cost: one binary search a range.
     """
     for entry, span in _ranged(graph):
         covered = _places(span.intervals.index_ranges(graph.sorted_versions))
@@ -219,26 +219,26 @@ def range_matches_nothing(graph: ChannelGraph) -> Iterator[Flaw]:
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} covers no other entry of the channel: {entry.skip_range!r}",
-                fix=_raised(graph, entry.name, span),
+                fix=_unused_range_fix(graph, entry.name, span),
                 entry=entry.name,
             )
 
 
-def _raised(graph: ChannelGraph, name: str, span: Range) -> str:
-    """What to do about a range that reaches nobody here."""
+def _unused_range_fix(graph: ChannelGraph, name: str, span: Range) -> str:
+    """Advice for a range that covers no entry of the channel."""
     version, end = graph.versions.get(name), span.intervals.upper_bound
     if graph.package.is_one_release:
-        return "leave it: only this folder was read, and the releases it covers are in others"
+        return "no action: only this folder was read, and the releases it covers are in others"
     if version is not None and end is not None and end.version < version:
-        return f"end it with <{version}, or remove it; leave it, if users have releases it covers"
-    return "leave it, if users have releases it covers, pruned or of another channel; else remove it"
+        return f"end it with <{version}, or remove it; no action if clusters run releases it covers"
+    return "no action if clusters run releases it covers, pruned or of another channel; else remove it"
 
 
 @channel_rule("EP308", "range-blank", Severity.WARNING)
 def range_blank(graph: ChannelGraph) -> Iterator[Flaw]:
-    """A skipRange that is written says something.
+    """No skipRange is empty.
 
-    An empty one is ignored. Cost: one pass.
+    OLM ignores an empty one. Cost: one pass.
     """
     for entry in graph.entries.values():
         if entry.skip_range is not None and not entry.skip_range.strip():
@@ -252,16 +252,16 @@ def range_blank(graph: ChannelGraph) -> Iterator[Flaw]:
 
 @channel_rule("EP309", "range-open-ended", Severity.WARNING)
 def range_open_ended(graph: ChannelGraph) -> Iterator[Flaw]:
-    """A skipRange has an upper end.
+    """A skipRange has an upper bound.
 
-    Without one it covers every release still to come: a user of a later version, from another channel,
-    would be "upgraded" back to this entry by OLM v0. Cost: one look at each range.
+    Without one it covers all future releases: OLM v0 would downgrade a later version of another channel to
+    this entry. Cost: one visit a range.
     """
     for entry, span in _ranged(graph):
         if span.intervals.is_unbounded_above:
             yield Flaw(
                 entry.place.at("skipRange"),
-                f"the skipRange of {entry.name} has no upper end: {entry.skip_range!r}",
+                f"the skipRange of {entry.name} has no upper bound: {entry.skip_range!r}",
                 fix=cap_range(graph, entry.name) or f"end it with < and the version of {entry.name}",
                 entry=entry.name,
             )

@@ -1,4 +1,4 @@
-"""Streams: patches of one minor, withdrawn releases, and moving between channels."""
+"""Release streams: patches of a minor version, skipped releases, switches between channels."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from everpath.upgrade_paths.hops import last_entries
 from everpath.versions import Version
 from everpath.wording import join_names, plural, skip_clause
 
-#: Names of versions that a finding spells out.
+#: The number of names listed in a message.
 _MOST_LISTED: Final = 8
 
 
 @channel_rule("EP231", "zstream", Severity.WARNING)
 def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
-    """Every patch of a minor version reaches the latest patch of that minor, without leaving the minor.
+    """Every patch of a minor version has an upgrade path to the latest patch within the minor version.
 
-    Otherwise a cluster that must stay on the minor cannot take its fixes. Where OLM v0 moves users past
-    the latest patch anyway, nobody is stuck and it is only noted.
-    Cost: each minor's entries and edges once; ranges are asked only about patches not reached yet.
+    Otherwise a cluster that stays on the minor version gets no fixes. If OLM v0 updates past the latest
+    patch, it is a note.
+    Cost: each minor's entries and edges once; ranges are queried only for patches not reached yet.
     """
     minors = ((latest, _missed(graph, latest, patches)) for latest, patches in _minors(graph))
     failing = [(latest, missed) for latest, missed in minors if missed]
@@ -38,16 +38,18 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
         passes = all(_is_past(graph, ends[p].name, latest) for p in missed if p in ends)
         yield Flaw(
             graph.entries[latest].place.at("name"),
-            f"{latest} is the latest patch of its minor, but {join_names(missed)} cannot reach it",
-            because=tuple(f"no way from {p} to {latest} inside the minor" for p in missed[:5]),
-            fix=_patched(graph, latest, missed),
+            f"{join_names(missed)} cannot update to {latest}, the latest patch of the minor version",
+            because=tuple(
+                f"there is no upgrade path from {p} to {latest} within the minor version" for p in missed[:5]
+            ),
+            fix=_patch_fix(graph, latest, missed),
             entry=latest,
             severity=Severity.NOTE if passes else None,
         )
 
 
-def _patched(graph: ChannelGraph, latest: str, missed: list[str]) -> str | Edit:
-    """The range by which the latest patch accepts the others; one that is equal needs a patch above both."""
+def _patch_fix(graph: ChannelGraph, latest: str, missed: list[str]) -> str | Edit:
+    """Widen the range of the latest patch; a patch of an equal version needs a new one above both."""
     is_above = all(graph.versions[name] < graph.versions[latest] for name in missed)
     edit = widen_range(graph, latest, missed) if is_above else None
     patch = f"publish a patch above {graph.versions[latest]} that skips {join_names(missed)}"
@@ -55,7 +57,7 @@ def _patched(graph: ChannelGraph, latest: str, missed: list[str]) -> str | Edit:
 
 
 def _minors(graph: ChannelGraph) -> Iterator[tuple[str, list[str]]]:
-    """Minors with several entries: the latest one that is not withdrawn, and all others."""
+    """Yield the latest entry of each minor version that is not skipped, and the other entries."""
     groups: dict[tuple[int, int], list[str]] = {}
     for name in graph.by_version:
         groups.setdefault(graph.versions[name].minor_stream, []).append(name)
@@ -66,8 +68,8 @@ def _minors(graph: ChannelGraph) -> Iterator[tuple[str, list[str]]]:
 
 
 def _missed(graph: ChannelGraph, latest: str, patches: list[str]) -> list[str]:
-    """The patches from which no road inside the minor leads to the latest one."""
-    left, reached, waiting = _Left(graph, patches), set[str](), [latest]
+    """The patches without an upgrade path to the latest one within the minor version."""
+    left, reached, waiting = _Unreached(graph, patches), set[str](), [latest]
     while waiting:
         accepted = left.take(graph.entries[waiting.pop()])
         reached.update(accepted)
@@ -76,14 +78,14 @@ def _missed(graph: ChannelGraph, latest: str, patches: list[str]) -> list[str]:
 
 
 def _comes_after(graph: ChannelGraph, name: str, latest: str) -> bool:
-    """What is newer than the latest standing patch was withdrawn, and what accepts it comes after it."""
+    """Whether a patch is above the latest one, which is not skipped, or is its successor."""
     return graph.versions[name] > graph.versions[latest] or any(graph.edges_between(name, latest))
 
 
-class _Left:
-    """Entries that no road has led to yet, lowest version first. Each is taken once.
+class _Unreached:
+    """Entries not reached yet, lowest version first (union-find: each entry is taken once).
 
-    `_next[i]` leads to the first that is left at or above place i, by steps that grow shorter as it is asked.
+    `_next[i]` points towards the first remaining entry at or above index i; look-ups shorten the pointers.
     """
 
     def __init__(self, graph: ChannelGraph, names: list[str]) -> None:
@@ -94,7 +96,7 @@ class _Left:
         self._next = list(range(len(names) + 1))
 
     def take(self, successor: Entry) -> list[str]:
-        """Those that an entry accepts; they are left no longer."""
+        """Remove and return the remaining entries that have an edge to `successor`."""
         named = (self._places.get(name) for name in (successor.replaces, *successor.skips))
         spans = [(place, place + 1) for place in named if place is not None]
         if successor.name in self._ranges:
@@ -118,10 +120,10 @@ def _is_past(graph: ChannelGraph, end: str, latest: str) -> bool:
 
 @channel_rule("EP232", "withdrawn-target", Severity.WARNING, policy="v1")
 def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
-    """A withdrawn release, that is a skipped one, is nobody's target.
+    """OLM installs no skipped release.
 
-    OLM v0 never offers it. OLM v1 does not look at skips this way: it installs and upgrades to a skipped
-    entry whenever that is the highest version on offer. Cost: O((edges + ranges) · log n).
+    OLM v0 never does. OLM v1 ignores skips here: it installs a skipped entry, and updates to it, if that is
+    the highest version with an edge. Cost: O((edges + ranges) · log n).
     """
     arrivals: dict[str, list[str]] = {}
     withdrawn = {n for n, skippers in graph.skippers.items() if set(skippers) - {n}}
@@ -131,15 +133,15 @@ def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
     fresh = olm_v1.new_install(graph)
     heir = next((name for name in olm_v1.ranking(graph) if name not in withdrawn), None)
     for target, entry in graph.entries.items():
-        who = [f"whoever runs {join_names(arrivals[target])}"] if target in arrivals else []
-        who += ["new installs"] if target == fresh and target in withdrawn else []
+        who = [f"clusters on {join_names(arrivals[target])}"] if target in arrivals else []
+        who += ["new clusters"] if target == fresh and target in withdrawn else []
         if who:
-            fix = _diverted(graph, target, arrivals.get(target, []), heir)
+            fix = _avoid_target(graph, target, arrivals.get(target, []), heir)
             yield _withdrawn(graph, entry, who, fix)
 
 
-def _diverted(graph: ChannelGraph, target: str, who: list[str], heir: str | None) -> str | Edit:
-    """The range by which the best release that stands accepts them; else what makes v1 look elsewhere."""
+def _avoid_target(graph: ChannelGraph, target: str, who: list[str], heir: str | None) -> str | Edit:
+    """Widen the range of the best release that is not skipped; else make OLM v1 prefer another one."""
     if heir is not None and olm_v1.ranking(graph)[heir] < olm_v1.ranking(graph)[target]:
         edit = widen_range(graph, heir, who)
         if edit is not None:
@@ -147,7 +149,7 @@ def _diverted(graph: ChannelGraph, target: str, who: list[str], heir: str | None
     release = f"publish a release above {graph.versions.get(target, target)} that skips {target}"
     is_rendered = not any(bundle.csv for bundle in graph.package.bundles)
     return (
-        f"deprecate {target} in olm.deprecations: OLM v1 takes it last; or {release}"
+        f"deprecate {target} in olm.deprecations, and OLM v1 prefers others; or {release}"
         if is_rendered
         else release
     )
@@ -157,7 +159,7 @@ def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str], fix: str | Edi
     skippers = [s for s in graph.skippers[entry.name] if s != entry.name]
     return Flaw(
         entry.place.at("name"),
-        f"{skip_clause(skippers)} {entry.name}, yet OLM v1 sends {' and '.join(who)} to it",
+        f"OLM v1 installs {entry.name} on {' and '.join(who)}, although {skip_clause(skippers)} it",
         because=tuple(graph.named_edges(entry.name)),
         fix=fix,
         entry=entry.name,
@@ -166,11 +168,11 @@ def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str], fix: str | Edi
 
 @channel_rule("EP235", "dependent-target", Severity.WARNING, policy="v1")
 def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
-    """No update leads to a release that depends on other packages or APIs.
+    """No release that OLM v1 updates to depends on other packages or APIs.
 
-    OLM v1 resolves no dependencies. It chooses such a release like any other, then refuses it and takes none
-    in its stead, so that whoever would move there stays. Where nobody has come that far, because new installs
-    fail, too, it is only noted: the package is for OLM v0. Cost: one look at each property.
+    OLM v1 does not resolve dependencies. It selects such a release, then rejects it and installs no other,
+    so clusters get no update. If new installs fail as well, it is a note: the package is for OLM v0.
+    Cost: one visit a property.
     """
     refused = {name: kind for name in graph.entries if (kind := _required(graph, name)) is not None}
     victims: dict[str | None, list[str]] = {name: [] for name in olm_v1.new_installs(graph)}
@@ -189,13 +191,13 @@ def _required(graph: ChannelGraph, name: str) -> str | None:
 
 def _dependent(graph: ChannelGraph, target: str, kind: str, who: list[str]) -> Flaw:
     lowest = next((name for name in graph.by_version if name in who), target)
-    stays = f"whoever runs {join_names(who)} stays there" if who else "a new ClusterExtension fails"
+    effect = f"clusters on {join_names(who)} get no update" if who else "a new ClusterExtension fails"
     release = f"{next_release_advice(graph, lowest)}, without {kind}"
     return Flaw(
         graph.entries[target].place.at("name"),
-        f"{target} depends on others, which OLM v1 refuses: {stays}",
+        f"{effect} under OLM v1: {target} has dependencies, which OLM v1 rejects",
         because=(f"{target} has the property {kind}", *graph.edges_between(target, lowest)),
-        fix=f"leave it, if the package is for OLM v0 alone; else {release}",
+        fix=f"no action if the package is only for OLM v0; else {release}",
         entry=target,
         severity=None if who else Severity.NOTE,
     )
@@ -203,10 +205,10 @@ def _dependent(graph: ChannelGraph, target: str, kind: str, who: list[str]) -> F
 
 @package_rule("EP233", "channel-switch", Severity.NOTE)
 def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
-    """From every version one can switch to every channel that holds a higher one.
+    """Every version can switch to every channel that has a higher version.
 
-    A Subscription that changes its channel stays where it is, without a word, when no entry there accepts
-    the installed version; OLM v1 reports an error. Cost: a few look-ups for each entry of each channel.
+    After a change of channel without an edge from the installed version, a Subscription gets no updates and
+    no error; OLM v1 reports an error. Cost: a few look-ups for each entry of each channel.
     """
     released = _Released(package)
     for target in package.channels if len(package.channels) > 1 else ():
@@ -216,23 +218,23 @@ def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
                 target.channel.place,
                 f"{plural(count, 'version')} of other channels cannot switch to {target.name}: "
                 f"{join_names(first, _MOST_LISTED, total=count)}",
-                fix=_let_in(target, released.versions[first[0]]),
+                fix=_switch_fix(target, released.versions[first[0]]),
                 channel=target.name,
             )
 
 
-def _let_in(target: ChannelGraph, low: Version) -> str:
-    """The range that lets versions of other channels into this one, from the lowest on."""
+def _switch_fix(target: ChannelGraph, low: Version) -> str:
+    """Widen a range of the channel, from the lowest version of the others."""
     head = target.head or target.by_version[-1]
     own = target.versions.get(head)
     if own is None or own <= low:
         return f"give a release of {target.name} above them a skipRange from {low}"
     known = f"{target.entries[head].skip_range} || " if head in target.ranges else ""
-    return f"to let them in, give {head} the skipRange '{known}>={low} <{own}'"
+    return f"to allow the switch, give {head} the skipRange '{known}>={low} <{own}'"
 
 
-def _unserved(graph: ChannelGraph) -> IntervalSet:
-    """All versions below the highest of a channel that none of its ranges accepts."""
+def _uncovered(graph: ChannelGraph) -> IntervalSet:
+    """All versions below the highest of a channel that no range covers."""
     if not graph.by_version:
         return IntervalSet()
     below = IntervalSet.from_comparison("<", graph.versions[graph.by_version[-1]])
@@ -248,14 +250,14 @@ class _Released:
         self._sorted = [self.versions[name] for name in self._names]
 
     def missed_by(self, channel: ChannelGraph) -> tuple[int, list[str]]:
-        """How many lower versions a channel has no way in for, and the first of them.
+        """Return the number of lower versions without an edge into a channel, and the first of them.
 
         Cost: its own names and ranges, however many versions there are.
         """
-        unserved = _unserved(channel)
-        spans = unserved.index_ranges(self._sorted)
+        uncovered = _uncovered(channel)
+        spans = uncovered.index_ranges(self._sorted)
         known = channel.entries.keys() | channel.replacers.keys() | channel.skippers.keys()
-        served = sum(name in self.versions and self.versions[name] in unserved for name in known)
+        served = sum(name in self.versions and self.versions[name] in uncovered for name in known)
         names = (self._names[i] for start, end in spans for i in range(start, end))
         first = islice((name for name in names if name not in known), _MOST_LISTED)
         return sum(end - start for start, end in spans) - served, list(first)
@@ -263,10 +265,10 @@ class _Released:
 
 @package_rule("EP234", "drift", Severity.NOTE)
 def drift(package: PackageGraph) -> Iterator[Flaw]:
-    """An entry replaces the same one in every channel that holds both candidates.
+    """An entry replaces the same entry in every channel that contains both candidates.
 
-    Edges belong to a channel, so one bundle may say different things in two of them; where each could say
-    the other's, one of the two is probably a mistake. Cost: one comparison for each membership.
+    Edges belong to a channel, so an entry can replace different entries in two channels. If both channels
+    have both, one is probably a mistake. Cost: one comparison for each entry of each channel.
     """
     seen: dict[str, tuple[ChannelGraph, str]] = {}
     for graph in package.channels:
@@ -279,7 +281,7 @@ def drift(package: PackageGraph) -> Iterator[Flaw]:
                 yield Flaw(
                     entry.place.at("replaces"),
                     f"{name} replaces {target} in {graph.name}, but {other} in {first.name}",
-                    fix=f"let it replace {other} here too, unless the difference is meant",
+                    fix=f"make it replace {other} here as well, unless the difference is intended",
                     entry=name,
                     channel=graph.name,
                 )

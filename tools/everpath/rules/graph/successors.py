@@ -1,4 +1,4 @@
-"""One successor for each installed version: the invariant itself, and where v0 and v1 read it differently."""
+"""Successors of an installed version: forks, several candidates, differences between OLM v0 and v1."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from everpath.rules.edits import (
     next_release_advice,
     remove_edge,
     remove_skip,
+    republish_advice,
     set_replaces,
 )
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
-from everpath.wording import join_names
+from everpath.wording import display_name, join_names
 
 
 @channel_rule("EP203", "fork", Severity.ERROR)
 def fork(graph: ChannelGraph) -> Iterator[Flaw]:
-    """No two entries replace the same one, unless one of them stands in the other's line.
+    """No two entries replace the same entry, unless one is on the replaces chain of the other.
 
-    A registry asked "what replaces X?" may answer either, and whichever users take, they are on two
-    roads. Cost: one visit an edge for each name that has two replacers.
+    A registry that is queried for the replacement of X can return either, so clusters take different
+    upgrade paths. Cost: one visit an edge for each name that has two replacers.
     """
     for target, replacers in graph.replacers.items():
         rivals = graph.topmost(r for r in replacers if r != target)
@@ -41,9 +42,9 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
         place = graph.entries[target].place if target in graph.entries else graph.entries[newest].place
         yield Flaw(
             place,
-            f"{join_names(sorted(rivals))} both replace it"
+            f"{join_names(sorted(rivals))} both replace {display_name(target)}"
             if len(rivals) == 2
-            else f"{join_names(sorted(rivals))} all replace it",
+            else f"{join_names(sorted(rivals))} all replace {display_name(target)}",
             because=tuple(Edge(r, target, EdgeKind.REPLACES) for r in rivals),
             fix=missing_bundles_advice(graph, rivals)
             or _one_line(graph, newest, older)
@@ -53,7 +54,7 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
 
 
 def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None:
-    """The edit that makes one line of rivals, without cutting the one that the head stands on."""
+    """The edit that puts the rivals on one replaces chain and keeps the chain of the head."""
     chain = opm.validate_channel(graph).chain
     in_line = _in_line(graph, [newest, *older])
     if chain and newest not in chain:
@@ -62,19 +63,18 @@ def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None
 
 
 def _in_line(graph: ChannelGraph, rivals: list[str]) -> Edit:
-    """Each of several entries replaces the next one; the last keeps what it replaces."""
+    """Each entry replaces the next one; the last one is unchanged."""
     edits = [set_replaces(graph, above, below) for above, below in pairwise(rivals)]
     return Edit(join_names(e.text for e in edits), tuple(entry for e in edits for entry in e.entries))
 
 
 @channel_rule("EP209", "several-successors", Severity.NOTE)
 def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
-    """Exactly one entry accepts each installed version.
+    """Every installed version has exactly one successor.
 
-    With several, the resolver's own order decides: v0 takes the one nearest to the head, v1 the highest
-    version. This is legal and common with skipRange; it is reported so that nobody has to guess.
-    The edges shown are those by name and those that are
-    taken: a version may be covered by every range there is. Cost: O((edges + ranges) · log n).
+    With several, OLM v0 installs the one nearest to the head, and OLM v1 the highest version. This is valid
+    and common with skipRange; the note shows which one is installed. The evidence lists edges by name and
+    the edges that are followed. Cost: O((edges + ranges) · log n).
     """
     v0, v1 = olm_v0.next_hops(graph), olm_v1.next_hops(graph)
     several = {name: count for name, count in graph.successor_counts.items() if count > 1}
@@ -84,25 +84,22 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
         edges = chain(graph.named_edges(name), *(graph.edges_between(c, name) for c in chosen if c))
         yield Flaw(
             graph.entries[name].place.at("name"),
-            f"{count} entries accept it: OLM v0 {_chosen(v0, name)}, v1 {_takes(v1.get(name))}",
+            f"{name} has {count} successors: OLM v0 {_choice_v0(v0, name)}; OLM v1 {_choice(v1.get(name))}",
             because=tuple(islice(dict.fromkeys(e for e in edges if e.successor != name), 5)),
-            fix=_kept(graph, name, v1.get(name) or v0.next.get(name), is_short=is_short),
+            fix=_several_fix(graph, name, v1.get(name) or v0.next.get(name), is_short=is_short),
             entry=name,
         )
 
 
-def _kept(graph: ChannelGraph, name: str, chosen: str | None, *, is_short: bool) -> str | Edit:
-    """It is no fault, so the first advice is to leave it; the other, how to close the road that is taken.
-
-    Of a long channel only the first is given: the other one has to be tried.
-    """
+def _several_fix(graph: ChannelGraph, name: str, chosen: str | None, *, is_short: bool) -> str | Edit:
+    """Keep the edges, or remove the one that is followed. The removal is tried, so only in short channels."""
     kinds = {edge.kind for edge in graph.edges_between(chosen, name)} if chosen else set()
-    # OLM v1 needs no edge to another entry of the same version, and there is none to close.
+    # OLM v1 needs no edge to an entry of the same version, so there is none to remove.
     if chosen is None or not kinds or EdgeKind.REPLACES in kinds:
-        return "leave it, if that is meant"
+        return "no action if this is intended"
     if first_accepted_edit(graph, [remove_skip(graph, name, [chosen])]) is None:
-        return f"leave it: opm refuses the channel unless {chosen} skips {name}"
-    leave = f"leave it, if the way to {chosen} is meant"
+        return f"no action: opm rejects the channel unless {chosen} skips {name}"
+    leave = f"no action if the update to {chosen} is intended"
     return (
         remove_edge(graph, chosen, name)._replace(prefix=f"{leave}; else ", fallback=leave)
         if is_short
@@ -110,20 +107,20 @@ def _kept(graph: ChannelGraph, name: str, chosen: str | None, *, is_short: bool)
     )
 
 
-def _chosen(hops: olm_v0.ChannelHops, name: str) -> str:
-    return "fails" if hops.failure or name in hops.failures else _takes(hops.next.get(name))
+def _choice_v0(hops: olm_v0.ChannelHops, name: str) -> str:
+    return "fails" if hops.failure or name in hops.failures else _choice(hops.next.get(name))
 
 
-def _takes(name: str | None) -> str:
-    return f"takes {name}" if name else "stays"
+def _choice(name: str | None) -> str:
+    return f"updates to {name}" if name else "does not update"
 
 
 @channel_rule("EP218", "divergence", Severity.WARNING)
 def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
-    """OLM v0 and OLM v1 send every installed version to the same next one.
+    """OLM v0 and OLM v1 update every installed version to the same next version.
 
-    Where they differ, a cluster's road depends on the OLM generation it runs, and only one of the two
-    roads was probably meant. Cost: O((edges + ranges) · log n).
+    If they differ, the upgrade path of a cluster depends on its version of OLM, and one of the two is
+    probably not intended. Cost: O((edges + ranges) · log n).
     """
     hops = olm_v0.next_hops(graph)
     if hops.failure is not None:
@@ -131,30 +128,30 @@ def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
     v1 = olm_v1.next_hops(graph)
     for name in graph.entries:
         first, second = hops.next.get(name), v1.get(name)
-        # Whoever v0 strands is reported as stranded; here both have somewhere to go, or v0 has arrived.
+        # EP206 reports entries without an update under OLM v0.
         if first == second or name in hops.failures or (first is None and name != graph.head):
             continue
         yield Flaw(
             graph.entries[name].place.at("name"),
-            f"OLM v0 {_takes(first)}, OLM v1 {_takes(second)}",
+            f"from {name}, OLM v0 {_choice(first)}; OLM v1 {_choice(second)}",
             because=tuple(e for s in (first, second) if s for e in graph.edges_between(s, name)),
-            fix=_one_road(graph, name, first, second),
+            fix=_align_hops(graph, name, first, second),
             entry=name,
         )
 
 
-def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) -> str | Edit:
-    """An edit after which both take the same hop; a next release may always be where both go."""
+def _align_hops(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) -> str | Edit:
+    """The edit after which both make the same hop; else advice for the next release."""
     if v0 is not None and graph.bundle(v0) is None:
-        return f"same cause as EP401 ({v0}), mended with it"
+        return f"fixed together with EP401 ({v0})"
     if v0 in graph.package.deprecations_by_name("olm.bundle"):
         return f"remove the deprecation of {v0}, which OLM v1 avoids, or {next_release_advice(graph, name)}"
     if v0 is None or v1 is not None or not _is_lower(graph, v0, name):
         return next_release_advice(graph, name)
     if any(edge.kind is not EdgeKind.RANGE for edge in graph.edges_between(v0, name)):
-        return f"publish {v0} again with a version above {graph.versions[name]}, in its stead"
+        return republish_advice(graph, v0, above=name)
     edit = cap_range(graph, v0)
-    assert edit is not None  # what is lower has a version
+    assert edit is not None  # _is_lower has compared its version
     return edit._replace(fallback=next_release_advice(graph, name))
 
 
@@ -167,8 +164,8 @@ def _is_lower(graph: ChannelGraph, one: str, other: str) -> bool:
 def head_not_highest(graph: ChannelGraph) -> Iterator[Flaw]:
     """The head of a channel is its highest version.
 
-    OLM v0 installs the head, OLM v1 the highest version: with a rolled-back release the two install
-    different ones, and v1 keeps whoever has the higher one. Cost: one comparison.
+    OLM v0 installs the head, OLM v1 the highest version. After a rollback release they install different
+    versions, and OLM v1 does not leave the higher one. Cost: one comparison.
     """
     head = graph.head
     if head is None or head not in graph.versions:
@@ -178,20 +175,20 @@ def head_not_highest(graph: ChannelGraph) -> Iterator[Flaw]:
         return
     yield Flaw(
         graph.entries[head].place.at("name"),
-        f"the head is {head}, but {highest} is a higher version: a new install gets {head} from OLM v0 "
-        f"and {olm_v1.new_install(graph)} from OLM v1",
+        f"{highest} is a higher version than the head {head}: OLM v0 installs {head}, "
+        f"OLM v1 installs {olm_v1.new_install(graph)}",
         because=tuple(graph.named_edges(highest)),
-        fix=f"publish {head} again with a version above {graph.versions[highest]}, "
-        f"or take {highest} out of the catalog and {_left(graph, highest)}",
+        fix=f"{republish_advice(graph, head, above=highest)}; "
+        f"or remove {highest} from the catalog and {_removal_advice(graph, highest)}",
         entry=head,
     )
 
 
-def _left(graph: ChannelGraph, name: str) -> str:
-    """What the edges to an entry become when it is taken out: whoever has it must still find a way."""
+def _removal_advice(graph: ChannelGraph, name: str) -> str:
+    """How to keep the updates from an entry that is removed from the catalog."""
     takers = [taker for taker in graph.replacers.get(name, ()) if taker != name]
     if not takers:
-        return f"leave its name in the skips of {join_names(graph.skippers.get(name, ()))}"
+        return f"keep its name in the skips of {join_names(graph.skippers.get(name, ()))}"
     below = graph.entries[name].replaces
     if below and below != takers[0]:
         return f"let {takers[0]} replace {below} and skip {name}"

@@ -1,4 +1,4 @@
-"""Lines of TOML files."""
+"""Positions of keys in TOML files."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ show = "not the first"
         (("tool", "other"), 0, 0),
     ],
 )
-def test_a_value_is_found_or_the_nearest_thing_around_it(
+def test_the_position_is_that_of_the_value_or_its_nearest_parent(
     pointer: tuple[str | int, ...], line: int, column: int
 ) -> None:
     found = location("pyproject.toml", TEXT, pointer)
     assert (found.file, found.line, found.column) == ("pyproject.toml", line, column)
 
 
-def test_the_line_is_marked_to_its_end_without_the_blanks_behind() -> None:
+def test_the_line_is_marked_without_trailing_blanks() -> None:
     found = location("f", "[a]\nkey = 1   \n", ("a", "key"))
     assert (found.column, found.end_column, found.source_line) == (1, 8, "key = 1   ")
 
 
-def test_of_two_tables_of_one_name_the_first_is_meant() -> None:
+def test_of_two_tables_with_one_name_the_first_is_used() -> None:
     assert location("f", "[a]\n[b]\n[a]\n", ("a",)).line == 1

@@ -1,16 +1,16 @@
-"""Whether opm accepts a catalog that exists only as blobs, which templates ask before they go on."""
+"""Validate a catalog that exists only as blobs, as `opm validate` does."""
 
 from __future__ import annotations
 
 __all__ = ["rejection_reason"]
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from everpath.graph import PackageGraph
 from everpath.loaders.fbc.fields import ProblemCollector
 from everpath.loaders.fbc.schemas import SchemaDecoder
 from everpath.loaders.sources import Sources
-from everpath.model import Catalog, Place
+from everpath.model import Place
 from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import BUNDLE, Blob
 from everpath.resolvers import opm
@@ -20,10 +20,16 @@ from everpath.rules.opm_errors import OPM_RULES, range_errors
 
 
 def rejection_reason(blobs: Sequence[Blob]) -> str | None:
-    """The first thing `opm validate` would refuse the catalog for, or None."""
+    """Return the first reason for which `opm validate` rejects a catalog, or None."""
     if any(blob["schema"] == BUNDLE and not blob.get("name") for blob in blobs):
         return "a bundle without a name"
-    catalog = _catalog(blobs)
+    builder = CatalogBuilder()
+    decoder = SchemaDecoder(builder, thorough=True)
+    for index, blob in enumerate(blobs):
+        collector = ProblemCollector(Sources())
+        collector.set_subject(blob)
+        decoder.add(blob, Place("", index), collector)
+    catalog = builder.build("")
     for finding in lint(catalog, Selection(rules=OPM_RULES)).findings:
         if finding.severity is Severity.ERROR:
             return finding.message
@@ -34,13 +40,3 @@ def rejection_reason(blobs: Sequence[Blob]) -> str | None:
         for refusal in range_errors(package):
             return f"channel {refusal.channel}: {refusal.message}"
     return None
-
-
-def _catalog(blobs: Iterable[Blob]) -> Catalog:
-    builder = CatalogBuilder()
-    documents = SchemaDecoder(builder, thorough=True)
-    for index, blob in enumerate(blobs):
-        report = ProblemCollector(Sources())
-        report.set_subject(blob)
-        documents.add(blob, Place("", index), report)
-    return builder.build("")
