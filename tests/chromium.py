@@ -109,7 +109,7 @@ class Browser:
 
 
 class Window:
-    """A page in the browser, and what somebody can do with it."""
+    """A page in the browser, and what a user can do with it."""
 
     def __init__(self, browser: Browser, url: str) -> None:
         self._browser = browser
@@ -198,7 +198,7 @@ class Window:
 
     @property
     def requests(self) -> list[str]:
-        """Every address that was asked for."""
+        """Every requested address."""
         sent = [e for e in self._browser.events if e.get("method") == "Network.requestWillBeSent"]
         return [e["params"]["request"]["url"] for e in sent]
 

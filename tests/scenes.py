@@ -1,8 +1,8 @@
-"""Scenes for tests of pictures: a drawn package, its findings, and what is installed of it."""
+"""Channel drawings for tests: a drawn package, its findings, and installed versions."""
 
 from __future__ import annotations
 
-__all__ = ["HOSTILE", "edge_set", "hostile_scenes", "scenes_of", "twins", "unjudged"]
+__all__ = ["HOSTILE", "edge_set", "hostile_scenes", "scenes_of", "twins", "without_findings"]
 
 from textwrap import dedent
 
@@ -27,7 +27,7 @@ HOSTILE = (
 
 
 def scenes_of(drawing: str, *installed: str) -> tuple[ChannelDrawing, ...]:
-    """A scene for each channel of a drawing, with the findings of all rules."""
+    """A channel drawing for each channel, with the findings of all rules."""
     catalog = parse(dedent(drawing))
     found = [LocatedFinding(finding, "catalog.yaml", 1) for finding in lint(catalog).findings]
     package = PackageGraph(catalog.packages[0])
@@ -43,7 +43,7 @@ def twins(drawing: str, *names: str) -> tuple[ChannelDrawing, ...]:
     return channel_drawings(PackageGraph(package._replace(channels=tuple(renamed))).channels, [])
 
 
-def unjudged(drawing: str) -> ChannelDrawing:
+def without_findings(drawing: str) -> ChannelDrawing:
     """The first channel of a drawing, without findings: for laws, which draw hundreds."""
     return channel_drawings(PackageGraph(parse(dedent(drawing)).packages[0]).channels[:1], [])[0]
 
@@ -62,6 +62,6 @@ def hostile_scenes() -> tuple[ChannelDrawing, ...]:
 
 
 def edge_set(picture: Diagram) -> set[tuple[str, str, str]]:
-    """Every edge of a picture as (successor, accepted, kind), by name."""
+    """Every edge of a diagram as (successor, accepted, kind), by name."""
     names = [node.name for node in picture.nodes]
     return {(names[new], names[old], kind) for new, old, kind in picture.edges()}

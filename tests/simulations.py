@@ -1,4 +1,4 @@
-"""Simulations of drawn graphs, and rows short enough to read in a test."""
+"""Simulations of drawn graphs, and paths as short texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sources(*drawings: str, priorities: Sequence[int] = ()) -> list[ClusterCatal
 def simulated(
     drawing: str | Sequence[ClusterCatalog], scenario: Scenario | None = None, installed: str | None = None
 ) -> list[ChannelResult]:
-    """The sheets of a drawing, or of several catalogs."""
+    """The results of a drawing, or of several catalogs."""
     served = sources(drawing) if isinstance(drawing, str) else drawing
     asked = (
         find_installed([s.package for s in served if s.package], installed) if installed is not None else None
@@ -37,12 +37,12 @@ def simulated(
 def answered(
     drawing: str | Sequence[ClusterCatalog], scenario: Scenario | None = None, installed: str | None = None
 ) -> list[UpgradePath]:
-    """The rows of the same."""
+    """The paths of the same."""
     return list(all_paths(simulated(drawing, scenario, installed)))
 
 
 def answer(drawing: str, installed: str, policy: str, channel: str = "stable") -> UpgradePath:
-    """The one row about an installed version."""
+    """The one path of an installed version."""
     [row] = (
         r for r in answered(drawing) if (r.installed, r.resolver, r.channel) == (installed, policy, channel)
     )
@@ -50,7 +50,7 @@ def answer(drawing: str, installed: str, policy: str, channel: str = "stable") -
 
 
 def brief(found: Sequence[UpgradePath]) -> list[str]:
-    """`v0 b1 → b2 → b3 head`, a line for each row."""
+    """`v0 b1 → b2 → b3 head`, a line for each path."""
     return [f"{r.resolver} {' → '.join((r.installed or '-', *r.hops))} {r.end}" for r in found]
 
 

@@ -25,7 +25,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
-    """The page of some scenes, in a window of 1400 by 900."""
+    """The page of some drawings, in a window of 1400 by 900."""
 
     def open_page(
         scenes: tuple[ChannelDrawing, ...],

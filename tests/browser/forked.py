@@ -1,4 +1,4 @@
-"""A channel with two ways up, and where its roads are lit."""
+"""A channel with two branches, and its highlighted paths."""
 
 from __future__ import annotations
 

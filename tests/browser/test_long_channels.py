@@ -6,7 +6,7 @@ import pytest
 
 from browser.forked import FORKED, LIT
 from chromium import Opened
-from scenes import scenes_of, unjudged
+from scenes import scenes_of, without_findings
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -32,7 +32,7 @@ DRAWN = "document.querySelectorAll('.channel:not([hidden]) .node').length"
 
 
 def test_of_a_long_channel_only_what_is_near_is_drawn(opened: Opened) -> None:
-    page = opened((unjudged(chain(3_000)),))
+    page = opened((without_findings(chain(3_000)),))
     assert 30 <= page.js(DRAWN) <= 150
     assert page.js("document.querySelectorAll('*').length") < 1_500
     assert page.texts(".node:last-child .label") == ["1.2999.0"]
@@ -43,7 +43,7 @@ def test_of_a_long_channel_only_what_is_near_is_drawn(opened: Opened) -> None:
 
 
 def test_nodes_stay_in_their_order_wherever_one_has_been(opened: Opened) -> None:
-    page = opened((unjudged(chain(400)),))
+    page = opened((without_findings(chain(400)),))
     page.js("document.querySelector('.node[tabindex=\"0\"]').focus()")
     for key in ("Home", "End", "ArrowLeft", "Home", "ArrowRight"):
         page.press(key)
@@ -54,7 +54,7 @@ def test_nodes_stay_in_their_order_wherever_one_has_been(opened: Opened) -> None
 
 
 def test_the_focus_stays_with_an_entry_that_is_scrolled_away(opened: Opened) -> None:
-    page = opened((unjudged(chain(3_000)),))
+    page = opened((without_findings(chain(3_000)),))
     page.js("document.querySelector('.node[tabindex=\"0\"]').focus()")
     focused = "document.activeElement.querySelector('.label').textContent"
     page.press("Home")
@@ -67,8 +67,8 @@ def test_the_focus_stays_with_an_entry_that_is_scrolled_away(opened: Opened) -> 
     assert page.js("document.querySelectorAll('.node[tabindex=\"0\"]').length") == 1
 
 
-def test_a_long_road_is_lit_wherever_one_looks(opened: Opened) -> None:
-    page = opened((unjudged(chain(3_000)),), "#installed=b0")
+def test_a_long_path_is_highlighted_in_every_viewport(opened: Opened) -> None:
+    page = opened((without_findings(chain(3_000)),), "#installed=b0")
     assert page.texts(LIT)[0] == "OLM v0: b0 goes to b1"
     assert len(page.texts(LIT)) < 300
     page.js("document.querySelector('.view').scrollLeft = 45000")
@@ -78,7 +78,7 @@ def test_a_long_road_is_lit_wherever_one_looks(opened: Opened) -> None:
 
 
 def test_a_search_finds_what_is_not_drawn(opened: Opened) -> None:
-    page = opened((unjudged(chain(3_000)),))
+    page = opened((without_findings(chain(3_000)),))
     page.js("document.getElementById('find').focus()")
     page.type("1.77.0")
     assert page.texts("#matches") == ["1 found, Enter chooses"]
@@ -88,7 +88,7 @@ def test_a_search_finds_what_is_not_drawn(opened: Opened) -> None:
 
 
 def test_what_is_taken_over_from_afar_is_drawn_too(opened: Opened) -> None:
-    page = opened((unjudged(f"{chain(3_000)}\nz@9.0.0: b2999 / b0 / <1.5.0"),))
+    page = opened((without_findings(f"{chain(3_000)}\nz@9.0.0: b2999 / b0 / <1.5.0"),))
     assert page.texts(".edge[data-to='3000'] title") == [
         "z skipRange <1.5.0 covers b0 … b4 (5 entries)",
         "z skips b0",
@@ -96,9 +96,9 @@ def test_what_is_taken_over_from_afar_is_drawn_too(opened: Opened) -> None:
     ]
 
 
-def test_of_ranges_that_lie_too_close_to_be_told_apart_some_are_drawn(opened: Opened) -> None:
+def test_of_ranges_too_close_to_distinguish_some_are_drawn(opened: Opened) -> None:
     ranges = "\n".join(f"b{i}@1.{i}.0: b{i - 1} / - / <1.{i}.0" for i in range(1, 1_500))
-    page = opened((unjudged(f"{ranges}\nb0@1.0.0"),))
+    page = opened((without_findings(f"{ranges}\nb0@1.0.0"),))
     page.js("document.querySelector('.view').scrollLeft = 0")
     page.wait("document.querySelector('.node[data-i=\"0\"]') !== null")
     drawn = page.js("[...document.querySelectorAll('.live .edge.skipRange')].map(e => Number(e.dataset.to))")
@@ -115,7 +115,7 @@ def test_a_table_is_made_when_it_is_opened(opened: Opened) -> None:
     assert page.texts("td:first-child") == ["op.v1.3.0", "op.v1.2.0", "op.v1.1.0", "op.v1.0.0"]
 
 
-def test_many_findings_are_told_a_hundred_at_a_time(opened: Opened) -> None:
+def test_many_findings_are_shown_a_hundred_at_a_time(opened: Opened) -> None:
     page = opened(scenes_of("\n".join(f"b{i}@1.{i}.0" for i in range(200))))
     shown = "document.querySelectorAll('#panel > div > .finding').length"
     before = page.js(shown)

@@ -1,4 +1,4 @@
-"""The page in a real browser: what somebody sees who clicks, types, or has only a keyboard."""
+"""The page in a real browser: clicks, search and addresses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_page_from_a_file_asks_for_nothing_and_nothing_is_refused(opened: Open
     assert page.js("document.querySelectorAll('.channel:not([hidden])').length") == 1
 
 
-def test_a_click_lights_the_roads_of_both_policies(opened: Opened) -> None:
+def test_a_click_highlights_the_paths_of_both_resolvers(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     assert page.texts(LIT) == []
     page.click(".node[data-i='0'] .dot")
@@ -102,7 +102,7 @@ def test_an_address_keeps_its_theme(opened: Opened) -> None:
         ("#channel=nope&installed=1.1.0", "The address names channel nope, which is not on this page."),
     ],
 )
-def test_what_an_address_asks_for_in_vain_is_told(opened: Opened, address: str, told: str) -> None:
+def test_the_panel_lists_what_the_address_names_in_error(opened: Opened, address: str, told: str) -> None:
     page = opened(scenes_of(FORKED), address)
     assert page.texts("#panel .unmet") == [told]
     assert page.texts("#said")[0].startswith(told)
@@ -187,7 +187,7 @@ def test_dark_is_what_the_reader_prefers_until_the_button_says_otherwise(opened:
     assert page.js(colour) == dark
 
 
-def test_roads_are_bent_as_in_the_image(opened: Opened) -> None:
+def test_hops_have_the_same_curves_as_in_the_image(opened: Opened) -> None:
     scenes = scenes_of("d: c / - / <3.0.0\nc: a\nb: a\na", "a")
     page = opened(scenes, "#installed=a")
     image = re.findall(r'<g class="hop.*?</g>', "".join(svg(scenes)))

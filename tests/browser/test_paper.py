@@ -36,7 +36,7 @@ def test_paper_has_every_channel(opened: Opened) -> None:
     assert page.js(shown) == [True, True]
 
 
-def test_paper_has_the_picture_and_the_findings_of_every_channel(opened: Opened) -> None:
+def test_a_print_has_drawing_and_findings_of_every_channel(opened: Opened) -> None:
     page = opened(
         scenes_of("[stable]\nb3: - / b2\nb2: - / b1\nb1\n[fast]\nb1\n[old]\nb3: - / b2\nb2: - / b1\nb1")
     )
@@ -58,7 +58,7 @@ def test_paper_has_the_picture_and_the_findings_of_every_channel(opened: Opened)
     assert page.js(errors) == [0, 0, 0]
 
 
-def test_paper_has_the_roads_of_what_is_chosen(opened: Opened) -> None:
+def test_a_print_has_the_paths_of_the_chosen_entry(opened: Opened) -> None:
     page = opened(scenes_of(FORKED), "#installed=1.0.0")
     page.on_paper()
     assert page.js("document.getElementById('panel').checkVisibility()")
@@ -71,7 +71,7 @@ def test_a_table_on_paper_is_no_wider_than_it(opened: Opened) -> None:
     assert page.js("document.documentElement.scrollWidth") == 700
 
 
-def test_a_small_picture_is_not_blown_up_to_the_width_of_the_paper(opened: Opened) -> None:
+def test_a_small_drawing_is_not_enlarged_to_the_width_of_the_paper(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     page.on_paper()
     scale = "e.getBoundingClientRect().width / e.viewBox.baseVal.width"

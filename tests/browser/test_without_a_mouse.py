@@ -1,4 +1,4 @@
-"""The page for whoever has only a keyboard, or has it read aloud, or sees little."""
+"""The page with a keyboard, a screen reader and high contrast."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_whatever_can_be_used_has_a_name(opened: Opened, browser: Browser) -> No
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_colours_can_be_told_from_what_they_are_on(opened: Opened, theme: str) -> None:
+def test_colours_have_enough_contrast(opened: Opened, theme: str) -> None:
     page = opened(scenes_of(FORKED), f"#theme={theme}")
     read = "(s => n => s.getPropertyValue('--' + n).trim())(getComputedStyle(document.documentElement))"
     grounds = [page.js(f"{read}('{name}')") for name in ("paper", "band", "raised")]
@@ -112,7 +112,7 @@ def test_colours_can_be_told_from_what_they_are_on(opened: Opened, theme: str) -
             assert min(contrast(page.js(f"{read}('{name}')"), ground) for ground in grounds) >= least, name
 
 
-def test_a_screen_reader_hears_how_many_match_and_where_the_roads_end(opened: Opened) -> None:
+def test_a_screen_reader_announces_matches_and_ends_of_paths(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     assert page.js("[...document.querySelectorAll('[aria-live=polite]')].map(e => e.id)") == [
         "matches",
@@ -126,7 +126,7 @@ def test_a_screen_reader_hears_how_many_match_and_where_the_roads_end(opened: Op
     assert page.texts("#said") == [""]
 
 
-def test_of_a_long_road_the_middle_is_told_on_demand(opened: Opened) -> None:
+def test_the_middle_of_a_long_path_is_shown_on_demand(opened: Opened) -> None:
     drawing = "\n".join(f"b{i}@1.{i}.0: b{i - 1}" for i in range(1, 151))
     page = opened(scenes_of(f"{drawing}\nb0@1.0.0"), "#installed=b0")
     hops = "#panel .upgrade-path.v0 li:not(.gap)"

@@ -41,10 +41,10 @@ def told(everpath: Everpath, *arguments: str, code: int) -> dict[str, Any]:
 def test_who_stays_behind_is_a_finding(everpath: Everpath) -> None:
     document = told(everpath, "-p", "op", "--installed", "1.0.0", code=1)
     assert document["installed"] == {"name": "op.v1.0.0", "version": "1.0.0", "known": True}
-    v0, v1 = document["answers"]
+    v0, v1 = document["explanations"]
     assert (v0["policy"], v0["next"], v0["end"]) == ("v0", None, "stranded")
     assert (v1["policy"], v1["next"], v1["end"]) == ("v1", "op.v1.1.0", "head")
-    (remedy,) = v0["remedies"]
+    (remedy,) = v0["fixes"]
     assert (remedy["rule"], remedy["fix"]) == ("EP206", "add op.v1.0.0 to the skips of op.v1.2.0")
     assert remedy["file"] == "catalog/op.yaml"
     assert remedy["line"] > 0
@@ -52,8 +52,8 @@ def test_who_stays_behind_is_a_finding(everpath: Everpath) -> None:
 
 def test_who_arrives_is_none(everpath: Everpath) -> None:
     document = told(everpath, "-p", "op", "--installed", "op.v1.1.0", "-c", "stable", code=0)
-    assert [answer["path"] for answer in document["answers"]] == [["op.v1.2.0"], ["op.v1.2.0"]]
-    assert [answer["failure"] for answer in document["answers"]] == [None, None]
+    assert [answer["path"] for answer in document["explanations"]] == [["op.v1.2.0"], ["op.v1.2.0"]]
+    assert [answer["failure"] for answer in document["explanations"]] == [None, None]
 
 
 def test_who_arrives_is_sent_to_the_cluster_in_a_few_lines(everpath: Everpath) -> None:
@@ -61,33 +61,33 @@ def test_who_arrives_is_sent_to_the_cluster_in_a_few_lines(everpath: Everpath) -
     stays = everpath("why", "-p", "op", "--installed", "1.0.0")
     assert (arrived.code, stays.code) == (0, 1)
     assert arrived.out.count("$ kubectl") == 2
-    assert "more if the cluster does otherwise: -o json has them, and https://" in arrived.out
+    assert "more if the cluster behaves differently: see -o json and https://" in arrived.out
     assert stays.out.count("$ kubectl") > 4
     assert "if the cluster does otherwise" not in stays.out
 
 
 def test_quiet_is_only_the_answer(everpath: Everpath) -> None:
     quiet = everpath("why", "-p", "op", "--installed", "1.0.0", "-q")
-    assert (quiet.code, "What no catalog can tell" in quiet.out) == (1, False)
+    assert (quiet.code, "Check on the cluster" in quiet.out) == (1, False)
 
 
 def test_one_policy_is_asked_alone(everpath: Everpath) -> None:
     for policy, code in (("v0", 1), ("v1", 0)):
         document = told(everpath, "-p", "op", "--installed", "1.0.0", "--policy", policy, code=code)
-        assert [answer["policy"] for answer in document["answers"]] == [policy]
+        assert [answer["policy"] for answer in document["explanations"]] == [policy]
         assert {check["policy"] for check in document["checks"]} == {policy}
 
 
 def test_a_failure_has_the_resolver_s_words(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "b2\nb1", "op")
-    v0, _ = told(everpath, "-p", "op", "--installed", "b1", code=1)["answers"]
+    v0, _ = told(everpath, "-p", "op", "--installed", "b1", code=1)["explanations"]
     assert v0["failure"]["kind"] == "several heads"
-    assert v0["failure"]["words"].endswith('found in channel "stable" of package "op": b1, b2')
+    assert v0["failure"]["message"].endswith('found in channel "stable" of package "op": b1, b2')
 
 
 def test_a_failure_without_stable_words_has_none(everpath: Everpath) -> None:
-    v1 = told(everpath, "-p", "op", "--installed", "unheard-of", code=1)["answers"][1]
-    assert v1["failure"] == {"kind": "unreadable version", "names": ["unheard-of"], "words": None}
+    v1 = told(everpath, "-p", "op", "--installed", "unheard-of", code=1)["explanations"][1]
+    assert v1["failure"] == {"kind": "unreadable version", "names": ["unheard-of"], "message": None}
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_the_channel_is_the_default_one_or_one_that_has_it(
 
 def test_a_channel_that_does_not_exist_is_answered(everpath: Everpath) -> None:
     document = told(everpath, "-p", "op", "--installed", "1.0.0", "-c", "stabel", code=1)
-    assert [answer["failure"]["kind"] for answer in document["answers"]] == ["no channel", "no bundles"]
-    assert document["answers"][0]["remedies"][0]["fix"].endswith("did you mean stable?")
+    assert [answer["failure"]["kind"] for answer in document["explanations"]] == ["no channel", "no bundles"]
+    assert document["explanations"][0]["fixes"][0]["fix"].endswith("did you mean stable?")
 
 
 def test_the_package_is_found_by_what_is_installed(everpath: Everpath) -> None:
@@ -205,19 +205,19 @@ def test_a_version_of_several_bundles_must_be_named(everpath: Everpath, here: Pa
 def test_nothing_installed_and_a_starting_csv_are_questions_too(everpath: Everpath) -> None:
     fresh = told(everpath, "-p", "op", "--fresh", code=0)
     assert fresh["installed"] is None
-    assert [answer["next"] for answer in fresh["answers"]] == ["op.v1.2.0", "op.v1.2.0"]
+    assert [answer["next"] for answer in fresh["explanations"]] == ["op.v1.2.0", "op.v1.2.0"]
     pinned = told(everpath, "-p", "op", "--starting-csv", "op.v1.1.0", code=0)
-    assert [answer["path"] for answer in pinned["answers"]] == [["op.v1.1.0", "op.v1.2.0"]]
+    assert [answer["path"] for answer in pinned["explanations"]] == [["op.v1.1.0", "op.v1.2.0"]]
 
 
 def test_the_terms_of_a_cluster_extension(everpath: Everpath) -> None:
     asked = ("-p", "op", "--installed", "1.0.0", "--policy", "v1")
-    (joined,) = told(everpath, *asked, "--channels", "*", code=0)["answers"]
+    (joined,) = told(everpath, *asked, "--channels", "*", code=0)["explanations"]
     assert (joined["channels"], joined["next"]) == ([], "op.v1.10.0")
-    (pinned,) = told(everpath, *asked, "--version-range", "1.2.0", code=1)["answers"]
+    (pinned,) = told(everpath, *asked, "--version-range", "1.2.0", code=1)["explanations"]
     assert pinned["failure"]["kind"] == "no bundles"
     certified = ("--upgrade-constraint-policy", "SelfCertified")
-    (free,) = told(everpath, *asked, "--version-range", "1.2.0", *certified, code=0)["answers"]
+    (free,) = told(everpath, *asked, "--version-range", "1.2.0", *certified, code=0)["explanations"]
     assert free["next"] == "op.v1.2.0"
 
 
@@ -226,7 +226,7 @@ def test_several_catalogs_are_those_of_one_cluster(everpath: Everpath, here: Pat
     write_fbc(here / "more", "op.v1.3.0: op.v1.2.0", "op")
     asked = ("-p", "op", "--installed", "op.v1.2.0", "main=catalog", "other=more/catalog")
     document = told(everpath, *asked, "--priority", "other=5", code=0)
-    assert [(a["policy"], a["catalog"], a["next"]) for a in document["answers"]] == [
+    assert [(a["policy"], a["catalog"], a["next"]) for a in document["explanations"]] == [
         ("v0", "main", None),
         ("v0", "other", "op.v1.3.0"),
         ("v1", "other", "op.v1.3.0"),
@@ -306,7 +306,7 @@ def test_an_entry_without_a_name_is_not_nothing(everpath: Everpath) -> None:
     catalog = NO_CHANNEL.replace('"b1"', '""') + NO_ENTRY.replace("[]", '[{"name": ""}, {"name": "x"}]')
     answer = everpath("why", "-", "--installed", "0.1.0", stdin=catalog)
     assert answer.out.startswith('package p, channel stable: "" (0.1.0) is installed\n')
-    assert 'and "" stays.' in answer.out
+    assert 'and "" is not upgraded.' in answer.out
     assert "nothing is installed" not in answer.out
 
 
@@ -314,4 +314,4 @@ def test_of_two_channels_of_one_name_v1_is_explained_by_the_last(everpath: Everp
     again = fbc("b: - / - / <2.0.0\na").split("---\n")[2]
     (here / "twice.yaml").write_text(fbc("b: a\na") + "---\n" + again)
     out = everpath("why", "twice.yaml", "--installed", "a", "--policy", "v1").out
-    assert "b  taken        has the skipRange '<2.0.0', which holds 1.0.0, and ranks first\n" in out
+    assert "b  taken        has the skipRange '<2.0.0', which contains 1.0.0, and ranks first\n" in out

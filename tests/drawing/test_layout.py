@@ -29,7 +29,7 @@ def test_no_two_nodes_lie_on_each_other(graph: ChannelGraph) -> None:
 
 
 @given(channel_graphs())
-def test_everything_lies_inside_the_picture(graph: ChannelGraph) -> None:
+def test_everything_lies_inside_the_drawing(graph: ChannelGraph) -> None:
     plan = compute_layout(Diagram(graph))
     points = [*plan.spots, *(p for s in plan.strokes for path in (*s.paths, *s.bars) for p in path)]
     assert all(0 <= x <= plan.width and plan.axis <= y <= plan.height for x, y in points)
@@ -120,11 +120,11 @@ def test_many_entries_stand_closer_with_slanted_labels() -> None:
     assert many.spots[1].x - many.spots[0].x < few.spots[1].x - few.spots[0].x
 
 
-def test_hundreds_of_ranges_do_not_make_the_picture_taller_than_a_screen() -> None:
+def test_hundreds_of_ranges_do_not_make_the_drawing_taller_than_a_screen() -> None:
     assert drawn("\n".join(f"b{i}@1.{i}.0: - / - / <1.{i}.0" for i in range(300))).height < 600
 
 
-def test_an_empty_channel_is_an_empty_picture() -> None:
+def test_an_empty_channel_is_an_empty_drawing() -> None:
     plan = drawn("[stable]")
     assert (plan.spots, plan.strokes, plan.bands) == ((), (), ())
 

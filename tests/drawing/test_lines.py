@@ -20,7 +20,7 @@ def test_an_edge_to_a_higher_version_ends_the_line() -> None:
     assert replaces_chains([0, 1], {0: 1}) == (ReplacesChain((0,)), ReplacesChain((1,)))
 
 
-def test_a_circle_is_not_walked_round() -> None:
+def test_a_chain_does_not_follow_a_cycle() -> None:
     assert replaces_chains([1, 0], {1: 0, 0: 1}) == (ReplacesChain((1, 0)),)
 
 

@@ -1,4 +1,4 @@
-"""A picture has what the channel has: each entry once, in order of version, and each edge."""
+"""A diagram has each entry once, in order of version, and each edge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def named(picture: Diagram) -> set[tuple[str, str, str]]:
 
 
 @given(channel_graphs())
-def test_every_edge_of_the_graph_is_in_the_picture_and_no_other(graph: ChannelGraph) -> None:
+def test_the_diagram_has_exactly_the_edges_of_the_graph(graph: ChannelGraph) -> None:
     picture = Diagram(graph)
     edges = {(*edge[:2], edge.kind.value) for node in picture.nodes for edge in graph.successors(node.name)}
     assert named(picture) == edges
@@ -47,7 +47,7 @@ def test_a_range_with_a_hole_has_two_runs() -> None:
     assert picture.covered_ranges[0].size == 2
 
 
-def test_a_range_that_does_not_parse_covers_nobody_and_is_kept() -> None:
+def test_a_range_that_does_not_parse_covers_nothing_and_is_kept() -> None:
     [reach] = Diagram(channel_graph("b: a / - / nonsense\na")).covered_ranges
     assert (reach.text, reach.runs, reach.is_valid) == ("nonsense", (), False)
 

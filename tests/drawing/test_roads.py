@@ -1,4 +1,4 @@
-"""Roads are what the policies say, for every entry and for whoever comes from elsewhere."""
+"""Drawn paths are those of the resolvers, for entries and for other versions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_entry_has_an_end_and_a_reason(graph: ChannelGraph) -> None:
         assert all(each.by_entry[name].reason for name in graph.entries)
 
 
-def test_with_a_broken_channel_nobody_moves_and_everybody_is_told_why() -> None:
+def test_in_a_broken_channel_every_path_has_the_failure_as_reason() -> None:
     v0, v1 = drawn_paths(Diagram(channel_graph("c: a\nb: a\na")))
     assert v0.is_broken
     assert not v1.is_broken
@@ -49,7 +49,7 @@ def test_a_new_install_gets_what_the_policy_gives_it() -> None:
     assert tuple(v1.path(None).hops) == ("1.1.0",)
 
 
-def test_a_visitor_is_taken_in_by_a_range_and_follows_the_others() -> None:
+def test_a_version_outside_the_channel_enters_by_a_range() -> None:
     for each in drawn_paths(Diagram(channel_graph("c: b\nb: a / - / <2.0.0\na"))):
         path = each.path(InstalledVersion("p.v0.5.0", "0.5.0"))
         assert (tuple(path.hops), path.end, path.reason) == (
@@ -59,7 +59,7 @@ def test_a_visitor_is_taken_in_by_a_range_and_follows_the_others() -> None:
         )
 
 
-def test_a_visitor_whom_nobody_accepts_stays_where_it_is() -> None:
+def test_a_version_outside_the_channel_without_an_edge_stays() -> None:
     v0, _ = drawn_paths(Diagram(channel_graph("b: a\na")))
     path = v0.path(InstalledVersion("p.v9.0.0", "9.0.0"))
     assert (path.hops, path.end) == ((), PathEnd.STRANDED)

@@ -1,4 +1,4 @@
-"""Where a walk in a channel should end."""
+"""Entries at which a path ends well."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from everpath.upgrade_paths.goals import path_goals
 from graphs import channel_graph
 
 
-def test_everybody_arrives_at_the_head_and_nowhere_without_one() -> None:
+def test_the_head_is_the_goal_and_without_one_there_is_none() -> None:
     assert path_goals(channel_graph("b@2.0.0: a\na@1.0.0"), "v0") == ("b",)
     assert path_goals(channel_graph("b@2.0.0\na@1.0.0"), "v0") == ()
 
 
-def test_under_v1_one_arrives_at_what_it_installs_afresh_too() -> None:
+def test_under_v1_what_a_new_installation_gets_is_a_goal_too() -> None:
     assert path_goals(channel_graph("b@2.0.0\na@1.0.0"), "v1") == ("b",)
     assert path_goals(channel_graph("b@1.0.0: a\na@1.0.0+1\nc@3.0.0"), "v1") == ("c",)
 

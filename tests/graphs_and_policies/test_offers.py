@@ -69,7 +69,7 @@ def test_a_catalog_knows_a_package_of_which_it_has_any_document(only: Document) 
     )
 
 
-def test_a_bundle_in_no_channel_is_on_offer_unless_channels_are_asked_for() -> None:
+def test_a_bundle_in_no_channel_is_a_candidate_unless_channels_are_selected() -> None:
     source = ClusterCatalog("c", 0, _graph(bundle("op.v3.0.0")))
     for channels, name in (((), "op.v3.0.0"), (("stable",), "op.v2.0.0")):
         found = best_candidate(source, CandidateFilter(channels))

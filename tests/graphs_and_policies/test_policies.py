@@ -17,13 +17,13 @@ from graphs import channel_graph
 # opm
 
 
-def test_opm_walks_the_replaces_chain_from_the_head() -> None:
+def test_opm_follows_the_replaces_chain_from_the_head() -> None:
     verdict = opm.validate_channel(channel_graph("c: b\nb: a\na"))
     assert verdict == opm.ChannelValidation(("c",), ("c", "b", "a"))
     assert verdict.is_valid
 
 
-def test_opm_walks_on_to_a_name_that_is_no_entry_and_ends_there() -> None:
+def test_opm_follows_replaces_to_a_name_that_is_no_entry_and_ends_there() -> None:
     assert opm.validate_channel(channel_graph("b: gone")).chain == ("b", "gone")
 
 
@@ -48,7 +48,7 @@ def test_opm_names_the_cycle_from_where_it_closes() -> None:
     assert not verdict.is_valid
 
 
-def test_opm_sorts_whom_it_calls_stranded_and_exempts_the_skipped() -> None:
+def test_opm_sorts_stranded_entries_and_exempts_skipped_ones() -> None:
     verdict = opm.validate_channel(channel_graph("d\nc: b\nb: c\na: b / a"))
     assert verdict.stranded == ("b", "c")
 
@@ -198,7 +198,7 @@ def test_an_api_that_is_required_as_well_is_provided_once() -> None:
     assert olm_v0.uninstallable(ChannelGraph(graph.channel, graph.package._replace(bundles=bundles))) == {}
 
 
-def test_v1_takes_either_of_two_builds_of_one_version_afresh() -> None:
+def test_a_new_v1_installation_gets_either_of_two_builds_of_one_version() -> None:
     graph = channel_graph("c@2.0.0+2\nb@2.0.0+1\na@1.0.0")
     assert olm_v1.new_install(graph) == "c"
     assert olm_v1.new_installs(graph) == ("c", "b")
@@ -236,7 +236,7 @@ def test_v0_stays_where_an_entry_accepts_itself_before_anybody_nearer() -> None:
     assert olm_v0.next_hops(graph).next == {"b2": None, "b1": "b2"}
 
 
-def test_v0_panics_for_whoever_a_candidate_s_range_has_no_answer() -> None:
+def test_v0_panics_for_versions_on_which_a_candidates_range_panics() -> None:
     graph = channel_graph("b3: b2 / - / <1.5.0 || || =9.0.0\nb2: b1 / - / <0.1.0 || || =9.0.0\nb1")
     panics = olm_v0.next_hops(graph).failures
     assert panics == {
@@ -252,7 +252,7 @@ def test_v0_does_not_ask_the_range_of_a_skipped_entry() -> None:
     assert olm_v0.next_hops(channel_graph("b3: - / b2\nb2: - / - / <0.1.0 || || =9.0.0")).failures == {}
 
 
-def test_v0_panics_for_nobody_whom_the_first_arm_answers() -> None:
+def test_v0_does_not_panic_for_versions_that_the_first_arm_contains() -> None:
     assert olm_v0.next_hops(channel_graph("b2: b1 / - / <9.0.0 || || =9.0.0\nb1")).failures == {}
 
 
@@ -331,7 +331,7 @@ def test_v1_weighs_every_candidate_for_a_version_from_elsewhere() -> None:
     assert [e.successor for e in found] == ["b3", "b1"]
 
 
-def test_v1_moves_on_whoever_runs_an_entry_without_a_bundle() -> None:
+def test_v1_updates_from_an_entry_without_a_bundle() -> None:
     assert olm_v1.next_hops(channel_graph("b2: b1\nb1?"))["b1"] == "b2"
 
 
@@ -360,13 +360,13 @@ def test_v1_moves_a_deprecated_entry_to_its_twin_that_is_not(drawing: str, targe
 # Walks
 
 
-def test_a_walk_visits_every_hop_up_to_the_last() -> None:
+def test_hops_from_an_entry_are_followed_to_the_last() -> None:
     assert hops_from({"a": "b", "b": "c", "c": None}, "a") == ("b", "c")
     assert hops_from({"a": None}, "a") == ()
     assert hops_from({}, "a") == ()
 
 
-def test_a_walk_in_a_circle_ends_where_it_closes() -> None:
+def test_hops_in_a_loop_end_with_the_first_repeated_entry() -> None:
     hops = {"a": "b", "b": "c", "c": "b"}
     assert hops_from(hops, "a") == ("b", "c", "b")
     assert hops_from(hops, "b") == ("c", "b")
@@ -385,14 +385,14 @@ def test_destinations_tell_arrived_from_stranded_and_lost() -> None:
     }
 
 
-def test_whoever_joins_a_known_walk_ends_where_it_ends() -> None:
+def test_a_path_that_joins_another_has_the_same_last_entry() -> None:
     hops = {"b": None, "a": "b", "z": "a", "f": "g", "g": "f", "e": "g"}
     ends = last_entries(hops, None, hops)
     assert ends["z"] == LastEntry("b", PathEnd.STRANDED)
     assert ends["e"] == ends["g"] == LastEntry("f", PathEnd.LOOP)
 
 
-def test_only_the_asked_entries_and_those_on_their_way_have_a_destination() -> None:
+def test_only_given_entries_and_those_on_their_paths_have_a_last_entry() -> None:
     hops = {"a": "b", "b": "c", "c": None, "d": None}
     assert last_entries(hops, "c", ["a"]).keys() == {"a", "b", "c"}
 

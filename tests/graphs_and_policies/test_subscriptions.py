@@ -1,4 +1,4 @@
-"""What OLM v0 does for one Subscription: every question it can be asked, and what is heard on the way."""
+"""The resolution of one Subscription, and its trace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def at(name: str, version: str | None = None) -> InstalledBundle:
     return InstalledBundle(name, parse(version) if version else None)
 
 
-def heard(
+def traced(
     graph: ChannelGraph, installed: InstalledBundle | None, starting: str | None = None
 ) -> list[TraceStep]:
     remarks: list[TraceStep] = []
@@ -36,10 +36,10 @@ def heard(
 def sentences(
     graph: ChannelGraph, installed: InstalledBundle | None, starting: str | None = None
 ) -> list[str]:
-    return [f"{r.entry} {r.result}: {r.reason}" for r in heard(graph, installed, starting)]
+    return [f"{r.entry} {r.result}: {r.reason}" for r in traced(graph, installed, starting)]
 
 
-def test_an_entry_moves_to_whoever_replaces_it() -> None:
+def test_an_entry_updates_to_the_one_that_replaces_it() -> None:
     assert resolve(channel_graph(CHAIN), at("b1")) == Resolution("b2")
 
 
@@ -202,15 +202,15 @@ def test_a_range_without_an_answer_crashes_olm_for_what_is_installed_and_not_for
         ]
 
 
-def test_a_range_without_an_answer_harms_nobody_whose_version_is_unknown() -> None:
+def test_a_range_that_panics_does_not_affect_unknown_versions() -> None:
     assert resolve(channel_graph("b2: gone / - / <1.0.0 || || =9.0.0"), at("gone")) == Resolution("b2")
 
 
-def test_the_range_of_a_skipped_entry_is_not_asked() -> None:
+def test_the_range_of_a_skipped_entry_is_not_evaluated() -> None:
     assert resolve(channel_graph("b3: - / b2\nb2: - / - / <0.1.0 || || =9.0.0"), at("b2")) == Resolution("b3")
 
 
-def test_every_entry_is_heard_of_from_the_head_down_after_those_that_do_not_count() -> None:
+def test_the_trace_has_unsorted_entries_and_then_all_from_the_head_down() -> None:
     graph = channel_graph(
         "b6: b5 / - / <0.5.0\nb5: b4 / b1\nb4: - / b3, b2 / =1.0.0\nb3: - / b1\nb2: b1\nb1\nb0: b9\nb9: b0"
     )
@@ -226,14 +226,14 @@ def test_every_entry_is_heard_of_from_the_head_down_after_those_that_do_not_coun
     ]
 
 
-def test_a_remark_names_the_edge_it_came_by() -> None:
-    edges = {r.entry: r.edge for r in heard(channel_graph("b3: b2 / b1\nb2: b1\nb1"), at("b1"))}
+def test_a_trace_step_names_its_edge() -> None:
+    edges = {r.entry: r.edge for r in traced(channel_graph("b3: b2 / b1\nb2: b1\nb1"), at("b1"))}
     assert edges == {
         "b3": Edge("b3", "b1", EdgeKind.SKIPS),
         "b2": Edge("b2", "b1", EdgeKind.REPLACES),
         "b1": None,
     }
-    (first,) = heard(channel_graph("b2: gone / gone / =2.0.0"), at("gone", "2.0.0"))
+    (first,) = traced(channel_graph("b2: gone / gone / =2.0.0"), at("gone", "2.0.0"))
     assert first.edge == Edge("b2", "gone", EdgeKind.REPLACES)
 
 
@@ -252,16 +252,16 @@ def test_the_reasons_why_an_entry_does_not_accept() -> None:
     ]
 
 
-def test_what_stays_because_it_accepts_itself_is_heard_as_taken() -> None:
+def test_an_entry_that_accepts_itself_is_traced_as_taken() -> None:
     graph = channel_graph("b2: b1 / - / =2.0.0\nb1: - / b2")
     assert resolve(graph, at("b2")).failure is not None
     graph = channel_graph("b2: b1 / - / =2.0.0\nb1")
-    assert heard(graph, at("b2"))[0] == TraceStep(
+    assert traced(graph, at("b2"))[0] == TraceStep(
         "b2", CandidateResult.TAKEN, "is installed, and stays", Edge("b2", "b2", EdgeKind.RANGE)
     )
 
 
-def test_a_prohibited_entry_is_heard_as_refused() -> None:
+def test_an_uninstallable_entry_is_traced_as_refused() -> None:
     graph = channel_graph("b3: b2 / b1\nb2: b1\nb1\n%prohibited b3")
     assert sentences(graph, at("b1"))[-2:] == [
         "b3 refused: carries olm.deprecated",
@@ -281,7 +281,7 @@ def test_a_new_install_hears_the_head_taken_and_the_rest_passed_over() -> None:
     ]
 
 
-def test_starting_csv_is_heard_among_all_that_it_is_not() -> None:
+def test_the_trace_of_starting_csv_has_all_other_entries() -> None:
     assert sentences(channel_graph("x@bad\nb1\nb2: b1"), None, "b1") == [
         "b2 refused: is not the startingCSV b1",
         "x refused: is not the startingCSV b1",
@@ -289,21 +289,21 @@ def test_starting_csv_is_heard_among_all_that_it_is_not() -> None:
     ]
 
 
-def test_entries_without_a_version_are_heard_of_last_and_by_name() -> None:
+def test_entries_without_a_version_are_traced_last_and_by_name() -> None:
     drawing = "\n".join(["top", *(f"x{n}?: - / x{n}" for n in (5, 3, 8, 1, 7, 2, 6, 4))])
-    remarks = heard(channel_graph(drawing), at("top"))
+    remarks = traced(channel_graph(drawing), at("top"))
     assert [r.entry for r in remarks] == [*(f"x{n}" for n in range(1, 9)), "top"]
 
 
 def test_all_who_stand_above_an_entry_that_is_no_head_are_named_in_order() -> None:
     names = [f"x{n}" for n in (5, 3, 8, 1, 7, 2, 6, 4)]
     drawing = "\n".join(["a: - / " + ", ".join(names), *(f"{name}: a" for name in names)])
-    [first] = [r for r in heard(channel_graph(drawing), None) if r.entry == "a"]
+    [first] = [r for r in traced(channel_graph(drawing), None) if r.entry == "a"]
     above = ", ".join(sorted(names))
     assert first.reason == f"is no head: {above} replaces or skips it"
 
 
-def test_where_one_entry_provides_an_api_twice_olm_s_words_are_not_foretold() -> None:
+def test_with_a_repeated_api_the_message_of_olm_is_not_predicted() -> None:
     graph = channel_graph("b2: b1\nb1\n%prohibited b1")
     api = Property("olm.gvk", {"group": "a.io", "version": "v1", "kind": "A"}, Place("f"))
     bundles = tuple(b._replace(properties=(api, api)) if b.name == "b2" else b for b in graph.package.bundles)

@@ -55,7 +55,7 @@ def test_a_new_subscription_gets_what_a_fresh_install_is(graph: ChannelGraph) ->
 
 
 @given(graphs, anything, st.none() | st.sampled_from(("b0", "b1", "gone")), st.randoms(use_true_random=False))
-def test_neither_answer_nor_remarks_depend_on_the_order_of_writing(
+def test_neither_resolution_nor_trace_depends_on_the_order_in_the_file(
     graph: ChannelGraph, installed: InstalledBundle | None, starting: str | None, random: Random
 ) -> None:
     entries = list(graph.channel.entries)
@@ -79,7 +79,7 @@ def test_who_listens_changes_nothing(
 
 
 @given(graphs, anything)
-def test_unless_the_channel_breaks_olm_every_entry_is_heard_of_once(
+def test_the_trace_has_every_entry_once_unless_olm_fails(
     graph: ChannelGraph, installed: InstalledBundle | None
 ) -> None:
     decision, remarks = told(graph, installed, None)

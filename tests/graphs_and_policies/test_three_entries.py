@@ -40,7 +40,7 @@ def test_v0_fails_with_a_cycle_on_72_that_opm_accepts(accepted: list[ChannelGrap
     assert [f.kind for f in failures if f].count(FailureKind.CYCLE) == 72
 
 
-def test_v0_strands_somebody_in_414_that_opm_accepts(accepted: list[ChannelGraph]) -> None:
+def test_v0_strands_a_version_in_414_graphs_that_opm_accepts(accepted: list[ChannelGraph]) -> None:
     assert sum(_strands(graph) for graph in accepted) == 414
 
 

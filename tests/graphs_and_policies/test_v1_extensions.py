@@ -1,4 +1,4 @@
-"""What OLM v1 does for a ClusterExtension, over catalogs, in its own words, and what can be heard of it."""
+"""The resolution of a ClusterExtension over catalogs, with OLM's messages, and its trace."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def words(decision: Resolution) -> str:
     return decision.failure.message
 
 
-def heard(sources: list[ClusterCatalog], extension: ClusterExtension) -> list[str]:
+def traced(sources: list[ClusterCatalog], extension: ClusterExtension) -> list[str]:
     said: list[TraceStep] = []
     resolve(sources, extension, said.append)
     return [f"{r.result} {r.entry} of {r.catalog}: {r.reason}" for r in said]
@@ -65,7 +65,7 @@ def test_an_upgrade_follows_an_edge_and_not_further() -> None:
     assert resolve([source(CHAIN)], asking("b1")).next == "b2"
 
 
-def test_whoever_runs_the_highest_is_offered_it_again_and_stays() -> None:
+def test_the_highest_version_is_chosen_again_and_stays() -> None:
     assert resolve([source(CHAIN)], asking("b3")) == Resolution(None, None, "c")
 
 
@@ -248,7 +248,7 @@ def test_of_equal_versions_the_one_an_edge_leads_to_is_taken_then_the_higher_rel
     assert resolve([source(twins)], asking("gone", version="1.0.0")).next == "b3"
 
 
-def test_whoever_runs_a_deprecated_bundle_moves_to_another_of_that_version_without_an_edge() -> None:
+def test_a_deprecated_bundle_updates_to_another_of_its_version_without_an_edge() -> None:
     twins = "b2@1.0.0+2\nb1@1.0.0+1\n%deprecated b1: old"
     assert resolve([source(twins)], asking("b1", version="1.0.0+1")).next == "b2"
     assert olm_v1.next_hops(channel_graph(twins)) == {"b2": None, "b1": "b2"}
@@ -315,13 +315,13 @@ def test_the_deprecations_of_the_last_catalog_with_an_offer_are_shown_not_of_the
     assert resolve([chosen, none], asking("b1")).deprecations is None
 
 
-# What is heard
+# The trace
 
 
 def test_every_refusal_has_its_reason() -> None:
     drawing = "[stable]\nb5: b1\nb4\nb3: b1\nb2-rc@2.0.0-rc.1: b1\nb1\nx@?: b1\n[fast]\nb6: b1"
     drawing = drawing.replace("x@?", "x@v2")
-    assert heard([source(drawing)], asking("b1", "stable", within="<5")) == [
+    assert traced([source(drawing)], asking("b1", "stable", within="<5")) == [
         "refused b5 of c: is outside the version range '<5'",
         "refused b4 of c: no edge leads to it from b1",
         "refused b2-rc of c: is a pre-release, and the version range '<5' names none",
@@ -334,7 +334,7 @@ def test_every_refusal_has_its_reason() -> None:
 
 def test_what_is_passed_over_has_its_reason() -> None:
     drawing = "b3: b1\nb2: b1\nb1\ny@3.0.0: b1\nx@v2: b1\n%deprecated b2: old"
-    assert heard([source(drawing)], asking("b1")) == [
+    assert traced([source(drawing)], asking("b1")) == [
         "passed over y of c: has the same version as b3: OLM 1.2.0 takes either, later releases take b3",
         "passed over b1 of c: is lower than b3: 1.0.0 and 3.0.0",
         "passed over x of c: has no valid version, and OLM v1 ranks it last",
@@ -343,27 +343,27 @@ def test_what_is_passed_over_has_its_reason() -> None:
     ]
 
 
-def test_a_pre_release_outside_a_range_that_names_some_is_told_to_be_outside() -> None:
-    said = heard([source("b2-rc@2.0.0-rc.1: b1\nb1\nb3: b1")], asking("b1", within=">=3.0.0-rc.1"))
+def test_a_pre_release_outside_a_range_that_names_some_is_outside() -> None:
+    said = traced([source("b2-rc@2.0.0-rc.1: b1\nb1\nb3: b1")], asking("b1", within=">=3.0.0-rc.1"))
     assert "refused b2-rc of c: is outside the version range '>=3.0.0-rc.1'" in said
 
 
-def test_among_deprecated_ones_it_is_the_version_that_is_told() -> None:
+def test_among_deprecated_candidates_the_reason_is_the_version() -> None:
     drawing = "b3: b1\nb2: b1\nb1\n%deprecated b3: old\n%deprecated b2: old\n%deprecated b1: old"
-    said = heard([source(drawing)], asking("b1"))
+    said = traced([source(drawing)], asking("b1"))
     assert said[0] == "passed over b2 of c: is lower than b3: 2.0.0 and 3.0.0"
 
 
-def test_edges_of_every_channel_are_heard_of() -> None:
-    said = heard([source("[x]\nb1\n[y]\nb2: b1")], asking("b1"))
+def test_the_trace_has_edges_of_every_channel() -> None:
+    said = traced([source("[x]\nb1\n[y]\nb2: b1")], asking("b1"))
     assert said[-1] == "taken b2 of c: ranks first"
 
 
-def test_whoever_stays_hears_so() -> None:
-    assert heard([source("b1")], asking("b1")) == ["taken b1 of c: is installed, and stays"]
+def test_the_trace_says_that_the_installed_bundle_stays() -> None:
+    assert traced([source("b1")], asking("b1")) == ["taken b1 of c: is installed, and stays"]
 
 
-def test_a_remark_knows_its_edge() -> None:
+def test_a_trace_step_has_its_edge() -> None:
     said: list[TraceStep] = []
     resolve([source("b2: b1\nb1")], asking("b1"), said.append)
     assert [(r.entry, r.result, r.edge) for r in said] == [
@@ -372,23 +372,23 @@ def test_a_remark_knows_its_edge() -> None:
     ]
 
 
-def test_catalogs_that_lose_are_heard_of() -> None:
+def test_the_trace_has_catalogs_that_were_not_chosen() -> None:
     old = source("b9: b1\n%deprecated b9: old", "old", 9)
     sources = [old, source("b2: b1", "low", 0), source("b2: b1", "high", 1)]
-    assert heard(sources, asking("b1")) == [
+    assert traced(sources, asking("b1")) == [
         "passed over b9 of old: is deprecated, and catalog low has one that is not",
         "passed over b2 of low: catalog high has a higher priority",
         "taken b2 of high: ranks first",
     ]
-    assert heard([source("b2: b1", "x"), source("b2: b1", "y")], asking("b1")) == [
+    assert traced([source("b2: b1", "x"), source("b2: b1", "y")], asking("b1")) == [
         "refused b2 of x: several catalogs with the highest priority have a candidate",
         "refused b2 of y: several catalogs with the highest priority have a candidate",
     ]
 
 
-def test_a_choice_that_is_refused_is_heard_in_their_words() -> None:
+def test_the_trace_has_the_message_of_a_refused_choice() -> None:
     needy = bundle("op.v2.0.0", "", {"type": "olm.constraint", "value": {}})
-    said = heard([written(declared(), channel("op.v2.0.0"), needy)], ClusterExtension("op"))
+    said = traced([written(declared(), channel("op.v2.0.0"), needy)], ClusterExtension("op"))
     sentence = (
         'refused op.v2.0.0 of c: validating bundle "op.v2.0.0": bundle "op.v2.0.0" has a dependency declared '
         'via property "olm.constraint" which is currently not supported'
@@ -404,17 +404,17 @@ def test_a_bundle_with_a_requirement_of_any_kind_is_refused(kind: str) -> None:
     assert decision.failure.kind is FailureKind.HAS_DEPENDENCIES
 
 
-def test_every_catalog_that_loses_is_heard_of() -> None:
+def test_the_trace_has_every_catalog_that_was_not_chosen() -> None:
     low = [source("b2", name, priority) for name, priority in (("one", 1), ("two", 2), ("three", 0))]
-    said = heard([*low, source("b1", "high", 9)], asking())
+    said = traced([*low, source("b1", "high", 9)], asking())
     assert [s for s in said if "priority" in s] == [
         f"passed over b2 of {name}: catalog high has a higher priority" for name in ("two", "one", "three")
     ]
 
 
-def test_every_deprecated_offer_that_does_not_count_is_heard_of() -> None:
+def test_the_trace_has_every_deprecated_candidate() -> None:
     old = [source("b2\n%deprecated b2: old", name, 9) for name in ("one", "two")]
-    said = heard([*old, source("b1", "living")], asking())
+    said = traced([*old, source("b1", "living")], asking())
     assert [s for s in said if "that is not" in s] == [
         f"passed over b2 of {name}: is deprecated, and catalog living has one that is not"
         for name in ("one", "two")

@@ -8,7 +8,7 @@ import pytest
 
 from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters import graph_json, graph_page, svg
-from scenes import unjudged
+from scenes import without_findings
 
 SHAPES = {
     "chain": "b{i}@1.{i}.0: b{below}",
@@ -23,7 +23,7 @@ Render = Callable[[Sequence[ChannelDrawing]], Iterator[str]]
 
 def length(render: Render, shape: str, entries: int) -> int:
     drawing = "\n".join(shape.format(i=i, below=i - 1) for i in range(1, entries))
-    return len("".join(render([unjudged(f"{drawing}\nb0@1.0.0")])))
+    return len("".join(render([without_findings(f"{drawing}\nb0@1.0.0")])))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
-"""Whoever follows a remedy of `why` arrives, and leaves nobody worse off."""
+"""Whoever follows a fix of `why` arrives, and leaves nobody worse off."""
 
 from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everpath.explain import Question, explain
+from everpath.explain import ExplainQuery, explain
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Package
@@ -55,12 +55,12 @@ def test_whoever_follows_a_remedy_arrives_and_leaves_nobody_worse_off(
     is_accepted = opm.validate_channel(ChannelGraph(package.channels[0], package)).is_valid
     before = ends(package, asking)
     for asked in (*(InstalledVersion(b.name, b.version) for b in package.bundles), stranger):
-        question = Question("p", "stable", asked, asking)
-        for story in explain([source_of(package)], question, {"catalog": catalog}).stories:
-            for edit in (edit for remedy in story.remedies for edit in remedy.edits):
+        query = ExplainQuery("p", "stable", asked, asking)
+        for story in explain([source_of(package)], query, {"catalog": catalog}).explanations:
+            for edit in (edit for fix in story.fixes for edit in fix.edits):
                 mended = after(package, edit)
                 assert (
-                    ends(mended, (story.account.policy,), asked)[story.account.policy, asked.name]
+                    ends(mended, (story.trace.resolver,), asked)[story.trace.resolver, asked.name]
                     is PathEnd.HEAD
                 )
                 left = ends(mended, asking)

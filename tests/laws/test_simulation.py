@@ -249,7 +249,7 @@ def test_a_catalog_without_the_package_changes_nothing(text: str) -> None:
 
 @FEWER
 @given(packages())
-def test_somebody_who_is_asked_for_is_answered_as_among_all(text: str) -> None:
+def test_a_selected_version_has_the_same_path_as_among_all(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
     source, every = ClusterCatalog("c", 0, package), answered(text)
     for name, bundle in package.package.by_name.items():
@@ -261,7 +261,7 @@ _NAMES = st.sampled_from("abcdefgh")
 
 
 @given(st.dictionaries(_NAMES, st.none() | _NAMES, max_size=8), st.dictionaries(_NAMES, st.none() | _NAMES))
-def test_ways_are_walks_and_two_of_one_book_are_alike_by_their_numbers(
+def test_lazy_hops_equal_followed_hops_and_are_compared_by_number(
     one: dict[str, str | None], other: dict[str, str | None]
 ) -> None:
     book = PathInterner()
@@ -284,9 +284,7 @@ def test_ways_are_walks_and_two_of_one_book_are_alike_by_their_numbers(
 
 @FEWER
 @given(packages(), packages(), st.sampled_from(["", ">0", "<1.1", "!=1.0.0"]), st.sampled_from([(), ("c0",)]))
-def test_whoever_listens_changes_no_decision(
-    one: str, other: str, span: str, channels: tuple[str, ...]
-) -> None:
+def test_a_trace_changes_no_resolution(one: str, other: str, span: str, channels: tuple[str, ...]) -> None:
     served = [
         ClusterCatalog(name, rank, PackageGraph(parse(text).packages[0]))
         for rank, (name, text) in enumerate([("a", one), ("b", other)])

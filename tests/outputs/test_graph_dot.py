@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from everpath.reporters.dot import render
-from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
+from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, without_findings
 from strategies import drawings
 
 _STRING = r'"((?:[^"\\]|\\.)*)"'
@@ -34,7 +34,7 @@ def test_a_range_that_olm_ignores_is_no_arrow() -> None:
     assert 'c0_r1 -> c0_n1 [color="#0a7f88", style=dotted, arrowhead=none];' in text
 
 
-def test_roads_of_what_is_installed_are_drawn() -> None:
+def test_paths_of_installed_versions_are_drawn() -> None:
     text = "".join(render(scenes_of("b: a\na", "a")))
     assert re.search(r'c0_n0 -> c0_n1 \[.*label="OLM v0"\];', text)
     assert re.search(r'c0_n0 -> c0_n1 \[.*label="OLM v1"\];', text)
@@ -42,7 +42,7 @@ def test_roads_of_what_is_installed_are_drawn() -> None:
 
 @given(drawings())
 def test_every_entry_and_every_edge_can_be_read_back(drawing: str) -> None:
-    scene = unjudged(drawing)
+    scene = without_findings(drawing)
     text = "".join(render([scene]))
     labels = re.findall(rf"^ +c0_n\d+ \[label={_STRING}", text, flags=re.MULTILINE)
     names = [label.partition("\\n")[0].split(" (")[0] for label in labels]

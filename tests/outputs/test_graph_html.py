@@ -14,7 +14,7 @@ from hypothesis import given
 from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters.graph_page import render
 from everpath.upgrade_paths.hops import hops_from
-from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
+from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, without_findings
 from strategies import drawings
 
 
@@ -95,8 +95,8 @@ def test_a_number_after_a_name_is_no_name_of_another_channel() -> None:
 
 
 @given(drawings())
-def test_roads_are_those_of_the_policies(drawing: str) -> None:
-    scene = unjudged(drawing)
+def test_paths_are_those_of_the_resolvers(drawing: str) -> None:
+    scene = without_findings(drawing)
     [channel] = page(scene).data["channels"]
     names = [node["name"] for node in channel["nodes"]]
     entries = {node["name"]: node["paths"] for node in channel["nodes"] if node["paths"]}
@@ -113,7 +113,7 @@ def test_roads_are_those_of_the_policies(drawing: str) -> None:
 
 @given(drawings())
 def test_the_table_has_every_entry_and_every_edge(drawing: str) -> None:
-    scene = unjudged(drawing)
+    scene = without_findings(drawing)
     text = "".join(render([scene]))
     rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", text)
     names = [name.split(" (")[0] for name, _ in rows]
@@ -135,7 +135,7 @@ def test_findings_come_with_message_fix_and_place() -> None:
     assert error["because"]
 
 
-def test_a_visitor_comes_with_its_roads() -> None:
+def test_a_version_outside_the_channel_has_its_paths() -> None:
     [channel] = page(*scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0")).data["channels"]
     [visitor] = channel["installedElsewhere"]
     assert visitor["name"] == "p.v0.5.0"
@@ -143,7 +143,7 @@ def test_a_visitor_comes_with_its_roads() -> None:
 
 
 def test_a_thousand_heads_are_not_named_to_a_thousand_entries() -> None:
-    scene = unjudged("\n".join(f"b{i}@1.{i}.0" for i in range(1_000)))
+    scene = without_findings("\n".join(f"b{i}@1.{i}.0" for i in range(1_000)))
     assert len("".join(render([scene]))) < 1_500_000
 
 

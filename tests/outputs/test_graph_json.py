@@ -1,4 +1,4 @@
-"""Pictures for programs: every node, every edge, every road, in a shape that is promised."""
+"""Graphs as JSON: nodes, edges and paths as in the schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters.graph_json import render
 from everpath.upgrade_paths.hops import hops_from
-from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
+from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, without_findings
 from schemas import conforms
 from strategies import drawings
 
@@ -91,7 +91,7 @@ def test_the_document_is_the_contract() -> None:
 
 @given(drawings())
 def test_every_edge_is_there_once(drawing: str) -> None:
-    scene = unjudged(drawing)
+    scene = without_findings(drawing)
     [channel] = document(scene)["channels"]
     names = [node["name"] for node in channel["nodes"]]
     edges = [(e["to"], e["from"], kind) for kind in ("replaces", "skips") for e in channel[kind]]
@@ -106,7 +106,7 @@ def test_every_edge_is_there_once(drawing: str) -> None:
 
 @given(drawings())
 def test_following_next_leads_where_the_row_says(drawing: str) -> None:
-    scene = unjudged(drawing)
+    scene = without_findings(drawing)
     [channel] = document(scene)["channels"]
     for drawn in scene.paths:
         rows = {row["installed"]: row for row in channel["paths"] if row["policy"] == drawn.resolver}
@@ -124,7 +124,7 @@ def test_findings_say_where_they_are_written() -> None:
     assert error["fix"] == "add b1 to the skips of b3"
 
 
-def test_a_visitor_is_no_entry_and_has_its_roads() -> None:
+def test_a_version_outside_the_channel_is_no_entry_and_has_its_paths() -> None:
     [channel] = document(*scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0"))["channels"]
     assert [(row["policy"], row["isEntry"], row["hops"]) for row in channel["installed"]] == [
         ("v0", False, ["b", "c"]),
@@ -164,5 +164,5 @@ def test_a_channel_without_entries_is_one() -> None:
 
 
 def test_three_hundred_entries_that_cover_each_other_stay_small() -> None:
-    scene = unjudged("\n".join(f"b{i}@1.{i}.0: b{i - 1} / - / <1.{i}.0" for i in range(1, 301)))
+    scene = without_findings("\n".join(f"b{i}@1.{i}.0: b{i - 1} / - / <1.{i}.0" for i in range(1, 301)))
     assert len("".join(render([scene]))) < 300_000

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 
 from everpath.reporters.mermaid import MAX_ARROWS, flowchart, github_limit_exceeded, render
-from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
+from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, without_findings
 from strategies import drawings
 
 
@@ -42,7 +42,7 @@ def test_what_is_wrong_shows_in_the_node() -> None:
     )
 
 
-def test_roads_of_what_is_installed_are_thick() -> None:
+def test_paths_of_installed_versions_are_thick() -> None:
     text = "".join(render(scenes_of("b: a\na", "a")))
     assert "  n0 == OLM v0 ==> n1\n  n0 == OLM v1 ==> n1\n" in text
     assert "\nOLM v0: a &#8594; b: reaches the head in 1 hop\n" in text
@@ -84,7 +84,7 @@ def test_no_name_becomes_a_link_or_emphasis() -> None:
 
 @given(drawings())
 def test_every_entry_and_every_edge_can_be_read_back(drawing: str) -> None:
-    scene = unjudged(drawing)
+    scene = without_findings(drawing)
     chart = "\n".join(flowchart(scene))
     labels = re.findall(r'^  n(\d+)\["([^"]*)"\]', chart, flags=re.MULTILINE)
     names = [decoded(label.partition("<br/>")[0]).split(" (")[0] for _, label in labels]

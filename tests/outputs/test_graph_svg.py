@@ -8,7 +8,7 @@ from hypothesis import given
 
 from everpath.layout.diagram import Diagram
 from everpath.reporters.svg import render
-from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
+from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, without_findings
 from strategies import drawings
 
 _NS = "{http://www.w3.org/2000/svg}"
@@ -28,7 +28,7 @@ def title(group: Xml.Element) -> str:
 
 @given(drawings())
 def test_every_entry_and_every_edge_can_be_read_back(drawing: str) -> None:
-    scene = unjudged(drawing)
+    scene = without_findings(drawing)
     root = Xml.fromstring("".join(render([scene])))
     names = [title(node).split(":")[0].split(" (")[0] for node in groups(root, "node")]
     assert names == list(scene.diagram.columns)
@@ -51,7 +51,7 @@ def _edges(root: Xml.Element, picture: Diagram, names: list[str]) -> set[tuple[s
 
 @given(drawings())
 def test_the_same_channel_gives_the_same_bytes(drawing: str) -> None:
-    assert "".join(render([unjudged(drawing)])) == "".join(render([unjudged(drawing)]))
+    assert "".join(render([without_findings(drawing)])) == "".join(render([without_findings(drawing)]))
 
 
 def test_it_has_a_title_and_a_description() -> None:
@@ -84,18 +84,18 @@ def test_skipped_deprecated_and_absent_entries_look_different() -> None:
     assert looks == ["absent", "deprecated", "skipped", "prohibited", "head"]
 
 
-def test_only_roads_of_what_is_installed_are_drawn() -> None:
+def test_only_paths_of_installed_versions_are_drawn() -> None:
     assert groups(image("c: b\nb: a\na"), "hop") == []
     lit = groups(image("c: b\nb: a\na", "b"), "hop")
     assert [title(hop) for hop in lit] == ["OLM v0: b updates to c", "OLM v1: b updates to c"]
 
 
-def test_a_caption_tells_the_road_also_of_a_visitor() -> None:
+def test_a_caption_has_the_path_of_a_version_outside_the_channel() -> None:
     texts = [t.text for t in image("b: a / - / <1.0.0\na", "p.v0.5.0").iter(f"{_NS}text")]
     assert "OLM v0: p.v0.5.0 → b: reaches the head in 1 hop" in texts
 
 
-def test_a_long_road_is_cut_in_its_caption() -> None:
+def test_a_long_path_is_shortened_in_its_caption() -> None:
     drawing = "\n".join(f"b{i}: b{i - 1}" for i in range(1, 40)) + "\nb0"
     texts = [t.text or "" for t in image(drawing, "b0").iter(f"{_NS}text")]
     assert any("→ (32 more) → b38 → b39: reaches the head in 39 hops" in text for text in texts)

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from everpath.layout.drawing import ChannelDrawing
 from everpath.reporters.tree_text import render
-from scenes import edge_set, hostile_scenes, scenes_of, unjudged
+from scenes import edge_set, hostile_scenes, scenes_of, without_findings
 from strategies import drawings
 
 
@@ -58,7 +58,7 @@ def test_what_there_is_something_to_say_of_is_not_folded() -> None:
     assert text.count("⋮") == 2
 
 
-def test_roads_of_what_is_installed_are_spelled_out() -> None:
+def test_paths_of_installed_versions_have_all_hops() -> None:
     text = tree("c: b\nb: a / - / <2.0.0\na", "a", "p.v0.5.0")
     told = "reaches the head in 2 hops"
     assert text.endswith(
@@ -93,7 +93,7 @@ def test_colour_is_only_added() -> None:
 
 @given(drawings())
 def test_every_entry_and_every_edge_can_be_read_back(drawing: str) -> None:
-    scene = unjudged(drawing)
+    scene = without_findings(drawing)
     names, edges = _read_back("".join(render([scene])), scene)
     assert names >= set(scene.diagram.columns)
     assert edges == edge_set(scene.diagram)

@@ -152,14 +152,14 @@ def test_compare_counts_stranded_versions(tmp_path: Path, chain: everpath.Catalo
 
 def test_explain_returns_the_decision(chain: everpath.Catalog) -> None:
     explanation = everpath.explain(chain, "op", "1.0.0", resolver="v0")
-    assert len(explanation.stories) == 1
-    assert explanation.is_content
+    assert len(explanation.explanations) == 1
+    assert explanation.reaches_goal
 
 
 def test_explain_of_a_new_installation_uses_the_default_channel(chain: everpath.Catalog) -> None:
     explanation = everpath.explain(chain, "op")
-    assert explanation.question.channel == chain.by_name["op"].default_channel
-    assert explanation.question.asked is None
+    assert explanation.query.channel == chain.by_name["op"].default_channel
+    assert explanation.query.installed is None
 
 
 @pytest.mark.parametrize(("drawing", "code"), [(CHAIN, 0), (FORKED, 1)])

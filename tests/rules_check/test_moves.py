@@ -34,7 +34,7 @@ def moves(drawing: str, **selection: Any) -> dict[str, str]:
     told: dict[str, str] = {}
     for finding in found(drawing, **selection):
         ways = (because.partition(", and ")[0] for because in finding.because)
-        said = ", ".join(way.removeprefix("OLM ").replace(" upgrades along this hop in", "") for way in ways)
+        said = ", ".join(way.removeprefix("OLM ").replace(" selects this hop in", "") for way in ways)
         told[finding.message.partition(":")[0]] = said
     return told
 

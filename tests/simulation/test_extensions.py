@@ -18,7 +18,7 @@ def under(
     return brief(answered(drawing, wanted, installed))
 
 
-def test_a_range_stops_a_walk_at_the_highest_that_it_holds() -> None:
+def test_a_range_ends_a_path_at_the_highest_version_in_it() -> None:
     assert under(CHAIN, ClusterExtensionOptions(version_range="<3")) == [
         "v1 b3 error",
         "v1 b2 head",
@@ -84,7 +84,7 @@ def test_an_empty_list_is_all_channels() -> None:
     assert len(found) == 3, "a Subscription has one channel, so that v0 has no answer"
 
 
-def test_a_list_of_channels_may_be_asked_for_one_version_or_for_a_fresh_install() -> None:
+def test_a_list_of_channels_works_for_one_version_and_for_a_new_installation() -> None:
     assert under(CHANNELS, ClusterExtensionOptions(()), "b1") == ["v1 b1 → b2 → b3 head"]
     assert under(CHANNELS, ClusterExtensionOptions(("stable",)), fresh=True) == ["v1 - → b2 head"]
 
@@ -106,14 +106,14 @@ def test_v0_keeps_to_its_catalog_and_v1_crosses() -> None:
     ]
 
 
-def test_the_catalog_of_each_stop_is_told() -> None:
+def test_a_path_has_the_catalog_of_each_hop() -> None:
     served = sources("b2: b1\nb1", "b3: b2\nb2", priorities=[0, 10])
     [v0, v1] = answered(served, None, "b1")
     assert (v0.hops, v0.sources) == (("b2",), ("a",))
     assert (v1.hops, v1.sources, v1.end) == (("b2", "b3"), ("a", "b"), PathEnd.HEAD)
 
 
-def test_a_priority_decides_and_may_keep_somebody_low() -> None:
+def test_the_priority_decides_even_if_the_version_is_lower() -> None:
     served = sources("b1", "b2: b1\nb1", priorities=[10, 0])
     assert brief(answered(served, Scenario(("v1",)), "b1")) == ["v1 b1 head"]
 
@@ -142,13 +142,13 @@ def test_a_package_in_one_of_several_catalogs_is_answered_in_bulk_and_named() ->
     assert line.v1.sources == ("a", "a")
 
 
-def test_a_row_of_v1_is_told_once_though_it_is_on_the_sheet_of_each_catalog() -> None:
+def test_a_path_of_v1_is_reported_once_for_all_catalogs() -> None:
     served = sources("b1", "b1")
     assert len(simulated(served)) == 2
     assert [r.resolver for r in answered(served)] == ["v0", "v1", "v0"]
 
 
-def test_v1_alone_is_on_one_sheet() -> None:
+def test_v1_alone_is_in_one_channel_result() -> None:
     found = simulated(sources("b2: b1\nb1", "b1\nb0"), Scenario(("v1",)))
     assert [[line.installed for line in sheet.installed] for sheet in found] == [["b2", "b1"], ["b0"]]
 
@@ -172,12 +172,12 @@ def test_a_copy_of_a_catalog_changes_no_end() -> None:
     assert [row.end for row in answered(copied, Scenario(("v1",)))] == ends
 
 
-def test_whoever_is_not_led_to_what_others_install_afresh_is_stranded_at_another_catalogs_head() -> None:
+def test_a_path_to_the_head_of_another_catalog_than_a_new_installation_is_stranded() -> None:
     [row] = answered(sources("b1", "b3: b2\nb2", priorities=(0, 5)), Scenario(("v1",)), "b1")
     assert row.end is PathEnd.STRANDED
 
 
-def test_whoever_is_not_led_to_what_others_install_afresh_is_stranded_at_another_channels_head() -> None:
+def test_a_path_to_the_head_of_another_channel_than_a_new_installation_is_stranded() -> None:
     drawing = "[alpha]\na1\n[stable]\nb3: b2\nb2"
     assert under(drawing, ClusterExtensionOptions(())) == ["v1 b3 head", "v1 b2 → b3 head", "v1 a1 stranded"]
 
@@ -197,5 +197,5 @@ def test_one_name_has_one_answer_of_v1_though_one_of_two_catalogs_lacks_the_bund
     assert [row.end for row in found if row.resolver == "v0"] == [PathEnd.HEAD] * 4
 
 
-def test_nobody_answers_for_a_package_that_no_catalog_has() -> None:
+def test_a_package_that_no_catalog_has_gives_no_result() -> None:
     assert simulated([ClusterCatalog("a", 0, None)]) == []

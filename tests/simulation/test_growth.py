@@ -1,4 +1,4 @@
-"""Ten times as many entries cost about ten times as much, though their walks are a hundred times as long."""
+"""Ten times as many entries cost about ten times as much, though their paths are a hundred times as long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other questions than "everybody, where they are": fresh installs, startingCSV, switches, and strangers."""
+"""Scenarios: new installations, startingCSV, channel switches, and versions that are in no catalog."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_starting_csv_may_be_skipped_and_a_stranger_is_an_error() -> None:
     assert "no operators found with name b9 in channel stable of package p" in row.reason
 
 
-def test_a_fresh_install_may_meet_an_error_or_a_circle_later() -> None:
+def test_a_new_installation_may_end_in_an_error_or_a_loop() -> None:
     [late] = answered("b2: b1 / - / <0.1.0 || || >9.0.0\nb1", Scenario(("v0",), starting_csv="b1"))
     assert late.end is PathEnd.ERROR
     assert late.reason.startswith("startingCSV installs b1; at b1 OLM v0 fails: runtime error")
@@ -77,7 +77,7 @@ def switched(out_of: str = "", into: str = "") -> list[str]:
     return [f"{','.join(r.origins)}→{r.channel} {line}" for r, line in zip(found, brief(found), strict=True)]
 
 
-def test_everybody_may_switch_into_every_other_channel() -> None:
+def test_every_version_can_switch_to_every_other_channel() -> None:
     assert switched() == [
         "stable→fast v0 b2 → b3 head",
         "old,stable→fast v0 b1 stranded",
@@ -97,7 +97,7 @@ def test_a_switch_may_be_out_of_some_channels_and_into_some() -> None:
     ]
 
 
-def test_whoever_finds_no_edge_after_a_switch_stays_under_v0_and_fails_under_v1() -> None:
+def test_a_switch_without_an_edge_stays_under_v0_and_fails_under_v1() -> None:
     found = answered(CHANNELS, Scenario(is_switch=True, targets=frozenset(["fast"])), "b1")
     assert brief(found) == ["v0 b1 stranded", "v1 b1 error"]
     assert found[0].reason == (
@@ -110,7 +110,7 @@ def test_whoever_finds_no_edge_after_a_switch_stays_under_v0_and_fails_under_v1(
     )
 
 
-def test_a_switch_may_be_asked_for_one_version_also_one_that_is_nowhere() -> None:
+def test_a_switch_can_be_simulated_for_one_version_even_an_unknown_one() -> None:
     found = answered(CHANNELS, Scenario(("v0",), is_switch=True, targets=frozenset(["fast"])), "b0")
     assert brief(found) == ["v0 b0 → b2 → b3 head"]
 
@@ -118,11 +118,11 @@ def test_a_switch_may_be_asked_for_one_version_also_one_that_is_nowhere() -> Non
 # Something is installed that is somewhere, elsewhere, or nowhere
 
 
-def test_who_is_asked_about_by_name_is_answered_where_he_is() -> None:
+def test_an_installed_name_is_simulated_in_its_channels() -> None:
     assert brief(answered(CHANNELS, Scenario(("v0",)), "b3")) == ["v0 b3 head"]
 
 
-def test_who_is_asked_about_by_version_is_the_same() -> None:
+def test_an_installed_version_is_simulated_like_its_name() -> None:
     assert brief(answered(CHANNELS, Scenario(("v0",)), "3.0.0")) == ["v0 b3 head"]
 
 
@@ -154,7 +154,7 @@ def asked(drawing: str, text: str, *, guess: bool = True) -> tuple[InstalledVers
     return find_installed([package_graph(drawing)], text, guess=guess)
 
 
-def test_a_bundle_in_no_channel_is_asked_about_in_every_channel() -> None:
+def test_a_bundle_in_no_channel_is_simulated_in_every_channel() -> None:
     package = package_graph("[a]\nb2: b1\nb1\n[b]\nb3: b1\nb1\n[c]\nb4\n").package
     left = package._replace(channels=tuple(c for c in package.channels if c.name != "c"))
     served = [ClusterCatalog("catalog", 0, PackageGraph(left))]
@@ -188,7 +188,7 @@ def test_a_version_that_is_nowhere_has_the_name_that_an_edge_or_the_habit_gives_
     assert asked("b2", "1.0.0") == (InstalledVersion("1.0.0", "1.0.0", False),)
 
 
-def test_without_a_guess_who_is_nowhere_is_nobody() -> None:
+def test_without_a_guess_an_unknown_version_gives_nothing() -> None:
     assert asked("b1", "9.9.9", guess=False) == asked("b1", "what", guess=False) == ()
 
 
@@ -198,5 +198,5 @@ def test_the_two_policies_read_a_version_each_in_its_way() -> None:
     assert loose.as_bundle("v1").version is None
 
 
-def test_a_sheet_is_about_those_who_were_asked_for() -> None:
+def test_a_channel_result_has_only_the_selected_versions() -> None:
     assert [len(sheet.installed) for sheet in simulated(CHANNELS, None, "b3")] == [1, 0, 0]

@@ -1,4 +1,4 @@
-"""Packages that say something twice: opm rejects them, OLM v1 takes the last, and everybody has a row."""
+"""Packages with repeated declarations: opm rejects them, OLM v1 uses the last, and every entry has a path."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_stream_of_the_first_of_two_channels_with_one_name_answers_for_the_las
     assert brief([row]) == ["v1 - → b4 head"]
 
 
-def test_of_two_bundles_with_one_name_v1_runs_the_last_and_moves_nobody_who_has_it() -> None:
+def test_of_two_bundles_with_one_name_v1_uses_the_last_and_stays_on_it() -> None:
     assert brief(answered(two_bundles(), Scenario(("v1",)), "b2")) == ["v1 b2 head"]
     assert {row.end for row in answered(two_bundles())} == {PathEnd.HEAD}
     several = Scenario(("v1",), options=ClusterExtensionOptions(version_range=">0"))

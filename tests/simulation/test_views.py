@@ -171,7 +171,7 @@ def test_names_are_shown_where_versions_do_not_tell_entries_apart() -> None:
     assert "  y          x: head      the same" in lines(view("x@1.0.0: y\ny@1.0.0"))
 
 
-def test_a_long_walk_is_cut_in_a_table_and_whole_for_whom_it_was_asked() -> None:
+def test_a_long_path_is_shortened_in_the_table_and_full_for_a_selected_version() -> None:
     long = "\n".join([*(f"b{i}: b{i - 1}" for i in range(9, 1, -1)), "b1"])
     cut = "2.0.0 → 3.0.0 → 4.0.0 → (4 more) → 9.0.0: head"
     assert any(cut in line for line in lines(view(long)))
@@ -187,14 +187,14 @@ def test_what_is_whole_fits_a_terminal() -> None:
     assert max(map(len, lines(view(long, None, "b1")))) <= 110
 
 
-def test_of_several_channels_long_walks_are_cut_and_it_is_said_where_they_are_whole() -> None:
+def test_with_several_channels_long_paths_are_shortened_with_a_hint() -> None:
     long = "\n".join([*(f"b{i}: b{i - 1}" for i in range(9, 1, -1)), "b1"])
     shown = lines(view(f"[x]\n{long}\n[y]\n{long}", None, "b1"))
     assert not any("hops:" in line for line in shown)
     assert shown[-1] == "Long paths are shortened; -c CHANNEL shows one in full, -o json has all hops."
 
 
-def test_channels_in_which_nobody_moves_for_one_reason_are_told_once() -> None:
+def test_channels_without_updates_for_the_same_reason_are_shown_once() -> None:
     shown = lines(view("[x]\nb2: b1\nb1\n[y]\nb3: b2\nb2\n[z]\nb4: - / - / <4.0.0", None, "0.5.0"))
     assert [line for line in shown if line.startswith("package")] == [
         "package p, channel x (default): 2 entries, head b2",

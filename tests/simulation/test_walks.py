@@ -24,13 +24,13 @@ def test_there_is_a_row_for_every_channel_entry_and_policy() -> None:
     assert len(found) == 8
 
 
-def test_a_walk_starts_after_what_is_installed_and_its_first_stop_is_next() -> None:
+def test_hops_start_after_the_installed_version_and_the_first_is_next() -> None:
     row = answer(CHAIN, "b1", "v0")
     assert (row.next, row.hops, row.end, row.last) == ("b2", ("b2", "b3"), PathEnd.HEAD, "b3")
     assert row.reason == "reaches the head in 2 hops"
 
 
-def test_whoever_is_at_the_head_stays() -> None:
+def test_a_cluster_at_the_head_stays() -> None:
     row = answer(CHAIN, "b3", "v1")
     assert (row.next, row.hops, row.end, row.last) == (None, (), PathEnd.HEAD, "b3")
     assert row.reason == "is the head"
@@ -45,11 +45,11 @@ def test_rows_come_newest_first_whatever_was_written_first() -> None:
     ]
 
 
-def test_only_the_asked_policy_answers() -> None:
+def test_only_the_selected_resolver_is_simulated() -> None:
     assert brief(answered("b2: b1\nb1", Scenario(("v1",)))) == ["v1 b2 head", "v1 b1 → b2 head"]
 
 
-def test_only_asked_channels_answer() -> None:
+def test_only_selected_channels_are_simulated() -> None:
     drawing = "[stable]\nb1\n[fast]\nb2"
     assert {r.channel for r in answered(drawing, Scenario(channels=frozenset(["fast"])))} == {"fast"}
 
@@ -82,7 +82,7 @@ def test_the_difference_between_the_policies_is_known_line_by_line() -> None:
     assert not any(line.differs for line in sheet.installed)
 
 
-def test_an_entry_that_nobody_accepts_is_stranded() -> None:
+def test_an_entry_without_successor_is_stranded() -> None:
     row = answer("b2: - / c1\nb1@1.0.0: c1", "b1", "v1")
     assert row.end is PathEnd.STRANDED
     assert row.reason == (
@@ -91,7 +91,7 @@ def test_an_entry_that_nobody_accepts_is_stranded() -> None:
     )
 
 
-def test_a_walk_may_strand_on_its_way() -> None:
+def test_a_path_may_be_stranded_after_some_hops() -> None:
     row = answer("b4: b3 / b3\nb3: b2\nb2: b1\nb1", "b1", "v0")
     assert (row.hops, row.end) == (("b2",), PathEnd.STRANDED)
     assert row.reason.startswith("clusters on b2 get no further updates: b3 replaces b2, but b4 skips b3")
@@ -136,7 +136,7 @@ def test_where_v1_does_not_go_to_a_head_that_is_deprecated_or_absent_what_it_ins
     assert answer("b2?: b1\nb1", "b1", "v1").reason == f"{afresh}, but the catalog has no bundle b2"
 
 
-def test_nobody_arrives_at_what_v1_installs_and_an_entry_withdraws() -> None:
+def test_a_withdrawn_version_that_v1_installs_is_no_goal() -> None:
     for drawing in ("b1@1.0.0: b2\nb2@2.0.0", "b1@1.0.0: - / b2\nb2@2.0.0"):
         assert answer(drawing, "b2", "v1").end is PathEnd.STRANDED
     two_heads = "b3@3.0.0\nb1@1.0.0: b3 / - / -\nb2@2.0.0"
@@ -152,7 +152,7 @@ def test_of_equal_versions_v1_may_install_either_so_that_one_arrives_at_each() -
     assert [answer("b3@2.0.0\nb2@2.0.0", name, "v1").end for name in ("b3", "b2")] == [PathEnd.HEAD] * 2
 
 
-def test_a_walk_that_goes_round_is_a_loop() -> None:
+def test_a_path_that_repeats_is_a_loop() -> None:
     drawing = "b3: b2\nb2: b1 / - / >=3.0.0\nb1"
     row = answer(drawing, "b1", "v0")
     assert (row.end, row.hops) == (PathEnd.LOOP, ("b2", "b3", "b2"))
@@ -160,7 +160,7 @@ def test_a_walk_that_goes_round_is_a_loop() -> None:
     assert answer(drawing, "b3", "v0").reason == "updates in a cycle: b3 → b2 → b3"
 
 
-def test_of_a_long_circle_some_stops_are_named() -> None:
+def test_the_reason_of_a_long_loop_names_some_entries() -> None:
     chain = "\n".join(f"b{i}: b{i - 1}" for i in range(9, 2, -1))
     row = answer(f"{chain}\nb2: b1 / - / >=9.0.0\nb1", "b1", "v0")
     assert len(row.hops) == 9
@@ -190,7 +190,7 @@ def test_a_channel_without_one_head_fails_under_v0_in_its_own_words() -> None:
     )
 
 
-def test_a_crashing_range_is_an_error_for_whom_it_is_asked() -> None:
+def test_a_range_that_panics_is_an_error_for_versions_it_is_evaluated_for() -> None:
     drawing = "b3: b2 / - / <2.0.0 || || >9.0.0\nb2: b1\nb1"
     assert answer(drawing, "b1", "v0").hops == ("b3",)
     failing = answer(drawing, "b2", "v0")

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 import pytest
 
-from everpath.explain import Explanation, Question, Story, explain
+from everpath.explain import ExplainQuery, Explanation, ResolverExplanation, explain
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, DeprecationEntry, Deprecations, Place, Property
@@ -25,8 +25,8 @@ def explained(
     channel: str = "stable",
     *,
     others: dict[str, str] | None = None,
-    starting: str | None = None,
-    terms: ClusterExtensionOptions = ClusterExtensionOptions(),  # noqa: B008 - immutable
+    starting_csv: str | None = None,
+    options: ClusterExtensionOptions = ClusterExtensionOptions(),  # noqa: B008 - immutable
 ) -> Explanation:
     """What is said about a drawing; `others` are further catalogs of the same cluster."""
     first = catalog(subject) if isinstance(subject, str) else subject
@@ -34,28 +34,28 @@ def explained(
     sources = [ClusterCatalog(n, 0, PackageGraph(c.packages[0])) for n, c in catalogs.items()]
     graphs = [source.package for source in sources if source.package is not None]
     asked = find_installed(graphs, installed)[0] if installed is not None else None
-    question = Question("p", channel, asked, starting=starting, terms=terms)
-    return explain(sources, question, catalogs)
+    query = ExplainQuery("p", channel, asked, starting_csv=starting_csv, options=options)
+    return explain(sources, query, catalogs)
 
 
-def story(explanation: Explanation, policy: ResolverName = "v0") -> Story:
-    return next(story for story in explanation.stories if story.account.policy == policy)
+def story(explanation: Explanation, policy: ResolverName = "v0") -> ResolverExplanation:
+    return next(story for story in explanation.explanations if story.trace.resolver == policy)
 
 
-def fixes(told: Story) -> list[str]:
-    return [f"{remedy.rule or '-'} {remedy.text}" for remedy in told.remedies]
+def fixes(told: ResolverExplanation) -> list[str]:
+    return [f"{fix.rule or '-'} {fix.text}" for fix in told.fixes]
 
 
-def looked(told: Story) -> list[str]:
-    return [f"{', '.join(look.names)} {look.verdict}: {look.text}" for look in told.looked]
+def looked(told: ResolverExplanation) -> list[str]:
+    return [f"{', '.join(look.names)} {look.result.value}: {look.text}" for look in told.candidates]
 
 
 def test_a_skipped_entry_is_not_taken_and_the_rule_says_what_to_edit() -> None:
     told = story(explained("b3: - / b2\nb2: - / b1\nb1", "b1"))
-    assert told.verdict == "OLM v0 keeps b1, and will not move it."
+    assert told.summary == "OLM v0 does not upgrade b1."
     assert looked(told) == [
         "b2 refused: skips b1, but is skipped by b3, and OLM v0 never installs a skipped entry",
-        "b1 refused: is what is installed",
+        "b1 refused: is installed",
         "b3 refused: does not replace or skip b1, and has no skipRange",
     ]
     assert fixes(told) == ["EP206 add b1 to the skips of b3"]
@@ -63,19 +63,19 @@ def test_a_skipped_entry_is_not_taken_and_the_rule_says_what_to_edit() -> None:
 
 def test_a_replaces_that_leads_nowhere_is_named_with_its_fix() -> None:
     told = story(explained("op.v3.0.0: op.v2.0.0\nop.v2.0.0: op.vv1.0.0\nop.v1.0.0", "op.v1.0.0"))
-    assert told.verdict == "OLM v0 fails for the whole namespace, and op.v1.0.0 stays."
-    assert told.account.decision.failure is not None
-    assert told.account.decision.failure.message.startswith("a unique replacement chain within a channel")
-    assert told.road == "none, while OLM v0 fails."
+    assert told.summary == "OLM v0 fails for the whole namespace, and op.v1.0.0 is not upgraded."
+    assert told.trace.decision.failure is not None
+    assert told.trace.decision.failure.message.startswith("a unique replacement chain within a channel")
+    assert told.path_summary == "none, while OLM v0 fails."
     assert any("set replaces: op.v1.0.0 on op.v2.0.0" in fix for fix in fixes(told))
 
 
 def test_a_channel_that_opm_refuses_is_answered_and_told_so() -> None:
     explanation = explained("b3\nb2: b1\nb1", "b1")
-    (where,) = explanation.whereabouts
+    (where,) = explanation.location
     refusal = "multiple channel heads found in graph: b2, b3"
-    assert where == f"opm refuses channel stable, and serves no catalog that has it: {refusal}"
-    assert story(explanation, "v1").account.decision.next == "b2"
+    assert where == f"opm rejects channel stable and does not serve the catalog: {refusal}"
+    assert story(explanation, "v1").trace.decision.next == "b2"
 
 
 def test_a_range_that_does_not_parse_is_told_although_it_names_nobody() -> None:
@@ -91,8 +91,8 @@ def test_a_pre_release_that_a_range_just_misses_is_told_apart() -> None:
     told = story(explained("b3: b2 / - / >=1.0.0 <3.0.0\nb2: gone", "1.0.0-rc.1"))
     (hint,) = told.hints
     assert hint == (
-        "1.0.0-rc.1 is a pre-release and comes before 1.0.0: the skipRange '>=1.0.0 <3.0.0' of b3 holds "
-        "1.0.0, and does not hold it."
+        "1.0.0-rc.1 is a pre-release and lower than 1.0.0: the skipRange '>=1.0.0 <3.0.0' of b3 contains "
+        "1.0.0, but not 1.0.0-rc.1."
     )
     assert story(explained("b3: b2 / - / >=1.5.0 <3.0.0\nb2: gone", "1.0.0-rc.1")).hints == ()
     assert story(explained("b3: b2 / - / >=1.0.0 <3.0.0\nb2: gone", "0.9.0")).hints == ()
@@ -106,7 +106,7 @@ def test_a_prohibited_head_is_named() -> None:
 
 def test_a_new_install_that_gets_an_older_version_hears_of_the_head() -> None:
     told = story(explained("b2: b1\nb1\n%prohibited b2", None))
-    assert told.verdict == "OLM v0 installs b1."
+    assert told.summary == "OLM v0 installs b1."
     assert looked(told) == [
         "b2 refused: carries olm.deprecated",
         "b1 taken: is the first installable entry below the head",
@@ -116,81 +116,82 @@ def test_a_new_install_that_gets_an_older_version_hears_of_the_head() -> None:
 
 def test_the_head_stays_because_there_is_nothing_newer() -> None:
     told = story(explained("b2: b1\nb1", "b2"))
-    assert told.verdict == "OLM v0 keeps b2, which is the head: there is nothing newer."
-    assert told.road == "b2 is the head."
-    assert told.remedies == ()
+    assert told.summary == "OLM v0 does not upgrade b2: it is the head."
+    assert told.path_summary == "b2 is the head."
+    assert told.fixes == ()
 
 
 def test_the_wrong_channel_is_told_with_the_one_that_moves_it() -> None:
     explanation = explained("[stable]\nb2: b1\nb1\n[fast]\nb4: - / - / <4.0.0", "b2")
-    (way,) = story(explanation).elsewhere
+    (way,) = story(explanation).alternatives
     assert way == (
-        "A Subscription to channel fast would move it to b4: kubectl patch subscription NAME -n NAMESPACE "
+        "A Subscription to channel fast would upgrade it to b4: kubectl patch subscription NAME -n NAMESPACE "
         """--type merge -p '{"spec": {"channel": "fast"}}'"""
     )
-    assert story(explanation, "v1").elsewhere == (
-        "A ClusterExtension that lists no channels and asks for no version would take b4.",
+    assert story(explanation, "v1").alternatives == (
+        "A ClusterExtension without channels and version would be upgraded to b4.",
     )
-    assert story(explained("[stable]\nb2: b1\nb1\n[fast]\nb4: - / - / <4.0.0", "b1")).elsewhere == ()
+    assert story(explained("[stable]\nb2: b1\nb1\n[fast]\nb4: - / - / <4.0.0", "b1")).alternatives == ()
 
 
 def test_a_channel_s_name_cannot_write_to_the_shell() -> None:
     told = story(explained("[stable]\nb1\n[a'$(x)]\nb4: - / - / <4.0.0", "b1"))
-    assert """-p '{"spec": {"channel": "a'"'"'$(x)"}}'""" in told.elsewhere[0]
+    assert """-p '{"spec": {"channel": "a'"'"'$(x)"}}'""" in told.alternatives[0]
 
 
 def test_an_update_in_another_catalog_is_told_and_never_taken_by_v0() -> None:
     explanation = explained("b1", "b1", others={"community": "b2: b1"})
-    v0 = [told for told in explanation.stories if told.account.policy == "v0"]
-    assert [(told.account.catalog, told.account.decision.next) for told in v0] == [
+    v0 = [told for told in explanation.explanations if told.trace.resolver == "v0"]
+    assert [(told.trace.catalog, told.trace.decision.next) for told in v0] == [
         ("main", None),
         ("community", "b2"),
     ]
-    (way,) = v0[0].elsewhere
+    (way,) = v0[0].alternatives
     assert way == (
-        "Catalog community has b2 for it in channel stable, but a Subscription never leaves its catalog: "
+        "Catalog community has the update b2 in channel stable, but a "
+        "Subscription uses only its own catalog: "
         "change spec.source and spec.sourceNamespace."
     )
-    assert v0[0].asker == "a Subscription to channel stable of catalog main"
+    assert v0[0].requester == "a Subscription to channel stable of catalog main"
 
 
 def test_v1_names_the_catalog_it_takes_from() -> None:
     told = story(explained("b3", "b1", others={"community": "b2: b1\nb1"}), "v1")
-    assert told.verdict == "OLM v1 moves b1 to b2 from catalog community."
+    assert told.summary == "OLM v1 upgrades b1 to b2 from catalog community."
     assert "b2 taken: replaces b1, and ranks first" in looked(told)
-    assert {look.catalog for look in told.looked} == {"main", "community"}
+    assert {look.catalog for look in told.candidates} == {"main", "community"}
 
 
 def test_a_channel_that_does_not_exist_is_answered_in_olm_s_words_and_with_the_one_that_was_meant() -> None:
     explanation = explained("[stable]\nb2: b1\nb1", "b1", "stabel")
     told = story(explanation)
-    assert told.account.decision.failure is not None
-    assert told.account.decision.failure.message.startswith(
+    assert told.trace.decision.failure is not None
+    assert told.trace.decision.failure.message.startswith(
         "constraints not satisfiable: no operators found in channel stabel of package p in the catalog"
     )
     assert fixes(told) == ["- subscribe to a channel that the package has (stable); did you mean stable?"]
-    assert story(explanation, "v1").account.decision.failure is not None
-    (where,) = explanation.whereabouts
-    assert where.startswith("b1 is not in channel stabel (it is in channel stable): there it is matched by ")
+    assert story(explanation, "v1").trace.decision.failure is not None
+    (where,) = explanation.location
+    assert where.startswith("b1 is not in channel stabel (it is in channel stable); it is matched by ")
 
 
 def test_a_starting_csv_that_is_not_there_is_answered_with_the_one_that_was_meant() -> None:
-    told = story(explained("op.v2.0.0: op.v1.0.0\nop.v1.0.0", None, starting="op.v1.0.O"))
+    told = story(explained("op.v2.0.0: op.v1.0.0\nop.v1.0.0", None, starting_csv="op.v1.0.O"))
     assert fixes(told) == ["- let startingCSV name an entry of stable: did you mean op.v1.0.0?"]
-    told = story(explained("op.v2.0.0: op.v1.0.0\nop.v1.0.0", None, starting="op.v7.0.0"))
+    told = story(explained("op.v2.0.0: op.v1.0.0\nop.v1.0.0", None, starting_csv="op.v7.0.0"))
     assert fixes(told) == ["- let startingCSV name an entry of stable: the head is op.v2.0.0"]
-    assert told.asker == "a Subscription to channel stable with startingCSV: op.v7.0.0"
+    assert told.requester == "a Subscription to channel stable with startingCSV: op.v7.0.0"
 
 
 def test_what_is_nowhere_hears_its_neighbours_and_what_would_have_matched() -> None:
     explanation = explained(
         "op.v3.0.0: op.v2.0.0 / op.v1.5.0 / >=2.1.0 <3.0.0\nop.v2.0.0: op.v1.0.0", "op.v2.0.5"
     )
-    assert explanation.whereabouts == (
-        "op.v2.0.5 is nowhere in package p, version 2.0.5: it can be matched by name and version alone.",
+    assert explanation.location == (
+        "op.v2.0.5 is not in package p, version 2.0.5; it is matched by name and version.",
         "The nearest published versions are op.v2.0.0 (2.0.0) and op.v3.0.0 (3.0.0).",
-        "Names that stable accepts from elsewhere: op.v1.0.0 and op.v1.5.0.",
-        "Ranges that stable accepts from anywhere: >=2.1.0 <3.0.0 (op.v3.0.0).",
+        "Names that stable accepts from other channels: op.v1.0.0 and op.v1.5.0.",
+        "Ranges that stable accepts: >=2.1.0 <3.0.0 (op.v3.0.0).",
     )
     assert fixes(story(explanation)) == [
         "- add op.v2.0.5 to the skips of op.v3.0.0, or give op.v3.0.0 the skipRange '>=2.0.5 <3.0.0'"
@@ -198,32 +199,31 @@ def test_what_is_nowhere_hears_its_neighbours_and_what_would_have_matched() -> N
 
 
 def test_what_is_nowhere_and_tells_no_version_can_be_matched_by_name_alone() -> None:
-    assert explained("b2: b1\nb1", "old").whereabouts[0] == (
-        "old is nowhere in package p, and its name does not end in a version: "
-        "it can be matched by name alone."
+    assert explained("b2: b1\nb1", "old").location[0] == (
+        "old is not in package p, and its name does not end in a version; it is matched by name."
     )
 
 
 def test_what_is_nowhere_and_almost_called_like_something_hears_its_name() -> None:
     explanation = explained("op.v2.0.0: op.v1.0.0\nop.v1.0.0", "op.1.0.0")
-    assert "Did you mean op.v1.0.0?" in explanation.whereabouts
-    assert "No entry of stable names anything from elsewhere or has a skipRange." in explanation.whereabouts
+    assert "Did you mean op.v1.0.0?" in explanation.location
+    assert "No entry of stable names another version or has a skipRange." in explanation.location
 
 
 def test_what_is_newer_than_everything_is_told_to_wait_for_a_release_or_that_it_would_go_down() -> None:
     release = "publish a release above 9.0.0 in stable that replaces b2, with a skipRange from 1.0.0"
-    down = "add p.v9.0.0 to the skips of b2, which takes it down from 9.0.0 to 2.0.0"
-    for told in explained("b2: b1\nb1", "p.v9.0.0").stories:
+    down = "add p.v9.0.0 to the skips of b2, which downgrades it from 9.0.0 to 2.0.0"
+    for told in explained("b2: b1\nb1", "p.v9.0.0").explanations:
         assert fixes(told) == [f"- {release}, or {down}"]
 
 
-def asked(drawing: str, installed: str, policy: ResolverName) -> Story:
+def asked(drawing: str, installed: str, policy: ResolverName) -> ResolverExplanation:
     """The story of one resolver, where the other one is not asked."""
     drawn = catalog(drawing)
     source = ClusterCatalog("main", 0, PackageGraph(drawn.packages[0]))
     assert source.package is not None
     [subject] = find_installed([source.package], installed)
-    return explain([source], Question("p", "stable", subject, (policy,)), {"main": drawn}).stories[0]
+    return explain([source], ExplainQuery("p", "stable", subject, (policy,)), {"main": drawn}).explanations[0]
 
 
 def test_an_edit_that_leads_to_where_nothing_leads_on_is_not_offered() -> None:
@@ -240,7 +240,7 @@ def test_an_edit_that_strands_others_is_not_offered() -> None:
 
 def test_what_one_edit_alone_does_not_mend_is_said_so() -> None:
     told = asked("b5: b5\nb4: b5\nb3: b3\nb2: b3", "b2", "v0")
-    alone = "mended alone, it does not let b2 arrive"
+    alone = "fixed alone, it does not help b2 reach its goal"
     assert fixes(told)[1:] == [
         f"EP202 {alone}",
         f"EP211 {alone}",
@@ -250,7 +250,7 @@ def test_what_one_edit_alone_does_not_mend_is_said_so() -> None:
 
 def test_where_no_edit_is_found_that_is_said() -> None:
     told = asked("b3: b2\nb2\n%prohibited b3", "1.0.0", "v0")
-    none = "no single edit was found that lets 1.0.0 arrive and leaves nobody worse off"
+    none = "no single edit was found with which 1.0.0 reaches its goal and no version is worse off"
     assert fixes(told) == [
         f"- {none}: publish a release above 3.0.0 in stable that replaces b3, with a skipRange from 1.0.0"
     ]
@@ -258,15 +258,15 @@ def test_where_no_edit_is_found_that_is_said() -> None:
 
 def test_advice_about_a_warning_does_not_hide_that_no_edit_was_found() -> None:
     told = asked("b4\nb3: b2\nb2\nb1: b2", "b2", "v0")
-    assert fixes(told)[-1].startswith("- no single edit was found that lets b2 arrive")
+    assert fixes(told)[-1].startswith("- no single edit was found with which b2 reaches its goal")
 
 
 def test_a_release_that_helps_only_after_a_fix_is_told_after_it() -> None:
     told = asked("b1: - / - / >=1.0.1\nb2: b1", "5.0.0", "v0")
-    none = "no single edit was found that lets 5.0.0 arrive and leaves nobody worse off"
+    none = "no single edit was found with which 5.0.0 reaches its goal and no version is worse off"
     release = "publish a release above 5.0.0 in stable that replaces b2, with a skipRange from 1.0.0"
     assert fixes(told) == [
-        "EP210 mended alone, it does not let 5.0.0 arrive",
+        "EP210 fixed alone, it does not help 5.0.0 reach its goal",
         f"- {none}: remove the skipRange of b1, then {release}",
     ]
 
@@ -286,29 +286,29 @@ def test_v1_asks_for_the_version_that_a_name_does_not_say() -> None:
     told = story(explained("b2: b1\nb1", "old"), "v1")
     [hint] = told.hints
     assert hint == (
-        "OLM v1 knows the version of what it has installed, and here it is not known: "
-        "--installed takes a version in place of a name."
+        "The version of the installed bundle is unknown, but OLM v1 matches by version: "
+        "pass a version to --installed."
     )
-    assert told.remedies == ()
-    assert told.road == "OLM v1 fails: the version of old is not in the catalog, or does not parse."
+    assert told.fixes == ()
+    assert told.path_summary == "OLM v1 fails: the version of old is not in the catalog, or does not parse."
 
 
 def test_v1_tells_a_bundle_that_no_edge_leads_to_from_one_that_is_absent() -> None:
     told = story(
-        explained("b3: b2\nb2: b1\nb1", "b1", terms=ClusterExtensionOptions(version_range="3.0.0")), "v1"
+        explained("b3: b2\nb2: b1\nb1", "b1", options=ClusterExtensionOptions(version_range="3.0.0")), "v1"
     )
-    assert told.asker == "a ClusterExtension with channels: [stable], version: '3.0.0'"
+    assert told.requester == "a ClusterExtension with channels: [stable], version: '3.0.0'"
     assert looked(told) == [
         "b3 refused: no edge leads to it from b1",
         "b2 refused: is outside the version range '3.0.0'",
-        "b1 refused: is what is installed, and is outside the version range '3.0.0'",
+        "b1 refused: is installed, and is outside the version range '3.0.0'",
     ]
 
 
 def test_the_terms_of_a_cluster_extension_are_told() -> None:
     terms = ClusterExtensionOptions(channels=(), self_certified=True)
-    told = story(explained("b2: b1\nb1", "b1", terms=terms), "v1")
-    assert told.asker == "a ClusterExtension with upgradeConstraintPolicy: SelfCertified"
+    told = story(explained("b2: b1\nb1", "b1", options=terms), "v1")
+    assert told.requester == "a ClusterExtension with upgradeConstraintPolicy: SelfCertified"
 
 
 def with_properties(drawing: str, name: str, *properties: tuple[str, object]) -> Catalog:
@@ -329,30 +329,30 @@ def test_dependencies_are_named_and_what_happens_if_nothing_meets_them() -> None
         ("olm.gvk.required", {"group": "a.io", "version": "v1", "kind": "A"}),
         ("olm.constraint", {"cel": {}}),
     )
-    (caution,) = story(explained(subject, "b1")).cautions
+    (caution,) = story(explained(subject, "b1")).warnings
     assert caution == (
-        "b3 requires package etcd in '>=1.0.0', the API a.io/v1 A, what its olm.constraint says. If nothing "
-        "on the cluster or in its catalogs meets that, OLM v0 takes b2 instead, without a word."
+        "b3 requires package etcd in '>=1.0.0', the API a.io/v1 A, its olm.constraint. If nothing "
+        "on the cluster or in its catalogs provides that, OLM v0 installs b2 and reports no error."
     )
     refused = story(explained(subject, "b1"), "v1")
-    assert refused.cautions == ()
-    assert "b3 refused: skips b1, but OLM v1 refuses the bundle that it has chosen" in looked(refused)
+    assert refused.warnings == ()
+    assert "b3 refused: skips b1, but OLM v1 rejects the bundle that it has chosen" in looked(refused)
 
 
-@pytest.mark.parametrize(("installed", "otherwise"), [("b1", "stays"), (None, "fails")])
+@pytest.mark.parametrize(("installed", "otherwise"), [("b1", "does not upgrade"), (None, "fails")])
 def test_dependencies_that_nothing_meets_leave_who_has_no_other_way(
     installed: str | None, otherwise: str
 ) -> None:
     subject = with_properties("b2: b1 / b1", "b2", ("olm.constraint", {}))
-    (caution,) = story(explained(subject, installed)).cautions
-    assert caution.endswith(f"OLM v0 {otherwise} instead, without a word.")
+    (caution,) = story(explained(subject, installed)).warnings
+    assert caution.endswith(f"OLM v0 {otherwise} and reports no error.")
 
 
 def test_the_lowest_kubernetes_version_is_named() -> None:
     subject = with_properties("b2: b1\nb1", "b2", ("olm.csv.metadata", {"minKubeVersion": "1.30.0"}))
-    (caution,) = story(explained(subject, "b1")).cautions
+    (caution,) = story(explained(subject, "b1")).warnings
     assert caution == (
-        "b2 wants Kubernetes 1.30.0 or later: on an older cluster it is chosen all the same, and its CSV "
+        "b2 requires Kubernetes 1.30.0 or later: on an older cluster it is chosen, too, and its CSV "
         "stays Pending with RequirementsNotMet."
     )
 
@@ -367,7 +367,7 @@ def test_deprecations_are_named_with_their_message() -> None:
     )
     plain = catalog("b2: b1\nb1")
     package = plain.packages[0]._replace(deprecations=(Deprecations("p", place, entries),))
-    assert story(explained(plain._replace(packages=(package,)), "b1")).cautions == (
+    assert story(explained(plain._replace(packages=(package,)), "b1")).warnings == (
         "The catalog deprecates package p: retired",
         "The catalog deprecates channel stable: use fast",
         "The catalog deprecates b1: without a message",
@@ -376,27 +376,29 @@ def test_deprecations_are_named_with_their_message() -> None:
 
 def test_deprecations_are_those_of_the_catalog_that_a_bundle_is_taken_from() -> None:
     explanation = explained("b3", "b1", others={"community": "b2: b1\nb1\n%deprecated b1: gone"})
-    assert story(explanation, "v1").cautions == ("The catalog deprecates b1: gone",)
+    assert story(explanation, "v1").warnings == ("The catalog deprecates b1: gone",)
 
 
 def test_a_loop_is_told_as_the_road() -> None:
     told = story(explained("b3: b2 / - / =1.0.0\nb2: b1 / - / =3.0.0\nb1", "b3"))
-    assert told.verdict == "OLM v0 moves b3 to b2."
-    assert told.road.startswith("b3 → b2 → b3: updates in a cycle")
+    assert told.summary == "OLM v0 upgrades b3 to b2."
+    assert told.path_summary.startswith("b3 → b2 → b3: updates in a cycle")
     assert any(fix.startswith("EP210 ") for fix in fixes(told))
 
 
 def test_a_crash_is_told_as_one() -> None:
     told = story(explained("b2: b1 / - / <0.1.0 || || =9.0.0\nb1", "b1"))
-    assert told.verdict == "OLM v0 crashes, and b1 stays."
+    assert told.summary == "OLM v0 panics, and b1 is not upgraded."
     assert fixes(told)[0].startswith("EP302 ")
 
 
 def test_a_long_road_is_told_by_its_ends() -> None:
     drawing = "\n".join(f"b{n}: b{n - 1}" for n in range(20, 1, -1)) + "\nb1"
     told = story(explained(drawing, "b1"))
-    assert told.road == "b1 → b2 → b3 → b4 → b5 → b6 → … 13 more … → b20: reaches the head in 19 hops."
-    assert len(told.account.path) == 19
+    assert (
+        told.path_summary == "b1 → b2 → b3 → b4 → b5 → b6 → … 13 more … → b20: reaches the head in 19 hops."
+    )
+    assert len(told.trace.path.hops) == 19
 
 
 @pytest.mark.parametrize(

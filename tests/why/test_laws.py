@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everpath.explain import Question, explain
+from everpath.explain import ExplainQuery, explain
 from everpath.graph import PackageGraph
 from everpath.loaders.notation import parse
 from everpath.resolvers import ResolverName, cluster_extension, subscription
@@ -38,25 +38,25 @@ def test_the_decision_that_is_told_is_the_resolver_s(drawing: str, stranger: Ins
     source = drawn(drawing)
     assert source.package is not None
     for asked in (*entries(source), stranger, None):
-        for story in explain([source], Question("p", "stable", asked)).stories:
-            account = story.account
-            here = asked.as_bundle(account.policy) if asked is not None else None
-            if account.policy == "v0":
+        for story in explain([source], ExplainQuery("p", "stable", asked)).explanations:
+            trace = story.trace
+            here = asked.as_bundle(trace.resolver) if asked is not None else None
+            if trace.resolver == "v0":
                 expected = subscription.resolve(source.package.by_name["stable"], here)
             else:
                 expected = cluster_extension.resolve(
                     [source], ClusterExtension("p", ("stable",), installed=here)
                 )
-            assert account.decision == expected
-            assert (account.decision.next or "") in story.verdict
-            assert ("fails" in story.verdict) == (expected.failure is not None)
+            assert trace.decision == expected
+            assert (trace.decision.next or "") in story.summary
+            assert ("fails" in story.summary) == (expected.failure is not None)
 
 
 @given(drawings(), installed)
 def test_the_walk_that_is_told_is_simulate_s(drawing: str, stranger: InstalledVersion) -> None:
     source = drawn(drawing)
     for asked in (*entries(source), stranger):
-        stories = explain([source], Question("p", "stable", asked)).stories
+        explanations = explain([source], ExplainQuery("p", "stable", asked)).explanations
         scenario = Scenario(channels=frozenset(("stable",)))
         rows = [
             row
@@ -64,7 +64,10 @@ def test_the_walk_that_is_told_is_simulate_s(drawing: str, stranger: InstalledVe
             for line in sheet.installed
             for row in line.paths
         ]
-        told = [(s.account.policy, s.account.decision.next, s.account.path, s.account.end) for s in stories]
+        told = [
+            (s.trace.resolver, s.trace.decision.next, s.trace.path.hops, s.trace.path.end)
+            for s in explanations
+        ]
         assert told == [(row.resolver, row.next, row.hops, row.end) for row in rows]
 
 
@@ -76,21 +79,25 @@ def test_who_arrives_has_nothing_to_mend_and_who_does_not_hears_a_reason(
     catalog = parse(drawing)
     source = drawn(drawing)
     for asked in (*entries(source), stranger):
-        explanation = explain([source], Question("p", "stable", asked), {"catalog": catalog})
-        assert explanation.is_content == all(s.account.end is PathEnd.HEAD for s in explanation.stories)
-        for story in explanation.stories:
-            if story.account.end is PathEnd.HEAD:
-                assert story.remedies == ()
-            taken = [n for look in story.looked if look.verdict is CandidateResult.TAKEN for n in look.names]
-            if story.account.decision.next is not None:
-                assert taken == [story.account.decision.next]
+        explanation = explain([source], ExplainQuery("p", "stable", asked), {"catalog": catalog})
+        assert explanation.reaches_goal == all(
+            s.trace.path.end is PathEnd.HEAD for s in explanation.explanations
+        )
+        for story in explanation.explanations:
+            if story.trace.path.end is PathEnd.HEAD:
+                assert story.fixes == ()
+            taken = [
+                n for look in story.candidates if look.result is CandidateResult.TAKEN for n in look.names
+            ]
+            if story.trace.decision.next is not None:
+                assert taken == [story.trace.decision.next]
 
 
 @given(drawings(), st.sampled_from(POLICIES))
 def test_every_entry_is_told_of_once(drawing: str, policy: ResolverName) -> None:
     source = drawn(drawing)
     for asked in entries(source):
-        for story in explain([source], Question("p", "stable", asked, (policy,))).stories:
-            names = [name for look in story.looked for name in look.names]
+        for story in explain([source], ExplainQuery("p", "stable", asked, (policy,))).explanations:
+            names = [name for look in story.candidates for name in look.names]
             assert len(names) == len(set(names))
-            assert {remark.entry for remark in story.account.remarks} == set(names)
+            assert {remark.entry for remark in story.trace.steps} == set(names)

@@ -16,7 +16,7 @@ from everpath.app.explain import default_channel
 from everpath.app.inputs import Inputs
 from everpath.compare import catalogs as catalog_comparison
 from everpath.errors import UsageError
-from everpath.explain import Explanation, Question
+from everpath.explain import ExplainQuery, Explanation
 from everpath.explain import explain as explain_question
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
@@ -134,7 +134,7 @@ def explain(
     loaded = _catalog(catalog)
     graph = _package(loaded, package, channel)
     csv = _one_csv(graph, str(installed)) if installed is not None else None
-    question = Question(
+    question = ExplainQuery(
         package,
         channel if channel is not None else default_channel([graph], csv.name if csv else None),
         csv,

@@ -1,14 +1,23 @@
-"""Why an installed version moves, or does not: what the resolvers looked at, told in sentences.
+"""Explanation of why OLM upgrades an installed version or not.
 
-Pure: a question over the catalogs of one cluster becomes an Explanation, which the views lay out.
+`explain` answers an `ExplainQuery` about the catalogs of one cluster with an `Explanation`.
 """
 
 from __future__ import annotations
 
-__all__ = ["Account", "Check", "Explanation", "Look", "Question", "Remedy", "Story", "explain"]
+__all__ = [
+    "CandidateGroup",
+    "ClusterCheck",
+    "ExplainQuery",
+    "Explanation",
+    "ProposedFix",
+    "ResolverExplanation",
+    "ResolverTrace",
+    "explain",
+]
 
-from everpath.explain.candidates import Look
-from everpath.explain.cluster_checks import Check
-from everpath.explain.explanation import Explanation, Story, explain
-from everpath.explain.fixes import Remedy
-from everpath.explain.trace import Account, Question
+from everpath.explain.candidates import CandidateGroup
+from everpath.explain.cluster_checks import ClusterCheck
+from everpath.explain.explanation import Explanation, ResolverExplanation, explain
+from everpath.explain.fixes import ProposedFix
+from everpath.explain.trace import ExplainQuery, ResolverTrace

@@ -1,81 +1,81 @@
-"""What a resolver looked at, a line for each thing worth knowing: what nobody accepts is told together."""
+"""The candidates that a resolver examined, grouped by result and reason."""
 
 from __future__ import annotations
 
-__all__ = ["Look", "looks"]
+__all__ = ["CandidateGroup", "group_candidates"]
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from everpath.explain.trace import Account
+from everpath.explain.trace import ResolverTrace
 from everpath.graph import Edge, EdgeKind
 from everpath.resolvers.resolution import CandidateResult, TraceStep
 
 
-class Look(NamedTuple):
-    """Entries, or bundles, of which the same is true: what became of them, and for what reason."""
+class CandidateGroup(NamedTuple):
+    """Candidates with the same result for the same reason."""
 
     names: tuple[str, ...]
-    verdict: CandidateResult
+    result: CandidateResult
     text: str
     catalog: str | None = None
     edge: Edge | None = None
 
 
-def looks(account: Account) -> tuple[Look, ...]:
-    """All that was heard, in its order; what is told in the same words is told once."""
+def group_candidates(trace: ResolverTrace) -> tuple[CandidateGroup, ...]:
+    """Group the steps of a trace, in their order, by edge, result and text."""
     grouped: dict[tuple[object, ...], list[TraceStep]] = {}
-    for remark in _told_last(account.remarks):
-        text = _text(account, remark)
-        key = (remark.entry if remark.edge else None, remark.result, text, remark.catalog)
-        grouped.setdefault(key, []).append(remark)
-    return tuple(_look(account, group) for group in grouped.values())
+    for step in _last_steps(trace.steps):
+        text = _text(trace, step)
+        key = (step.entry if step.edge else None, step.result, text, step.catalog)
+        grouped.setdefault(key, []).append(step)
+    return tuple(_candidate_group(trace, group) for group in grouped.values())
 
 
-def _told_last(remarks: Iterable[TraceStep]) -> Iterator[TraceStep]:
-    """A bundle of which more than one thing was said, as the best of a catalog and then of all: the last."""
-    return iter({(remark.entry, remark.catalog): remark for remark in remarks}.values())
+def _last_steps(steps: Iterable[TraceStep]) -> Iterator[TraceStep]:
+    """Return the last step of each candidate: a bundle may be the best of its catalog, then of all."""
+    return iter({(step.entry, step.catalog): step for step in steps}.values())
 
 
-def _look(account: Account, group: list[TraceStep]) -> Look:
-    first, names = group[0], tuple(remark.entry for remark in group)
-    text = _text(account, first)
+def _candidate_group(trace: ResolverTrace, group: list[TraceStep]) -> CandidateGroup:
+    first, names = group[0], tuple(step.entry for step in group)
+    text = _text(trace, first)
     if len(names) > 1 and text.startswith(("is ", "does ", "has ")):
         text = f"each {text}"
-    return Look(names, first.result, text, first.catalog, first.edge)
+    return CandidateGroup(names, first.result, text, first.catalog, first.edge)
 
 
-def _text(account: Account, remark: TraceStep) -> str:
-    installed = account.installed.name if account.installed is not None else None
-    if remark.entry == installed and remark.result is CandidateResult.TAKEN and account.policy == "v0":
-        return "is what is installed, and its own skipRange covers it: OLM v0 takes that for up to date"
-    if remark.entry == installed and remark.edge is None:
-        is_all = account.policy == "v0" or remark.result is CandidateResult.TAKEN
-        return "is what is installed" + ("" if is_all else f", and {remark.reason}")
-    if remark.edge is None:
-        return remark.reason
-    join = "and" if remark.result is CandidateResult.TAKEN else "but"
-    return f"{_by(account, remark.edge)}, {join} {_reason(account, remark)}"
+def _text(trace: ResolverTrace, step: TraceStep) -> str:
+    installed = trace.installed.name if trace.installed is not None else None
+    if step.entry == installed and step.result is CandidateResult.TAKEN and trace.resolver == "v0":
+        return "is installed, and its own skipRange contains it, so OLM v0 considers it up to date"
+    if step.entry == installed and step.edge is None:
+        is_all = trace.resolver == "v0" or step.result is CandidateResult.TAKEN
+        return "is installed" + ("" if is_all else f", and {step.reason}")
+    if step.edge is None:
+        return step.reason
+    join = "and" if step.result is CandidateResult.TAKEN else "but"
+    return f"{_edge_text(trace, step.edge)}, {join} {_reason(trace, step)}"
 
 
-def _by(account: Account, edge: Edge) -> str:
+def _edge_text(trace: ResolverTrace, edge: Edge) -> str:
     if edge.kind is not EdgeKind.RANGE:
         return f"{edge.kind.value} {edge.installed}"
-    entry = account.graph.entries.get(edge.successor) if account.graph is not None else None
-    # Of an entry that is written twice the other one may have the range.
+    entry = trace.graph.entries.get(edge.successor) if trace.graph is not None else None
+    # If an entry is declared twice, the other declaration may have the range.
     span = f" '{entry.skip_range}'" if entry is not None and entry.skip_range else ""
-    return f"has the skipRange{span}, which holds {_version(account) or edge.installed}"
+    return f"has the skipRange{span}, which contains {_version(trace) or edge.installed}"
 
 
-def _version(account: Account) -> str | None:
-    if account.installed is None or account.installed.version is None:
+def _version(trace: ResolverTrace) -> str | None:
+    if trace.installed is None or trace.installed.version is None:
         return None
-    return str(account.installed.version)
+    return str(trace.installed.version)
 
 
-def _reason(account: Account, remark: TraceStep) -> str:
-    """A failure's words are told once, as the failure."""
-    failure = account.decision.failure
-    if failure is not None and remark.reason == failure.message:
-        return "OLM v1 refuses the bundle that it has chosen"
-    return remark.reason
+def _reason(trace: ResolverTrace, step: TraceStep) -> str:
+    """Return the reason of a step; the message of a failure is shown elsewhere."""
+    failure = trace.decision.failure
+    if failure is not None and step.reason == failure.message:
+        return "OLM v1 rejects the bundle that it has chosen"
+    return step.reason

@@ -1,8 +1,8 @@
-"""What no catalog can tell: the states of a cluster that hold an upgrade up, and how to look at them."""
+"""States of a cluster that block an upgrade and are not visible in a catalog, with commands to check them."""
 
 from __future__ import annotations
 
-__all__ = ["Check", "unseen"]
+__all__ = ["ClusterCheck", "cluster_checks"]
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -10,24 +10,24 @@ from typing import Final, NamedTuple
 from everpath.resolvers import ResolverName
 
 
-class Check(NamedTuple):
-    """Something only the cluster knows, and the command that shows it."""
+class ClusterCheck(NamedTuple):
+    """A question about the cluster, and the command that answers it."""
 
     policy: ResolverName
     question: str
     command: str
 
 
-def _v0(question: str, command: str) -> Check:
-    return Check("v0", question, command)
+def _v0(question: str, command: str) -> ClusterCheck:
+    return ClusterCheck("v0", question, command)
 
 
-def _v1(question: str, command: str) -> Check:
-    return Check("v1", question, command)
+def _v1(question: str, command: str) -> ClusterCheck:
+    return ClusterCheck("v1", question, command)
 
 
-#: What the answer rests on.
-_GROUNDS: Final = {
+#: Assumptions of the explanation.
+_ASSUMPTIONS: Final = {
     "v0": (
         _v0(
             "Is this what is installed? OLM starts from status.installedCSV.",
@@ -42,27 +42,27 @@ _GROUNDS: Final = {
     ),
     "v1": (
         _v1(
-            "What is installed, and what does operator-controller say of it?",
+            "What is installed, and what are the conditions of the ClusterExtension?",
             "kubectl get clusterextension NAME -o jsonpath='{.status.install.bundle} {.status.conditions}'",
         ),
         _v1(
-            "Does every ClusterCatalog that it may use serve, and this version? One that does not stops all.",
+            "Does every ClusterCatalog serve this version? One that does not blocks all.",
             "kubectl get clustercatalog",
         ),
     ),
 }
 
-#: What keeps a cluster from a move that the catalog allows, in the order in which it goes wrong.
-_OBSTACLES: Final = {
+#: What blocks an upgrade that the catalog allows, in the order of OLM's steps.
+_BLOCKERS: Final = {
     "v0": (
         _v0(
-            "Did resolution fail? One broken channel, catalog or constraint stops every Subscription of the "
+            "Did resolution fail? One broken channel, catalog or constraint blocks every Subscription of the "
             "namespace, whatever its package.",
             "kubectl get subscription -n NAMESPACE -o jsonpath='{range .items[*]}{.metadata.name}: "
             '{.status.conditions[?(@.type=="ResolutionFailed")].message}{"\\n"}{end}\'',
         ),
         _v0(
-            "Has the namespace exactly one OperatorGroup? Without it nothing is resolved.",
+            "Has the namespace exactly one OperatorGroup? Otherwise OLM resolves nothing.",
             "kubectl get operatorgroup -n NAMESPACE",
         ),
         _v0(
@@ -71,7 +71,7 @@ _OBSTACLES: Final = {
             "kubectl get installplan -n NAMESPACE",
         ),
         _v0(
-            "Could the bundle be unpacked? A job that ran out of time is not tried again by itself.",
+            "Was the bundle unpacked? A job that exceeded its deadline is not retried.",
             "kubectl get jobs -n CATALOG_NAMESPACE",
         ),
         _v0(
@@ -81,21 +81,21 @@ _OBSTACLES: Final = {
             "REASON:.status.reason,MESSAGE:.status.message",
         ),
         _v0(
-            "Does the operator forbid its own upgrade? Its OperatorCondition then says Upgradeable: False.",
+            "Does the operator block its upgrade? Its OperatorCondition then has Upgradeable: False.",
             "kubectl get operatorcondition -n NAMESPACE -o yaml",
         ),
     ),
     "v1": (
         _v1(
-            "Is it held by a pin, a selector, or its ServiceAccount's permissions?",
+            "Is it blocked by a pinned version, a selector, or missing permissions of its ServiceAccount?",
             "kubectl get clusterextension NAME -o jsonpath='{.spec}'",
         ),
     ),
 }
 
 
-def unseen(policy: ResolverName, *, is_explained: bool) -> Iterator[Check]:
-    """What to look at; less where the catalog itself explains why nothing moves."""
-    yield from _GROUNDS[policy]
+def cluster_checks(resolver: ResolverName, *, is_explained: bool) -> Iterator[ClusterCheck]:
+    """Yield the checks; only the assumptions if the catalog explains why there is no upgrade."""
+    yield from _ASSUMPTIONS[resolver]
     if not is_explained:
-        yield from _OBSTACLES[policy]
+        yield from _BLOCKERS[resolver]

@@ -1,8 +1,8 @@
-"""Where what is installed stands in the catalogs, or what it comes nearest to if it is nowhere."""
+"""Where the installed version is in the catalogs, near misses and alternatives."""
 
 from __future__ import annotations
 
-__all__ = ["elsewhere", "near_misses", "refusal", "refused", "whereabouts"]
+__all__ = ["alternatives", "location", "near_misses", "opm_error_text", "opm_errors_by_catalog"]
 
 import json
 import shlex
@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from everpath.explain.trace import Account, Question
+from everpath.explain.trace import ExplainQuery, ResolverTrace
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import OpmError
 from everpath.resolvers import cluster_extension, subscription
@@ -21,32 +21,32 @@ from everpath.simulate import InstalledVersion
 from everpath.versions import parse
 from everpath.wording import NameSuggestions, join_names
 
-#: Names and ranges that are told as examples of what would have matched.
+#: Names and ranges that are shown as examples.
 _MOST: Final = 6
 
 
-def whereabouts(sources: Sequence[ClusterCatalog], question: Question) -> Iterator[str]:
-    """Sentences about where it is: its channels, or who is called almost so, and what would have matched."""
-    asked = question.asked
-    if asked is None:
+def location(sources: Sequence[ClusterCatalog], query: ExplainQuery) -> Iterator[str]:
+    """Yield the channels of the installed version, or similar names and what the channel accepts."""
+    installed = query.installed
+    if installed is None:
         return
     packages = [source.package for source in sources if source.package is not None]
-    channels = sorted({c for package in packages for c in package.channels_by_entry.get(asked.name, ())})
-    if question.channel in channels:
-        others = [name for name in channels if name != question.channel]
+    channels = sorted({c for package in packages for c in package.channels_by_entry.get(installed.name, ())})
+    if query.channel in channels:
+        others = [name for name in channels if name != query.channel]
         if others:
-            yield f"{asked.name} is also in {_channels(others)}."
+            yield f"{installed.name} is also in {_channels(others)}."
         return
-    if asked.is_known:
-        there = f"it is in {_channels(channels)}" if channels else "it is in no channel at all"
+    if installed.is_known:
+        there = f"it is in {_channels(channels)}" if channels else "it is in no channel"
         yield (
-            f"{asked.name} is not in channel {question.channel} ({there}): there it is matched by name and "
-            "version alone."
+            f"{installed.name} is not in channel {query.channel} ({there}); it is matched by name and "
+            "version."
         )
     else:
-        yield from _nowhere(packages, question, asked)
-    for graph in _graphs(packages, question.channel):
-        yield from _matches(graph)
+        yield from _not_in_package(packages, query, installed)
+    for graph in _graphs(packages, query.channel):
+        yield from _accepted_versions(graph)
 
 
 def _channels(names: Sequence[str]) -> str:
@@ -57,21 +57,23 @@ def _graphs(packages: Sequence[PackageGraph], channel: str) -> list[ChannelGraph
     return [graph for package in packages if (graph := package.by_name.get(channel)) is not None]
 
 
-def _nowhere(packages: Sequence[PackageGraph], question: Question, asked: InstalledVersion) -> Iterator[str]:
-    where = f"{asked.name} is nowhere in package {question.package}"
-    if asked.version:
-        yield f"{where}, version {asked.version}: it can be matched by name and version alone."
+def _not_in_package(
+    packages: Sequence[PackageGraph], query: ExplainQuery, installed: InstalledVersion
+) -> Iterator[str]:
+    where = f"{installed.name} is not in package {query.package}"
+    if installed.version:
+        yield f"{where}, version {installed.version}; it is matched by name and version."
     else:
-        yield f"{where}, and its name does not end in a version: it can be matched by name alone."
+        yield f"{where}, and its name does not end in a version; it is matched by name."
     names = dict.fromkeys(name for package in packages for name in package.channels_by_entry)
-    if (meant := NameSuggestions(names).suggest(asked.name)) is not None:
+    if (meant := NameSuggestions(names).suggest(installed.name)) is not None:
         yield f"Did you mean {meant}?"
-    yield from _nearest(packages, asked)
+    yield from _neighbouring_versions(packages, installed)
 
 
-def _nearest(packages: Sequence[PackageGraph], asked: InstalledVersion) -> Iterator[str]:
-    """The published versions on both sides of it."""
-    version = asked.as_bundle("v0").version
+def _neighbouring_versions(packages: Sequence[PackageGraph], installed: InstalledVersion) -> Iterator[str]:
+    """Yield the next lower and the next higher published version."""
+    version = installed.as_bundle("v0").version
     if version is None:
         return
     known = {(v, n) for package in packages for graph in package.channels for n, v in graph.versions.items()}
@@ -82,97 +84,95 @@ def _nearest(packages: Sequence[PackageGraph], asked: InstalledVersion) -> Itera
         yield f"The nearest published version{'s are' if len(near) > 1 else ' is'} {join_names(near)}."
 
 
-def _matches(graph: ChannelGraph) -> Iterator[str]:
-    """Names that entries accept without being entries themselves, and the ranges that are asked."""
+def _accepted_versions(graph: ChannelGraph) -> Iterator[str]:
+    """Yield the names that entries accept and that are not entries, and the ranges."""
     absent = sorted({*graph.replacers, *graph.skippers} - graph.entries.keys())
     if absent:
-        yield f"Names that {graph.name} accepts from elsewhere: {join_names(absent, _MOST)}."
+        yield f"Names that {graph.name} accepts from other channels: {join_names(absent, _MOST)}."
     ranges = [f"{span} ({name})" for name in reversed(graph.by_version) if (span := graph.ranges.get(name))]
     if ranges:
-        yield f"Ranges that {graph.name} accepts from anywhere: {join_names(ranges, _MOST)}."
+        yield f"Ranges that {graph.name} accepts: {join_names(ranges, _MOST)}."
     if not absent and not ranges:
-        yield f"No entry of {graph.name} names anything from elsewhere or has a skipRange."
+        yield f"No entry of {graph.name} names another version or has a skipRange."
 
 
-def refused(sources: Sequence[ClusterCatalog]) -> Iterator[tuple[str, OpmError]]:
-    """What opm has against the package in each catalog: what it refuses is not served, whatever OLM does."""
+def opm_errors_by_catalog(sources: Sequence[ClusterCatalog]) -> Iterator[tuple[str, OpmError]]:
+    """Yield opm's errors about the package in each catalog: opm does not serve a catalog with errors."""
     for source in sources:
         if source.package is not None:
             yield from ((source.name, refusal) for refusal in opm_errors(source.package.package))
 
 
-def refusal(catalog: str | None, found: OpmError) -> str:
-    """A sentence about something that opm refuses; `catalog` where there are several."""
+def opm_error_text(catalog: str | None, found: OpmError) -> str:
+    """Describe an error of opm; `catalog` is None if there is only one."""
     if found.channel is not None:
         where = f" of catalog {catalog}" if catalog else ""
-        return (
-            f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.message}"
-        )
+        return f"opm rejects channel {found.channel}{where} and does not serve the catalog: {found.message}"
     which = f"catalog {catalog}" if catalog else "the catalog"
-    return f"opm refuses {which}, and does not serve it: {found.message}"
+    return f"opm rejects {which} and does not serve it: {found.message}"
 
 
-def near_misses(account: Account) -> Iterator[str]:
-    """What is missing by a little: a version that was not given, a range that a pre-release is not in."""
-    graph, installed = account.graph, account.installed
+def near_misses(trace: ResolverTrace) -> Iterator[str]:
+    """Yield near misses: a version that was not given, a range that excludes a pre-release."""
+    graph, installed = trace.graph, trace.installed
     version = installed.version if installed is not None else None
-    if account.policy == "v1" and installed is not None and version is None:
+    if trace.resolver == "v1" and installed is not None and version is None:
         yield (
-            "OLM v1 knows the version of what it has installed, and here it is not known: "
-            "--installed takes a version in place of a name."
+            "The version of the installed bundle is unknown, but OLM v1 matches by version: "
+            "pass a version to --installed."
         )
-    if graph is None or version is None or not version.is_prerelease or account.decision.next is not None:
+    if graph is None or version is None or not version.is_prerelease or trace.decision.next is not None:
         return
     core = parse(f"{version.major}.{version.minor}.{version.patch}")
     for name in reversed(graph.by_version):
         span = graph.ranges.get(name)
         if span is not None and core in span.intervals and version not in span.intervals:
             yield (
-                f"{version} is a pre-release and comes before {core}: the skipRange '{span}' of {name} holds "
-                f"{core}, and does not hold it."
+                f"{version} is a pre-release and lower than {core}: the skipRange '{span}' of {name} "
+                f"contains {core}, but not {version}."
             )
 
 
-def elsewhere(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
-    """What would move what stays or fails here: other channels, other catalogs, fewer conditions."""
-    if account.installed is None or account.decision.next is not None:
+def alternatives(trace: ResolverTrace, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
+    """Yield other channels, catalogs or options with which OLM would upgrade the installed version."""
+    if trace.installed is None or trace.decision.next is not None:
         return
-    yield from _subscriptions(account, sources) if account.policy == "v0" else _extensions(account, sources)
+    yield from _subscriptions(trace, sources) if trace.resolver == "v0" else _extensions(trace, sources)
 
 
-def _subscriptions(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
-    assert account.installed is not None  # asked before
-    (here,) = account.channels
+def _subscriptions(trace: ResolverTrace, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
+    assert trace.installed is not None  # checked by the caller
+    (here,) = trace.channels
     for source in sources:
-        own = account.source is not None and source.name == account.source.name
+        own = trace.source is not None and source.name == trace.source.name
         for name in sorted(source.package.by_name) if source.package is not None else ():
             if own and name == here:
                 continue
-            found = _moved(source, name, account.installed)
+            found = _next_hop(source, name, trace.installed)
             if found is not None:
-                yield _switch(name, found) if own else _crossing(source.name, name, found)
+                yield _other_channel(name, found) if own else _other_catalog(source.name, name, found)
 
 
-def _switch(channel: str, found: str) -> str:
+def _other_channel(channel: str, found: str) -> str:
     patch = shlex.quote(json.dumps({"spec": {"channel": channel}}))
     command = f"kubectl patch subscription NAME -n NAMESPACE --type merge -p {patch}"
-    return f"A Subscription to channel {channel} would move it to {found}: {command}"
+    return f"A Subscription to channel {channel} would upgrade it to {found}: {command}"
 
 
-def _crossing(catalog: str, channel: str, found: str) -> str:
+def _other_catalog(catalog: str, channel: str, found: str) -> str:
     return (
-        f"Catalog {catalog} has {found} for it in channel {channel}, but a Subscription never leaves its "
-        "catalog: change spec.source and spec.sourceNamespace."
+        f"Catalog {catalog} has the update {found} in channel {channel}, but a Subscription uses only its "
+        "own catalog: change spec.source and spec.sourceNamespace."
     )
 
 
-def _extensions(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
+def _extensions(trace: ResolverTrace, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
     package = next((s.package.name for s in sources if s.package is not None), "")
-    found = cluster_extension.resolve(sources, ClusterExtension(package, installed=account.installed)).next
+    found = cluster_extension.resolve(sources, ClusterExtension(package, installed=trace.installed)).next
     if found is not None:
-        yield f"A ClusterExtension that lists no channels and asks for no version would take {found}."
+        yield f"A ClusterExtension without channels and version would be upgraded to {found}."
 
 
-def _moved(source: ClusterCatalog, channel: str, installed: InstalledBundle) -> str | None:
+def _next_hop(source: ClusterCatalog, channel: str, installed: InstalledBundle) -> str | None:
     assert source.package is not None  # its channels were listed
     return subscription.resolve(source.package.by_name[channel], installed).next

@@ -1,12 +1,12 @@
-"""What a resolver does with one installed version, and what it says while it makes up its mind.
+"""The decision of a resolver for one installed version, the candidates, and the upgrade path.
 
-The decision is the resolver's own, heard with a reporter; the walk behind it is simulate's. Nothing here
-decides, so that `why` cannot disagree with `simulate`.
+The decision is that of the resolver itself, the path is that of `simulate`, so `why` cannot contradict
+`simulate`.
 """
 
 from __future__ import annotations
 
-__all__ = ["Account", "Question", "accounts"]
+__all__ = ["ExplainQuery", "ResolverTrace", "trace_resolvers"]
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -31,150 +31,131 @@ from everpath.simulate import (
 from everpath.upgrade_paths import PathEnd, UpgradePath
 
 
-class Question(NamedTuple):
-    """What is asked of one channel of one package; `asked` None: nothing is installed yet."""
+class ExplainQuery(NamedTuple):
+    """A query about one channel of a package; `installed` is None for a new installation."""
 
     package: str
     channel: str
-    asked: InstalledVersion | None
-    policies: tuple[ResolverName, ...] = ("v0", "v1")
-    starting: str | None = None
-    terms: ClusterExtensionOptions = ClusterExtensionOptions()
+    installed: InstalledVersion | None
+    resolvers: tuple[ResolverName, ...] = ("v0", "v1")
+    starting_csv: str | None = None
+    options: ClusterExtensionOptions = ClusterExtensionOptions()
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """Those that a ClusterExtension lists; empty for all."""
-        return (self.channel,) if self.terms.channels is None else self.terms.channels
+        """`channels` of the ClusterExtension; empty: all."""
+        return (self.channel,) if self.options.channels is None else self.options.channels
 
-    def scenario(self, policy: ResolverName) -> Scenario:
-        """The same question as `simulate` is asked it."""
+    def scenario(self, resolver: ResolverName) -> Scenario:
+        """Return the same query for `simulate`."""
         return Scenario(
-            resolvers=(policy,),
+            resolvers=(resolver,),
             channels=frozenset((self.channel,)),
-            new_install=self.asked is None and self.starting is None,
-            starting_csv=self.starting,
-            options=self.terms if policy == "v1" else ClusterExtensionOptions(),
+            new_install=self.installed is None and self.starting_csv is None,
+            starting_csv=self.starting_csv,
+            options=self.options if resolver == "v1" else ClusterExtensionOptions(),
         )
 
 
-class Account(NamedTuple):
-    """One resolver's decision, all that was heard of it, and the walk that begins with it.
+class ResolverTrace(NamedTuple):
+    """The decision of one resolver, its steps, and the upgrade path that starts with it.
 
-    `graph` is the channel that is followed; None if there is none, or several. Catalogs are named where there
-    are several.
+    `graph` is the channel of the Subscription or ClusterExtension; None if there is none, or several.
+    `catalog` is set if there are several catalogs.
     """
 
-    policy: ResolverName
+    resolver: ResolverName
     channels: tuple[str, ...]
     source: ClusterCatalog | None
     graph: ChannelGraph | None
     installed: InstalledBundle | None
     decision: Resolution
-    remarks: tuple[TraceStep, ...]
-    path: tuple[str, ...]
-    end: PathEnd
-    reason: str
+    steps: tuple[TraceStep, ...]
+    path: UpgradePath
     catalog: str | None = None
 
     @property
-    def stop(self) -> str | None:
-        """Where the walk ends."""
-        return self.path[-1] if self.path else self.installed.name if self.installed is not None else None
+    def last(self) -> str | None:
+        """The version at which the path ends."""
+        if self.path.hops:
+            return self.path.last
+        return self.installed.name if self.installed is not None else None
 
     @property
-    def is_content(self) -> bool:
-        """Whether there is nothing to mend: users arrive at the head."""
-        return self.end is PathEnd.HEAD
+    def reaches_goal(self) -> bool:
+        return self.path.reaches_goal
 
 
-def accounts(sources: Sequence[ClusterCatalog], question: Question) -> Iterator[Account]:
-    """A Subscription's account in every catalog that has the channel, and one of a ClusterExtension.
+def trace_resolvers(sources: Sequence[ClusterCatalog], query: ExplainQuery) -> Iterator[ResolverTrace]:
+    """Yield the trace of a Subscription in each catalog with the channel, then that of a ClusterExtension.
 
-    Where no catalog has it, the one in which OLM would look for it. Cost: one question each, and the walks.
+    If no catalog has the channel, the first with the package is used. Cost: one resolution each, and the
+    paths.
     """
-    if "v0" in question.policies:
-        having = [source for source in sources if _channel(source, question.channel) is not None]
-        for source in having or _knowing(sources)[:1]:
-            yield _subscription(source, question, named=len(sources) > 1)
-    if "v1" in question.policies and question.starting is None:
-        yield _extension(sources, question)
-
-
-def _knowing(sources: Sequence[ClusterCatalog]) -> list[ClusterCatalog]:
-    return [source for source in sources if source.package is not None]
+    if "v0" in query.resolvers:
+        with_channel = [source for source in sources if _channel(source, query.channel) is not None]
+        with_package = [source for source in sources if source.package is not None]
+        for source in with_channel or with_package[:1]:
+            yield _trace_subscription(source, query, has_several_catalogs=len(sources) > 1)
+    if "v1" in query.resolvers and query.starting_csv is None:
+        yield _trace_extension(sources, query)
 
 
 def _channel(source: ClusterCatalog, name: str) -> ChannelGraph | None:
     return source.package.by_name.get(name) if source.package is not None else None
 
 
-def _subscription(source: ClusterCatalog, question: Question, *, named: bool) -> Account:
-    graph = _channel(source, question.channel)
-    installed = question.asked.as_bundle("v0") if question.asked is not None else None
-    heard: list[TraceStep] = []
-    decision = subscription.resolve(graph, installed, starting_csv=question.starting, trace=heard.append)
+def _trace_subscription(
+    source: ClusterCatalog, query: ExplainQuery, *, has_several_catalogs: bool
+) -> ResolverTrace:
+    graph = _channel(source, query.channel)
+    installed = query.installed.as_bundle("v0") if query.installed is not None else None
+    steps: list[TraceStep] = []
+    decision = subscription.resolve(graph, installed, starting_csv=query.starting_csv, trace=steps.append)
     if graph is None:
-        decision = Resolution(None, subscription.no_channel_failure(question.package, question.channel))
-    path, end, reason = _walk([source], question, "v0", decision)
-    catalog = source.name if named else None
-    return Account(
-        "v0",
-        (question.channel,),
-        source,
-        graph,
-        installed,
-        decision,
-        tuple(heard),
-        path,
-        end,
-        reason,
-        catalog,
-    )
+        decision = Resolution(None, subscription.no_channel_failure(query.package, query.channel))
+    path = _path([source], query, "v0", installed, decision)
+    catalog = source.name if has_several_catalogs else None
+    channels = (query.channel,)
+    return ResolverTrace("v0", channels, source, graph, installed, decision, tuple(steps), path, catalog)
 
 
-def _extension(sources: Sequence[ClusterCatalog], question: Question) -> Account:
-    installed = question.asked.as_bundle("v1") if question.asked is not None else None
-    terms, heard = question.terms, list[TraceStep]()
+def _trace_extension(sources: Sequence[ClusterCatalog], query: ExplainQuery) -> ResolverTrace:
+    installed = query.installed.as_bundle("v1") if query.installed is not None else None
+    options, steps = query.options, list[TraceStep]()
     wanted = ClusterExtension(
-        question.package, question.channels, terms.version_range, terms.self_certified, installed
+        query.package, query.channels, options.version_range, options.self_certified, installed
     )
-    decision = cluster_extension.resolve(sources, wanted, heard.append)
-    path, end, reason = _walk(sources, question, "v1", decision)
+    decision = cluster_extension.resolve(sources, wanted, steps.append)
+    path = _path(sources, query, "v1", installed, decision)
     served = [s._replace(package=served_package(s.package)) if s.package is not None else s for s in sources]
-    graphs = [(s, g) for s in served for c in question.channels if (g := _channel(s, c)) is not None]
+    graphs = [(s, g) for s in served for c in query.channels if (g := _channel(s, c)) is not None]
     source, graph = graphs[0] if len(graphs) == 1 else (None, None)
-    is_only = len(sources) == 1
-    catalog = None if is_only else decision.catalog
-    remarks = tuple(remark._replace(catalog=None) if is_only else remark for remark in heard)
-    return Account(
-        "v1",
-        question.channels,
-        source,
-        graph,
-        installed,
-        decision,
-        remarks,
-        path,
-        end,
-        reason,
-        catalog,
+    catalog = decision.catalog
+    if len(sources) == 1:
+        catalog, steps = None, [step._replace(catalog=None) for step in steps]
+    return ResolverTrace(
+        "v1", query.channels, source, graph, installed, decision, tuple(steps), path, catalog
     )
 
 
-def _walk(
-    sources: Sequence[ClusterCatalog], question: Question, policy: ResolverName, decision: Resolution
-) -> tuple[tuple[str, ...], PathEnd, str]:
-    """simulate's row; where it has none, because there is no such channel, the failure itself."""
-    row = _row(sources, question, policy)
-    if row is not None:
-        return tuple(row.hops), row.end, row.reason
+def _path(
+    sources: Sequence[ClusterCatalog],
+    query: ExplainQuery,
+    resolver: ResolverName,
+    installed: InstalledBundle | None,
+    decision: Resolution,
+) -> UpgradePath:
+    """Return the path of `simulate`; if there is none, because there is no such channel, the failure."""
+    requested = [query.installed] if query.installed is not None else None
+    for result in simulate_package(sources, query.scenario(resolver), requested):
+        for line in result.installed:
+            if (path := next(line.paths, None)) is not None:
+                return path
+            break
     failure = decision.failure or ResolutionFailure(FailureKind.NO_CHANNEL, ())
-    return (), PathEnd.ERROR, failure.message or failure.kind.value
-
-
-def _row(sources: Sequence[ClusterCatalog], question: Question, policy: ResolverName) -> UpgradePath | None:
-    asked = [question.asked] if question.asked is not None else None
-    for sheet in simulate_package(sources, question.scenario(policy), asked):
-        for line in sheet.installed:
-            return next(line.paths, None)
-    return None
+    name = installed.name if installed is not None else None
+    reason = failure.message or failure.kind.value
+    return UpgradePath(
+        query.package, query.channel, resolver, name, (), PathEnd.ERROR, lambda _: reason, failure
+    )

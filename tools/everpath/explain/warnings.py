@@ -1,13 +1,13 @@
-"""What the catalog says of a move that may still hold it up, or that its users should know."""
+"""Properties of the next bundle that may block the upgrade, and deprecations."""
 
 from __future__ import annotations
 
-__all__ = ["cautions"]
+__all__ = ["warnings"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from everpath.explain.trace import Account
+from everpath.explain.trace import ResolverTrace
 from everpath.model import Bundle, Package
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.resolvers.resolution import CandidateResult
@@ -15,34 +15,34 @@ from everpath.resolvers.resolution import CandidateResult
 _REQUIREMENTS: Final = ("olm.package.required", "olm.gvk.required", "olm.constraint")
 
 
-def cautions(account: Account, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
-    """Sentences about the bundle that is taken, and about deprecations of what is left and followed."""
-    package = _package(account, sources)
+def warnings(trace: ResolverTrace, sources: Sequence[ClusterCatalog]) -> Iterator[str]:
+    """Yield warnings about the next bundle, and deprecations of package, channels and bundles."""
+    package = _package(trace, sources)
     if package is None:
         return
-    if account.decision.next is not None and (bundle := package.by_name.get(account.decision.next)):
-        yield from _requirements(account, bundle)
+    if trace.decision.next is not None and (bundle := package.by_name.get(trace.decision.next)):
+        yield from _requirements(trace, bundle)
         yield from _limits(bundle)
-    yield from _deprecations(account, package)
+    yield from _deprecations(trace, package)
 
 
-def _package(account: Account, sources: Sequence[ClusterCatalog]) -> Package | None:
-    """The package in the catalog that is followed, or that a bundle is taken from; else in the first."""
-    taken = next((s for s in sources if s.name == account.decision.catalog), None)
-    source = account.source or taken or next((s for s in sources if s.package is not None), None)
+def _package(trace: ResolverTrace, sources: Sequence[ClusterCatalog]) -> Package | None:
+    """Return the package in the catalog of the trace or of the chosen bundle, else in the first catalog."""
+    taken = next((s for s in sources if s.name == trace.decision.catalog), None)
+    source = trace.source or taken or next((s for s in sources if s.package is not None), None)
     return source.package.package if source is not None and source.package is not None else None
 
 
-def _requirements(account: Account, bundle: Bundle) -> Iterator[str]:
-    """OLM v1 refuses a bundle with requirements; v0 looks for who meets them, which only a cluster shows."""
+def _requirements(trace: ResolverTrace, bundle: Bundle) -> Iterator[str]:
+    """Yield requirements for v0, which resolves them on the cluster. OLM v1 rejects such a bundle."""
     wanted = [text for p in bundle.properties if (text := _requirement(p.type, p.value)) is not None]
-    if not wanted or account.policy != "v0":
+    if not wanted or trace.resolver != "v0":
         return
-    instead = next((r.entry for r in account.remarks if r.result is CandidateResult.PASSED_OVER), None)
-    otherwise = f"takes {instead}" if instead else "stays" if account.installed else "fails"
+    instead = next((r.entry for r in trace.steps if r.result is CandidateResult.PASSED_OVER), None)
+    otherwise = f"installs {instead}" if instead else "does not upgrade" if trace.installed else "fails"
     yield (
-        f"{bundle.name} requires {', '.join(wanted)}. If nothing on the cluster or in its catalogs meets "
-        f"that, OLM v0 {otherwise} instead, without a word."
+        f"{bundle.name} requires {', '.join(wanted)}. If nothing on the cluster or in its catalogs provides "
+        f"that, OLM v0 {otherwise} and reports no error."
     )
 
 
@@ -54,7 +54,7 @@ def _requirement(kind: str, value: object) -> str | None:
         return f"package {stated.get('packageName')} in '{stated.get('versionRange')}'"
     if kind == "olm.gvk.required":
         return f"the API {stated.get('group')}/{stated.get('version')} {stated.get('kind')}"
-    return "what its olm.constraint says"
+    return "its olm.constraint"
 
 
 def _limits(bundle: Bundle) -> Iterator[str]:
@@ -62,18 +62,18 @@ def _limits(bundle: Bundle) -> Iterator[str]:
         lowest = stated.value.get("minKubeVersion") if isinstance(stated.value, Mapping) else None
         if lowest:
             yield (
-                f"{bundle.name} wants Kubernetes {lowest} or later: on an older cluster it is chosen all the "
-                "same, and its CSV stays Pending with RequirementsNotMet."
+                f"{bundle.name} requires Kubernetes {lowest} or later: on an older cluster it is chosen, "
+                "too, and its CSV stays Pending with RequirementsNotMet."
             )
     for stated in bundle.properties_of("olm.maxOpenShiftVersion"):
-        yield f"{bundle.name} holds the cluster itself back at OpenShift {stated.value}."
+        yield f"{bundle.name} blocks cluster upgrades beyond OpenShift {stated.value}."
 
 
-def _deprecations(account: Account, package: Package) -> Iterator[str]:
-    """OLM v0 resolves as if there were none; v1 takes deprecated bundles last."""
+def _deprecations(trace: ResolverTrace, package: Package) -> Iterator[str]:
+    """Yield deprecations. OLM v0 ignores them; v1 prefers bundles that are not deprecated."""
     stated = [(package.deprecations_by_name("olm.package").get(""), f"package {package.name}")]
-    stated += [(package.deprecations_by_name("olm.channel").get(c), f"channel {c}") for c in account.channels]
-    for name in dict.fromkeys((account.installed.name if account.installed else None, account.decision.next)):
+    stated += [(package.deprecations_by_name("olm.channel").get(c), f"channel {c}") for c in trace.channels]
+    for name in dict.fromkeys((trace.installed.name if trace.installed else None, trace.decision.next)):
         stated.append((package.deprecations_by_name("olm.bundle").get(name or ""), str(name)))
     for entry, subject in stated:
         if entry is not None:

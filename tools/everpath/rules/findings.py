@@ -1,7 +1,7 @@
-"""What a rule says, and what a report holds.
+"""Flaws, which rules yield, and findings, which reports contain.
 
-A rule yields a Flaw: where, what, because of what, how to mend it. The check stamps it with the rule and
-the subject and makes it a Finding. Views format findings; nothing here knows about terminals or files.
+A flaw has a place, a message, evidence and a fix. The linter adds the rule and the package, channel and entry
+and makes it a finding. Reporters format findings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from everpath.rules.edits import Edit
 
 
 class Severity(IntEnum):
-    """How much it hurts: an error strands or breaks somebody, or opm refuses it; a warning surprises."""
+    """Error: an upgrade path is broken or opm rejects the input. Warning: probably not intended."""
 
     NOTE = 1
     WARNING = 2
@@ -29,13 +29,11 @@ class Severity(IntEnum):
 
 
 class Flaw(NamedTuple):
-    """One thing a rule found.
+    """A violation of a rule, without the rule.
 
-    `because` holds the edges, or sentences, that prove it; `fix` is the edit that mends it, in words alone
-    where it is not of the channel's entries.
-    `channel` is needed only from rules that look at a whole package.
-    `severity` overrides the rule's own, downwards, where this case hurts less.
-    `related` is a second place, whose file the first sentence of `because` ends with: a report adds the line.
+    `because` has the evidence: edges or sentences. `fix` is an edit of the channel, or advice.
+    `channel` is set by rules about whole packages. `severity` can be lower than that of the rule.
+    `related` is a second place; the first sentence of `because` ends with its file, and reports add the line.
     """
 
     place: Place
@@ -50,7 +48,7 @@ class Flaw(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One line of a report: a flaw, the rule that found it, and whose flaw it is."""
+    """A flaw in a report, with its rule and the package, channel and entry it is about."""
 
     rule: str
     name: str
@@ -74,7 +72,7 @@ class Finding(NamedTuple):
 
     @property
     def sort_key(self) -> tuple[str, int, str, str, int, str, str]:
-        """By file and place, so that a report reads like the input; then by rule."""
+        """Sort by file and position, then by package, channel, severity and rule."""
         return (
             self.place.file,
             self.place.offset,

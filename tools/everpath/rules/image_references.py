@@ -1,4 +1,4 @@
-"""Image references, by the grammar opm judges them with (containers/image, ParseNormalizedNamed).
+"""Image references, with the grammar that opm uses (containers/image, ParseNormalizedNamed).
 
 A reference is `[host[:port]/]path[:tag][@digest]`; without a host it is on Docker Hub.
 """
@@ -14,7 +14,7 @@ from typing import Final
 
 _DOMAIN_PART: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
 _DOMAIN: Final = rf"{_DOMAIN_PART}(?:\.{_DOMAIN_PART})*(?::[0-9]+)?"
-# Go's pattern lets the separator be empty; spelled so, Python would backtrack without end.
+# Go's pattern allows an empty separator; in Python that causes catastrophic backtracking.
 _PATH_PART: Final = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _PATH: Final = f"{_PATH_PART}(?:/{_PATH_PART})*"
 _TAG: Final = "[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}"
@@ -25,20 +25,20 @@ _IDENTIFIER: Final = re.compile("[a-f0-9]{64}")
 _SCHEME: Final = re.compile("[a-z]+://")
 _HEX: Final = re.compile("[a-f0-9]*")
 
-#: Hexadecimal digits of the digests that exist.
+#: The number of hexadecimal digits by digest algorithm.
 _DIGEST_LENGTHS: Final[Mapping[str, int]] = {"sha256": 64, "sha384": 96, "sha512": 128}
 _NAME_LIMIT: Final = 255
-#: Nothing longer can be a reference: 255 for the name, 128 for a tag, a digest of 135.
+#: The maximal length: 255 for the name, 128 for a tag, 135 for a digest.
 _LIMIT: Final = 520
-#: With what may stand around it. A longer text is not worth the search, which takes the square of its length.
-_LONGEST_MENDED: Final = 2 * _LIMIT
-#: More images than the largest catalog names: a memory that is too small by one forgets everything.
-_REMEMBERED: Final = 2**15
+#: The maximal length of a text to correct: the cost is quadratic.
+_MAX_CORRECTED: Final = 2 * _LIMIT
+#: More images than the largest catalog has; a smaller cache would evict entries before reuse.
+_CACHE_SIZE: Final = 2**15
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=_CACHE_SIZE)
 def reference_error(text: str) -> str | None:
-    """Why a text is no image reference, or None if it is one. Releases share most of their images."""
+    """Return why a text is not an image reference, or None. Cached: releases share most of their images."""
     if _IDENTIFIER.fullmatch(text):
         return "64 hexadecimal digits are an image's id, not its name"
     domain, rest = _split(text)
@@ -53,9 +53,9 @@ def reference_error(text: str) -> str | None:
 
 
 def corrected_reference(text: str) -> str | None:
-    """What was probably meant by a text that is no reference."""
+    """Return the reference that was probably intended by an invalid one, or None."""
     guess = text.strip()
-    if len(guess) > _LONGEST_MENDED:
+    if len(guess) > _MAX_CORRECTED:
         return None
     guess = _SCHEME.sub("", guess, count=1).strip("/")
     name, at, digest = guess.partition("@")
@@ -67,7 +67,7 @@ def corrected_reference(text: str) -> str | None:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Host and the rest, as Docker tells them apart: a host has a dot or a port, or is localhost."""
+    """Split host and path as Docker does: a host has a dot or a port, or is localhost."""
     first, slash, rest = text.partition("/")
     if not slash or not ("." in first or ":" in first or first == "localhost"):
         first, rest = "docker.io", text

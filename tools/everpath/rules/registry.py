@@ -1,4 +1,4 @@
-"""The rules there are. A rule is one generator function; the decorator says what it looks at.
+"""The registry of rules. A rule is a generator function; its decorator states its subject.
 
 @channel_rule("EP203", "fork", Severity.ERROR)
 def fork(graph: ChannelGraph) -> Iterator[Flaw]: ...
@@ -52,20 +52,20 @@ if TYPE_CHECKING:
     )
     Check = Callable[[S], Iterator[Flaw]]
 
-#: What rules look at that is no part of a catalog.
+#: Subjects that are not part of a catalog.
 FOLDER_SUBJECTS: Final[tuple[Subject, ...]] = ("upgrade", "bundle folder", "package file")
 
-#: The validators of operator-framework/api that are asked unless others are named, and opm's own.
+#: The validators of operator-framework/api that run by default, and opm's own.
 DEFAULT_VALIDATORS: Final = frozenset({"csv", "crd", "bundle", "opm"})
 
 
 class Rule(NamedTuple):
-    """One law a catalog should keep.
+    """A rule: what it is about, its severity and its function.
 
-    `policy` is set when only users of that OLM generation are hurt. `unreadable` marks what leaves part
-    of the input unjudged: a report that holds such a finding exits with 3, not 1. `validators` are those of
-    operator-framework/api, by the names operator-sdk gives them, that check the same; a rule of optional ones
-    alone is asked where it, or one of them, is named.
+    `policy` is set if the rule matters only to clusters with that version of OLM. `unreadable` marks rules
+    about input that cannot be read; a report with such a finding has exit code 3. `validators` are the
+    validators of operator-framework/api, with the names of operator-sdk, that check the same; a rule with
+    only optional validators runs only if it or one of them is selected.
     """
 
     id: str
@@ -80,19 +80,19 @@ class Rule(NamedTuple):
 
     @property
     def description(self) -> str:
-        """What it demands and why, as its function says it."""
-        from inspect import cleandoc  # noqa: PLC0415 - takes longer than most rules, and few ask for laws
+        """The docstring of the rule's function."""
+        from inspect import cleandoc  # noqa: PLC0415 - slow to import
 
         return cleandoc(self.docstring)
 
     @property
     def summary(self) -> str:
-        """The first sentence of the law."""
+        """The first paragraph of the description."""
         return self.description.partition("\n\n")[0].replace("\n", " ")
 
     @property
     def is_optional(self) -> bool:
-        """Whether nobody asks it who does not name it."""
+        """Whether the rule runs only if it is selected."""
         return bool(self.validators) and DEFAULT_VALIDATORS.isdisjoint(self.validators)
 
 
@@ -133,7 +133,7 @@ def catalog_rule(
     policy: ResolverName | None = None,
     unreadable: bool = False,
 ) -> Callable[[Check[Catalog]], Check[Catalog]]:
-    """A rule asked once, of everything that was read."""
+    """Register a rule about a whole catalog."""
     return _decorator("catalog", id, name, severity, policy=policy, unreadable=unreadable)
 
 
@@ -144,7 +144,7 @@ def package_rule(
     *,
     policy: ResolverName | None = None,
 ) -> Callable[[Check[PackageGraph]], Check[PackageGraph]]:
-    """A rule asked of each package."""
+    """Register a rule about a package."""
     return _decorator("package", id, name, severity, policy=policy)
 
 
@@ -155,7 +155,7 @@ def channel_rule(
     *,
     policy: ResolverName | None = None,
 ) -> Callable[[Check[ChannelGraph]], Check[ChannelGraph]]:
-    """A rule asked of each channel."""
+    """Register a rule about a channel."""
     return _decorator("channel", id, name, severity, policy=policy)
 
 
@@ -166,7 +166,7 @@ def bundle_rule(
     *,
     policy: ResolverName | None = None,
 ) -> Callable[[Check[Bundle]], Check[Bundle]]:
-    """A rule asked of each bundle."""
+    """Register a rule about a bundle of a catalog."""
     return _decorator("bundle", id, name, severity, policy=policy)
 
 
@@ -176,7 +176,7 @@ def bundle_folder_rule(
     severity: Severity,
     *validators: str,
 ) -> Callable[[Check[BundleFolder]], Check[BundleFolder]]:
-    """A rule asked of each bundle's folder, whole; `validators` check the same upstream."""
+    """Register a rule about a bundle folder. `validators` check the same upstream."""
     return _decorator("bundle folder", id, name, severity, validators=validators)
 
 
@@ -186,7 +186,7 @@ def package_file_rule(
     severity: Severity,
     *validators: str,
 ) -> Callable[[Check[PackageManifest]], Check[PackageManifest]]:
-    """A rule asked of each package file: what makes a package of the folders of a package-manifest format."""
+    """Register a rule about a package manifest (`*.package.yaml`)."""
     return _decorator("package file", id, name, severity, validators=validators)
 
 
@@ -197,7 +197,7 @@ def upgrade_rule(
     *,
     policy: ResolverName | None = None,
 ) -> Callable[[Check[Upgrade]], Check[Upgrade]]:
-    """A rule asked of each two releases OLM moves between, where their definitions are known."""
+    """Register a rule about an upgrade between two bundles whose CRDs are known."""
     return _decorator("upgrade", id, name, severity, policy=policy)
 
 
@@ -206,12 +206,12 @@ def waiver_rule(
     name: str,
     severity: Severity,
 ) -> Callable[[Check[WaiverUsage]], Check[WaiverUsage]]:
-    """A rule asked of each waiver, after all others."""
+    """Register a rule about a waiver. It runs after all others."""
     return _decorator("waiver", id, name, severity)
 
 
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule, by id."""
+    """All rules, by id."""
     from everpath.rules import load_rules  # noqa: PLC0415 - rule modules import this one
 
     load_rules()
@@ -219,7 +219,7 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def rules_for_subjects(subjects: Container[str]) -> tuple[Rule, ...]:
-    """The rules about some subjects, by id. Those about folders are imported only if they are among them."""
+    """The rules about the given subjects, by id. Modules about bundle folders are imported only if needed."""
     from everpath.rules import load_rules  # noqa: PLC0415 - rule modules import this one
 
     load_rules(contents=any(subject in subjects for subject in FOLDER_SUBJECTS))
@@ -227,7 +227,7 @@ def rules_for_subjects(subjects: Container[str]) -> tuple[Rule, ...]:
 
 
 def find_rules(words: Iterable[str]) -> frozenset[str]:
-    """Ids of the rules that words name: an id, a name, or the beginning of ids (`EP2`)."""
+    """Return the ids of rules given by id, name or the beginning of ids (`EP2`)."""
     found: set[str] = set()
     for word in words:
         rules = all_rules()
@@ -238,22 +238,22 @@ def find_rules(words: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-#: A word that more rules than this have in their names says too little.
-_MOST_MEANT: Final = 5
+#: With more matching names no suggestion is made.
+_MAX_SUGGESTIONS: Final = 5
 
 
 def _hint(word: str, rules: Sequence[Rule]) -> str:
-    """Numbers that look alike have nothing to do with each other: of a wrong id only its beginning counts."""
+    """Suggest rules for a wrong word. Of a wrong id only the beginning counts: similar ids are unrelated."""
     whole = next((rule.id for rule in rules if word.upper().startswith(rule.id)), None)
     if whole is not None:
         return f"did you mean {whole!r}?"
     family = word[:3].upper()
     if any(rule.id.startswith(family) for rule in rules):
         return f"`everpath rules {family}` lists the rules of that family, `everpath rules` all of them"
-    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+    from difflib import get_close_matches  # noqa: PLC0415 - needed for errors only
 
     names = [rule.name for rule in rules]
     near = [n for n in names if word.lower() in n.split("-")] or get_close_matches(word.lower(), names, n=1)
-    if len(near) > _MOST_MEANT or not near:
+    if len(near) > _MAX_SUGGESTIONS or not near:
         return "`everpath rules` lists them all"
     return f"did you mean {' or '.join(map(repr, near))}?"

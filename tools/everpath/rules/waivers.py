@@ -1,7 +1,6 @@
-"""Waivers: findings a maintainer has accepted, with the reason on record.
+"""Waivers: findings that maintainers have accepted, with a reason.
 
-A waiver that no finding needs any more, or that has expired, is itself reported (`rules.waiver_rules`):
-exceptions must not outlive what they excuse.
+A waiver that matches no finding, or has expired, is reported (`rules.waiver_rules`).
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from everpath.rules.findings import Finding
 
 _WILDCARD: Final = re.compile(r"[*?[]")
 
-#: How many letters are certain of a pattern for the package, one for the channel, one for the entry.
+#: The length of the fixed prefix of the patterns for package, channel and entry.
 _Lengths: TypeAlias = tuple[int | None, ...]
 
 
 class Waiver(NamedTuple):
-    """Excuses one rule where package, channel and entry match (shell patterns; empty matches all)."""
+    """Suppresses findings of a rule by package, channel and entry (shell patterns; empty matches all)."""
 
     rule: str
     reason: str
@@ -49,7 +48,7 @@ class Waiver(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """What it excuses, in words."""
+        """The rule and the patterns, for messages."""
         limits = (("package", self.package), ("channel", self.channel), ("entry", self.entry))
         parts = [f"{kind} {pattern}" for kind, pattern in limits if pattern]
         return f"{self.rule} for {', '.join(parts)}" if parts else self.rule
@@ -60,7 +59,7 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 class WaiverUsage(NamedTuple):
-    """How a waiver fared in one run; unused is one that excuses nothing though it might have."""
+    """Whether a waiver has expired, or matched no finding of a run that could have one."""
 
     waiver: Waiver
     is_unused: bool
@@ -71,61 +70,60 @@ def apply_waivers(
     findings: Iterable[Finding],
     waivers: tuple[Waiver, ...],
     today: date | None,
-    was_looked_for: Callable[[Waiver], bool],
+    can_use: Callable[[Waiver], bool],
 ) -> tuple[list[Finding], list[Finding], list[WaiverUsage]]:
-    """Findings that remain, findings that are excused, and how each waiver stands after that."""
-    register = _Register(w for w in waivers if not w.has_expired(today))
+    """Return the findings to report, the waived findings, and the usage of each waiver."""
+    index = _WaiverIndex(w for w in waivers if not w.has_expired(today))
     used: set[Waiver] = set()
-    kept: list[Finding] = []
-    excused: list[Finding] = []
+    reported: list[Finding] = []
+    waived: list[Finding] = []
     for finding in findings:
-        excuse = register.excuse(finding)
-        if excuse is None:
-            kept.append(finding)
+        waiver = index.find(finding)
+        if waiver is None:
+            reported.append(finding)
         else:
-            used.add(excuse)
-            excused.append(finding)
-    standings: list[WaiverUsage] = []
+            used.add(waiver)
+            waived.append(finding)
+    usages: list[WaiverUsage] = []
     for waiver in waivers:
         has_expired = waiver.has_expired(today)
-        is_unused = not has_expired and waiver not in used and was_looked_for(waiver)
-        standings.append(WaiverUsage(waiver, is_unused, has_expired))
-    return kept, excused, standings
+        is_unused = not has_expired and waiver not in used and can_use(waiver)
+        usages.append(WaiverUsage(waiver, is_unused, has_expired))
+    return reported, waived, usages
 
 
-class _Register:
-    """Waivers by rule and by the letters their patterns begin with, so that few are compared with a finding.
+class _WaiverIndex:
+    """Waivers by rule and by the fixed prefixes of their patterns, so that few are compared with a finding.
 
-    Cost of a question: one look-up for each length there is, and the waivers that begin alike; those that
-    begin with a wildcard all do.
+    Cost of a look-up: one for each combination of prefix lengths, and the waivers with the same prefixes.
     """
 
     def __init__(self, waivers: Iterable[Waiver]) -> None:
-        self._shelves: dict[str, dict[_Lengths, dict[tuple[str, ...], list[tuple[int, Waiver]]]]] = {}
+        self._by_rule: dict[str, dict[_Lengths, dict[tuple[str, ...], list[tuple[int, Waiver]]]]] = {}
         for place, waiver in enumerate(waivers):
             patterns = (waiver.package, waiver.channel, waiver.entry)
-            lengths = tuple(map(_fixed, patterns))
-            shelf = self._shelves.setdefault(waiver.rule, {}).setdefault(lengths, {})
-            shelf.setdefault(_beginnings(patterns, lengths), []).append((place, waiver))
+            lengths = tuple(map(_prefix_length, patterns))
+            by_prefix = self._by_rule.setdefault(waiver.rule, {}).setdefault(lengths, {})
+            by_prefix.setdefault(_prefixes(patterns, lengths), []).append((place, waiver))
 
-    def excuse(self, finding: Finding) -> Waiver | None:
-        """The first waiver that excuses a finding."""
+    def find(self, finding: Finding) -> Waiver | None:
+        """Return the first waiver that matches a finding."""
         names = (finding.package or "", finding.channel or "", finding.entry or "")
         alike = (
             candidate
             for rule in {finding.rule, finding.name}
-            for lengths, shelf in self._shelves.get(rule, {}).items()
-            for candidate in shelf.get(_beginnings(names, lengths), ())
+            for lengths, by_prefix in self._by_rule.get(rule, {}).items()
+            for candidate in by_prefix.get(_prefixes(names, lengths), ())
         )
         found = ((place, waiver) for place, waiver in alike if waiver.matches(finding))
         return next((waiver for _, waiver in sorted(found)), None)
 
 
-def _fixed(pattern: str) -> int | None:
-    """How many letters stand before the first wildcard; None if there is none. No pattern is all wildcard."""
+def _prefix_length(pattern: str) -> int | None:
+    """The length before the first wildcard; None without one. An empty pattern matches all: 0."""
     wildcard = _WILDCARD.search(pattern)
     return None if pattern and wildcard is None else wildcard.start() if wildcard else 0
 
 
-def _beginnings(names: Iterable[str], lengths: _Lengths) -> tuple[str, ...]:
+def _prefixes(names: Iterable[str], lengths: _Lengths) -> tuple[str, ...]:
     return tuple(name[:length] for name, length in zip(names, lengths, strict=True))

@@ -35,10 +35,10 @@ from everpath.cli.resolver_options import (
 )
 from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.errors import ExitCode, UsageError
-from everpath.explain import Question, explain
+from everpath.explain import ExplainQuery, explain
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
-from everpath.reporters.explanation_json import Told, document
+from everpath.reporters.explanation_json import ExplanationReport, document
 from everpath.resolvers import ResolverName
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.simulate import ClusterExtensionOptions, InstalledVersion, find_installed
@@ -164,11 +164,13 @@ def _why(options: WhyOptions) -> int:
         explanation = explain(sources, _question(options, config, sources), _by_name(names, read))
     colour = options.output_file is None and wants_colour(sys.stdout, os.environ)
     view = _view(options.output)
-    told = Told(explanation, inputs.locate, colour, warnings, brief=options.quiet or options.live)
+    told = ExplanationReport(
+        explanation, inputs.locate, colour, warnings, is_brief=options.quiet or options.live
+    )
     if live is not None:
         view = _with_status(view, live, colour=colour, is_json=options.output == "json")
     write_output(view(told), options.output_file, machine=options.output == "json")
-    return _exit_code(market, is_content=explanation.is_content)
+    return _exit_code(market, is_content=explanation.reaches_goal)
 
 
 def _check_options(options: WhyOptions) -> None:
@@ -214,13 +216,13 @@ def _with_live_subscription(options: WhyOptions, live: LiveSubscription) -> WhyO
 
 
 def _with_status(
-    view: Callable[[Told], Iterator[str]], live: LiveSubscription, *, colour: bool, is_json: bool
-) -> Callable[[Told], Iterator[str]]:
+    view: Callable[[ExplanationReport], Iterator[str]], live: LiveSubscription, *, colour: bool, is_json: bool
+) -> Callable[[ExplanationReport], Iterator[str]]:
     """Return a view with the status of the operator before the explanation."""
     from everpath.olm.reporter import status_data, status_text  # noqa: PLC0415 - only --live needs it
     from everpath.reporters.colour import Paint  # noqa: PLC0415 - only --live needs it
 
-    def view_with_status(told: Told) -> Iterator[str]:
+    def view_with_status(told: ExplanationReport) -> Iterator[str]:
         if is_json:
             yield from view(told._replace(live=status_data(live.status)))
             return
@@ -256,7 +258,7 @@ def _graphs(sources: Sequence[ClusterCatalog]) -> list[PackageGraph]:
     return [source.package for source in sources if source.package is not None]
 
 
-def _question(options: WhyOptions, config: Config, sources: Sequence[ClusterCatalog]) -> Question:
+def _question(options: WhyOptions, config: Config, sources: Sequence[ClusterCatalog]) -> ExplainQuery:
     graphs = _graphs(sources)
     asked = _asked(options.installed, graphs) if options.installed is not None else None
     policy = options.policy or config.policy or "both"
@@ -264,13 +266,13 @@ def _question(options: WhyOptions, config: Config, sources: Sequence[ClusterCata
         ("v0",) if policy == "v0" else ("v1",) if policy == "v1" else ("v0", "v1")
     )
     channel = options.channel or (config.channels[0] if len(config.channels) == 1 else None)
-    return Question(
+    return ExplainQuery(
         package=graphs[0].name,
         channel=channel or default_channel(graphs, asked.name if asked is not None else options.starting_csv),
-        asked=asked,
-        policies=policies,
-        starting=options.starting_csv,
-        terms=ClusterExtensionOptions(
+        installed=asked,
+        resolvers=policies,
+        starting_csv=options.starting_csv,
+        options=ClusterExtensionOptions(
             channels=parse_channel_list(options.channel_list),
             version_range=options.version_range,
             self_certified=options.upgrade_constraint_policy == "SelfCertified",
@@ -286,7 +288,7 @@ def _asked(text: str, graphs: Sequence[PackageGraph]) -> InstalledVersion:
     return meant[0]
 
 
-def _view(output: str) -> Callable[[Told], Iterator[str]]:
+def _view(output: str) -> Callable[[ExplanationReport], Iterator[str]]:
     if output == "json":
         return document
     from everpath.reporters.explanation_text import text  # noqa: PLC0415
