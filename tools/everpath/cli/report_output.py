@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 from everpath.app.config import Config
 from everpath.cli.github_actions import MAX_SUMMARY_ROWS, append_step_summary, workspace
@@ -19,10 +19,13 @@ from everpath.loaders.location import SourcePosition
 from everpath.model import Place
 from everpath.reporters import MACHINE_FORMATS, STATISTICS_FORMATS, reporter
 from everpath.reporters.formatting import printable
-from everpath.reporters.lint_report import LintReport
+from everpath.reporters.lint_report import LintReport, Workspace
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
 from everpath.rules.registry import rules_for_subjects
+
+#: Formats with file names relative to the root of the repository.
+_REPOSITORY_FORMATS: Final = ("github", "sarif")
 
 
 class ReportOptions(Protocol):
@@ -65,14 +68,15 @@ def build_lint_report(
 ) -> LintReport:
     """Return the report with everything that a reporter needs."""
     fail_on = options.fail_on or config.fail_on or "error"
-    is_text = output_format(options, config) == "text" and options.output_file is None
+    output = output_format(options, config)
+    is_text = output == "text" and options.output_file is None
     return LintReport(
         report=_with_related_lines(report, locate),
         locate=locate,
         rules={rule.id: rule for rule in rules_for_subjects(subjects)},
         show=Severity[(options.show or config.show or "warning").upper()],
         fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
-        workspace=workspace(),
+        workspace=workspace() if output in _REPOSITORY_FORMATS else Workspace(),
         colour=is_text and wants_colour(sys.stdout, os.environ),
         brief=options.quiet,
         command=command,
