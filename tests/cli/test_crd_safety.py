@@ -100,16 +100,16 @@ def test_the_finding_can_be_waived(project: Path, everpath: Everpath) -> None:
 
 def test_who_takes_the_step_is_told_and_can_be_chosen(project: Path, everpath: Everpath) -> None:
     both = everpath("validate-graph", "catalog", "--bundles", "bundles").out
-    assert "OLM v0 upgrades along this hop in stable" in both
-    assert "OLM v1 upgrades along this hop in stable" in both
+    assert "OLM v0 selects this hop in stable" in both
+    assert "OLM v1 selects this hop in stable" in both
     one = everpath("validate-graph", "catalog", "--bundles", "bundles", "--policy", "v1").out
     assert "OLM v0 takes" not in one
 
 
 def test_what_becomes_of_the_step_is_told_for_each_olm(project: Path, everpath: Everpath) -> None:
     told = everpath("validate-graph", "catalog", "--bundles", "bundles").out
-    assert "OLM v0 upgrades along this hop in stable: it carries it out" in told
-    assert "OLM v1 upgrades along this hop in stable: it refuses it" in told
+    assert "OLM v0 selects this hop in stable, and carries it out" in told
+    assert "OLM v1 selects this hop in stable, and refuses it" in told
 
 
 def test_a_description_that_changes_warns_those_who_think_of_v1(project: Path, everpath: Everpath) -> None:

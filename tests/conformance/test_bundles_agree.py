@@ -137,5 +137,5 @@ def test_they_say_what_we_say_of_package_files(
 
 def test_every_difference_is_on_the_page_that_explains_them() -> None:
     page = (ROOT / "docs" / "bundle-validators.md").read_text(encoding="utf-8")
-    section = page.partition("## Where we differ")[2]
+    section = page.partition("## Differences")[2]
     assert [e for e in EXPLAINED if not all(rule in section for rule in e.rules)] == []

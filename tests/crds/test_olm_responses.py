@@ -213,7 +213,7 @@ def test_a_hop_that_only_v0_takes_has_no_v1_finding() -> None:
     [rule] = [rule for rule in rules_for_subjects({"upgrade"}) if rule.id == "EP710"]
     assert not list(rule.check(Upgrade("a", "b", tuple(reported), (("v0", "stable"),))))
     [flaw] = rule.check(Upgrade("a", "b", tuple(reported), (("v0", "stable"), ("v1", "fast"))))
-    assert flaw.because == ("OLM v1 upgrades along this hop in fast: it refuses it",)
+    assert flaw.because == ("OLM v1 selects this hop in fast, and refuses it",)
 
 
 def crd(**spec: Any) -> dict[str, Any]:

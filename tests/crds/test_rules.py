@@ -59,8 +59,8 @@ def test_a_rule_states_the_response_of_each_olm_in_each_channel(rule: str) -> No
     upgrade = Upgrade("a", "b", (unsafe_change(RULES[rule][0]),), (("v0", "stable"), ("v1", "fast")))
     [flaw] = RULES_BY_ID[rule].check(upgrade)
     v0, v1 = (
-        "OLM v0 upgrades along this hop in stable: it carries it out",
-        "OLM v1 upgrades along this hop in fast: it refuses it",
+        "OLM v0 selects this hop in stable, and carries it out",
+        "OLM v1 selects this hop in fast, and refuses it",
     )
     assert flaw.because == ((v1,) if rule in V1_RULES else (v0, v1))
 

@@ -23,7 +23,7 @@ def test_the_characters_of_the_first_bytes(
     errors: Literal["replace", "surrogateescape"], text: bytes, size: int, stretch: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_offsets, "_STRETCH", stretch)
+        patch.setattr(text_offsets, "_BLOCK", stretch)
         assert OffsetMap(text, errors).characters(size) == len(text[: max(0, size)].decode("utf-8", errors))
 
 
@@ -32,6 +32,6 @@ def test_the_bytes_of_the_first_characters(text: bytes, share: float, stretch: i
     decoded = text.decode("utf-8", "surrogateescape")
     count = round(share * len(decoded))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_offsets, "_STRETCH", stretch)
+        patch.setattr(text_offsets, "_BLOCK", stretch)
         expected = len(decoded[:count].encode("utf-8", "surrogateescape"))
         assert OffsetMap(text, "surrogateescape").bytes(count) == expected

@@ -33,8 +33,8 @@ def moves(drawing: str, **selection: Any) -> dict[str, str]:
     """The moves that are judged, each with the policies and channels that take it."""
     told: dict[str, str] = {}
     for finding in found(drawing, **selection):
-        ways = (because.partition(": ")[0] for because in finding.because)
-        said = ", ".join(way.removeprefix("OLM ").replace(" upgrades along this hop in", "") for way in ways)
+        ways = (because.partition(", and ")[0] for because in finding.because)
+        said = ", ".join(way.removeprefix("OLM ").replace(" selects this hop in", "") for way in ways)
         told[finding.message.partition(":")[0]] = said
     return told
 

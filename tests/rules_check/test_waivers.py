@@ -164,7 +164,7 @@ def test_a_waiver_excuses_nothing_after_its_last_day_and_is_reported() -> None:
     assert expired.severity is Severity.ERROR
     assert expired.message == "the waiver of EP203 expired on 2030-06-14"
     assert expired.because == ("its reason was: agreed with the users",)
-    assert expired.fix == "mend what it excused, or give it a new date and reason"
+    assert expired.fix == "fix the findings, or set a new date and reason"
     assert expired.place.pointer == ("waivers", 0, "expires")
     assert report.waived == ()
 

@@ -1,4 +1,4 @@
-"""A graph in a few lines: the notation of our tests, rule pages and counterexamples.
+"""Parse and write a compact notation of upgrade graphs, used by tests and rule pages.
 
     [stable]                      a channel; without one the channel is called stable
     c: b / a, x / >=1.0.0 <2.0.0  entry: replaces / skips / skipRange (each may be left out or be -)
@@ -10,7 +10,7 @@
     %prohibited b                 a bundle with the property olm.deprecated
     %dependent b                  a bundle that requires another package
 
-A version comes from the name: `op.v1.2.3` and `1.2.3` say it, `b3` is 3.0.0, `c` is 3.0.0.
+The version follows from the name: `op.v1.2.3` and `1.2.3` contain it, `b3` is 3.0.0, `c` is 3.0.0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LINE = re.compile(r"(?P<name>[^\s:@?]+)(?:@(?P<version>[^\s:?]+))?(?P<absent>\?
 
 @dataclass(slots=True)
 class _Drawing:
-    """What has been read of a drawing so far."""
+    """The parts of a drawing."""
 
     package: str
     channels: dict[str, list[Entry]] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class _Drawing:
 
 
 def parse(text: str, package: str = "p") -> Catalog:
-    """The catalog that a drawing describes; places are the lines of the drawing."""
+    """Return the catalog of a drawing; places are the lines of the drawing."""
     drawing = _Drawing(package)
     channel = "stable"
     for number, raw in enumerate(text.splitlines()):
@@ -107,11 +107,11 @@ def _entry(drawing: _Drawing, channel: str, line: str, number: int) -> None:
     if match["absent"]:
         drawing.absent.add(name)
     elif version or name not in drawing.bundles:
-        drawing.bundles[name] = _bundle(drawing.package, name, version or _implied(name), place)
+        drawing.bundles[name] = _bundle(drawing.package, name, version or _implied_version(name), place)
 
 
-def _implied(name: str) -> str:
-    """The version a name implies."""
+def _implied_version(name: str) -> str:
+    """Return the version that a name implies."""
     tail = re.sub(r"^.*?\.v(?=\d)", "", name)
     if parse_or_none(tail):
         return tail
@@ -160,11 +160,11 @@ def _bundles(drawing: _Drawing) -> Iterator[Bundle]:
 
 
 def format_channel(channel: Channel) -> str:
-    """A channel in the notation, entries in the order they were written."""
-    return "\n".join(_drawn(entry) for entry in channel.entries)
+    """Return a channel in the notation, with its entries in their order."""
+    return "\n".join(_format_entry(entry) for entry in channel.entries)
 
 
-def _drawn(entry: Entry) -> str:
+def _format_entry(entry: Entry) -> str:
     fields = [entry.replaces or "-", ", ".join(entry.skips) or "-", entry.skip_range or "-"]
     while fields and fields[-1] == "-":
         fields.pop()

@@ -1,8 +1,7 @@
-"""Reads the operator's own manifests: every document of every YAML file in some folders, and one icon.
+"""Load the operator's manifests: every document of every YAML file in some folders, and one icon.
 
-Nothing is overlaid or patched, but for the tests that operator-sdk adds to a scorecard by patches. A project
-that keeps its manifests as kustomize bases and patches gives the folders of the bases, or one file with what
-`kustomize build` printed.
+Patches are not applied, except those that add tests to operator-sdk's scorecard. For a project with kustomize
+bases and patches, give the folders of the bases, or a file with the output of `kustomize build`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from everpath.parsing import yaml_parser
 from everpath.parsing.parse_result import ParseError
 
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
-#: What each kind of picture starts with, near enough: a file that is something else shows as a broken icon.
+#: Media type and first bytes of each image format. A file of another format shows as a broken icon.
 _PICTURES: Final = {
     ".svg": ("image/svg+xml", b"<svg"),
     ".png": ("image/png", b"\x89PNG\r\n\x1a\n"),
@@ -36,14 +35,14 @@ _PICTURES: Final = {
 }
 _UNSHOWN: Final = (".webp", ".bmp", ".ico", ".tif", ".tiff", ".avif", ".heic", ".pdf")
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml")
-#: Its keys where it does no more than list, or what `images:` of releases.yaml does here.
+#: The keys of a kustomization that only lists resources, or sets images as releases.yaml does.
 _LISTING: Final = frozenset({"apiVersion", "kind", "metadata", "resources", "images", "namespace"})
 _SNIFFED: Final = 4096
 _APPENDED: Final = re.compile(r"/stages/(\d{1,4})/tests/-")
 
 
 def load_operator_manifests(paths: Iterable[str], sources: Sources) -> OperatorManifests:
-    """The operator that files and folders describe. Raises `UnreadableInput`, naming file and line."""
+    """Load the manifests of files and folders. Raises `UnreadableInput` with file and line."""
     given = tuple(paths)
     files = [file for path in given for file in _files(path, sources)]
     texts = [file for file in files if file in given or file.endswith(_SUFFIXES)]
@@ -62,7 +61,7 @@ def load_operator_manifests(paths: Iterable[str], sources: Sources) -> OperatorM
 
 
 def _is_icon(file: str) -> bool:
-    """Whether a file is the icon. Raises UnreadableInput for one of a kind that no console shows."""
+    """Return whether a file is the icon. Raises `UnreadableInput` for a format that OLM does not support."""
     path = Path(file)
     if path.stem == "icon" and path.suffix in _UNSHOWN:
         hint = f"save it as one of {', '.join(f'icon{suffix}' for suffix in _PICTURES)}"
@@ -71,9 +70,9 @@ def _is_icon(file: str) -> bool:
 
 
 def _files(path: str, sources: Sources, above: frozenset[Path] = frozenset()) -> Iterator[str]:
-    """The files of a folder, in an order that no file system decides.
+    """Yield the files of a folder, sorted by name.
 
-    Where a kustomization does nothing but list what is in its folder, what it does not list is left out.
+    If a kustomization only lists resources, files that it does not list are skipped.
     """
     if not Path(path).is_dir():
         yield path
@@ -95,12 +94,12 @@ def _files(path: str, sources: Sources, above: frozenset[Path] = frozenset()) ->
         if is_folder:
             yield from _files(entry.path, sources, above | {real})
         elif entry.is_file() or not Path(entry.path).exists():
-            # A link to nowhere is read, too, and refused: what it was for must not be missing silently.
+            # A broken link is read too, which fails: its target must not be missing silently.
             yield entry.path
 
 
 def _listed(found: Iterable[os.DirEntry[str]], sources: Sources) -> frozenset[str] | None:
-    """What a plain kustomization takes from its own folder; None where there is none, or it does more."""
+    """Return the names that a listing kustomization includes; None if there is none or it does more."""
     for entry in found:
         try:
             value = yaml_parser.parse(sources.read(entry.path)).value
@@ -114,7 +113,7 @@ def _listed(found: Iterable[os.DirEntry[str]], sources: Sources) -> frozenset[st
 
 
 def _manifests(file: str, sources: Sources, tests: list[tuple[int, Any]]) -> Iterator[Manifest]:
-    """The objects of a file; tests that it adds to the scorecard are put with the others."""
+    """Yield the manifests of a file; append the tests that it adds to the scorecard to `tests`."""
     data = sources.read(file)
     for document in split_yaml(io.BytesIO(data)):
         line = data.count(b"\n", 0, document.offset)
@@ -131,7 +130,7 @@ def _manifests(file: str, sources: Sources, tests: list[tuple[int, Any]]) -> Ite
 
 
 def _added_tests(value: Any) -> list[tuple[int, Any]]:
-    """The tests that a JSON patch appends to the stages of a scorecard, if that is all it does."""
+    """Return the tests that a JSON patch appends to stages of a scorecard, if it does nothing else."""
     steps = value if isinstance(value, list) else []
     found = [
         (int(where[1]), step.get("value"))
@@ -147,7 +146,7 @@ def _is_scorecard(manifest: Manifest) -> bool:
 
 
 def _with_tests(scorecard: Manifest, tests: Iterable[tuple[int, Any]]) -> Manifest:
-    """The scorecard with more tests; those for a stage that it does not have are left out."""
+    """Return the scorecard with more tests; those for a missing stage are dropped."""
     stages = scorecard.body.get("stages")
     made = [dict(stage) if isinstance(stage, dict) else stage for stage in stages or ()]
     for number, test in tests:

@@ -1,7 +1,7 @@
-"""YAML to the byte as go-yaml v2 writes it, which is how opm writes catalogs.
+"""Write YAML byte for byte as go-yaml v2 does, which opm uses to write catalogs.
 
-Keys in its natural order, lists as far out as their key, lines folded behind column 80, and quotes wherever
-YAML 1.1 would read something else than the string that is meant.
+Keys are in natural order, lists have the indentation of their key, lines are folded after column 80, and a
+string is quoted if YAML 1.1 would resolve it to another type.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from everpath.parsing.yaml_scalars import resolve
 
 _WIDTH: Final = 80
 
-# go-yaml leaves this key without quotes, and nobody can read such a document again.
+# go-yaml writes this key without quotes, and no parser reads such a document again.
 _MERGE: Final = "<<"
 _LONGEST_KEY: Final = 128
 
-# What nearly every scalar is: words without a meaning of their own.
+# Nearly every scalar: a word without a special meaning.
 _WORD: Final = re.compile(r"[A-Za-z/][A-Za-z0-9_./+=@-]*", re.ASCII)
 
 _BREAK: Final = "\n\r\x85\u2028\u2029"
@@ -56,7 +56,7 @@ _TIME: Final = re.compile(rf"(\d{{4}}-\d\d?-\d\d?)(?:[Tt]{_CLOCK}(?:Z|[+-]\d\d:\
 
 
 def yaml_text(value: Any) -> str:
-    """One document without its separator, ended by a line break. Cost: linear in the text."""
+    """Return one document without a separator, with a line break at its end."""
     emitter = _Emitter()
     emitter.node(value, 0)
     emitter.end_line()
@@ -64,7 +64,7 @@ def yaml_text(value: Any) -> str:
 
 
 class _Emitter:
-    """Writes nodes one after the other; knows the column, by which lines are folded."""
+    """Writes nodes and tracks the column, to fold lines."""
 
     def __init__(self) -> None:
         self.out: list[str] = []
@@ -76,7 +76,7 @@ class _Emitter:
         self.column += len(text)
 
     def line(self, indent: int) -> None:
-        """Go to the column on a line of its own."""
+        """Start a line with an indentation."""
         self.end_line()
         self.put(" " * indent)
 
@@ -89,7 +89,7 @@ class _Emitter:
         self.column = 0
 
     def node(self, value: Any, indent: int) -> None:
-        """A node where it stands: at the start, or behind an indicator."""
+        """Write a node at the start of a document or after an indicator."""
         if isinstance(value, dict) and value:
             self._mapping(value, indent)
         elif isinstance(value, list) and value:
@@ -111,7 +111,7 @@ class _Emitter:
                 self._value(value[key], indent)
 
     def _pair(self, key: str, value: Any, indent: int) -> None:
-        """A key that needs lines of its own."""
+        """Write a key that needs lines of its own, and its value."""
         self.put("? ")
         self.scalar(key, indent + 2)
         self.line(indent)
@@ -137,7 +137,7 @@ class _Emitter:
             self.node(item, indent + 2)
 
     def scalar(self, value: Any, indent: int, *, is_key: bool = False) -> None:
-        """A scalar; what does not fit the line goes on at the indentation."""
+        """Write a scalar; folded lines continue at the indentation."""
         if not isinstance(value, str):
             self.put(_plain(value))
         elif _WORD.fullmatch(value) and isinstance(resolve(value), str):
@@ -176,7 +176,7 @@ class _Emitter:
                 is_new = False
 
     def _flow(self, value: str, indent: int, *, folds: bool, quoted: bool = False) -> None:
-        """A plain or single-quoted scalar, folded at single blanks."""
+        """Write a plain or single-quoted scalar, folded at single spaces."""
         if self.column + len(value) <= _WIDTH and not any(c in value for c in _BREAK):
             self.put(value.replace("'", "''") if quoted else value)
             return
@@ -204,7 +204,7 @@ class _Emitter:
     def _double_quoted(self, value: str, indent: int, *, folds: bool) -> None:
         self.put('"')
         if value[:1] == "\ufeff":
-            # go-yaml asks the first character, at every one, whether this one is a byte order mark.
+            # go-yaml tests the first character for a byte order mark at every character.
             self.put("".join(map(_escaped, value)) + '"')
             return
         was_space = False
@@ -236,7 +236,7 @@ def _escaped(character: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    """What is no string. Numbers have been text once, and mean what that text says."""
+    """Return the text of a value that is no string. Numbers are resolved from their JSON text."""
     match value:
         case None:
             return "null"
@@ -252,14 +252,14 @@ def _plain(value: Any) -> str:
 
 
 def _is_plain(value: str) -> bool:
-    """Whether a string of one line may stand without quotes."""
+    """Return whether a string of one line needs no quotes."""
     return not (value[0] == " " or value[-1] == " " or any(c in value for c in _BREAK)) and (
         _INDICATOR.match(value) is None
     )
 
 
 def _is_string(value: str) -> bool:
-    """Whether a plain scalar is read as a string, also by those who still count to sixty."""
+    """Return whether a plain scalar is a string, also for parsers with sexagesimal numbers."""
     if _is_timestamp(value):
         return False
     return isinstance(resolve(value), str) and _BASE60.fullmatch(value) is None
@@ -284,7 +284,7 @@ def _numbers(text: str) -> tuple[int, int, int]:
 
 
 def _natural(one: str, other: str) -> int:
-    """go-yaml's order of keys: letters after the rest, and numbers by what they count."""
+    """Compare keys as go-yaml does: letters after other characters, numbers by value."""
     for index, (a, b) in enumerate(zip(one, other, strict=False)):
         if a == b:
             continue
@@ -292,12 +292,12 @@ def _natural(one: str, other: str) -> int:
             return -1 if a < b else 1
         if a.isalpha() or b.isalpha():
             return 1 if a.isalpha() else -1
-        return _by_number(one, other, index)
+        return _compare_numbers(one, other, index)
     return len(one) - len(other)
 
 
-def _by_number(one: str, other: str, index: int) -> int:
-    start = int("0" in (one[index], other[index]) and _counts_before(one, index))
+def _compare_numbers(one: str, other: str, index: int) -> int:
+    start = int("0" in (one[index], other[index]) and _has_nonzero_digits_before(one, index))
     a, a_end = _digits(one, index, start)
     b, b_end = _digits(other, index, start)
     for first, second in ((a, b), (a_end, b_end)):
@@ -306,8 +306,8 @@ def _by_number(one: str, other: str, index: int) -> int:
     return -1 if one[index] < other[index] else 1
 
 
-def _counts_before(text: str, index: int) -> bool:
-    """Whether the digits before an index are more than noughts."""
+def _has_nonzero_digits_before(text: str, index: int) -> bool:
+    """Return whether the digits before an index are not all zero."""
     digits = re.search(r"\d*$", text[:index])
     return digits is not None and digits[0].strip("0") != ""
 

@@ -30,7 +30,7 @@ _COLOURS: Final = {
     PathEnd.ERROR: "red",
 }
 
-_PAGE: Final = f"{__url__}/blob/main/docs/commands/why.md#what-no-catalog-can-tell"
+_PAGE: Final = f"{__url__}/blob/main/docs/commands/why.md#checks-on-the-cluster"
 
 #: Lines of what was candidates at, names on one of them, and fixes: a channel may have hundreds.
 _MOST_CANDIDATES: Final = 12

@@ -1,4 +1,4 @@
-"""Channels and the names in them: what opm and the resolvers can tell apart."""
+"""Channels: names, duplicates and entries that opm and OLM accept."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEPT: Final = (
 def channel_name(graph: ChannelGraph) -> Iterator[Flaw]:
     """Every channel has a name.
 
-    No Subscription can follow one without, and opm refuses the catalog. Cost: none.
+    No Subscription can select a channel without a name, and opm refuses the catalog. Cost: none.
     """
     if not graph.name:
         yield Flaw(
@@ -44,7 +44,7 @@ def channel_name(graph: ChannelGraph) -> Iterator[Flaw]:
 
 @package_rule("EP108", "duplicate-channel", Severity.ERROR)
 def duplicate_channel(graph: PackageGraph) -> Iterator[Flaw]:
-    """A channel is described once in a package, in whatever file.
+    """A channel is declared once in a package.
 
     opm refuses the catalog; where OLM v1 reads it all the same, the second document replaces the first.
     Cost: one look-up a channel.
@@ -64,9 +64,9 @@ def duplicate_channel(graph: PackageGraph) -> Iterator[Flaw]:
 
 @channel_rule("EP109", "duplicate-entry", Severity.ERROR)
 def duplicate_entry(graph: ChannelGraph) -> Iterator[Flaw]:
-    """An entry stands once in a channel.
+    """No channel has two entries with the same name.
 
-    Two with one name may have different edges, and opm refuses the catalog. Cost: one pass.
+    They can have different edges, and opm refuses the catalog. Cost: one pass.
     """
     for entry in graph.channel.entries:
         if graph.entries[entry.name] is not entry:
@@ -151,13 +151,13 @@ def _entry_faults(entry: Entry) -> Iterator[Flaw]:
 
 
 def _collisions(graph: PackageGraph) -> Iterator[Flaw]:
-    """Pairs of channel and bundle that `CHANNEL_BUNDLE` cannot tell apart."""
+    """Yield pairs of channel and bundle with the same `CHANNEL_BUNDLE`."""
     files: dict[str, tuple[str, str]] = {}
     for channel in graph.channels:
         for name, entry in channel.entries.items():
             first = files.setdefault(f"{channel.name}_{name}", (channel.name, name))
             if first != (channel.name, name):
-                # Where the channel's name is the shorter of the two, the '_' is in the bundle's.
+                # The pair with the shorter channel name has the '_' in the bundle name.
                 culprit = min((first, (channel.name, name)), key=lambda pair: len(pair[0]))[1]
                 yield Flaw(
                     entry.place.at("name"),

@@ -45,7 +45,7 @@ def _flaws(upgrade: Upgrade, kind: ChangeKind, fix: str) -> Iterator[Flaw]:
 
 def _olm_response(change: UnsafeChange, resolver: str, channel: str) -> str:
     response = change.responses.v1 if resolver == "v1" else change.responses.v0
-    return f"OLM {resolver} upgrades along this hop in {channel}: it {response}"
+    return f"OLM {resolver} selects this hop in {channel}, and {response}"
 
 
 @upgrade_rule("EP701", "stored-version-removed", Severity.ERROR)

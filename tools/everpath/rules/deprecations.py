@@ -1,4 +1,4 @@
-"""Deprecations: what they point at, and what they do to new users."""
+"""Deprecations: references, messages and deprecated heads."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _nothing(
     channels: Mapping[str, Channel],
     known: Mapping[str, NameSuggestions],
 ) -> Iterator[Flaw]:
-    """What is wrong with the reference of one entry."""
+    """Check the reference of an entry."""
     place = entry.place.at("reference", "name")
     if entry.schema not in _SCHEMAS:
         said = f"of the unknown schema {entry.schema!r}" if entry.schema else "of no schema"
@@ -154,7 +154,7 @@ def deprecated_head(graph: ChannelGraph) -> Iterator[Flaw]:
 
 
 def _preferred(graph: ChannelGraph) -> str:
-    """What OLM v1 does where the head is deprecated."""
+    """What OLM v1 installs if the head is deprecated."""
     best = olm_v1.new_install(graph)
     if best is None or best in graph.package.deprecations_by_name("olm.bundle"):
         return "so does v1, which finds none that is not deprecated"

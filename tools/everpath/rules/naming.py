@@ -1,4 +1,4 @@
-"""Names beside versions: what a bundle is called, what it is, and where it lies."""
+"""Names of bundles and folders that do not match the version or the package."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def name_and_version_differ(bundle: Bundle) -> Iterator[Flaw]:
 
 
 def _stated(name: str, endings: tuple[str, ...]) -> str | None:
-    """The version at the end of a name, if there is one and it is none of these."""
+    """The version at the end of a name, unless it is one of these."""
     if any(_ends_in(name.lower(), ending) for ending in endings):
         return None
     return version_suffix(name)
@@ -57,7 +57,7 @@ def _ends_in(name: str, version: str) -> bool:
 
 
 def _prefix(bundle: Bundle, endings: tuple[str, ...]) -> str:
-    """What stands before the version in a name; the package, if there is no version in it."""
+    """The part of a name before the version; the package, if there is no version."""
     ending = next((e for e in endings if bundle.name.lower().endswith(e)), None)
     return bundle.name[: -len(ending)].rstrip("._-") if ending else bundle.package
 

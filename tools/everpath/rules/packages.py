@@ -93,7 +93,7 @@ def no_default_channel(graph: PackageGraph) -> Iterator[Flaw]:
 
 
 def _default_set(package: Package, channel: str) -> str:
-    """How to name a default channel: in a catalog a field, of a bundle an annotation."""
+    """How to set the default channel: by a field of a catalog, or an annotation of a bundle."""
     if _is_rendered(package):
         return f"set defaultChannel: {channel} in the olm.package document"
     return (
@@ -104,7 +104,7 @@ def _default_set(package: Package, channel: str) -> str:
 
 
 def _best_channel(graph: PackageGraph) -> str:
-    """A channel with the highest release; with the highest pre-release, if there is nothing else."""
+    """A channel with the highest release, or else with the highest pre-release."""
     ranked = sorted(sort_by_version(graph.package.bundles), key=lambda pair: not pair[0].is_prerelease)
     held = [c for _, bundle in ranked[-1:] for c in graph.channels_by_entry.get(bundle.name, ())]
     return (held or sorted(graph.by_name))[0]
@@ -185,10 +185,10 @@ def undeclared_package(catalog: Catalog) -> Iterator[Flaw]:
 
 
 def _declaration(package: Package, torn: set[str]) -> str:
-    """How to declare a package. A document nearby that was not understood may do so already."""
+    """How to declare a package. An unreadable document in the folder can be the declaration."""
     if torn.isdisjoint(map(_folder, _places(package))):
         return "add an olm.package document, or correct the name"
-    return "mend the document beside it that is not understood: it may be the olm.package document"
+    return "fix the unreadable document beside it: it may be the olm.package document"
 
 
 def _places(package: Package) -> Iterator[Place]:
@@ -201,7 +201,7 @@ def _folder(place: Place) -> str:
 
 
 def _hides_a_document(problem: Problem) -> bool:
-    """Whether there may be a document that the model does not have."""
+    """Whether a problem can hide a document."""
     has_strange_schema = problem.kind == "misspelled-key" and problem.place.pointer == ("schema",)
     return has_strange_schema or problem.kind in ("unreadable-document", "missing-schema", "bad-separator")
 
@@ -257,7 +257,7 @@ def default_channel_left_behind(graph: PackageGraph) -> Iterator[Flaw]:
 
 
 def _edge_to(channel: ChannelGraph, package: Package) -> str:
-    """The edge without which a new entry of a channel is a second head; versions may make it instead."""
+    """The edge for a new entry of a channel, unless edges are generated from versions."""
     makes_edges = any(
         d.mode in (UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH) for d in package.declarations
     )

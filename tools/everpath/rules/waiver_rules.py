@@ -1,4 +1,4 @@
-"""Waivers have rules of their own: an exception must not outlive what it excuses."""
+"""Rules about waivers: each matches a finding, and none has expired."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from everpath.rules.waivers import WaiverUsage
 
 
 @waiver_rule("EP901", "unused-waiver", Severity.WARNING)
-def unused_waiver(standing: WaiverUsage) -> Iterator[Flaw]:
-    """Every waiver excuses a finding.
+def unused_waiver(usage: WaiverUsage) -> Iterator[Flaw]:
+    """Every waiver matches a finding.
 
-    One that excuses nothing would silence the next, unrelated fault of its kind. It is not reported when
-    the run leaves out its rule, or some of the packages or channels it is for.
+    An unused waiver would hide the next, unrelated finding of its rule. It is not reported if its rule, or
+    some of its packages or channels, are not selected.
     """
-    waiver = standing.waiver
-    if standing.is_unused:
+    waiver = usage.waiver
+    if usage.is_unused:
         yield Flaw(
             waiver.place,
             f"the waiver of {waiver.subject} excuses nothing",
@@ -29,16 +29,16 @@ def unused_waiver(standing: WaiverUsage) -> Iterator[Flaw]:
 
 
 @waiver_rule("EP902", "expired-waiver", Severity.ERROR)
-def expired_waiver(standing: WaiverUsage) -> Iterator[Flaw]:
-    """No waiver is older than the date its author gave it.
+def expired_waiver(usage: WaiverUsage) -> Iterator[Flaw]:
+    """No waiver has expired.
 
-    What it excused is reported again; the date was set so that somebody looks.
+    The findings that it matches are reported again.
     """
-    waiver = standing.waiver
-    if standing.has_expired:
+    waiver = usage.waiver
+    if usage.has_expired:
         yield Flaw(
             waiver.place.at("expires"),
             f"the waiver of {waiver.subject} expired on {waiver.expires}",
             because=(f"its reason was: {waiver.reason}",),
-            fix="mend what it excused, or give it a new date and reason",
+            fix="fix the findings, or set a new date and reason",
         )

@@ -147,7 +147,7 @@ def _package_file(package: Package) -> str | None:
 
 
 def _require_valid(package: Package) -> None:
-    """Raise `OpmError` for what opm would refuse in any case, with the place to mend it at."""
+    """Raise `OpmError`, with a place, for a package that opm refuses."""
     place = package.place
     if not package.name:
         raise OpmError("the package has no name", place, "add packageName")
