@@ -90,7 +90,7 @@ def test_a_document_that_is_not_understood_may_be_the_declaration(
     kind: str, pointer: tuple[str, ...]
 ) -> None:
     made = catalog(channel("x"), bundle("x"))
-    for file, word in (("9.yaml", "mend"), ("other/9.yaml", "add")):
+    for file, word in (("9.yaml", "fix"), ("other/9.yaml", "add")):
         problem = Problem(kind, Place(file, 0, pointer), "?")
         [finding] = parse_report(made._replace(problems=(problem,)), "EP106")
         assert (finding.fix or "").startswith(word)
