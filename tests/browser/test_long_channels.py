@@ -69,11 +69,11 @@ def test_the_focus_stays_with_an_entry_that_is_scrolled_away(opened: Opened) -> 
 
 def test_a_long_path_is_highlighted_in_every_viewport(opened: Opened) -> None:
     page = opened((without_findings(chain(3_000)),), "#installed=b0")
-    assert page.texts(LIT)[0] == "OLM v0: b0 goes to b1"
+    assert page.texts(LIT)[0] == "OLM v0: b0 updates to b1"
     assert len(page.texts(LIT)) < 300
     page.js("document.querySelector('.view').scrollLeft = 45000")
     page.wait("document.querySelector('.node[data-i=\"1510\"]') !== null")
-    assert "OLM v1: b1500 goes to b1501" in page.texts(LIT)
+    assert "OLM v1: b1500 updates to b1501" in page.texts(LIT)
     assert page.js("document.querySelector('.node[data-i=\"1510\"]').classList.contains('on-path')")
 
 

@@ -125,7 +125,7 @@ def test_what_the_command_line_calls_installed_is_shown_first(opened: Opened) ->
     page = opened(scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0"))
     assert page.texts("#panel h2") == ["p.v0.5.0✕"]
     assert page.texts("#panel .upgrade-path.v1 li") == ["b", "c"]
-    assert page.texts(LIT) == ["OLM v0: b goes to c", "OLM v1: b goes to c"]
+    assert page.texts(LIT) == ["OLM v0: b updates to c", "OLM v1: b updates to c"]
 
 
 def test_a_channel_of_any_name_leaves_room_for_the_others(opened: Opened) -> None:
