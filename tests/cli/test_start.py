@@ -105,10 +105,10 @@ def test_checking_a_catalog_imports_nothing_needless(tmp_path: Path, options: tu
 
 _PREPARED = """
 import sys
-from everpath.loaders.catalog_loader import prepare, read
-prepare(sys.argv[1])
+from everpath.loaders.catalog_loader import load, preload_modules
+preload_modules(sys.argv[1])
 before = set(sys.modules)
-read(sys.argv[1])
+load(sys.argv[1])
 print(*(name for name in sys.modules.keys() - before if name.startswith(("everpath.loaders.fbc", "msgspec"))))
 print("msgspec" in before)
 """

@@ -47,7 +47,7 @@ def test_a_line_is_read_once_for_all_its_places(monkeypatch: pytest.MonkeyPatch)
             measured.append(text)
             super().__init__(text, errors)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(source_positions, "Ruler", Counting)
+    monkeypatch.setattr(source_positions, "OffsetMap", Counting)
     sources = _kept(json.dumps({"entries": [{"name": i} for i in range(20)]}))
     assert [locate(place, sources).line for place in _places(20, "name")] == [1] * 20
     # Once as a document, once as a line.
@@ -62,7 +62,7 @@ def test_deep_places_share_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
         depths.append(depth)
         return index(text, depth)
 
-    monkeypatch.setattr(value_index, "json_spans", counted)
+    monkeypatch.setattr(value_index, "index_json", counted)
     sources = _kept(json.dumps({"a": {"b": {"c": {"d": {"e": {"f": list(range(30))}}}}}}, indent=1))
     places = [Place("-", 0, ("a", "b", "c", "d", "e", "f", i)) for i in range(30)]
     assert [locate(place, sources).line for place in places] == list(range(8, 38))
