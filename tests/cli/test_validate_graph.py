@@ -439,4 +439,4 @@ def test_the_other_of_two_documents_is_told_with_its_line(everpath: Everpath, he
 def test_a_configuration_that_is_not_there_is_answered_with_what_one_is(everpath: Everpath) -> None:
     answer = everpath("validate-graph", "--config", "nowhere.yaml")
     assert answer.code == 2
-    assert answer.err.splitlines()[1] == "hint: name a file such as everpath.yaml, or leave --config out"
+    assert answer.err.splitlines()[1] == "hint: name a file such as everpath.yaml, or omit --config"

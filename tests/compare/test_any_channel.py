@@ -23,7 +23,7 @@ def _outcomes(found: Comparison) -> dict[str, str]:
     return {row.installed: row.outcome.value for row in found.without_channels}
 
 
-def test_an_edge_between_channels_that_is_lost_strands_whoever_names_none() -> None:
+def test_an_edge_between_channels_that_is_lost_strands_without_channels() -> None:
     [change] = _unnamed(comparison(TWO, CUT))
     assert change.message == (
         "Clusters on a and b1 can no longer be upgraded to b3 under OLM v1 "
@@ -65,13 +65,13 @@ def test_what_a_channel_says_already_is_not_said_again() -> None:
     assert not _unnamed(comparison(old, "[x]\nd: b / c\nc: b\nb: a\na\n[y]\nd: b / c\nc: b\nb: a\na"))
 
 
-def test_a_channel_less_hurts_nobody_who_names_none() -> None:
+def test_a_channel_less_hurts_no_version_who_names_none() -> None:
     old, new = "[x]\nb: a\na\n[y]\nb: a\na", "[x]\nb: a\na"
     assert _outcomes(comparison(old, new)) == {"a": "same", "b": "same"}
     assert changed(old, new, "channel-gone")
 
 
-def test_a_renamed_channel_hurts_nobody_who_names_none() -> None:
+def test_a_renamed_channel_hurts_no_version_who_names_none() -> None:
     found = comparison("[x]\nb: a\na", "[y]\nb: a\na")
     assert set(_outcomes(found).values()) == {"same"}
     assert not _unnamed(found)
@@ -101,7 +101,7 @@ def test_a_package_of_one_channel_is_not_followed_twice() -> None:
 @pytest.mark.parametrize(
     "scope", [Scope(resolvers=("v0",)), Scope(channels=frozenset(("s1", "s2")))], ids=["v0", "channels"]
 )
-def test_nobody_asks_for_them(scope: Scope) -> None:
+def test_no_version_asks_for_them(scope: Scope) -> None:
     found = compare(parse(TWO), parse(CUT), scope)
     assert not found.without_channels
     assert not _unnamed(found)
@@ -145,7 +145,7 @@ def test_what_a_trial_takes_out_is_not_there_for_it() -> None:
     assert _outcomes(comparison(old, new, "v1")) == {"c": "further", "d": "stranded"}
 
 
-def test_an_edge_of_an_added_entry_is_told_as_what_it_may_be_in_its_channels() -> None:
+def test_an_edge_of_an_added_entry_is_reported_as_what_it_may_be_in_its_channels() -> None:
     old, new = "[s1]\nb1: a\na@0.1.0", "[s1]\nb1: a\na@0.1.0\n[fast]\nb9: b1 / a"
     [change] = changes(old, new, "different-path")
     assert [edit.description for edit in change.edits] == ["b9 was added; it replaces or skips b1 and a"]

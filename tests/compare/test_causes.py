@@ -81,7 +81,7 @@ def test_a_new_release_that_replaces_nothing_is_named_and_told_what_to_replace()
     assert _fix(CHAIN, f"d\n{CHAIN}", "failing") == "set replaces: c on d"
 
 
-def test_a_fork_is_mended_by_a_skip() -> None:
+def test_a_fork_is_fixed_by_a_skip() -> None:
     assert _fix(CHAIN, f"d: b\n{CHAIN}", "failing") == "add c to the skips of d"
 
 
@@ -96,7 +96,7 @@ def test_the_order_of_equal_versions_is_named_where_it_decides() -> None:
     assert change.reasons == ("b and c have the same version; OLM v1 may choose either",)
 
 
-def test_a_road_that_chance_decides_is_said_to_be_one() -> None:
+def test_a_path_that_chance_decides_is_said_to_be_one() -> None:
     [change] = changes("b@1.0.0: a\nc@1.0.0: a\na@0.1.0", "b@1.0.0\nc@1.0.0\na@0.1.0", "stranded", "v1")
     assert change.reasons[-1] == "b and c have the same version; OLM v1 may choose either"
     assert change.edits
@@ -140,21 +140,21 @@ def test_different_edits_have_different_victims() -> None:
     ]
 
 
-def test_one_cause_under_both_policies_is_told_once() -> None:
+def test_one_cause_under_both_policies_is_reported_once() -> None:
     [change] = changes(CHAIN, "d: c\nc: a\na", "stranded")
     assert change.resolvers == ("v0", "v1")
     assert change.installed == ("b",)
     assert change.fix == "add b to the skips of d"
 
 
-def test_a_channel_cut_short_is_mended_by_one_range() -> None:
+def test_a_channel_cut_short_is_fixed_by_one_range() -> None:
     old = "\n".join(f"b{n}: b{n - 1}" for n in range(9, 1, -1)) + "\nb1"
     new = "\n".join(f"b{n}: b{n - 1}" for n in range(10, 6, -1))
     fixes = {change.fix for change in changes(old, new, "stranded")}
     assert "give b10 the skipRange '>=1.0.0 <10.0.0'" in fixes
 
 
-def test_the_road_before_and_now_are_spelled_out() -> None:
+def test_the_path_before_and_now_are_spelled_out() -> None:
     [change] = changes(CHAIN, "d: c\nc: a\na", "stranded", "v0")
     assert (change.old_path, change.new_path) == ("b → c (head)", "b (no further update)")
     assert change.reasons == ("nothing in the new channel replaces b, skips it or covers 2.0.0",)
@@ -190,7 +190,7 @@ def test_what_one_removed_entry_did_under_both_policies_has_one_fix() -> None:
     assert failing.fix == stranded.fix == "restore c"
 
 
-def test_causes_that_share_an_edit_are_mended_together() -> None:
+def test_causes_that_share_an_edit_are_fixed_together() -> None:
     old = "d: c\nc: b / a\nb: a / a\na"
     new = "d: a\nb: a\na"
     found = [change for kind in ("failing", "stranded") for change in changes(old, new, kind)]

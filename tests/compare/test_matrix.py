@@ -27,7 +27,7 @@ def test_each_move_strands_its_own() -> None:
     assert [change.installed for change in found.updates[1].changes] == [("a",)]
 
 
-def test_what_a_later_catalog_brings_has_no_road_before_it() -> None:
+def test_what_a_later_catalog_brings_has_no_path_before_it() -> None:
     found = _matrix("a", "b: a\na")
     assert _row(found, "b").paths[0] is None
     assert _row(found, "b").outcomes == (None,)
@@ -38,7 +38,7 @@ def test_whoever_did_not_move_on_is_followed_into_the_catalogs_after_the_next() 
     assert _row(found, "a").outcomes == (PathOutcome.STRANDED, PathOutcome.FIXED)
 
 
-def test_a_package_that_is_gone_is_told_once_for_a_move() -> None:
+def test_a_package_that_is_gone_is_reported_once_for_a_move() -> None:
     found = _matrix("[x]\nb: a\na\n[y]\na", "", "")
     assert [c.kind.value for c in found.updates[0].changes] == ["package-gone"]
     assert not found.updates[1].changes
@@ -58,7 +58,7 @@ def test_only_a_package_that_is_new_may_be_the_one_that_is_gone() -> None:
     assert "did you mean" not in found.updates[0].changes[0].message
 
 
-def test_a_release_without_a_replacement_is_told() -> None:
+def test_a_release_without_a_replacement_is_reported() -> None:
     old, new = "e@3.0.0: a\na@2.0.0", "e@3.0.0: a / d\nd@2.5.0: - / c\nc@2.4.0\na@2.0.0"
     found = _matrix(old, old, new, new)
     assert [[(c.kind.value, c.installed) for c in move.changes] for move in found.updates] == [
@@ -69,7 +69,7 @@ def test_a_release_without_a_replacement_is_told() -> None:
     assert (found.stranded, found.errors) == (0, 1)
 
 
-def test_who_goes_another_way_is_told_on_request() -> None:
+def test_who_goes_another_way_is_reported_on_request() -> None:
     catalogs = [parse(CHAIN), parse(f"d: b / c\n{CHAIN}")]
     assert not compare_sequence(catalogs).updates[0].changes
     assert [

@@ -67,7 +67,7 @@ def test_whoever_was_stranded_before_is_not_the_new_catalogs_fault() -> None:
     assert outcomes("c: - / b\nb: - / a\na", "c: - / b\nb: - / a\na", "v0")["a"] == "before"
 
 
-def test_whoever_is_stranded_no_longer_is_mended() -> None:
+def test_whoever_is_stranded_no_longer_is_fixed() -> None:
     assert outcomes("c: - / b\nb: - / a\na", "c: - / b, a\nb: - / a\na", "v0")["a"] == "fixed"
 
 
@@ -160,7 +160,7 @@ def test_a_newest_version_that_is_withdrawn_is_not_where_v1_should_lead() -> Non
 
 
 @pytest.mark.parametrize("head", ["b: a\na\n%deprecated b: no", "b?: a\na"])
-def test_a_road_that_shrinks_to_nothing_is_not_another_way(head: str) -> None:
+def test_a_path_that_shrinks_to_nothing_is_not_another_way(head: str) -> None:
     assert outcomes("b: a\na", head, "v1")["a"] == "stranded"
 
 

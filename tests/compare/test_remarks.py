@@ -31,7 +31,7 @@ def test_a_channel_is_not_taken_for_one_that_was_there_before() -> None:
     assert "renamed" not in change.message
 
 
-def test_a_package_that_is_gone_is_told_once() -> None:
+def test_a_package_that_is_gone_is_reported_once() -> None:
     old, new = parse(CHAIN, "my-op"), parse(CHAIN, "my-opp")
     comparison = compare(old, new)
     [gone, added] = comparison.changes
@@ -43,18 +43,18 @@ def test_a_package_that_is_gone_is_told_once() -> None:
     assert comparison.stranded == 6
 
 
-def test_a_name_that_is_gone_and_still_referred_to_is_told() -> None:
+def test_a_name_that_is_gone_and_still_referred_to_is_reported() -> None:
     assert changed(CHAIN, "d: c\nc: b\nb: a", "vanished") == ["Removed from the package: a; b replaces a"]
 
 
-def test_a_new_release_that_nobody_can_reach_is_told() -> None:
+def test_a_new_release_that_no_version_can_reach_is_reported() -> None:
     new = "c: d / - / <3.0.0\nd@9.0.0: b\nb: a\na"
     [change] = changes("b: a\na", new, "unreachable-release")
     assert (change.installed, change.resolvers) == (("d",), ("v0",))
     assert change.message == "No cluster is upgraded to the new release d under OLM v0"
 
 
-def test_a_release_whose_coming_strands_somebody_is_told_once() -> None:
+def test_a_release_whose_coming_strands_somebody_is_reported_once() -> None:
     assert changes("b: a\na", "c\nb: a\na", "failing")
     assert not changes("b: a\na", "c\nb: a\na", "unreachable-release")
 
@@ -64,18 +64,18 @@ def test_a_new_release_that_a_newer_one_stands_in_for_is_not_told() -> None:
     assert not changed("b: a\na", new, "unreachable-release")
 
 
-def test_the_same_name_with_another_version_is_told() -> None:
+def test_the_same_name_with_another_version_is_reported() -> None:
     assert changed("a@1.0.0", "a@1.0.1", "republished") == [
         "a was 1.0.0 and is now 1.0.1: clusters on a keep 1.0.0"
     ]
 
 
-def test_a_channel_that_opm_refuses_now_is_told() -> None:
+def test_a_channel_that_opm_refuses_now_is_reported() -> None:
     assert len(changes(CHAIN, f"d\n{CHAIN}", "refused-by-opm")) == 1
     assert not changes(f"d\n{CHAIN}", f"d\n{CHAIN}", "refused-by-opm")
 
 
-def test_another_default_channel_is_told() -> None:
+def test_another_default_channel_is_reported() -> None:
     old, new = "%default x\n[x]\na\n[y]\na", "%default y\n[x]\na\n[y]\na"
     assert changed(old, new, "default-channel") == ["The default channel is now y; it was x"]
 
@@ -149,7 +149,7 @@ def test_a_release_that_had_no_replacement_before_is_nobodys_news() -> None:
     assert not changes(channel, f"f@4.0.0: e\n{channel}", "no-replacement")
 
 
-def test_an_empty_channel_that_is_gone_cuts_nobody_off() -> None:
+def test_an_empty_channel_that_is_gone_cuts_no_version_off() -> None:
     [package] = parse("[one]\na\n[two]\nb").packages
     [one, two] = package.channels
     old = Catalog("old", (package._replace(channels=(one, two._replace(entries=()))),))
@@ -160,7 +160,7 @@ def test_an_empty_channel_that_is_gone_cuts_nobody_off() -> None:
     assert (found.errors, found.stranded) == (0, 0)
 
 
-def test_a_channel_that_was_emptied_is_told_as_that() -> None:
+def test_a_channel_that_was_emptied_is_reported_as_that() -> None:
     old = parse("b: a\na")
     [package] = old.packages
     [channel] = package.channels
@@ -193,7 +193,7 @@ def test_few_spellings_are_compared_however_many_there_are(monkeypatch: pytest.M
     assert max(looked) < 50
 
 
-def test_whoever_was_stranded_and_loses_a_hop_is_told() -> None:
+def test_whoever_was_stranded_and_loses_a_hop_is_reported() -> None:
     [change] = changes("d: c\nc\nb: a\na", "d: c\nc\nb\na", "further-behind", "v1")
     assert change.severity is Severity.WARNING
     assert (

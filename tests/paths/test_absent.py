@@ -58,24 +58,24 @@ def test_what_only_another_channel_has_is_counted() -> None:
     assert _roads(_asked(drawing, ConstraintKind.MUST_PASS, "c", channel="fast")) == [("b", "d")]
 
 
-def test_whoever_is_named_may_land_where_nobody_should() -> None:
+def test_whoever_is_named_may_land_where_no_version_should() -> None:
     drawing = "op.v2.1.0@2.1.0: - / op.v2.0.0\nop.v2.0.0@2.0.0: op.v1.0.0"
     assert _roads(_asked(drawing, ConstraintKind.NEVER, "2.0.0", "v1")) == [("op.v1.0.0", "op.v2.0.0")]
     assert _asked(drawing, ConstraintKind.NEVER, "2.0.0", "v0").holds
 
 
-def test_with_a_start_nobody_else_is_counted() -> None:
+def test_with_a_start_no_version_else_is_counted() -> None:
     start = InstalledBundle("op.v2.0.0", parse("2.0.0"))
     assert _asked(NAMED, ConstraintKind.MUST_PASS, "2.1.0", start=start).holds
     assert _asked(RANGED, ConstraintKind.NEVER, "2.0.0", start=start).holds
 
 
-def test_whose_version_nobody_can_tell_is_below_unless_one_comes_there_from_x() -> None:
+def test_whose_version_no_version_can_tell_is_below_unless_one_comes_there_from_x() -> None:
     assert _roads(_asked("c: b / old\nb", ConstraintKind.MUST_PASS, "b")) == [("old", "c")]
     assert _asked("d: c\nc?: b\nb: a\na", ConstraintKind.MUST_PASS, "b").holds
 
 
-def test_a_failure_of_the_channel_is_told_of_its_entries_alone() -> None:
+def test_a_failure_of_the_channel_is_reported_of_its_entries_alone() -> None:
     assert set(_asked("c: x\nb: a\na: y", ConstraintKind.MUST_PASS, "b", "v0").failing) == {"a"}
     assert set(_asked("c: x\nb: y", ConstraintKind.MUST_PASS, "b", "v0").failing) == {"x", "y"}
 

@@ -38,7 +38,7 @@ def _never(drawing: str, y: str, policy: PathResolver = "any", **limits: str) ->
     )
 
 
-def test_the_shortest_road_past_x_is_shown_with_the_edge_that_leads_past() -> None:
+def test_the_shortest_path_past_x_is_shown_with_the_edge_that_leads_past() -> None:
     violation = _pass(CHAIN, "c", "d")
     assert violation is not None
     assert violation.path == ("b", "d")
@@ -46,7 +46,7 @@ def test_the_shortest_road_past_x_is_shown_with_the_edge_that_leads_past() -> No
     assert violation.starts == ("a", "b")
 
 
-def test_a_road_from_one_start_is_blamed_on_the_hop_over_x() -> None:
+def test_a_path_from_one_start_is_blamed_on_the_hop_over_x() -> None:
     violation = _pass(CHAIN, "3.0.0", "d", "a")
     assert violation is not None
     assert violation.path == ("a", "b", "d")
@@ -99,7 +99,7 @@ def test_a_range_means_everything_in_it() -> None:
     assert _never(CHAIN, ">=7.0.0") is None
 
 
-def test_y_is_landed_on_only_on_the_roads_asked_for() -> None:
+def test_y_is_landed_on_only_on_the_paths_asked_for() -> None:
     assert _never(CHAIN, "c", start="a", goal="b") is None
     assert _never(CHAIN, "c", start="d") is None
     assert _never(CHAIN, "c", start="a", goal="d") is not None

@@ -65,7 +65,7 @@ def test_work_grows_as_the_entries_do(shape: str, act: Callable[[PackageGraph], 
     assert work(400) <= 20 * work(40)
 
 
-def test_roads_that_are_not_listed_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_that_are_not_listed_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the hundreds that part at an entry only the next best does."""
     longest = 0
 

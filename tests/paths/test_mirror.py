@@ -49,7 +49,7 @@ def test_only_who_may_be_installed_is_served() -> None:
     assert mirror_v1([graph], parse("2.0.0")).bundles == ("d",)
 
 
-def test_who_has_no_road_is_told_and_costs_nothing() -> None:
+def test_who_has_no_path_is_reported_and_costs_nothing() -> None:
     graph = channel_graph("c: b\nb\nz@0.1.0: - / - / -\nx@5.0.0: c / z")
     [kept] = mirror_v0([channel_graph("c: b / x\nb\nx: a\na")]).channels
     assert kept.cut_off == ("a",)
@@ -176,7 +176,7 @@ def test_a_cover_is_exact_in_time_and_honest_after() -> None:
     assert not cut.is_smallest
 
 
-def test_a_member_brings_its_own_demands() -> None:
+def test_a_member_brings_its_own_constraints() -> None:
     assert set_cover.smallest_cover([0b01], {0b01: [0b10]}).members == 0b11
     assert set_cover.smallest_cover([0b011], {0b001: [0b100], 0b010: []}).members == 0b010
 

@@ -21,14 +21,14 @@ DIAMOND = """
 """
 
 
-def test_a_road_names_the_kinds_of_edge_of_each_hop() -> None:
+def test_a_path_names_the_kinds_of_edge_of_each_hop() -> None:
     hop_graph = build_hop_graph([channel_graph(DIAMOND)])
     [first, second] = hop_graph.hops(("a", "b", "d"))
     assert first.kinds == (EdgeKind.REPLACES,)
     assert second.kinds == (EdgeKind.REPLACES, EdgeKind.RANGE)
 
 
-def test_roads_come_shortest_first_and_by_the_newest_entries() -> None:
+def test_paths_come_shortest_first_and_by_the_newest_entries() -> None:
     hop_graph = build_hop_graph([channel_graph(DIAMOND)])
     assert list(path_counts.paths_by_length(hop_graph, "a", "d")) == [
         ("a", "d"),
@@ -42,7 +42,7 @@ def test_two_kinds_of_edge_are_one_road() -> None:
     assert path_counts.path_counts(hop_graph, "b")["a"].paths == 1
 
 
-def test_a_thousand_entries_with_countless_roads_are_counted_exactly() -> None:
+def test_a_thousand_entries_with_countless_paths_are_counted_exactly() -> None:
     chain = (f"b{i}: b{i - 1} / - / <{i}.0.0" for i in range(1000, 1, -1))
     hop_graph = build_hop_graph([channel_graph("\n".join([*chain, "b1"]))])
     tally = path_counts.path_counts(hop_graph, "b1000")["b1"]
@@ -74,7 +74,7 @@ def test_an_entry_of_a_large_loop_that_can_only_go_down_has_its_shortest_road() 
     assert path_counts.longest_path(tallies, "b14") == ("b14", "b1", "goal")
 
 
-def test_what_nobody_can_install_is_no_station() -> None:
+def test_what_no_version_can_install_is_no_station() -> None:
     """A prohibited bundle is no target of v0, but v1 takes it; without a bundle an entry is in v0's order."""
     assert build_hop_graph([channel_graph("c: b\nb: a\na\n%prohibited b")]).successors("a") == ("b",)
     assert build_hop_graph([channel_graph("c: b\nb?: a\na")]).successors("a") == ("b",)
@@ -101,14 +101,14 @@ def test_where_v0_resolves_nothing_it_has_no_roads() -> None:
     assert list(hop_graph.channel_failures) == ["stable"]
 
 
-def test_roads_lead_to_every_head_and_under_v1_to_the_first_of_the_ranking() -> None:
+def test_paths_lead_to_every_head_and_under_v1_to_the_first_of_the_ranking() -> None:
     graph = channel_graph("b: a\nc: a\na")
     assert goals(graph) == goals(graph, "v0") == ("b", "c")
     assert goals(graph, "v1") == ("c",)
     assert goals(channel_graph("b: a\na: b")) == ("b",)
 
 
-def test_across_channels_a_road_may_switch() -> None:
+def test_across_channels_a_path_may_switch() -> None:
     package = package_graph("[old]\nb: a\na\n[new]\nc: b\nb")
     assert list(path_counts.paths_by_length(build_hop_graph(package.channels), "a", "c")) == [("a", "b", "c")]
     assert list(path_counts.paths_by_length(build_hop_graph(package.channels, "v0"), "a", "c")) == [
@@ -126,7 +126,7 @@ def test_two_channels_with_one_edge_have_one_road() -> None:
     assert path_counts.path_counts(build_hop_graph(package.channels), "b")["a"].paths == 1
 
 
-def test_v1_takes_the_roads_that_its_resolver_takes_where_versions_are_equal() -> None:
+def test_v1_takes_the_paths_that_its_resolver_takes_where_versions_are_equal() -> None:
     hop_graph = build_hop_graph([channel_graph("b1@1.0.0\nb2@2.0.0: b1\nb3@2.0.0: b2")], "v1")
     assert (hop_graph.successors("b1"), hop_graph.successors("b2")) == (("b2",), ())
 
@@ -161,7 +161,7 @@ def test_a_hop_by_an_entry_that_is_written_again_has_the_kind_of_its_edge() -> N
     assert hop.kinds == (EdgeKind.REPLACES,)
 
 
-def test_with_several_channels_too_nobody_goes_where_v1_fails() -> None:
+def test_with_several_channels_too_no_version_goes_where_v1_fails() -> None:
     package = package_graph("[x]\nb3: b2 / - / <1.0.0 || || >5.0.0\nb2: b1\nb1\n[y]\nb1")
     hop_graph = build_hop_graph(package.channels, "v1")
     assert hop_graph.successors("b1") == ()

@@ -78,7 +78,7 @@ def test_a_channel_that_opm_refuses_is_answered_and_told_so() -> None:
     assert story(explanation, "v1").trace.decision.next == "b2"
 
 
-def test_a_range_that_does_not_parse_is_told_although_it_names_nobody() -> None:
+def test_a_range_that_does_not_parse_is_reported_although_it_names_nobody() -> None:
     told = story(explained("b3: b2 / - / >=1.0.0 < v3.0.0\nb2: gone", "p.v1.0.0"))
     assert looked(told)[0] == (
         "b3 refused: does not replace or skip p.v1.0.0, and its skipRange '>=1.0.0 < v3.0.0' does not parse, "
@@ -87,7 +87,7 @@ def test_a_range_that_does_not_parse_is_told_although_it_names_nobody() -> None:
     assert fixes(told)[0] == "EP301 give b3 the skipRange '>=1.0.0 <3.0.0'"
 
 
-def test_a_pre_release_that_a_range_just_misses_is_told_apart() -> None:
+def test_a_pre_release_that_a_range_just_misses_is_reported_apart() -> None:
     told = story(explained("b3: b2 / - / >=1.0.0 <3.0.0\nb2: gone", "1.0.0-rc.1"))
     (hint,) = told.hints
     assert hint == (
@@ -121,7 +121,7 @@ def test_the_head_stays_because_there_is_nothing_newer() -> None:
     assert told.fixes == ()
 
 
-def test_the_wrong_channel_is_told_with_the_one_that_moves_it() -> None:
+def test_the_wrong_channel_is_reported_with_the_one_that_moves_it() -> None:
     explanation = explained("[stable]\nb2: b1\nb1\n[fast]\nb4: - / - / <4.0.0", "b2")
     (way,) = story(explanation).alternatives
     assert way == (
@@ -139,7 +139,7 @@ def test_a_channel_s_name_cannot_write_to_the_shell() -> None:
     assert """-p '{"spec": {"channel": "a'"'"'$(x)"}}'""" in told.alternatives[0]
 
 
-def test_an_update_in_another_catalog_is_told_and_never_taken_by_v0() -> None:
+def test_an_update_in_another_catalog_is_reported_and_never_taken_by_v0() -> None:
     explanation = explained("b1", "b1", others={"community": "b2: b1"})
     v0 = [told for told in explanation.explanations if told.trace.resolver == "v0"]
     assert [(told.trace.catalog, told.trace.decision.next) for told in v0] == [
@@ -210,7 +210,7 @@ def test_what_is_nowhere_and_almost_called_like_something_hears_its_name() -> No
     assert "No entry of stable names another version or has a skipRange." in explanation.location
 
 
-def test_what_is_newer_than_everything_is_told_to_wait_for_a_release_or_that_it_would_go_down() -> None:
+def test_what_is_newer_than_everything_is_reported_to_wait_for_a_release_or_that_it_would_go_down() -> None:
     release = "publish a release above 9.0.0 in stable that replaces b2, with a skipRange from 1.0.0"
     down = "add p.v9.0.0 to the skips of b2, which downgrades it from 9.0.0 to 2.0.0"
     for told in explained("b2: b1\nb1", "p.v9.0.0").explanations:
@@ -261,7 +261,7 @@ def test_advice_about_a_warning_does_not_hide_that_no_edit_was_found() -> None:
     assert fixes(told)[-1].startswith("- no single edit was found with which b2 reaches its goal")
 
 
-def test_a_release_that_helps_only_after_a_fix_is_told_after_it() -> None:
+def test_a_release_that_helps_only_after_a_fix_is_reported_after_it() -> None:
     told = asked("b1: - / - / >=1.0.1\nb2: b1", "5.0.0", "v0")
     none = "no single edit was found with which 5.0.0 reaches its goal and no version is worse off"
     release = "publish a release above 5.0.0 in stable that replaces b2, with a skipRange from 1.0.0"
@@ -277,7 +277,7 @@ def test_of_many_findings_the_edits_of_the_worst_dozen_are_tried() -> None:
     assert fixes(told)[-1].startswith("- no single edit was found")
 
 
-def test_a_range_that_matches_nobody_is_mended_so_that_it_matches_who_asks() -> None:
+def test_a_range_that_matches_no_version_is_fixed_so_that_it_matches_who_asks() -> None:
     told = asked("b3: b2 / - / >=3.0.0 <1.0.0\nb2", "1.5.0", "v0")
     assert fixes(told) == ["EP306 give b3 the skipRange '>=1.5.0 <3.0.0'"]
 
@@ -305,7 +305,7 @@ def test_v1_tells_a_bundle_that_no_edge_leads_to_from_one_that_is_absent() -> No
     ]
 
 
-def test_the_terms_of_a_cluster_extension_are_told() -> None:
+def test_the_terms_of_a_cluster_extension_are_reported() -> None:
     terms = ClusterExtensionOptions(channels=(), self_certified=True)
     told = story(explained("b2: b1\nb1", "b1", options=terms), "v1")
     assert told.requester == "a ClusterExtension with upgradeConstraintPolicy: SelfCertified"
@@ -379,20 +379,20 @@ def test_deprecations_are_those_of_the_catalog_that_a_bundle_is_taken_from() -> 
     assert story(explanation, "v1").warnings == ("The catalog deprecates b1: gone",)
 
 
-def test_a_loop_is_told_as_the_road() -> None:
+def test_a_loop_is_reported_as_the_road() -> None:
     told = story(explained("b3: b2 / - / =1.0.0\nb2: b1 / - / =3.0.0\nb1", "b3"))
     assert told.summary == "OLM v0 upgrades b3 to b2."
     assert told.path_summary.startswith("b3 → b2 → b3: updates in a cycle")
     assert any(fix.startswith("EP210 ") for fix in fixes(told))
 
 
-def test_a_crash_is_told_as_one() -> None:
+def test_a_crash_is_reported_as_one() -> None:
     told = story(explained("b2: b1 / - / <0.1.0 || || =9.0.0\nb1", "b1"))
     assert told.summary == "OLM v0 panics, and b1 is not upgraded."
     assert fixes(told)[0].startswith("EP302 ")
 
 
-def test_a_long_road_is_told_by_its_ends() -> None:
+def test_a_long_path_is_reported_by_its_ends() -> None:
     drawing = "\n".join(f"b{n}: b{n - 1}" for n in range(20, 1, -1)) + "\nb1"
     told = story(explained(drawing, "b1"))
     assert (

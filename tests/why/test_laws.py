@@ -34,7 +34,7 @@ def drawn(drawing: str) -> ClusterCatalog:
 
 
 @given(drawings(), installed)
-def test_the_decision_that_is_told_is_the_resolver_s(drawing: str, stranger: InstalledVersion) -> None:
+def test_the_decision_that_is_reported_is_the_resolver_s(drawing: str, stranger: InstalledVersion) -> None:
     source = drawn(drawing)
     assert source.package is not None
     for asked in (*entries(source), stranger, None):
@@ -53,7 +53,7 @@ def test_the_decision_that_is_told_is_the_resolver_s(drawing: str, stranger: Ins
 
 
 @given(drawings(), installed)
-def test_the_walk_that_is_told_is_simulate_s(drawing: str, stranger: InstalledVersion) -> None:
+def test_the_walk_that_is_reported_is_simulate_s(drawing: str, stranger: InstalledVersion) -> None:
     source = drawn(drawing)
     for asked in (*entries(source), stranger):
         explanations = explain([source], ExplainQuery("p", "stable", asked)).explanations
@@ -94,7 +94,7 @@ def test_who_arrives_has_nothing_to_mend_and_who_does_not_hears_a_reason(
 
 
 @given(drawings(), st.sampled_from(POLICIES))
-def test_every_entry_is_told_of_once(drawing: str, policy: ResolverName) -> None:
+def test_every_entry_is_reported_of_once(drawing: str, policy: ResolverName) -> None:
     source = drawn(drawing)
     for asked in entries(source):
         for story in explain([source], ExplainQuery("p", "stable", asked, (policy,))).explanations:

@@ -1,4 +1,4 @@
-"""What to type where a command needs libraries that only an extra brings."""
+"""Hints for commands that need an optional dependency."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["install_extra_hint"]
 
 
 def install_extra_hint(extra: str) -> str:
-    """How to install an extra. The clone comes first: it works also where no release is published."""
+    """Return how to install an extra, from a clone or from a release."""
     return (
         f"pip install '.[{extra}]' in a clone, or pip install 'everpath[{extra}]' once a release is published"
     )

@@ -1,6 +1,6 @@
-"""What a shell is offered behind an option: the rules, and the names of a catalog that is quickly read.
+"""Shell completion of rules, and of package and channel names in small catalogs.
 
-Who presses Tab waits for an answer and wants no message: whatever goes wrong, there is nothing to offer.
+An error yields no completions: a message would disturb the command line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from everpath.app.inputs import PackageNames
 
-# Reading this much takes a tenth of a second; of larger catalogs no names are offered.
+# Loading this much takes a tenth of a second; larger catalogs are not completed.
 _MOST_BYTES: Final = 1 << 20
 _MOST_FILES: Final = 200
 
@@ -26,10 +26,10 @@ Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem
 
 
 def _completer(words: Callable[[click.Context], Iterable[tuple[str, str | None]]]) -> Completer:
-    """Offers words with their help, given what else the command line says; also behind a comma."""
+    """Return a completer for words with their help; it also completes after a comma."""
 
     def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only for completion
 
         before, comma, start = incomplete.rpartition(",")
         try:
@@ -42,7 +42,7 @@ def _completer(words: Callable[[click.Context], Iterable[tuple[str, str | None]]
 
 
 def _rules(_: click.Context) -> Iterable[tuple[str, str | None]]:
-    from everpath.rules.registry import all_rules  # noqa: PLC0415 - only who asks pays for it
+    from everpath.rules.registry import all_rules  # noqa: PLC0415 - only for completion
 
     every = all_rules()
     yield from ((rule.id, f"{rule.name}: {rule.summary}") for rule in every)
@@ -60,7 +60,7 @@ def _channels(ctx: click.Context) -> Iterable[tuple[str, str | None]]:
 
 
 def _names(ctx: click.Context) -> PackageNames:
-    """The names in what the command line, or the configuration, points to."""
+    """Return the names in the catalogs of the command line or the configuration."""
     from everpath.app.config import load  # noqa: PLC0415
     from everpath.app.inputs import Inputs  # noqa: PLC0415
 
@@ -79,7 +79,7 @@ def _paths(ctx: click.Context) -> Sequence[str]:
 
 
 def _is_small(path: str) -> bool:
-    """Whether a path is quickly read. Standard input is not: it is the shell's."""
+    """True if a path loads quickly. Standard input does not: it belongs to the shell."""
     sizes = [os.path.getsize(path)] if os.path.isfile(path) else []  # noqa: PTH113, PTH202 - one look each
     for folder, _, files in os.walk(path):
         for file in files:

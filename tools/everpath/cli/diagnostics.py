@@ -1,4 +1,4 @@
-"""What a command that makes something says on standard error: refusals and warnings, with their lines."""
+"""Print errors and warnings with the source line that they are about."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from everpath.reporters.snippet import snippet
 
 
 def print_refusal(refusal: OpmError, sources: Sources) -> None:
-    """A refusal, with the line it is about."""
-    _say("error", "red", refusal.message, refusal.place, refusal.fix, sources)
+    """Print an error of opm with its source line."""
+    _print("error", "red", refusal.message, refusal.place, refusal.fix, sources)
 
 
 def print_warning(message: str, place: Place, fix: str | None, sources: Sources) -> None:
-    """Something that ends nothing, with its line."""
-    _say("warning", "yellow", message, place, fix, sources)
+    """Print a warning with its source line."""
+    _print("warning", "yellow", message, place, fix, sources)
 
 
-def _say(heading: str, colour: str, message: str, place: Place, fix: str | None, sources: Sources) -> None:
+def _print(heading: str, colour: str, message: str, place: Place, fix: str | None, sources: Sources) -> None:
     paint = Paint(wants_colour(sys.stderr, os.environ))
-    first, *rest = _told(message, _located(place, sources))
+    first, *rest = _source_lines(message, _locate(place, sources))
     click.echo(f"{paint(colour, heading)}: {first}", err=True, color=paint.on)
     for line in rest:
         click.echo(line, err=True, color=paint.on)
@@ -41,8 +41,8 @@ def _say(heading: str, colour: str, message: str, place: Place, fix: str | None,
         click.echo(f"{paint('cyan', 'hint')}: {printable(fix)}", err=True, color=paint.on)
 
 
-def _located(place: Place, sources: Sources) -> SourcePosition:
-    from everpath.loaders import source_positions  # noqa: PLC0415 - only who is refused needs lines
+def _locate(place: Place, sources: Sources) -> SourcePosition:
+    from everpath.loaders import source_positions  # noqa: PLC0415 - only for an error
 
     try:
         found = source_positions.locate(place, sources)
@@ -51,7 +51,7 @@ def _located(place: Place, sources: Sources) -> SourcePosition:
     return found._replace(file=display_name(found.file))
 
 
-def _told(message: str, location: SourcePosition) -> Iterator[str]:
+def _source_lines(message: str, location: SourcePosition) -> Iterator[str]:
     yield printable(message)
     if location.file:
         where = f":{location.line}:{location.column}" if location.line else ""

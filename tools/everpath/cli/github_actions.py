@@ -1,4 +1,4 @@
-"""What GitHub Actions tells a command about its job, and what it wants to be told besides the report."""
+"""GitHub Actions: the root of the checkout, and the step summary."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ MAX_SUMMARY_ROWS: Final = 500
 
 
 def workspace() -> Workspace:
-    """GitHub counts paths from the checkout, wherever in it the step runs."""
+    """Return the current folder, and the checkout that GitHub resolves paths from."""
     here = current_folder()
     checkout = os.environ.get("GITHUB_WORKSPACE")
     if not checkout:
         return Workspace(here, here)
-    from pathlib import Path  # noqa: PLC0415 - a run elsewhere has no use for it
+    from pathlib import Path  # noqa: PLC0415 - only in GitHub Actions
 
     return Workspace(here, str(Path(checkout)) if Path(here).is_relative_to(checkout) else here)
 
 
 def append_step_summary(lines: Iterable[str]) -> None:
-    """A summary that cannot be written is worth a word, not a failed check."""
+    """Append to the step summary; print a message if that fails."""
     file = os.environ.get("GITHUB_STEP_SUMMARY")
     if not file:
         return

@@ -1,4 +1,4 @@
-"""A group of commands that imports each of them only when it is called."""
+"""A click group that imports a command when it is called."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class LazyCommand(NamedTuple):
-    """Where a command is written, and the line that introduces it in the list of commands."""
+    """The module and name of a command, and its line in the help of the group."""
 
     module: str
     attribute: str
@@ -23,7 +23,7 @@ class LazyCommand(NamedTuple):
 
 
 class LazyGroup(click.Group):
-    """Lists its commands from a table, so that help and completion of names import none of them."""
+    """Lists commands from a table, so that help and completion import none of them."""
 
     def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -44,11 +44,11 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in self.lazy and not name.startswith("-") and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {name!r}.{self._meant(name)}")
+            ctx.fail(f"No such command {name!r}.{self._suggestion(name)}")
         return super().resolve_command(ctx, args)
 
-    def _meant(self, name: str) -> str:
-        from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+    def _suggestion(self, name: str) -> str:
+        from difflib import get_close_matches  # noqa: PLC0415 - only for an error
 
         near = get_close_matches(name, self.lazy, n=1)
         return f" Did you mean {near[0]!r}?" if near else ""
@@ -58,7 +58,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, entry.summary) for name, entry in self.lazy.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only for completion
 
         names = [CompletionItem(n, help=e.summary) for n, e in self.lazy.items() if n.startswith(incomplete)]
         return names + click.Command.shell_complete(self, ctx, incomplete)

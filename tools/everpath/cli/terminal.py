@@ -1,4 +1,4 @@
-"""What the terminal is and wants: colour, and a line that shows long work going on."""
+"""The terminal: whether it shows colour, and a progress line."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Final, Self, TextIO
 
 from everpath.reporters.formatting import printable
 
-_PATIENCE: Final = 0.5
-_PAUSE: Final = 0.1
+_DELAY: Final = 0.5
+_INTERVAL: Final = 0.1
 _ERASE: Final = "\r\x1b[K"
 
 
 def wants_colour(stream: TextIO | None, environment: Mapping[str, str]) -> bool:
-    """NO_COLOR wins over FORCE_COLOR, and either over what the stream is (no-color.org)."""
+    """True if output should be coloured. NO_COLOR overrides FORCE_COLOR (no-color.org)."""
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR", "0") not in ("", "0"):
@@ -30,9 +30,9 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 class ProgressLine:
-    """One line on a terminal, drawn only when work takes longer than people wait, and erased after it.
+    """A progress line on a terminal, drawn after half a second and erased at the end.
 
-    Call it as often as you like: it looks at the clock and seldom writes.
+    Calls are cheap: the line is written at most ten times a second.
     """
 
     def __init__(
@@ -40,15 +40,15 @@ class ProgressLine:
     ) -> None:
         self._stream = stream if wanted and _is_terminal(stream) else None
         self._clock = clock
-        self._due = clock() + _PATIENCE
+        self._due = clock() + _DELAY
         self._is_drawn = False
 
     def __call__(self, done: int, total: int, what: str) -> None:
         if self._stream is None or (now := self._clock()) < self._due:
             return
-        from shutil import get_terminal_size  # noqa: PLC0415 - it brings three compressors along
+        from shutil import get_terminal_size  # noqa: PLC0415 - imports three compression modules
 
-        self._due = now + _PAUSE
+        self._due = now + _INTERVAL
         share = f"{done:,} of {total:,}" if total else f"{done:,}"
         line = printable(f"{share}  {what}")[: get_terminal_size().columns - 1]
         self._stream.write(f"{_ERASE}{line}")

@@ -25,7 +25,7 @@ def named_versions(graphs: Sequence[ChannelGraph], resolver: PathResolver) -> tu
     """Return what an entry replaces or skips and none of the channels contains. O(edges).
 
     The version is that of the bundle in the package, else the one that the name ends with. OLM v1 knows the
-    version of every installed bundle; where it cannot be told from the name, 0.0.0 stands for it.
+    version of every installed bundle; if the name does not contain it, 0.0.0 is used.
     """
     package = graphs[0].package
     entries = {name for graph in graphs for name in graph.entries}

@@ -199,7 +199,7 @@ def _with_outside_versions(
 ) -> Iterator[HopGraph]:
     """Yield the graph with versions that an entry names, then also with samples of versions in ranges.
 
-    The second is examined only if the first has no violation: nobody may have such a version.
+    The second is examined only if the first has no violation: no cluster may have such a version.
     """
     if query.start is not None:
         yield hop_graph

@@ -84,7 +84,7 @@ def validate_graph(**options: Any) -> int:
     package op, channel stable: 1 error
 
     \b
-    error[EP203 fork]: op.v1: op.v2 and op.v3 both replace it
+    error[EP203 fork]: op.v2 and op.v3 both replace op.v1
       --> catalog/op.yaml:14:3
        |
     14 | - name: op.v1
