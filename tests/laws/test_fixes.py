@@ -177,7 +177,7 @@ def test_what_is_said_to_have_the_cause_of_another_is_mended_with_it(drawing: st
     graph = graph_of(drawing)
     found = {(j.rule.id, j.flaw.entry): j for j in judged(graph)}
     for rule, flaw in found.values():
-        cause = re.match(r"same cause as (EP\d+) \((\w+)\), mended with it", str(flaw.fix))
+        cause = re.match(r"fixed together with (EP\d+) \((\w+)\)", str(flaw.fix))
         if cause is not None:
             root = found[cause[1], cause[2]]
             assert isinstance(root.flaw.fix, Edit)

@@ -27,7 +27,7 @@ def rules(rule: str | None) -> None:
 
     \b
     $ everpath rules EP9
-    EP901  warning  unused-waiver   Every waiver excuses a finding.
+    EP901  warning  unused-waiver   Every waiver matches a finding.
     EP902  error    expired-waiver  No waiver is older than the date its author gave it.
     $ everpath rules fork
     EP203 fork (error)
