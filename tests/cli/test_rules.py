@@ -23,7 +23,7 @@ def test_the_beginning_of_ids_lists_those(everpath: Everpath) -> None:
 def test_a_rule_is_explained_by_name_or_id(everpath: Everpath) -> None:
     page = everpath("rules", "fork").out
     assert page == everpath("rules", "EP203").out == everpath("rules", "ep203").out
-    assert page.startswith("EP203 fork (error)\n\nNo two entries replace the same one")
+    assert page.startswith("EP203 fork (error)\n\nNo two entries replace the same entry")
     assert "    waivers:\n      - rule: fork\n        package: NAME\n        reason: ...\n" in page
     assert page.rstrip().endswith("/docs/rules/EP203.md")
 

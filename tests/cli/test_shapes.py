@@ -108,7 +108,7 @@ def test_the_command_line_reads_them_too(everpath: Everpath, here: Path) -> None
 
 def test_the_surface_for_programs_reads_and_checks(tmp_path: Path) -> None:
     (tmp_path / "op.yaml").write_text(fbc("c: a\nb: a\na"))
-    report = surface.check(surface.read(str(tmp_path)).catalog)
+    report = surface.lint(surface.load(str(tmp_path)))
     assert "fork" in {finding.name for finding in report.findings}
     assert report.worst is surface.Severity.ERROR
 

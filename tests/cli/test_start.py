@@ -263,7 +263,10 @@ def test_the_examples_of_the_help_are_true(everpath: Everpath, here: Path, words
         if expected:
             said = everpath(*shlex.split(command)[1:]).out.splitlines()
             kept = expected[: expected.index("...")] if "..." in expected else expected
-            assert said[: len(kept)] == [line.rstrip() for line in kept]
+            assert len(said) >= len(kept)
+            for line, shown in zip(said, kept, strict=False):
+                # Help lines are short: one that ends in `...` shows the beginning of the output line.
+                assert line.startswith(shown[:-3]) if shown.endswith("...") else line == shown.rstrip()
 
 
 def test_the_version_is_that_of_the_distribution(everpath: Everpath) -> None:

@@ -161,7 +161,7 @@ def test_a_question_that_cannot_be_answered_says_what_is_missing(
         ),
         (
             ["--fresh", "--version-range", "junk"],
-            "--version-range 'junk' is none: improper constraint: junk",
+            "--version-range 'junk' is invalid: improper constraint: junk",
         ),
         (["--installed", ""], "--installed is empty"),
         (["--installed", " "], "--installed is empty"),

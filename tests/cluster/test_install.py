@@ -429,7 +429,7 @@ def test_dry_run_prints_objects_for_olm_v1(everpath: Call) -> None:
     [
         (("-n", "ns"), "no catalog is given"),
         (("-n", "ns", "--catalog", "oci:folder"), "a cluster cannot pull oci:folder"),
-        (("-n", "ns", "--catalog", "q.io/A/c"), "is no repository"),
+        (("-n", "ns", "--catalog", "q.io/A/c"), "is not a repository"),
         (("-n", "ns", "--catalog", "a:1", "--approve", "--approval", "Automatic"), "--approve requires"),
         (("-n", "ns", "--catalog", "a:1", "--poll", "5m"), "--poll requires a catalog image"),
         (("-n", "ns", "--catalog", "q.io/a/c", "--poll", "soon"), "--poll 'soon' is not a duration"),

@@ -51,7 +51,7 @@ def running_cluster() -> FakeCluster:
 def test_installed_csv_is_read_from_the_cluster(everpath: Call, catalog_dir: str) -> None:
     answer = everpath(running_cluster(), "why", catalog_dir, "--live", "-n", "ns")
     assert answer.out.startswith("package op in namespace ns: op.v1.0.0 is running\n")
-    assert "OLM v0 keeps op.v1.0.0, and will not move it." in answer.out
+    assert "OLM v0 does not upgrade op.v1.0.0." in answer.out
     assert "OLM v1" not in answer.out
     assert "kubectl get" not in answer.out
     assert answer.code == 1

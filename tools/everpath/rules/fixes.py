@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from everpath.rules.fix_trials import FixTrials
 
 #: The fix of a finding that the fix of another rule's finding removes.
-FIXED_TOGETHER: Final = re.compile(r"fixed together with (?P<rule>EP\d+)\b")
+FIXED_TOGETHER: Final = re.compile(r"(?:fixed together with|same cause as) (?P<rule>EP\d+)\b")
 
 #: Fixes are not tried in a channel with more findings.
 _MAX_FINDINGS: Final = 100
@@ -231,8 +231,9 @@ def _final_fix(
     if common is None or common.by.rule_and_entry == violation.rule_and_entry:
         return violation.with_fix(replacements.get(violation.key, violation.flaw.fix))
     rule, entry = common.by.rule_and_entry
-    reference = f"fixed together with {rule} ({entry})" if entry else f"fixed together with {rule}"
+    reference = f"{rule} ({entry})" if entry else rule
     fix = replacements.get(common.by.key, common.edit)
-    text = fix if isinstance(fix, str) else fix.text
-    is_repeated = isinstance(fix, str) or len(text) <= _MAX_REPEATED_LENGTH
-    return violation.with_fix(f"{reference}: {text}" if is_repeated else reference)
+    if isinstance(fix, str):
+        return violation.with_fix(f"same cause as {reference}: {fix}")
+    repeated = f": {fix.text}" if len(fix.text) <= _MAX_REPEATED_LENGTH else ""
+    return violation.with_fix(f"fixed together with {reference}{repeated}")

@@ -92,13 +92,13 @@ def validate(**options: Any) -> int:
     package op: 1 error
 
     \b
-    error[EP654 owned-crd-missing]: op.v1.2.0: the CSV owns Op (example.com/v1), and no CRD defines it
+    error[EP654 owned-crd-missing]: v1.2.0: opm rejects the bundle: the CSV owns Op ...
       --> bundles/op/1.2.0/manifests/op.clusterserviceversion.yaml:15:7
        |
     15 |     - name: ops.example.com
        |       ^^^^^^^^^^^^^^^^^^^^^
        = because: the bundle has no CRD of this kind
-                  opm says: owned CRD not found in bundle
+                  opm reports: owned CRD not found in bundle
        = fix: add the CRD to manifests/, or remove it from the owned ones
 
     \b

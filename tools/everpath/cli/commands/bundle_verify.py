@@ -64,7 +64,7 @@ def verify(**options: Any) -> int:
 
     \b
     $ everpath bundle verify m/ -o concise --select EP692
-    m/op.package.yaml:3:3: EP692 error package-file-channels: op: the channel 'stable' has no currentCSV
+    m/op.package.yaml:3:3: EP692 error package-file-channels: op: the channel 'stable' has no bundles: ...
     1 error in 1 package and 1 bundle.
 
     \b

@@ -28,7 +28,7 @@ def rules(rule: str | None) -> None:
     \b
     $ everpath rules EP9
     EP901  warning  unused-waiver   Every waiver matches a finding.
-    EP902  error    expired-waiver  No waiver is older than the date its author gave it.
+    EP902  error    expired-waiver  No waiver has expired.
     $ everpath rules fork
     EP203 fork (error)
     ...
