@@ -99,7 +99,7 @@ def validate(**options: Any) -> int:
        |       ^^^^^^^^^^^^^^^^^^^^^
        = because: the bundle has no CRD of this kind
                   opm reports: owned CRD not found in bundle
-       = fix: add the CRD to manifests/, or remove it from the owned ones
+       = fix: add the CRD to manifests/, or remove it from spec.customresourcedefinitions.owned
 
     \b
     1 error in 1 package and 1 bundle.
