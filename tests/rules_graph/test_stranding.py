@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import everpath
 from documents import bundle, catalog, channel, package
 from everpath.graph import ChannelGraph
 from everpath.model import Csv, Place
@@ -447,3 +450,18 @@ def test_of_equal_versions_v1_takes_either_and_strands_neither() -> None:
 def test_a_circle_is_broken_where_it_goes_down_or_at_a_range(drawing: str, entry: str, fix: str) -> None:
     [finding] = parse_report(drawing, "EP210")
     assert (finding.entry, finding.fix) == (entry, fix)
+
+
+def test_paths_into_a_second_channel_of_the_same_name_are_not_reported_in_the_first(tmp_path: Path) -> None:
+    entries = ("- name: op.v1.0.0\n- name: op.v3.0.0", "- name: op.v2.0.0\n  replaces: op.v1.0.0")
+    channels = [f"schema: olm.channel\npackage: op\nname: c\nentries:\n{lines}\n" for lines in entries]
+    bundles = [
+        f"schema: olm.bundle\npackage: op\nname: op.v{version}\nimage: example.com/op:{version}\n"
+        f"properties: [{{type: olm.package, value: {{packageName: op, version: {version}}}}}]\n"
+        for version in ("1.0.0", "2.0.0", "3.0.0")
+    ]
+    package = "schema: olm.package\nname: op\ndefaultChannel: c\n"
+    (tmp_path / "catalog.yaml").write_text("---\n".join([package, *channels, *bundles]))
+    findings = everpath.lint(everpath.load(tmp_path)).findings
+    assert "EP108" in {finding.rule for finding in findings}
+    assert "EP207" not in {finding.rule for finding in findings}

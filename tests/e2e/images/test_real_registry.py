@@ -180,7 +180,7 @@ def test_damaged_blob_is_rejected(registry: DockerRegistry, tmp_path: Path, chan
     target = f"{registry.host}/me/catalog:v1"
     done = everpath("catalog", "pull", target, "-o", "back", "--insecure", cwd=tmp_path, check=False)
     assert done.returncode == 3
-    assert "not what it should be" in done.stderr
+    assert "has the wrong content" in done.stderr
     assert not (tmp_path / "back").exists()
 
 
@@ -237,4 +237,4 @@ def test_failed_push_leaves_no_tag_and_the_next_push_continues(registry: DockerR
     assert tags == []
     steps: list[TransferProgress] = []
     push_image(image, reference, push_options(), steps.append)
-    assert [step.state for step in steps if step.state != "sending"] == ["there", "there", "sent", "sent"]
+    assert [step.state for step in steps if step.state != "sending"] == ["exists", "exists", "sent", "sent"]

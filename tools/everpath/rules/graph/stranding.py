@@ -161,7 +161,12 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
     because its replacement is lower. Cost: O((edges + ranges) · log n).
     """
     good = path_goals(graph, "v1")
-    stops = {place: followers for place, followers in _stops_v1(graph).items() if place not in good}
+    # A second channel of the same name can lead to an entry that only it has; the finding is reported there.
+    stops = {
+        place: followers
+        for place, followers in _stops_v1(graph).items()
+        if place not in good and place in graph.entries
+    }
     ways = {t: _range_fix(graph, stops, t) for t in good or olm_v1.new_installs(graph)}
     for place, followers in stops.items():
         yield Flaw(
