@@ -48,7 +48,7 @@ def test_what_cannot_be_mended_together_says_what_comes_first_and_so_does_what_f
     found = fixes("b0@1.0.0\nb1@1.0.0-rc.1: b0 / b1")
     assert found["EP201", "b0"] == "remove b0 from replaces of b1"
     assert found["EP211", "b1"] == "fix EP201 (b0) first, then validate again"
-    assert found["EP207", "b1"] == "fixed together with EP211 (b1): fix EP201 (b0) first, then validate again"
+    assert found["EP207", "b1"] == "same cause as EP211 (b1): fix EP201 (b0) first, then validate again"
 
 
 def test_two_faults_of_one_entry_are_mended_by_two_edits() -> None:
