@@ -11,11 +11,10 @@ __all__ = ["Problems", "check"]
 
 from collections.abc import Iterator
 from contextlib import suppress
-from datetime import date, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from everpath.app.config import Config
+from everpath.app.config import Config, select_rules, today
 from everpath.app.generate import GeneratedFiles
 from everpath.app.project import Project
 from everpath.errors import UnreadableInput
@@ -37,7 +36,7 @@ from everpath.rules.lint import (
     lint_bundle,
     lint_catalog,
 )
-from everpath.rules.registry import find_rules, rules_for_subjects
+from everpath.rules.registry import find_rules
 
 #: Without unused waivers, which only a run over everything can tell.
 _CHECKED_BUNDLE_SUBJECTS: Final = BUNDLE_SUBJECTS - {"waiver"}
@@ -83,7 +82,7 @@ def check(files: GeneratedFiles, config: Config) -> Problems:
 
 def _check_bundles(files: GeneratedFiles, config: Config) -> Report:
     selection = Selection(
-        rules=_selected_rules(config, _CHECKED_BUNDLE_SUBJECTS),
+        rules=select_rules((), config.select, _CHECKED_BUNDLE_SUBJECTS),
         ignored=find_rules(config.ignore),
         subjects=_CHECKED_BUNDLE_SUBJECTS,
         validators=find_validators(config.select_optional),
@@ -91,13 +90,13 @@ def _check_bundles(files: GeneratedFiles, config: Config) -> Report:
     target = ValidationTarget(config.kube_version or "")
     folders = [files.scratch.bundle(folder) for folder in files.bundles if folder in files.new_bundles]
     results = [lint_bundle(load_bundle_for_validation(folder, target), selection) for folder in folders]
-    return build_report(results, selection, waivers=config.waivers, today=_today())
+    return build_report(results, selection, waivers=config.waivers, today=today())
 
 
 def _check_catalogs(files: GeneratedFiles, config: Config) -> Report:
     policy = config.policy
     selection = Selection(
-        rules=_selected_rules(config, _CHECKED_CATALOG_SUBJECTS),
+        rules=select_rules((), config.select, _CHECKED_CATALOG_SUBJECTS),
         ignored=find_rules(config.ignore),
         policy="v0" if policy == "v0" else "v1" if policy == "v1" else None,
         subjects=_CHECKED_CATALOG_SUBJECTS,
@@ -106,20 +105,11 @@ def _check_catalogs(files: GeneratedFiles, config: Config) -> Report:
     crds = bundle_crds_loader([repository]) if Path(repository).exists() else None
     copies = [files.scratch.add_catalog(file, files.transaction.files[file]) for file in files.catalogs]
     results = [lint_catalog(load(copy).catalog, selection, None, crds) for copy in copies]
-    report = build_report(results, selection, waivers=config.waivers, today=_today())
+    report = build_report(results, selection, waivers=config.waivers, today=today())
     if not report.findings:
         return report
     known = frozenset(map(_identity, _findings_on_disk(files.project, selection)))
     return report._replace(findings=tuple(f for f in report.findings if _identity(f) not in known))
-
-
-def _today() -> date:
-    return datetime.now().astimezone().date()
-
-
-def _selected_rules(config: Config, subjects: frozenset[str]) -> frozenset[str]:
-    """Return the rules that the configuration selects; empty for all."""
-    return find_rules(config.select) & {rule.id for rule in rules_for_subjects(subjects)}
 
 
 def _findings_on_disk(project: Project, selection: Selection) -> Iterator[Finding]:

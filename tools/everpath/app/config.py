@@ -23,13 +23,15 @@ __all__ = [
     "current_folder",
     "find_config_file",
     "load",
+    "select_rules",
+    "today",
 ]
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from typing import Final, NamedTuple
 
 from everpath.app.config_file import ConfigFile, ConfigValue, describe_value, load_config_file
@@ -38,7 +40,7 @@ from everpath.loaders.location import SourcePosition
 from everpath.model import Place, UpdateMode
 from everpath.reporters import FORMATS
 from everpath.reporters.formatting import printable
-from everpath.rules.registry import all_rules, find_rules
+from everpath.rules.registry import all_rules, find_rules, rules_for_subjects
 from everpath.rules.waivers import Waiver
 
 SEVERITIES: Final = ("error", "warning", "note")
@@ -256,3 +258,24 @@ def _date(value: ConfigValue) -> date | None:
     shown = repr(text) if text else describe_value(value.raw)
     value.add_problem(f"expires must be a date such as 2027-01-31, not {shown}")
     return None
+
+
+def today() -> date:
+    """Return the local date, by which waivers expire."""
+    return datetime.now().astimezone().date()
+
+
+def select_rules(
+    selected: Sequence[str], configured: Sequence[str], subjects: frozenset[str]
+) -> frozenset[str]:
+    """Return the ids of the selected rules for some subjects; empty for all.
+
+    Raises UsageError if none of the rules in `selected` is for these subjects. The configuration applies to
+    all commands, so its rules for other subjects are ignored.
+    """
+    available = {rule.id for rule in rules_for_subjects(subjects)}
+    rules = find_rules(selected or configured)
+    if selected and not rules & available:
+        hint = "`everpath rules` shows the subject of each rule"
+        raise UsageError(f"--select {','.join(selected)}: this command runs none of these rules", hint=hint)
+    return rules & available

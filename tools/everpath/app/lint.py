@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-__all__ = ["lint_inputs", "select_rules", "today"]
+__all__ = ["lint_inputs"]
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.app import worker_processes
 from everpath.app.image_inputs import local_path
 from everpath.app.inputs import Inputs, PackageNames
-from everpath.errors import UnreadableInput, UsageError
+from everpath.errors import UnreadableInput
 from everpath.loaders.catalog_loader import Progress, preload_modules
 from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
 from everpath.rules.lint import LintResult, PackageCrds, Report, Selection, build_report, lint_catalog
-from everpath.rules.registry import find_rules, rules_for_subjects
 from everpath.rules.waivers import Waiver
 
 if TYPE_CHECKING:
@@ -28,27 +27,6 @@ if TYPE_CHECKING:
 
 #: Below this size one process is faster than several.
 _LARGE_INPUT: Final = 4 * MEBIBYTE
-
-
-def today() -> date:
-    """Return the local date, by which waivers expire."""
-    return datetime.now().astimezone().date()
-
-
-def select_rules(
-    selected: Sequence[str], configured: Sequence[str], subjects: frozenset[str]
-) -> frozenset[str]:
-    """Return the ids of the selected rules for some subjects; empty for all.
-
-    Raises UsageError if none of the rules in `selected` is for these subjects. The configuration applies to
-    all commands, so its rules for other subjects are ignored.
-    """
-    available = {rule.id for rule in rules_for_subjects(subjects)}
-    rules = find_rules(selected or configured)
-    if selected and not rules & available:
-        hint = "`everpath rules` shows the subject of each rule"
-        raise UsageError(f"--select {','.join(selected)}: this command runs none of these rules", hint=hint)
-    return rules & available
 
 
 def lint_inputs(  # noqa: PLR0913 - the options of validate-graph

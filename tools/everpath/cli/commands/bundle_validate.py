@@ -11,9 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.app.config import load
+from everpath.app.config import load, select_rules, today
 from everpath.app.inputs import Inputs
-from everpath.app.lint import select_rules, today
 from everpath.app.lint_bundles import find_all_bundles, lint_bundles, validation_target
 from everpath.cli.options import comma_list, package_option
 from everpath.cli.report_options import report_options

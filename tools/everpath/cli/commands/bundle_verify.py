@@ -10,9 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.app.config import load
+from everpath.app.config import load, select_rules, today
 from everpath.app.inputs import Inputs
-from everpath.app.lint import select_rules, today
 from everpath.app.lint_bundles import PACKAGE_MANIFEST_SUBJECTS, lint_package_manifests
 from everpath.cli.options import comma_list
 from everpath.cli.report_options import report_options

@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.app.config import POLICIES, Config, load
+from everpath.app.config import POLICIES, Config, load, select_rules, today
 from everpath.app.inputs import Inputs
-from everpath.app.lint import lint_inputs, select_rules, today
+from everpath.app.lint import lint_inputs
 from everpath.cli.options import channel_option, package_option, update_mode_option
 from everpath.cli.report_options import report_options
 from everpath.cli.report_output import build_lint_report, output_format, write_report
