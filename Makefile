@@ -1,9 +1,9 @@
-# `make` alone lists the targets. Each sets up what it needs; only Python ≥ 3.11 is expected to be there.
+# `make` lists the targets. Each installs what it needs in .venv; only Python 3.11 or newer is required.
 
 BIN   := .venv/bin
 READY := .venv/.ready
 
-# The real catalogs that some tests want: named by the environment, or beside the checkout.
+# The folder with real catalogs for some tests: from the environment, or beside the checkout.
 EVERPATH_CORPUS ?= $(abspath $(wildcard ../shared/corpus))
 ifneq ($(EVERPATH_CORPUS),)
 export EVERPATH_CORPUS
@@ -17,21 +17,21 @@ PYTEST ?= -n auto --dist loadgroup
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-# .ready holds the folder it was made for: a moved or copied checkout is set up again.
+# .ready contains the path of the checkout, so that a moved or copied checkout is set up again.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
 .PHONY: $(READY)
 endif
 $(READY): pyproject.toml
 	@scripts/setup
 
-run: $(READY) ## see a finding with its fix (examples/01-first-finding), then an engine upgraded live, in memory
+run: $(READY) ## show a finding with its fix (examples/01-first-finding), then upgrade an OpenSearch cluster in memory
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/01-first-finding/run.sh
 	@printf '\n$$ searchkeeper run --embedded\n'; $(BIN)/searchkeeper run --embedded
 
-test: $(READY) ## run the test suite (PYTEST='-k fork -x' narrows it)
+test: $(READY) ## run the tests (PYTEST='-k fork -x' runs a part of them)
 	$(BIN)/python -m pytest $(PYTEST)
 
-lint: $(READY) ## ruff, mypy --strict, the layers, that generated files are up to date and the docs name everything
+lint: $(READY) ## run ruff, mypy --strict and the import contracts; check that generated files and docs are up to date
 	$(BIN)/python -m ruff check
 	$(BIN)/python -m ruff format --check
 	$(BIN)/python -m mypy
@@ -43,40 +43,40 @@ lint: $(READY) ## ruff, mypy --strict, the layers, that generated files are up t
 	$(BIN)/python scripts/frozen_reconcilers.py
 	@$(MAKE) --no-print-directory docs-check
 
-format: $(READY) ## let ruff rewrite the code
+format: $(READY) ## format the code with ruff
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
 
-generate: $(READY) ## write searchkeeper's resource definitions, bundles/, catalog/ and table of releases; freeze what new ones ship
+generate: $(READY) ## write searchkeeper's CRDs, bundles/, catalog/ and table of releases; freeze the reconcilers of new releases
 	$(BIN)/python scripts/definitions.py --write
 	$(BIN)/everpath generate
 	$(BIN)/python scripts/release_table.py --write
 	$(BIN)/python scripts/frozen_reconcilers.py --write
 
-docs-check: $(READY) ## check that the docs name every command, option and rule, and that links lead somewhere
+docs-check: $(READY) ## check that the docs have every command, option, format and rule, and no dead link
 	$(BIN)/python scripts/check_docs.py
 
-docs: $(READY) ## paste what the commands print today into the docs, list the rules, then check
+docs: $(READY) ## run the commands in the docs and insert their output, write the index of rules, then check the docs
 	$(BIN)/python scripts/rule_index.py
 	$(BIN)/python scripts/console.py --write
 	$(BIN)/python scripts/check_docs.py
 
-bench: $(READY) ## measure speed and memory, beside opm where there is one
+bench: $(READY) ## measure speed and memory, and compare them with opm if it is installed
 	PYTHONPATH=tests $(BIN)/python -m bench.run
 
-conformance: $(READY) ## ask the real opm and OLM code the same questions (needs Go)
-	@command -v go >/dev/null || { echo 'make conformance builds the real opm and OLM: it needs go' >&2; exit 1; }
+conformance: $(READY) ## compare everpath with the real code of opm and OLM (needs Go)
+	@command -v go >/dev/null || { echo 'make conformance builds opm and OLM, which needs go' >&2; exit 1; }
 	oracle=$$(tests/oracle/build.sh) && oracle_v1=$$(tests/oracle_v1/build.sh) && opm=$$(tests/peers/build.sh opm) && \
 	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 EVERPATH_OPM=$$opm $(BIN)/python -m pytest $(PYTEST) tests/conformance
 
 e2e: $(READY) ## end-to-end tests with real OLM, our operator, OpenSearch and an API server (needs Go, etcd; Maven for OpenSearch)
-	@command -v go >/dev/null || { echo 'make e2e builds Kubernetes, OLM and opm: it needs go' >&2; exit 1; }
-	@command -v etcd >/dev/null || { echo 'make e2e starts an API server: it needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
+	@command -v go >/dev/null || { echo 'make e2e builds Kubernetes, OLM and opm, which needs go' >&2; exit 1; }
+	@command -v etcd >/dev/null || { echo 'make e2e starts an API server, which needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
 	parts=$$(tests/e2e/servers/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
 
 mutation: $(READY) ## change the rules and the operator slightly, and check that a test fails (hours)
 	$(BIN)/python tests/mutation/run.py
 
-clean: ## delete everything that can be made again
+clean: ## delete everything that other targets create
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,6 @@
-"""Checks that the docs name every command, option, key and rule, and that their links lead somewhere.
+"""Check that the docs have every command, option, output format, configuration key and rule; and links.
 
-Prints `page: what is missing`, a line each; the exit code is 1 if there is any.
+Prints one line for each problem; the exit code is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ __all__ = [
     "commands",
     "main",
     "missing_commands",
+    "missing_formats",
     "missing_keys",
     "missing_links",
     "missing_operator_commands",
     "missing_rules",
 ]
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -26,10 +28,12 @@ import click
 from console import ROOT, pages
 from everpath.app import config
 from everpath.cli.group import cli
+from everpath.reporters import FORMATS
 from everpath.rules.registry import all_rules
 from rule_index import indexed
 from searchkeeper.cli.app import cli as operator
 
+DOCS: Final = ROOT / "docs"
 COMMANDS: Final = ROOT / "docs" / "commands"
 OPERATOR: Final = ROOT / "docs" / "operator" / "commands.md"
 CONFIGURATION: Final = ROOT / "docs" / "configuration.md"
@@ -39,7 +43,7 @@ _FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
-    """Every command that does something, by the words a user types after `everpath`."""
+    """Yield every command, with the words that a user types after `everpath`."""
     yield from _below(cli, click.Context(cli, info_name="everpath"), "")
 
 
@@ -56,55 +60,72 @@ def _below(group: click.Group, context: click.Context, words: str) -> Iterator[t
 
 
 def missing_commands(folder: Path = COMMANDS) -> Iterator[str]:
-    """Commands without a page, and options their page does not name."""
+    """Yield commands without a page, and options that the page does not have."""
     for words, command in commands():
         page = folder / f"{words.split()[0]}.md"
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         if f"everpath {words}" not in text:
-            yield f"docs/commands/{page.name}: does not say what `everpath {words}` does"
+            yield f"docs/commands/{page.name}: does not have the command `everpath {words}`"
             continue
         for option in (p for p in command.params if isinstance(p, click.Option) and not p.hidden):
             flag = max(option.opts, key=len)
             if flag not in text:
-                yield f"docs/commands/{page.name}: does not name {flag} of `everpath {words}`"
+                yield f"docs/commands/{page.name}: does not have the option {flag} of `everpath {words}`"
 
 
 def missing_operator_commands(page: Path = OPERATOR) -> Iterator[str]:
-    """Commands and options of searchkeeper that its page does not name."""
+    """Yield commands and options of searchkeeper that its page does not have."""
     text = page.read_text(encoding="utf-8")
     for words, command in _below(operator, click.Context(operator, info_name="searchkeeper"), ""):
         if f"searchkeeper {words}" not in text:
-            yield f"{_named(page)}: does not say what `searchkeeper {words}` does"
+            yield f"{_named(page)}: does not have the command `searchkeeper {words}`"
         for option in (p for p in command.params if isinstance(p, click.Option) and not p.hidden):
             flag = max(option.opts, key=len)
             if flag not in text:
-                yield f"{_named(page)}: does not name {flag} of `searchkeeper {words}`"
+                yield f"{_named(page)}: does not have the option {flag} of `searchkeeper {words}`"
 
 
 def missing_rules(folder: Path = RULES) -> Iterator[str]:
-    """Rules without a page, pages of rules that are no more, and an index that lists something else."""
+    """Yield rules without a page, pages without a rule, and an index that is out of date."""
     names = {rule.id: rule.name for rule in all_rules()}
     for rule_id, name in names.items():
         if not (folder / f"{rule_id}.md").is_file():
-            yield f"docs/rules/{rule_id}.md: is missing, the page of {name}"
+            yield f"docs/rules/{rule_id}.md: the page of the rule {name} is missing"
     for page in sorted(folder.glob("EP*.md")):
         if page.stem not in names:
             yield f"docs/rules/{page.name}: no rule is called {page.stem}"
     index = (folder / "README.md").read_text(encoding="utf-8")
     if index != indexed(index):
-        yield "docs/rules/README.md: its table is not what the rules say; `make docs` writes it"
+        yield "docs/rules/README.md: the table is out of date; `make docs` writes it"
 
 
 def missing_keys(page: Path = CONFIGURATION) -> Iterator[str]:
-    """Keys of the configuration that its page does not show."""
+    """Yield keys of the configuration that its page does not have."""
     text = page.read_text(encoding="utf-8")
     for key in (*config._KEYS, *config._WAIVER_KEYS):
         if not re.search(rf"^[ -]*`?{re.escape(key)}\b", text, flags=re.MULTILINE):
-            yield f"docs/{page.name}: does not show the key {key}"
+            yield f"docs/{page.name}: does not have the key {key}"
+
+
+def missing_formats(folder: Path = DOCS) -> Iterator[str]:
+    """Yield the pages that do not have a format of `validate-graph -o`."""
+    schema = json.loads((folder / "schemas/config.schema.json").read_text(encoding="utf-8"))
+    patterns = {
+        "commands/validate-graph.md": r"^\| `{}` \|",
+        "commands/bundle.md": r"^\| `-o`, .*`{}`",
+        "configuration.md": r"^output: .*\b{}\b",
+    }
+    for name in FORMATS:
+        for page, pattern in patterns.items():
+            text = (folder / page).read_text(encoding="utf-8")
+            if not re.search(pattern.format(name), text, flags=re.MULTILINE):
+                yield f"docs/{page}: does not list the output format {name}"
+        if name not in schema["properties"]["output"]["enum"]:
+            yield f"docs/schemas/config.schema.json: does not allow the output format {name}"
 
 
 def missing_links(names: list[Path] | None = None) -> Iterator[str]:
-    """Relative links to files or headings that do not exist."""
+    """Yield relative links to files or headings that do not exist."""
     for page in pages() if names is None else names:
         prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
         for link in _LINK.finditer(prose):
@@ -123,16 +144,23 @@ def _named(page: Path) -> str:
 
 
 def _anchors(page: Path) -> set[str]:
-    """The anchors GitHub gives to the headings of a page."""
+    """Return the anchors that GitHub gives to the headings of a page."""
     text = _FENCE.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in headings}
 
 
 def main() -> int:
-    """0 when nothing is missing."""
-    missing = [*missing_commands(), *missing_operator_commands(), *missing_keys(), *missing_rules()]
-    missing += missing_links()
+    """Print what is missing; return the exit code."""
+    checks = (
+        missing_commands,
+        missing_operator_commands,
+        missing_formats,
+        missing_keys,
+        missing_rules,
+        missing_links,
+    )
+    missing = [line for check in checks for line in check()]
     for line in missing:
         print(line)
     print(f"docs: {len(missing)} things missing" if missing else "docs: nothing missing", file=sys.stderr)

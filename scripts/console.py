@@ -1,11 +1,10 @@
-"""Plays the terminal sessions of the docs: what a page shows is what everpath prints.
+"""Run the commands in the console blocks of the docs, and compare or replace their output.
 
-A ```console block is a session: `$ command`, perhaps continued on lines that begin with `> `, then its
-output. The commands of a block share one shell, which starts in a copy of the repository: sessions may be
-played side by side, and what one writes or locks is no other's.
+A ```console block is a session: `$ command`, continued on lines that begin with `> `, then its output. The
+commands of a block share one shell, which starts in a copy of the repository. Sessions can run in parallel.
 
-    python scripts/console.py           compare, and print what differs
-    python scripts/console.py --write   paste what the commands print today
+    python scripts/console.py           compare, and print the differences
+    python scripts/console.py --write   write the output into the pages
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 _BLOCK: Final = re.compile(r"^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK: Final = "\x1e"
 _ENTRY: Final = "import sys; sys.argv[0] = '{0}'; from {0}.cli import main; main()"
-# Whatever the machine sets for itself must not show in a page.
+# Settings of this machine must not affect a page.
 _PRIVATE: Final = ("EVERPATH_", "GITHUB_", "FORCE_COLOR", "CI")
 _SOURCES: Final = (str(ROOT / "tools"), str(ROOT / "operator"))
 _WRITABLE: Final = ("bundles", "catalog", "examples", "operator")
-# Other processes write bytecode there, and a file that is listed may be gone when it is copied.
+# Other processes write and delete bytecode there while it is copied.
 _PASSING: Final = shutil.ignore_patterns("__pycache__")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One command and the output the page shows for it."""
+    """One command and its output on the page."""
 
     command: str
     output: str
@@ -48,7 +47,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One console block: the page it is on, its first line, where its text lies, and its steps."""
+    """One console block: its page, its first line, the span of its text in the page, and its steps."""
 
     page: Path
     line: int
@@ -57,13 +56,13 @@ class Session:
 
 
 def pages() -> list[Path]:
-    """Every page that a reader of the repository may follow, in a fixed order."""
+    """Return all pages of the repository, sorted."""
     folders = [ROOT / "docs", ROOT / "examples"]
     return sorted([*ROOT.glob("*.md"), *(page for folder in folders for page in folder.rglob("*.md"))])
 
 
 def sessions(page: Path) -> Iterator[Session]:
-    """The console blocks of a page."""
+    """Yield the console blocks of a page."""
     text = page.read_text(encoding="utf-8")
     for block in _BLOCK.finditer(text):
         line = text.count("\n", 0, block.start()) + 2
@@ -79,7 +78,7 @@ def _steps(body: str) -> Iterator[Step]:
 
 
 def play(session: Session) -> tuple[Step, ...]:
-    """The same commands, with what they print now: both streams, as a terminal would show them."""
+    """Run the commands of a session and return them with their output (standard output and error)."""
     script = "".join(f"{s.command}\n__code=$?; printf '{_MARK}'; (exit $__code)\n" for s in session.steps)
     with tempfile.TemporaryDirectory() as folder:
         _install_commands(Path(folder))
@@ -100,7 +99,7 @@ def play(session: Session) -> tuple[Step, ...]:
 
 
 def _stage(folder: Path) -> Path:
-    """The repository as a session sees it, with copies of the folders that everpath may write to."""
+    """Create the folder of a session: the repository, with copies of the folders that commands write to."""
     stage = folder / "repository"
     stage.mkdir()
     for entry in ROOT.iterdir():
@@ -112,7 +111,7 @@ def _stage(folder: Path) -> Path:
 
 
 def _install_commands(folder: Path) -> None:
-    """Both commands on the PATH: those of this checkout, run by this Python, installed or not."""
+    """Create both commands, which run the code of this checkout with this Python."""
     for name in ("everpath", "searchkeeper"):
         tool, entry = folder / name, _ENTRY.format(name)
         tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(entry)} "$@"\n')
@@ -124,7 +123,7 @@ def _environment(folder: str) -> dict[str, str]:
     return kept | {
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join([*_SOURCES, *filter(None, [os.environ.get("PYTHONPATH")])]),
-        # What a session leaves in the temporary folder goes with it.
+        # Temporary files of a session are deleted with its folder.
         "TMPDIR": folder,
         "EVERPATH_CACHE": "off",
         "NO_COLOR": "1",
@@ -134,7 +133,7 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def _pasted(page: Path) -> str:
-    """The text of a page with every session as it runs today."""
+    """Return the text of a page with the present output of every session."""
     text = page.read_text(encoding="utf-8")
     for session in reversed(list(sessions(page))):
         start, end = session.span
@@ -148,7 +147,7 @@ def _shown(step: Step) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """0 when every page shows what everpath prints, or has been made to."""
+    """Compare or write all pages; return the exit code."""
     stale = 0
     for page in pages():
         before, after = page.read_text(encoding="utf-8"), _pasted(page)
@@ -157,11 +156,11 @@ def main(arguments: list[str]) -> int:
         name = str(page.relative_to(ROOT))
         if "--write" in arguments:
             page.write_text(after, encoding="utf-8")
-            print(f"{name}: pasted")
+            print(f"{name}: written")
         else:
             stale = 1
             lines = difflib.unified_diff(
-                before.splitlines(), after.splitlines(), name, "what is printed", lineterm=""
+                before.splitlines(), after.splitlines(), name, "present output", lineterm=""
             )
             print("\n".join(lines))
     return stale

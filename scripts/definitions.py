@@ -1,6 +1,6 @@
-"""Writes operator/config/crd from the operator's own types.
+"""Generate the CRDs in operator/config/crd from the operator's types.
 
-python scripts/definitions.py           compare; exit code 1 when a file is out of date
+python scripts/definitions.py           check; exit code 1 if a file is out of date
 python scripts/definitions.py --write   write them
 """
 
@@ -29,7 +29,7 @@ class _Plain(yaml.SafeDumper):
 
 
 def files() -> dict[Path, str]:
-    """Each file with what it should say."""
+    """Return the files with their contents."""
     return {
         FOLDER / f"{plural}.yaml": _HEAD + yaml.dump(definition, Dumper=_Plain, sort_keys=False, width=110)
         for plural, definition in crds().items()
@@ -37,7 +37,7 @@ def files() -> dict[Path, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """0 when every file is what it should be, or has been made so."""
+    """Check or write the files; return the exit code."""
     stale = [file for file, text in files().items() if not file.exists() or file.read_text("utf-8") != text]
     if "--write" in arguments:
         for file in stale:

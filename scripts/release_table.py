@@ -1,6 +1,6 @@
-"""Writes the table of releases that the operator carries, from catalog/releases.yaml.
+"""Generate the operator's table of releases from catalog/releases.yaml.
 
-python scripts/release_table.py           compare; exit code 1 when it is out of date
+python scripts/release_table.py           check; exit code 1 if it is out of date
 python scripts/release_table.py --write   write it
 """
 
@@ -19,12 +19,12 @@ from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS, POOL_RECONCIL
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 TABLE: Final = ROOT / "operator/searchkeeper/releases.json"
-# Of a release, what says what it can do; everpath keeps these and does not interpret them.
+# The keys of a release that only the operator uses; everpath keeps them.
 _OURS: Final = ("procedures", "engines")
 
 
 def table() -> str:
-    """One line a release, oldest first, with what decides what it can do."""
+    """Return the table as JSON, one line for each release, oldest first."""
     source = yaml.safe_load((ROOT / "catalog/releases.yaml").read_text(encoding="utf-8"))
     lines = [
         json.dumps({key: each[key] for key in ("version", *_OURS)}) for each in _whole(source["releases"])
@@ -33,7 +33,7 @@ def table() -> str:
 
 
 def _whole(releases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Releases that say what they ship, and can. Raises SystemExit: `everpath release` cannot know it."""
+    """Return the releases. Raises SystemExit if keys are missing, which `everpath release` cannot write."""
     for each in releases:
         missing = [key for key in _OURS if key not in each]
         if missing:
@@ -49,14 +49,14 @@ def _whole(releases: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if unknown:
             raise SystemExit(
                 f"{each['version']} ships configuration version {' and '.join(unknown)}, for which there is "
-                "no procedure: add it to operator/searchkeeper/reconcilers/versions.py, or name others "
-                "in catalog/releases.yaml"
+                "no reconciler: add it to operator/searchkeeper/reconcilers/versions.py, or correct "
+                "catalog/releases.yaml"
             )
     return releases
 
 
 def main(arguments: list[str]) -> int:
-    """0 when the table is what it should be, or has been made so."""
+    """Check or write the table; return the exit code."""
     if "--write" in arguments:
         TABLE.write_text(table(), encoding="utf-8")
     elif not TABLE.exists() or TABLE.read_text(encoding="utf-8") != table():

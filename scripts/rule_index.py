@@ -1,7 +1,4 @@
-"""The table of docs/rules/README.md, made from the rules themselves.
-
-Run it to write the table; `make docs-check` says when it is stale.
-"""
+"""Write the table of rules in docs/rules/README.md. `make docs-check` checks that it is up to date."""
 
 from __future__ import annotations
 
@@ -16,26 +13,25 @@ from everpath.rules.registry import Rule, all_rules
 
 README: Final = ROOT / "docs" / "rules" / "README.md"
 _TABLE: Final = re.compile(r"(<!-- rules: begin -->\n).*?(<!-- rules: end -->)", re.DOTALL)
-_HURT: Final = {None: "", "v0": "OLM v0", "v1": "OLM v1"}
+_AFFECTED: Final = {None: "", "v0": "OLM v0", "v1": "OLM v1"}
 
 
 def indexed(text: str) -> str:
-    """The page with the table as it should be today."""
+    """Return the page with an up-to-date table."""
     rows = "".join(f"{row}\n" for row in _rows())
     return _TABLE.sub(lambda match: f"{match[1]}{rows}{match[2]}", text)
 
 
 def _rows() -> Iterator[str]:
-    yield "| rule | name | severity | hurts only | law |"
+    yield "| rule | name | severity | affects only | requirement |"
     yield "|---|---|---|---|---|"
     yield from map(_row, all_rules())
 
 
 def _row(rule: Rule) -> str:
-    law = rule.summary.replace("|", "\\|")
-    return (
-        f"| [{rule.id}]({rule.id}.md) | {rule.name} | {rule.severity.word} | {_HURT[rule.policy]} | {law} |"
-    )
+    requirement = rule.summary.replace("|", "\\|")
+    cells = f"[{rule.id}]({rule.id}.md)", rule.name, rule.severity.word, _AFFECTED[rule.resolver], requirement
+    return f"| {' | '.join(cells)} |"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Makes Python of everpath's registry.proto: `stubs.py --write`. Without it, says whether that is stale."""
+"""Generate Python code from everpath's registry.proto (`--write`), or check that it is up to date."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _TOOLS: Final = Path(__file__).resolve().parents[1] / "tools"
 _NAME: Final = "everpath/server/registry.proto"
 _WELL_KNOWN: Final = Path(protoc.__file__).parent / "_proto"
 
-#: What the stubs are made of.
+#: The source of the generated code.
 PROTO: Final = _TOOLS / _NAME
 
 
 def _protoc(*arguments: str) -> None:
     if protoc.main(["protoc", f"-I{_TOOLS}", f"-I{_WELL_KNOWN}", *arguments, _NAME]) != 0:
-        raise SystemExit(f"protoc refuses {PROTO}")
+        raise SystemExit(f"protoc rejects {PROTO}")
 
 
 def compiled() -> FileDescriptorProto:
-    """What the proto says."""
+    """Compile the proto and return its descriptor."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "set"
         _protoc(f"--descriptor_set_out={out}")
@@ -35,8 +35,11 @@ def compiled() -> FileDescriptorProto:
 
 
 def is_current() -> bool:
-    """Whether the stubs say what the proto says; by content, for every release of protoc words them anew."""
-    from everpath.server import registry_pb2  # noqa: PLC0415 - there may be none yet
+    """Return whether the generated code has the descriptor of the proto.
+
+    Descriptors are compared, because every release of protoc formats the code differently.
+    """
+    from everpath.server import registry_pb2  # noqa: PLC0415 - it may not exist yet
 
     stated = FileDescriptorProto()
     registry_pb2.DESCRIPTOR.CopyToProto(stated)
@@ -51,13 +54,15 @@ def is_current() -> bool:
 def main(arguments: list[str]) -> int:
     if arguments == ["--write"]:
         _protoc(f"--python_out={_TOOLS}", f"--pyi_out={_TOOLS}")
-        # protoc leaves open what its mappings hold.
+        # protoc writes mappings without the types of keys and values.
         stubs = PROTO.with_name("registry_pb2.pyi")
         text = stubs.read_text().replace("_Mapping]", "_Mapping[str, _Any]]")
         stubs.write_text(text.replace("from typing import ", "from typing import Any as _Any, "))
         return 0
     if not is_current():
-        print(f"{PROTO.with_name('registry_pb2.py')} is stale: scripts/stubs.py --write", file=sys.stderr)
+        print(
+            f"{PROTO.with_name('registry_pb2.py')} is out of date: scripts/stubs.py --write", file=sys.stderr
+        )
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""A stand-in for an API server on the loopback address: objects by their paths, over HTTP."""
+"""A fake API server on the loopback address, with fixed responses by path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Request(NamedTuple):
 
 
 class ApiServer:
-    """`answers` go by method and path: a code and a body, JSON or bytes. Everything else is 404."""
+    """`answers` has a status and a body (JSON or bytes) by method and path. Other requests get 404."""
 
     def __init__(self) -> None:
         self.answers: dict[tuple[str, str], tuple[int, Any]] = {}

@@ -1,4 +1,4 @@
-"""What can be wrong with a bundle: the good one with one thing broken, and the rule that says so."""
+"""Faults of bundles: a valid bundle with one error, and the rule that reports it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GONE: Final = object()
 
 
 class Fault(NamedTuple):
-    """What is broken, how, and the rule that reports it."""
+    """A description, the edit, and the rule that reports it."""
 
     name: str
     edit: Edit
@@ -24,7 +24,7 @@ class Fault(NamedTuple):
 
 
 def _put(file: str, way: tuple[str | int, ...], value: Any) -> Edit:
-    """Write a value; `_GONE` removes it."""
+    """Set a value; `_GONE` removes it."""
 
     def edit(files: Files) -> None:
         place = files[file]
@@ -95,7 +95,7 @@ def _depends(kind: str, value: Any) -> Edit:
 
 
 def _old_crd(**spec: Any) -> Edit:
-    """The CRD as v1beta1, which keeps no unknown fields unless it is told to."""
+    """Return the CRD as v1beta1, in which preserving unknown fields is an option."""
 
     def edit(files: Files) -> None:
         crd = files[CRD]
@@ -358,7 +358,7 @@ FAULTS: Final = (
     Fault("a CRD twice", lambda files: files.update({"manifests/again.yaml": files[CRD]}), "EP653"),
     Fault("no CRD", _without(CRD), "EP654"),
     Fault("a CRD of another version", _crd(*_VERSION, "name", "v2"), "EP654"),
-    Fault("a CRD that nobody owns", _spec("customresourcedefinitions", {}), "EP655"),
+    Fault("a CRD that no CSV owns", _spec("customresourcedefinitions", {}), "EP655"),
     Fault("a ServiceAccount that OLM makes", _object("ServiceAccount", name="acme"), "EP656"),
     Fault(
         "a bundle that is too large",
@@ -423,7 +423,7 @@ FAULTS: Final = (
     Fault("a budget of nothing in percent", _budget(maxUnavailable="0%"), "EP681"),
     Fault("a budget of everything", _budget(minAvailable="100%"), "EP681"),
     Fault(
-        "a class for everybody",
+        "a cluster-wide PriorityClass",
         _object("PriorityClass", "scheduling.k8s.io/v1", value=1, globalDefault=True),
         "EP682",
     ),
@@ -457,7 +457,7 @@ FAULTS: Final = (
 
 
 def _noise(size: int) -> dict[str, Any]:
-    """A ConfigMap of letters that do not compress well."""
+    """Return a ConfigMap with data that does not compress well."""
     from random import Random  # noqa: PLC0415
 
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

@@ -1,8 +1,18 @@
-"""A bundle that nothing is wrong with, and the ways to write it into a folder and to judge it there."""
+"""A valid bundle, and functions that write it to a folder and lint the folder."""
 
 from __future__ import annotations
 
-__all__ = ["ANNOTATIONS", "CRD", "CSV", "Files", "Json", "good_bundle", "judged", "lay_out", "rich_bundle"]
+__all__ = [
+    "ANNOTATIONS",
+    "CRD",
+    "CSV",
+    "Files",
+    "Json",
+    "good_bundle",
+    "lay_out",
+    "lint_folder",
+    "rich_bundle",
+]
 
 import json
 from copy import deepcopy
@@ -12,7 +22,7 @@ from typing import Any, Final
 from everpath.loaders.bundle.bundle_folder import ValidationTarget, load_bundle_for_validation
 from everpath.rules.bundle.validators import OPTIONAL
 from everpath.rules.findings import Finding
-from everpath.rules.lint import BUNDLE_SUBJECTS, Selection, lint_bundle
+from everpath.rules.lint import BUNDLE_SUBJECTS, SelectedRules, Selection, lint_bundle
 
 Json = dict[str, Any]
 
@@ -228,9 +238,8 @@ def lay_out(files: Files, folder: Path) -> Path:
     return folder
 
 
-def judged(folder: Path, surroundings: ValidationTarget | None = None) -> tuple[Finding, ...]:
-    """What all rules say of a bundle's folder, the optional ones included."""
+def lint_folder(folder: Path, surroundings: ValidationTarget | None = None) -> tuple[Finding, ...]:
+    """Return the findings of all rules for a bundle folder, including the optional ones."""
     selection = Selection(subjects=BUNDLE_SUBJECTS, validators=frozenset(OPTIONAL))
-    return lint_bundle(
-        load_bundle_for_validation(str(folder), surroundings or ValidationTarget()), selection
-    ).findings
+    target = load_bundle_for_validation(str(folder), surroundings or ValidationTarget())
+    return lint_bundle(target, SelectedRules(selection)).findings

@@ -1,4 +1,4 @@
-"""Bundle folders and repositories of them for tests, each file as short as it can be."""
+"""Minimal bundle folders and operators repositories for tests."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from everpath.loaders.packagemanifest.package_file import load_package_manifests
 from everpath.model import Catalog, Package
 from everpath.model.builder import CatalogBuilder
 
-#: The prefix of the annotations that opm looks for.
+#: The prefix of the annotations that opm reads.
 PACKAGE = "operators.operatorframework.io.bundle."
 
 
 def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write files below a folder, and the folders they need."""
+    """Write files below a folder."""
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def csv(name: str = "op.v1.0.0", *, notes: Mapping[str, Any] | None = None, **spec: Any) -> str:
-    """A CSV of little more than its name; the version is what the name says. `notes` are its annotations."""
+    """Return a minimal CSV; the version follows from the name. `notes` are its annotations."""
     version = name.partition(".v")[2] or "1.0.0"
     return _yaml(
         {
@@ -58,7 +58,7 @@ def csv(name: str = "op.v1.0.0", *, notes: Mapping[str, Any] | None = None, **sp
 def annotations_yaml(
     package: str | None = "op", channels: str | None = "stable", default: str | None = None
 ) -> str:
-    """An annotations.yaml."""
+    """Return an annotations.yaml."""
     named = {"package.v1": package, "channels.v1": channels, "channel.default.v1": default}
     return _yaml({"annotations": {PACKAGE + key: value for key, value in named.items() if value is not None}})
 
@@ -72,7 +72,7 @@ def write_bundle(
     notes: Mapping[str, Any] | None = None,
     **spec: Any,
 ) -> Path:
-    """Write a bundle in the layout the format wants."""
+    """Write a bundle with manifests and metadata."""
     files = {
         f"manifests/{name}.clusterserviceversion.yaml": csv(name, notes=notes, **spec),
         "metadata/annotations.yaml": annotations_yaml(channels=channels, default=default),
@@ -99,18 +99,18 @@ def read_manifests(path: Path) -> Catalog:
 
 
 def edges(catalog: Catalog, channel: str = "stable") -> str:
-    """A channel of the only package, in the notation of graphs."""
+    """Return a channel of the only package in the notation."""
     (package,) = catalog.packages
     return format_channel(next(c for c in package.channels if c.name == channel))
 
 
 def channels(package: Package) -> dict[str, list[str]]:
-    """The names of entries by channel."""
+    """Return the names of entries by channel."""
     return {channel.name: [entry.name for entry in channel.entries] for channel in package.channels}
 
 
 def problems(catalog: Catalog) -> list[tuple[str, str]]:
-    """Kind and file name of each problem."""
+    """Return the kind and file name of each problem."""
     return [(problem.kind, Path(problem.place.file).name) for problem in catalog.problems]
 
 

@@ -1,7 +1,7 @@
 """Odd catalogs, whether opm 1.73 loads them, and which problems everpath reports.
 
-`opm` is the verdict of its loader alone; the names say what is odd. Where the two differ everpath says
-more: opm takes such a file in silence and drops or changes part of it.
+`opm` is the result of its loader. Where they differ, everpath reports a problem: opm loads such a file
+without a message, and drops or changes a part of it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Stream(NamedTuple):
-    """One text, opm's verdict, and the kinds of our problems in order."""
+    """A text, the result of opm, and the kinds of everpath's problems in order."""
 
     text: bytes
     opm: bool
@@ -32,7 +32,7 @@ def _bad(text: bytes, *kinds: str) -> Stream:
 
 
 def _more(text: bytes, *kinds: str) -> Stream:
-    """Taken by opm, and yet a problem."""
+    """Return a text that opm loads and everpath reports."""
     return Stream(text, opm=True, kinds=kinds)
 
 
@@ -184,5 +184,5 @@ _DEPRECATIONS = {
     "a reference that is a word": _bad(_D + b"[{reference: x, message: m}]\n", "wrong-type"),
 }
 
-#: By what is odd about them.
+#: The streams by description.
 STREAMS = _SEPARATORS | _FORMATS | _IDENTITY | _PACKAGE | _CHANNEL | _BUNDLE | _DEPRECATIONS

@@ -1,4 +1,4 @@
-"""Random catalogs as writers of YAML and JSON put them down, in all their styles."""
+"""Random catalogs as text, in all styles of YAML and JSON."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ documents = st.lists(
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes what go-yaml would not read as text; PyYAML has other ideas of a number."""
+    """Quotes texts that go-yaml would read as numbers; PyYAML has other rules."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -115,7 +115,7 @@ class _IndentedLists(_Dumper):
 
 
 def dumped(documents: list[Document], style: Style) -> bytes:
-    """The documents as text."""
+    """Return the documents as text."""
     if style.is_json:
         separator = "\n" if style.indent is None else "\n\n"
         return separator.join(

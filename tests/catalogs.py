@@ -17,15 +17,15 @@ from everpath.model import Entry, Package
 
 
 def fbc(drawing: str, package: str = "p") -> str:
-    """A catalog in YAML whose channels are drawn."""
+    """Return a catalog in YAML from the notation."""
     catalog = parse(dedent(drawing), package)
     return "".join(f"---\n{_yaml(document)}" for p in catalog.packages for document in _documents(p))
 
 
 def write_fbc(folder: Path, drawing: str, package: str = "p") -> Path:
-    """The same as a file `catalog/PACKAGE.yaml` in a folder; the folder `catalog` is returned.
+    """Write a catalog from the notation to FOLDER/catalog/PACKAGE.yaml, and return FOLDER/catalog.
 
-    Moved into place: whoever watches the catalog never sees half of it.
+    The file is renamed into place, so that a watching server never reads a part of it.
     """
     catalog = folder / "catalog"
     catalog.mkdir(exist_ok=True)
@@ -36,7 +36,7 @@ def write_fbc(folder: Path, drawing: str, package: str = "p") -> Path:
 
 
 def large_catalog(folder: Path, bundles: int) -> Path:
-    """A catalog `folder`/p.json of one chain, each bundle of which takes ten kilobytes to list."""
+    """Write a catalog `folder`/p.json with one chain, whose bundles have ten kilobytes each in a list."""
     names = [f"p.v1.0.{number}" for number in range(bundles)]
     entries = [{"name": name, "replaces": below} for below, name in zip(["", *names], names, strict=False)]
     documents: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to through a pipe: the DevTools protocol needs nothing but JSON."""
+"""A headless Chromium, controlled by the DevTools protocol through a pipe."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from pathlib import Path
 from typing import Any
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# Longer than any machine that is merely busy takes.
+# In seconds, enough for a busy machine.
 _PATIENCE = 60.0
 _KEYS = {"Enter": 13, "Escape": 27, "Home": 36, "End": 35, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9}
 
 
 def program() -> str | None:
-    """Where this machine has a Chromium, if it has one."""
+    """Return the path of Chromium, or None."""
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 class RefusedError(RuntimeError):
-    """The browser does not carry out a command."""
+    """The browser rejected a command."""
 
 
 class Browser:
-    """One browser with one window. Every command is answered before the next is sent."""
+    """One browser with one window. Each command waits for its response."""
 
     def __init__(self, program: str, profile: Path) -> None:
-        # Above the descriptors 3 and 4, on which Chromium expects its two ends.
+        # Above 3 and 4, which Chromium uses for the pipe.
         ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 20) for pair in (os.pipe(), os.pipe()) for end in pair]
         theirs_in, ours_out, ours_in, theirs_out = ends
         options = [
@@ -43,9 +43,9 @@ class Browser:
             "--disable-gpu",
             "--hide-scrollbars",
             "--remote-debugging-pipe",
-            # Else a click before the first frame is dropped, and that frame takes its time on a busy machine.
+            # Otherwise Chromium drops a click before the first frame, which takes long on a busy machine.
             "--allow-pre-commit-input",
-            # Containers have little of it, and a page that finds none left crashes.
+            # Containers have little shared memory, and a page without it crashes.
             "--disable-dev-shm-usage",
         ]
         actions: list[tuple[Any, ...]] = [
@@ -67,7 +67,7 @@ class Browser:
             self.ask(f"{domain}.enable")
 
     def _page(self) -> str:
-        """The window, which a browser that has just started may not have yet."""
+        """Return the window; a browser that has just started may not have one yet."""
         deadline = time.monotonic() + _PATIENCE
         while True:
             targets = self.ask("Target.getTargets")["targetInfos"]
@@ -77,7 +77,7 @@ class Browser:
             time.sleep(0.01)
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """The answer to one command; events that come first are kept. Raises RefusedError."""
+        """Send a command and return its response; earlier events are kept. Raises RefusedError."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session:
@@ -109,14 +109,14 @@ class Browser:
 
 
 class Window:
-    """A page in the browser, and what a user can do with it."""
+    """A page in the browser, and user actions."""
 
     def __init__(self, browser: Browser, url: str) -> None:
         self._browser = browser
         self.open(url)
 
     def open(self, url: str) -> None:
-        """Go there, and wait until its script has run. The page writes its own fragment."""
+        """Open a URL and wait until its script has run. The page changes the fragment itself."""
         self._browser.events.clear()
         self._browser.ask("Page.navigate", url=url)
         wanted, deadline = f"{url.partition('#')[0]} complete", time.monotonic() + _PATIENCE
@@ -125,33 +125,33 @@ class Window:
             time.sleep(0.01)
 
     def _shown(self) -> str:
-        """Where it is and how far; nowhere, while one page goes and the next comes."""
+        """Return the URL and the state of loading; empty between two pages."""
         with suppress(RefusedError):
             return str(self.js("`${location.href.split('#')[0]} ${document.readyState}`"))
         return ""
 
     def js(self, expression: str) -> Any:
-        """The value of an expression in the page."""
+        """Evaluate an expression in the page."""
         answer = self._browser.ask("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def wait(self, expression: str) -> None:
-        """Until an expression holds: scrolling and opening take a frame."""
+        """Wait until an expression is true: scrolling and opening take a frame."""
         deadline = time.monotonic() + _PATIENCE
         while not self.js(expression):
             assert time.monotonic() < deadline, f"never: {expression}"
             time.sleep(0.01)
 
     def texts(self, selector: str) -> list[str]:
-        """What the elements of a selector say."""
+        """Return the texts of the elements of a selector."""
         found: list[str] = self.js(
             f"[...document.querySelectorAll({json.dumps(selector)})].map(e => e.textContent.trim())"
         )
         return found
 
     def press(self, key: str) -> None:
-        """One key, as the keyboard sends it."""
+        """Press a key."""
         known = {"windowsVirtualKeyCode": _KEYS[key]} if key in _KEYS else {"text": key}
         text = {"text": "\r"} if key == "Enter" else {}
         self._browser.ask("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, **known, **text)
@@ -161,7 +161,7 @@ class Window:
         self._browser.ask("Input.insertText", text=text)
 
     def click(self, selector: str) -> None:
-        """A click in the middle of an element."""
+        """Click in the middle of an element."""
         rectangle = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()"
         box = self.js(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({rectangle})")
         for kind in ("mousePressed", "mouseReleased"):
@@ -174,7 +174,7 @@ class Window:
         self._browser.ask("Emulation.setEmulatedMedia", features=features)
 
     def on_paper(self) -> None:
-        """The styles of paper, without its events."""
+        """Use the styles for print, without the events."""
         self._browser.ask("Emulation.setEmulatedMedia", media="print")
 
     def resize(self, width: int, height: int) -> None:
@@ -187,18 +187,18 @@ class Window:
         )
 
     def pdf(self) -> int:
-        """The size of the page on paper."""
+        """Print to PDF and return the number of bytes."""
         return len(self._browser.ask("Page.printToPDF")["data"])
 
     @property
     def complaints(self) -> list[str]:
-        """What the browser had to complain about: errors, refused styles and scripts, uncaught exceptions."""
+        """Return errors of the browser: blocked styles and scripts, uncaught exceptions."""
         wrong = ("Log.entryAdded", "Runtime.exceptionThrown")
         return [json.dumps(e["params"]) for e in self._browser.events if e.get("method") in wrong]
 
     @property
     def requests(self) -> list[str]:
-        """Every requested address."""
+        """Return every requested URL."""
         sent = [e for e in self._browser.events if e.get("method") == "Network.requestWillBeSent"]
         return [e["params"]["request"]["url"] for e in sent]
 

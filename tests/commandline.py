@@ -1,4 +1,4 @@
-"""What tests of the command line share: where the project is, what a call leaves, whom it listens to."""
+"""Helpers for tests of the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call left behind."""
+    """The exit code and the output of a call."""
 
     code: int
     out: str
@@ -27,7 +27,7 @@ Everpath = Callable[..., Answer]
 
 @contextmanager
 def heeded(number: int) -> Iterator[None]:
-    """Within it nobody has set this signal aside, as nohup does for all that it starts."""
+    """Restore the default handling of a signal within the block; nohup makes processes ignore it."""
     earlier = signal.signal(number, signal.SIG_DFL)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The real catalogs, for the tests that are marked `corpus`, and what runs have counted."""
+"""Fixtures for tests that are marked `corpus`, and the counts of a run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A busy machine is slow now and then; how long examples take says nothing about the law. What CI asks is the
-# same each time: a law that chance breaks is found by whoever runs the suite by hand, not by the next change.
+# Without a deadline, because a busy machine is slow. In CI the examples are the same in every run, so that a
+# rare counterexample does not fail an unrelated change; other runs use new examples.
 settings.register_profile(
     "everpath",
     deadline=None,
@@ -24,7 +24,7 @@ settings.load_profile("everpath")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Corpus tests share one worker, so that the corpus is unpacked and read once."""
+    """Run corpus tests in one worker, so that the corpus is unpacked and loaded once."""
     for item in items if config.pluginmanager.hasplugin("xdist") else ():
         if item.get_closest_marker("corpus"):
             item.add_marker(pytest.mark.xdist_group("corpus"))
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
-    """The folder with the real catalogs, as they were packed."""
+    """Return the folder with the packed catalogs."""
     folder = os.environ.get("EVERPATH_CORPUS")
     if not folder:
         pytest.skip("EVERPATH_CORPUS does not name the folder of the real catalogs")
@@ -41,9 +41,9 @@ def corpus() -> Path:
 
 @pytest.fixture(scope="session")
 def operatorhub(corpus: Path) -> Iterator[Path]:
-    """The operators repository of OperatorHub: every CSV, annotations.yaml and ci.yaml of 450 packages.
+    """Return the operators repository of OperatorHub: CSVs, annotations.yaml and ci.yaml of 450 packages.
 
-    Deleted at the end, not kept for a look as pytest's own folders are: it has 16,000 files.
+    It is deleted at the end, unlike folders of pytest, because it has 16,000 files.
     """
     with TemporaryDirectory(prefix="operatorhub-") as folder:
         with tarfile.open(corpus / "corpus-k8s-allcsv.tar.xz") as tar:
@@ -53,14 +53,14 @@ def operatorhub(corpus: Path) -> Iterator[Path]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """No test leaves garbage to lie about in those after it: a worker would grow by gigabytes."""
+    """Collect garbage after each test; otherwise a worker grows by gigabytes."""
     was_enabled = gc.isenabled()
     gc.enable()
     assert was_enabled, f"{item.nodeid} has switched the garbage collector off"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints the counts that tests left with `record_property("counted", …)`; under xdist too."""
+    """Print the counts that tests recorded with `record_property("counted", …)`, with xdist too."""
     reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
     lines = [str(value) for r in reports for key, value in r.user_properties if key == "counted"]
     if lines:

@@ -1,4 +1,4 @@
-"""Random CSVs as text: in every style PyYAML can write, and then damaged."""
+"""Random CSVs as text, in every style of PyYAML, and damaged."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ _SPEC = ("version", "replaces", "release", "install", "links", "description", "i
 
 
 def _rarely(draw: st.DrawFn, usual: st.SearchStrategy[Any], odd: st.SearchStrategy[Any]) -> Any:
-    """Mostly the usual: a text with one oddity at the top is not looked at any further."""
+    """Return mostly the usual value: a text with an oddity at the top is not scanned any further."""
     return draw(odd if draw(st.integers(0, 11)) == 11 else usual)
 
 
 @st.composite
 def _mappings(draw: st.DrawFn, keys: tuple[str, ...], plain: tuple[str, ...]) -> dict[str, Any]:
-    """Some of the keys, with strings for those that must have one and anything for the others."""
+    """Return some of the keys, with strings where required and any value otherwise."""
     found: dict[str, Any] = {}
     for usual in draw(st.lists(st.sampled_from(keys), unique=True, max_size=6)):
         key = _rarely(draw, st.just(usual), _WORDS)
@@ -84,7 +84,7 @@ def _documents(draw: st.DrawFn) -> dict[str, Any]:
 
 @st.composite
 def csv_texts(draw: st.DrawFn) -> str:
-    """A CSV whose values are anything, in any style."""
+    """Return a CSV with any values, in any style."""
     text: str = yaml.dump(
         draw(_documents()),
         default_style=_rarely(draw, st.none(), st.sampled_from(('"', "'", "|", ">"))),
@@ -136,7 +136,7 @@ spec:
   version: 1.0.0
 """.splitlines()
 
-# What may open, close or imitate something, one a line.
+# Lines that open, close or look like YAML structures.
 _PIECES = """\
 # it's a comment
   # a comment: "here
@@ -211,7 +211,7 @@ spec:
 
 @st.composite
 def damaged_csv_texts(draw: st.DrawFn) -> str:
-    """A CSV with lines put in, taken out, or indented otherwise."""
+    """Return a CSV with lines that are inserted, removed or indented differently."""
     lines = list(draw(st.just(_USUAL) | csv_texts().map(lambda text: text.split("\n"))))
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(lines)))

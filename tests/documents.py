@@ -1,8 +1,8 @@
-"""Catalogs for tests, made of documents: for what a drawing of a graph cannot draw.
+"""Catalogs for tests, from documents: for what the notation cannot express.
 
     catalog(package(), channel("op.v1.0.0"), bundle("op.v1.0.0", image="Not An Image"))
 
-Documents are what a file-based catalog holds, as Python data, so that opm can be asked about the same ones.
+Documents are those of a file-based catalog, as Python data, so that opm can load the same ones.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def package(name: str = "op", default: str = "stable", **fields: Any) -> Documen
 
 
 def channel(*entries: str | Document, name: str = "stable", package: str = "op") -> Document:
-    """A channel; an entry that is only a name replaces the one before it."""
+    """Return a channel; an entry that is only a name replaces the one before it."""
     made: list[Document] = []
     for entry in entries:
         before = {"replaces": made[-1]["name"]} if made else {}
@@ -68,7 +68,7 @@ def bundle(
     image: str = "registry.example/op:1",
     **fields: Any,
 ) -> Document:
-    """A bundle whose version, if none is given, is the end of its name; `properties` are added to it."""
+    """Return a bundle; its default version is the end of its name. `properties` are added."""
     stated = package_property(package, version or name.partition(".v")[2] or "1.0.0")
     made = {"schema": "olm.bundle", "name": name, "package": package, "image": image}
     return {**made, "properties": [stated, *properties], **fields}
@@ -81,12 +81,12 @@ def deprecations(*entries: tuple[str, str, str], package: str = "op") -> Documen
 
 
 def text(documents: Iterable[Document]) -> str:
-    """The documents as opm reads them."""
+    """Return the documents as YAML."""
     return "\n".join(map(json.dumps, documents))
 
 
 def catalog(*documents: Document) -> Catalog:
-    """The model of the documents; each is in a file of its own, 0.yaml and so on."""
+    """Return the catalog of the documents; each has its own file, 0.yaml and so on."""
     builder = CatalogBuilder()
     for number, document in enumerate(documents):
         _add(builder, document, Place(f"{number}.yaml"))
@@ -155,7 +155,7 @@ def in_folder(
     channels: tuple[str, ...] = ("stable",),
     **csv: Any,
 ) -> Bundle:
-    """A bundle as it is read from its own folder; keywords are fields of its Csv."""
+    """Return a bundle as loaded from its folder; keywords are fields of its Csv."""
     version = version or name.partition(".v")[2]
     file = f"operators/{package}/{folder or version}/manifests/csv.yaml"
     place = Place(file, dialect="csv")
@@ -175,7 +175,7 @@ def in_folder(
 
 
 def repository(*bundles: Bundle, mode: UpdateMode = UpdateMode.REPLACES, default: str = "") -> Catalog:
-    """The catalog that bundle folders imply: in each channel every bundle replaces the one before it."""
+    """Return the catalog of bundle folders: in each channel every bundle replaces the one before it."""
     builder = CatalogBuilder()
     for name in dict.fromkeys(b.package for b in bundles):
         builder.declare(

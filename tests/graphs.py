@@ -1,4 +1,4 @@
-"""Graphs for tests, drawn in everpath's own notation, and the sentences the rules say about them."""
+"""Graphs for tests in everpath's notation, and their findings."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from everpath.rules.registry import find_rules
 
 
 def package_graph(drawing: str) -> PackageGraph:
-    """The package of a drawing."""
+    """Return the package of a graph in the notation."""
     return PackageGraph(parse(dedent(drawing)).packages[0])
 
 
 def channel_graph(drawing: str) -> ChannelGraph:
-    """The first channel of a drawing."""
+    """Return the first channel of a graph in the notation."""
     return package_graph(drawing).channels[0]
 
 
 def findings(subject: str | Catalog, *rules: str) -> list[str]:
-    """What the named rules say of a drawing or a catalog, as `ID entry: message`."""
+    """Lint a graph or a catalog with some rules, and return the findings as `ID entry: message`."""
     return [
         f"{f.rule} {f.entry or f.channel or f.package or '-'}: {f.message}"
         for f in parse_report(subject, *rules)
@@ -33,12 +33,12 @@ def findings(subject: str | Catalog, *rules: str) -> list[str]:
 
 
 def parse_report(subject: str | Catalog, *rules: str) -> tuple[Finding, ...]:
-    """What the named rules find in a drawing or a catalog."""
+    """Lint a graph or a catalog with some rules, and return the findings."""
     catalog = parse(dedent(subject)) if isinstance(subject, str) else subject
     return lint(catalog, Selection(rules=find_rules(rules))).findings
 
 
 def rule_ids(subject: str | Catalog) -> set[str]:
-    """Ids of all rules that have something to say."""
+    """Return the ids of all rules with findings."""
     catalog = parse(dedent(subject)) if isinstance(subject, str) else subject
     return {finding.rule for finding in lint(catalog).findings}

@@ -23,7 +23,7 @@ releases:
 
 
 def source(text: str, top: str = "package: acme\ndefaultChannel: stable") -> ReleasesFile:
-    """The file with these releases, written as items of a list."""
+    """Return the file with these releases, given as items of a list."""
     return parse_releases(f"{top}\nreleases:\n{dedent(text)}".encode(), "releases.yaml")
 
 

@@ -16,7 +16,8 @@ import grpc
 
 from everpath.server.address import Address
 from everpath.server.catalog.snapshot import take_snapshot
-from everpath.server.lifecycle import Frontend, ServerSettings, serve
+from everpath.server.lifecycle import Frontend, serve
+from everpath.server.settings import ServerSettings
 from registry_api_client import connect
 
 _FREE_ADDRESS = Address("127.0.0.1", 0)

@@ -1,6 +1,6 @@
-"""What `operator-sdk init` and `operator-sdk create api` leave behind, as far as a bundle is made of it.
+"""The files of `operator-sdk init` and `operator-sdk create api` that a bundle is generated from.
 
-Written after operator-sdk 1.39 (go/v4): the same files, names and kinds, the schema shortened.
+As in operator-sdk 1.39 (go/v4): the same files, names and kinds, with a shorter schema.
 """
 
 from __future__ import annotations
@@ -342,7 +342,7 @@ patches:
 }
 
 
-#: What `operator-sdk create webhook --programmatic-validation` adds to it.
+#: The files that `operator-sdk create webhook --programmatic-validation` adds.
 _WEBHOOK: Final = {
     "config/webhook/kustomization.yaml": """\
 resources:
@@ -390,12 +390,12 @@ webhooks:
 
 
 def write_project(root: Path) -> None:
-    """All of its files below a folder."""
+    """Write all files below a folder."""
     _write(root, _FILES)
 
 
 def write_webhook(root: Path) -> None:
-    """The same with a validating webhook."""
+    """Write all files with a validating webhook."""
     _write(root, _FILES | _WEBHOOK)
 
 

@@ -1,4 +1,4 @@
-"""Everything `opm validate` refuses in a catalog whose documents it could load, each as a small catalog.
+"""Small catalogs that `opm validate` rejects although it can load their documents, one for each error.
 
 The numbers are those of olm-semantics §2.1; M is the model phase of §2.2. Chains and skip ranges, which it
 checks too, are compared with everpath elsewhere, graph by graph.
@@ -21,7 +21,7 @@ _MANIFEST = {"type": "olm.bundle.object", "value": {"data": "e30="}}
 
 
 def _stating(*properties: Document, name: str = "op.v1.0.0") -> Document:
-    """A bundle with exactly these properties."""
+    """Return a bundle with exactly these properties."""
     return {**bundle(name), "properties": list(properties)}
 
 
@@ -29,7 +29,7 @@ def _released(name: str, version: str, release: str) -> tuple[Document, ...]:
     return _P, channel(name), _stating(package_property("op", version, release=release), name=name)
 
 
-#: A law of opm → the rule that reports its breach, and a catalog that breaks it and no other.
+#: An error of opm → the rule that reports it, and a catalog with only this error.
 REFUSALS: Final[Mapping[str, tuple[str, tuple[Document, ...]]]] = {
     "P1 a package has a name": ("EP101", (package(""), _P, _C, _B)),
     "P2 a package is declared once": ("EP102", (_P, _P, _C, _B)),

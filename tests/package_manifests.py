@@ -13,7 +13,7 @@ import yaml
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.upgrade_paths.hops import hops_from
+from everpath.upgrade_path.hops import hops_from
 
 
 def crd(name: str = "things.example.com", note: str = "", *versions: str) -> str:
@@ -36,7 +36,7 @@ def crd(name: str = "things.example.com", note: str = "", *versions: str) -> str
 
 
 def owning(*names: str, version: str = "v1") -> dict[str, Any]:
-    """What a CSV says of the CRDs that it owns."""
+    """Return the owned CRDs of a CSV."""
     listed = [{"name": n, "version": version, "kind": n.partition(".")[0].title()} for n in names]
     return {"customresourcedefinitions": {"owned": listed}}
 
@@ -51,13 +51,13 @@ def package_file(default: str = "", /, **channels: str) -> str:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """All files below a folder."""
+    """Return all files below a folder."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def walks(catalog: Catalog) -> Mapping[tuple[str, str, str, str], tuple[str, ...]]:
-    """Every walk there is: by policy, package, channel and where one starts."""
+    """Return every upgrade path by resolver, package, channel and installed version."""
     found: dict[tuple[str, str, str, str], tuple[str, ...]] = {}
     for package in catalog.packages:
         for graph in PackageGraph(package).channels:
@@ -70,7 +70,7 @@ def walks(catalog: Catalog) -> Mapping[tuple[str, str, str, str], tuple[str, ...
 
 
 def complete(source: Path, target: Path) -> Path:
-    """A copy of a package's folder with a CRD for each that its CSVs own and no file defines."""
+    """Copy a package's folder, and add the owned CRDs that no file defines."""
     for name, content in tree(source).items():
         path = target / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Reading for tests: text or a folder in, a catalog or its problems out."""
+"""Load text or a folder in tests: return the catalog or its problems."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _bytes(text: Text) -> bytes:
 
 
 def read(text: Text | Path, *, thorough: bool = False) -> Catalog:
-    """A catalog from text (as standard input) or from a path."""
+    """Load a catalog from text (as standard input) or from a path."""
     builder = CatalogBuilder()
     if isinstance(text, Path):
         load_fbc(str(text), builder, Sources(), thorough=thorough)
@@ -34,7 +34,7 @@ def read(text: Text | Path, *, thorough: bool = False) -> Catalog:
 
 
 def read_lazily(text: Text) -> Catalog:
-    """As a catalog of hundreds of megabytes is read: nothing is parsed that the graph does not need."""
+    """Load a catalog as if it were large: only what the graph needs is parsed."""
     builder, sources = CatalogBuilder(), Sources()
     sources.add_content("-", _bytes(text))
     result = FileLoader(SchemaDecoder(builder, thorough=False), sources, thorough=False).load("-")
@@ -43,14 +43,14 @@ def read_lazily(text: Text) -> Catalog:
 
 
 def problems(text: Text, *, thorough: bool = False) -> list[str]:
-    """`kind line:column message` of every problem in a text."""
+    """Return `kind line:column message` of every problem in a text."""
     sources, builder = Sources(), CatalogBuilder()
     load_fbc("-", builder, sources, thorough=thorough, stream=io.BytesIO(_bytes(text)))
     return _lines(builder.build("test"), sources)
 
 
 def problems_of(folder: Path) -> list[str]:
-    """`file kind line:column message` of every problem in a folder."""
+    """Return `file kind line:column message` of every problem in a folder."""
     sources, builder = Sources(), CatalogBuilder()
     load_fbc(str(folder), builder, sources)
     catalog = builder.build("test")
@@ -65,7 +65,7 @@ def _lines(catalog: Catalog, sources: Sources) -> list[str]:
 
 
 def without_metadata(catalog: Catalog) -> Catalog:
-    """The catalog as the lazy reader sees it."""
+    """Return the catalog as the lazy reader loads it."""
     return catalog._replace(packages=tuple(_package(package) for package in catalog.packages))
 
 

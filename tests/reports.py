@@ -1,4 +1,4 @@
-"""Reports for tests of the views, made of findings that no rule had to find."""
+"""Reports for tests of reporters, with findings that no rule had to find."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ __all__ = ["SOURCE", "finding", "outcome", "rendered"]
 
 from typing import Any
 
-from everpath.loaders.source_positions import SourcePosition
-from everpath.model import Place
+from everpath.model import Place, SourcePosition
 from everpath.reporters import reporter
-from everpath.reporters.lint_report import LintReport
+from everpath.reporters.lint.lint_report import LintReport
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.lint import Report
 
-#: What the file of every finding says.
+#: The content of the file of every finding.
 SOURCE = """\
 schema: olm.channel
 package: p
@@ -41,7 +40,7 @@ _FORK = Finding(
 
 
 def finding(**changes: Any) -> Finding:
-    """A fork, but for the given fields. Its place's pointer is line, column and end column."""
+    """Return a finding of the rule fork. The pointer of its place is line, column and end column."""
     return _FORK._replace(**changes)
 
 
@@ -51,11 +50,11 @@ def _locate(place: Place) -> SourcePosition:
 
 
 def outcome(*findings: Finding, waived: tuple[Finding, ...] = (), **options: Any) -> LintReport:
-    """An outcome over one package, two channels and three entries."""
-    report = Report(findings, packages=1, channels=2, entries=3, waived=waived)
-    return LintReport(**{"report": report, "locate": _locate, **options})
+    """A lint report of one package, two channels and three entries."""
+    report = Report(findings, packages=1, channels=2, entries=3, waived=waived).with_positions(_locate)
+    return LintReport(**{"report": report, **options})
 
 
 def rendered(name: str, *findings: Finding, **options: Any) -> str:
-    """What one view says of some findings."""
+    """The output of one reporter for some findings."""
     return "".join(reporter(name)(outcome(*findings, **options)))

@@ -1,4 +1,4 @@
-"""Channel drawings for tests: a drawn package, its findings, and installed versions."""
+"""Channel drawings for tests: a package in the notation, its findings, and installed versions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from textwrap import dedent
 
 from everpath.graph import PackageGraph
 from everpath.layout.diagram import Diagram
-from everpath.layout.drawing import ChannelDrawing, LocatedFinding, channel_drawings
+from everpath.layout.drawing import ChannelDrawing, channel_drawings
 from everpath.loaders.notation import parse
-from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place
-from everpath.rules.lint import lint
+from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place, SourcePosition
+from everpath.rules.findings import Finding
+from everpath.rules.lint import Report, lint
 from everpath.simulate import InstalledVersion, find_installed
 
-#: Names that end what they stand in, in one format or another.
+#: Names that end strings, tags or lines in one of the formats.
 HOSTILE = (
     "</script><img src=x onerror=\"document.title='pwned'\">",
     '"]; evil [label="pwned',
@@ -27,29 +28,33 @@ HOSTILE = (
 
 
 def scenes_of(drawing: str, *installed: str) -> tuple[ChannelDrawing, ...]:
-    """A channel drawing for each channel, with the findings of all rules."""
+    """Return a channel drawing for each channel, with the findings of all rules."""
     catalog = parse(dedent(drawing))
-    found = [LocatedFinding(finding, "catalog.yaml", 1) for finding in lint(catalog).findings]
+    found = _with_line(lint(catalog), "catalog.yaml", 1)
     package = PackageGraph(catalog.packages[0])
     return channel_drawings(
         package.channels, found, [find_installed([package], name)[0] for name in installed]
     )
 
 
+def _with_line(report: Report, file: str, line: int) -> tuple[Finding, ...]:
+    return report.with_positions(lambda _: SourcePosition(file, line, 0, 0, "")).findings
+
+
 def twins(drawing: str, *names: str) -> tuple[ChannelDrawing, ...]:
-    """The channels of a drawing under these names, of which some may be the same."""
+    """Return the channels with these names, of which some may be the same."""
     package = parse(dedent(drawing)).packages[0]
     renamed = [each._replace(name=name) for each, name in zip(package.channels, names, strict=True)]
     return channel_drawings(PackageGraph(package._replace(channels=tuple(renamed))).channels, [])
 
 
 def without_findings(drawing: str) -> ChannelDrawing:
-    """The first channel of a drawing, without findings: for laws, which draw hundreds."""
+    """Return the drawing of the first channel without findings, for property tests."""
     return channel_drawings(PackageGraph(parse(dedent(drawing)).packages[0]).channels[:1], [])[0]
 
 
 def hostile_scenes() -> tuple[ChannelDrawing, ...]:
-    """A chain of hostile names, in a hostile channel of a hostile package, deprecated with hostile words."""
+    """Return a chain with hostile names of entries, channel and package, and hostile deprecations."""
     place = Place("c.yaml")
     entries = tuple(
         Entry(name, place, below, (HOSTILE[0],), f"<1.0.0 {name}")
@@ -57,11 +62,11 @@ def hostile_scenes() -> tuple[ChannelDrawing, ...]:
     )
     bundles = tuple(Bundle(name, HOSTILE[0], f"1.{i}.0", place) for i, name in enumerate(HOSTILE))
     package = Package(HOSTILE[0], (), (Channel(HOSTILE[1], HOSTILE[0], place, entries),), bundles)
-    found = [LocatedFinding(f, HOSTILE[0]) for f in lint(Catalog("c", (package,))).findings]
+    found = _with_line(lint(Catalog("c", (package,))), HOSTILE[0], 0)
     return channel_drawings(PackageGraph(package).channels, found, [InstalledVersion(HOSTILE[2], "1.2.0")])
 
 
 def edge_set(picture: Diagram) -> set[tuple[str, str, str]]:
-    """Every edge of a diagram as (successor, accepted, kind), by name."""
+    """Return every edge of a diagram as (successor, accepted, kind), by name."""
     names = [node.name for node in picture.nodes]
     return {(names[new], names[old], kind) for new, old, kind in picture.edges()}

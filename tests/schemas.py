@@ -1,4 +1,4 @@
-"""Our published schemas, for tests that hold output against them."""
+"""The published schemas, for tests of JSON output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCHEMAS = Path(__file__).parent.parent / "docs" / "schemas"
 
 
 def conforms(name: str, document: Any) -> None:
-    """Raise if a document is not what the schema says. The schema itself is checked too."""
+    """Raise an error if a document does not conform to a schema, or the schema is invalid."""
     schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
     Draft202012Validator.check_schema(schema)
     Draft202012Validator(schema).validate(document)

@@ -1,4 +1,4 @@
-"""Random channels for laws: few names, few versions, so that edges meet and collide."""
+"""Random channels for property tests, with few names and versions, so that edges overlap."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BOUNDS = st.sampled_from(("0.0.1", "1.0.0", "1.0.1", "1.1.0", "1.2.0", "2.0.0",
 
 @st.composite
 def ranges(draw: st.DrawFn) -> str:
-    """Ranges as people write them: between two versions, below one, above one, or either of two."""
+    """Return usual ranges: between two versions, below one, above one, or a union."""
     low, high = draw(_BOUNDS), draw(_BOUNDS)
     shapes = (f">={low} <{high}", f"<{high}", f">{low}", f"<{low} || >={high}", f"!={low}")
     return draw(st.sampled_from(shapes))
@@ -24,7 +24,7 @@ def ranges(draw: st.DrawFn) -> str:
 
 @st.composite
 def drawings(draw: st.DrawFn) -> str:
-    """A channel in the notation: up to eight entries, edges to any of them, to themselves, and to nobody."""
+    """Return up to eight entries in the notation, with edges to any entry, to itself or to unknown names."""
     names = draw(st.lists(st.sampled_from(_NAMES), min_size=1, max_size=8, unique=True))
     target = st.sampled_from((*names, "gone"))
     lines = []
@@ -37,5 +37,5 @@ def drawings(draw: st.DrawFn) -> str:
 
 
 def channel_graphs() -> st.SearchStrategy[ChannelGraph]:
-    """The graph of a random channel."""
+    """Return the graph of a random channel."""
     return drawings().map(lambda text: PackageGraph(parse(text).packages[0]).channels[0])

@@ -1,4 +1,4 @@
-"""Work, counted: lines of everpath that run, as often as they do. A clock says something else each time."""
+"""Count the executed lines of everpath, because times differ from run to run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def lines_run(act: Callable[[], object]) -> int:
-    """How many lines of everpath an act runs. Looking through a tuple or a text in C counts as one."""
+    """Return the number of executed lines of everpath. A search in C counts as one line."""
     count = 0
 
     def line(_: FrameType, event: str, __: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Random YAML, most of it almost what tools write: indentation slips, odd scalars, quotes left open."""
+"""Random YAML, mostly as tools write it, with wrong indentation, odd scalars and open quotes."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def _lines(draw: st.DrawFn) -> str:
 
 
 def block_texts() -> st.SearchStrategy[bytes]:
-    """Up to eight lines, each of its own shape; now and then a blank one, a comment, a carriage return."""
+    """Return up to eight lines of different shapes, sometimes blank, comments, or with carriage returns."""
     odd = st.sampled_from(("", "  ", "# comment", "  # comment", "---", "...", "a: b\r", "\t"))
     line = st.one_of(_lines(), _lines(), _lines(), odd)
     return st.lists(line, min_size=1, max_size=8).map(lambda lines: ("\n".join(lines) + "\n").encode())
 
 
 def json_values(leaves: int = 12) -> st.SearchStrategy[Any]:
-    """What a property may hold; text with everything that YAML must quote, fold or escape."""
+    """Return a value of a property, with text that YAML must quote, fold or escape."""
     text = st.one_of(
         scalars(), st.text(max_size=12), st.sampled_from(("line\nline", "x" * 90 + " y", "", " "))
     )

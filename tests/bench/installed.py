@@ -1,7 +1,7 @@
-"""Everpath as its users have it: installed from a wheel, alone, on the quickest Python of the machine.
+"""Install everpath as users do: from a wheel, without other packages, on the fastest Python of the machine.
 
-The environment of this checkout is a developer's: editable, full of tools that dependencies look for, and on
-whatever Python was there, which may have been built without optimisations. Nobody runs everpath so.
+The environment of the checkout is different: it is editable, has development tools that some dependencies
+import, and may have a Python that was built without optimisations.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ print(json.dumps([os.path.realpath(sys.executable), sys.implementation.name, sys
                   sys.version_info >= (3, 11)]))
 """
 
-# What a run of everpath is made of: modules and classes, and then loops over small objects.
+# A workload like a run of everpath: it defines modules and classes, then loops over small objects.
 _WORK: Final = """
 import json, re, typing, inspect, dataclasses, decimal, datetime
 made = [typing.NamedTuple(f"T{i}", [("a", int), ("b", str)]) for i in range(100)]
@@ -50,7 +50,7 @@ class Interpreter(NamedTuple):
 
 
 class Installed(NamedTuple):
-    """Everpath in an environment of its own; `chosen` says which Python it has, and why that one."""
+    """Everpath in its own environment; `chosen` is a sentence about its Python."""
 
     python: str
     command: tuple[str, ...]
@@ -58,21 +58,21 @@ class Installed(NamedTuple):
 
 
 def interpreters(folders: Iterable[str] | None = None) -> list[Interpreter]:
-    """The Pythons that everpath can be installed for, each once; the one that runs this comes first."""
+    """Return the Pythons that everpath supports, each once; the running one is first."""
     named = [f"{folder}/{name}" for folder in folders or _folders() for name in _NAMES]
     found = (_interpreter(path) for path in (_own(), *named) if which(path))
     return list(dict.fromkeys(filter(None, found)))
 
 
 def _folders() -> Iterator[str]:
-    """Where programs are; not the environment that runs this, which has the Python it was made from."""
+    """Return the folders of the PATH, without the running environment."""
     here = str(Path(sys.executable).parent)
     yield from (folder for folder in os.get_exec_path() if folder != here)
     yield from _ALWAYS
 
 
 def _own() -> str:
-    """The Python of which the environment that runs this was made."""
+    """Return the Python that the running environment was created from."""
     return str(Path(sys.executable).resolve())
 
 
@@ -85,9 +85,9 @@ def _interpreter(path: str) -> Interpreter | None:
 
 
 def quickest(found: Sequence[Interpreter], rounds: int = 5) -> list[tuple[float, Interpreter]]:
-    """The interpreters with the seconds of processor time that a piece of work takes, the quickest first.
+    """Return the interpreters with the processor time of a workload, fastest first.
 
-    They take turns, so that whatever else the machine does hits all of them; of each the best run counts.
+    They run in turns, so that other load on the machine affects all of them. The best run of each counts.
     """
     seconds = dict.fromkeys(found, float("inf"))
     for _ in range(rounds if len(found) > 1 else 1):
@@ -97,7 +97,7 @@ def quickest(found: Sequence[Interpreter], rounds: int = 5) -> list[tuple[float,
 
 
 def installed(folder: Path, ranked: Sequence[tuple[float, Interpreter]], extra: str = "") -> Installed:
-    """Everpath, and an extra of it, on the quickest Python it can be installed for; else as it is here."""
+    """Install everpath with an extra on the fastest Python; if that fails, return the one of the checkout."""
     for _, one in ranked:
         if _install(one, folder, f"{ROOT}[{extra}]" if extra else str(ROOT)):
             chosen = _sentence(one, ranked, extra)
@@ -108,7 +108,7 @@ def installed(folder: Path, ranked: Sequence[tuple[float, Interpreter]], extra: 
 
 
 def _install(one: Interpreter, folder: Path, what: str) -> bool:
-    """Whether an environment could be made. Some Pythons have no pip: that of another installs for them."""
+    """Create an environment and return whether it worked. For a Python without pip, another one installs."""
     rmtree(folder, ignore_errors=True)
     python = str(folder / "bin/python")
     pip = (
@@ -133,6 +133,6 @@ def _install(one: Interpreter, folder: Path, what: str) -> bool:
 
 def _sentence(one: Interpreter, ranked: Sequence[tuple[float, Interpreter]], extra: str) -> str:
     others = ", ".join(f"{other.version} {taken * 1000:.0f} ms" for taken, other in ranked)
-    best = f"the quickest here it could be installed for (at a piece of work: {others})"
-    alone = f"with nothing but everpath{f'[{extra}]' if extra else ''} beside it"
-    return f"Python {one.version}, {best if len(ranked) > 1 else 'the only one here'}, {alone}"
+    best = f"the fastest of this machine (workload: {others})"
+    alone = f"in an environment with only everpath{f'[{extra}]' if extra else ''}"
+    return f"Python {one.version}, {best if len(ranked) > 1 else 'the only one of this machine'}, {alone}"

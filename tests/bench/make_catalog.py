@@ -1,8 +1,8 @@
-"""Renders a catalog of a wanted size from real ClusterServiceVersions, in the shape opm writes.
+"""Render a catalog of a given size from real ClusterServiceVersions, as opm writes it.
 
-The corpus (`EVERPATH_CORPUS`) holds bundles, not catalogs. Packages are taken whole, spread over the
-alphabet, until the size is reached; every channel is one chain in order of version, so that opm accepts
-the result and does all of its work on it.
+The corpus (`EVERPATH_CORPUS`) has bundles, not catalogs. Whole packages are added, spread over the alphabet,
+until the size is reached. Every channel is one replaces chain in the order of versions, so that opm accepts
+the catalog and validates all of it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MEMBER = re.compile(
     r"operators/(?P<package>[^/]+)/(?P<version>[^/]+)/(?P<rest>(?:manifests|metadata)/.+\.ya?ml)$"
 )
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-# Rendered, the corpus is a little more than this; YAML takes a little more room than JSON on one line.
+# The rendered corpus is slightly larger than this. YAML is slightly larger than JSON on one line.
 _WHOLE_MB = 110
 _YAML_PER_JSON = 1.05
 #: Packages of every kind.
@@ -59,7 +59,7 @@ _METADATA = (
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was written."""
+    """The sizes of the catalog."""
 
     packages: int
     bundles: int
@@ -76,10 +76,10 @@ class _Bundle:
 def make_catalog(
     corpus: Path, out: Path, target_mb: float, fmt: Format, bundle_kb: tuple[float, float] = ANY_SIZE
 ) -> Figures:
-    """Write `out`/PACKAGE/catalog.FMT, as many packages as make `target_mb` of YAML; the same ones in JSON.
+    """Write `out`/PACKAGE/catalog.FMT for the packages that make `target_mb` of YAML; for JSON the same ones.
 
-    `corpus` is the folder that holds corpus-k8s-allcsv.tar.xz, that archive, or an unpacked one. Only
-    packages whose bundles have a mean size within `bundle_kb` are taken.
+    `corpus` is corpus-k8s-allcsv.tar.xz, the folder with this archive, or the unpacked archive. Only
+    packages whose bundles have a mean size within `bundle_kb` are used.
     """
     packages = bundles = size = 0
     left = target_mb * 1e6
@@ -104,7 +104,7 @@ def make_catalog(
 
 
 def _members(corpus: Path) -> Iterator[tuple[re.Match[str], bytes]]:
-    """The bundles' files, package by package, bundle by bundle."""
+    """Yield the files of the bundles, by package and bundle."""
     if (corpus / "operators").is_dir():
         for path in sorted((corpus / "operators").rglob("*.yaml")):
             if found := _MEMBER.search(path.as_posix()):
@@ -120,7 +120,7 @@ def _members(corpus: Path) -> Iterator[tuple[re.Match[str], bytes]]:
 
 
 def _render(name: str, members: Iterable[tuple[re.Match[str], bytes]]) -> list[Json]:
-    """The documents of one package, or none if opm would refuse it."""
+    """Return the documents of one package, or none if opm rejects it."""
     bundles: dict[str, _Bundle] = {}
     for _, files in groupby(members, key=lambda member: member[0]["version"]):
         bundle = _bundle(name, {found["rest"]: content for found, content in files})
@@ -152,7 +152,7 @@ def _bundle(package: str, files: dict[str, bytes]) -> _Bundle | None:
         channels = tuple(part.strip() for part in annotations[f"{_PREFIX}channels.v1"].split(","))
         return _Bundle(version, channels, _blob(package, csv))
     except (StopIteration, KeyError, TypeError, ValueError, AttributeError, yaml_parser.ParseError):
-        # The corpus has its broken bundles; a benchmark is not the place to judge them.
+        # The corpus has invalid bundles, which the benchmark leaves out.
         return None
 
 
@@ -211,12 +211,12 @@ def _dump(documents: list[Json], fmt: Format) -> bytes:
 
 def _yaml(document: Json) -> bytes:
     dumped: bytes = yaml.dump(document, Dumper=_Dumper, encoding="utf-8", allow_unicode=True, width=80)
-    # libyaml marks the end of a document that ends in a text with blank lines; go-yaml does not.
+    # libyaml writes `...` after a text that ends with blank lines; go-yaml does not.
     return dumped.removesuffix(b"...\n")
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Writes long text as go-yaml does: a block where there are lines, no anchors anywhere."""
+    """Writes text like go-yaml: several lines as a block, and no anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
         return True

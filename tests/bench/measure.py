@@ -1,7 +1,7 @@
-"""Runs a command and says what it cost: wall time, processor time and the most memory it held.
+"""Measure a command: wall time, processor time and peak memory.
 
-A child inherits the high-water mark of whoever forks it, so a small process of its own does that: this
-module, run as a program, which prints the cost of its arguments.
+A child inherits the peak memory of the process that forks it. So this module also runs as a small program,
+which starts the command in its arguments and prints the cost.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 
 class Cost(NamedTuple):
-    """What one run of a command took."""
+    """The cost of one run."""
 
     wall: float
     cpu: float
@@ -27,14 +27,14 @@ class Cost(NamedTuple):
 
 
 class Run(NamedTuple):
-    """A command, and what it finds in its environment beside what is there."""
+    """A command, and variables that are added to its environment."""
 
     command: Sequence[str]
     env: Mapping[str, str] | None = None
 
 
 def measure(command: Sequence[str], env: Mapping[str, str] | None = None) -> Cost:
-    """One run, output thrown away. The memory is the command's own high-water mark."""
+    """Run a command once without its output, and return its cost."""
     launched = subprocess.run(
         [sys.executable, "-S", __file__, *command],
         env={**os.environ, **(env or {})},
@@ -60,12 +60,12 @@ def _launch(command: Sequence[str]) -> Cost:
 
 
 def best_of(times: int, command: Sequence[str], env: Mapping[str, str] | None = None) -> Cost:
-    """The quickest of several runs: noise only ever adds."""
+    """Return the fastest of several runs, because noise only makes runs slower."""
     return best_in_turns(times, Run(command, env))[0]
 
 
 def best_in_turns(times: int, *runs: Run) -> list[Cost]:
-    """The quickest of several of each. They take turns: what else a machine does meanwhile hits them all."""
+    """Return the fastest run of each command. They run in turns, so that other load affects all of them."""
     rounds = [[measure(*each) for each in runs] for _ in range(times)]
     return [min(costs, key=lambda cost: cost.wall) for costs in zip(*rounds, strict=True)]
 

@@ -1,7 +1,7 @@
-"""Clients that list a registry's bundles over and over: `python -m bench.registry_clients ADDRESS N SECONDS`.
+"""Clients that list bundles of a registry repeatedly: `python -m bench.registry_clients ADDRESS N SECONDS`.
 
-Each has a connection of its own, and takes in what it is sent without looking into it. They are a process of
-their own, so that what they cost is not the server's.
+Each has its own connection and does not parse the messages. They run in their own process, so that their
+cost is not counted for the server.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import grpc
 
 
 class Tally(NamedTuple):
-    """What clients have got."""
+    """The messages and errors that clients received."""
 
     streams: int
     messages: int
@@ -28,7 +28,7 @@ class Tally(NamedTuple):
 
 
 def listening(address: str, clients: int, seconds: float) -> Tally:
-    """What so many clients get of a registry in so much time."""
+    """Run so many clients for so many seconds, and return what they received."""
     command = [sys.executable, "-m", "bench.registry_clients", address, str(clients), str(seconds)]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     return Tally(*json.loads(done.stdout))

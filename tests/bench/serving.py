@@ -1,4 +1,4 @@
-"""`everpath catalog serve` beside `opm serve`: the same catalog, the same clients, the same machine."""
+"""Measure `everpath catalog serve` and `opm serve` with the same catalog and clients."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from bench.registry_clients import Tally, listening
 
 
 class Server(NamedTuple):
-    """A way to serve a catalog; `{port}` stands for the port in its arguments."""
+    """The command of a server; `{port}` in its arguments is replaced by the port."""
 
     command: Sequence[str]
     environment: Mapping[str, str] = {}
 
 
 class Costs(NamedTuple):
-    """What a server took: to the first answer with and without what it keeps, and then with clients."""
+    """The cost of a server: time to the first response with and without its cache, then with clients."""
 
     cold: float
     warm: float
@@ -38,7 +38,7 @@ class Costs(NamedTuple):
 
 
 def serving_costs(cold: Server, warm: Server, repeat: int, crowd: int, seconds: float) -> Costs:
-    """All of it, for one catalog. `warm` has been started before, and finds what it kept."""
+    """Measure a server with one catalog. `warm` was started before and has its cache."""
     colds = [_started(cold) for _ in range(repeat)]
     with _running(warm):
         pass
@@ -65,7 +65,7 @@ def _started(server: Server) -> float:
 
 @contextmanager
 def _running(server: Server) -> Iterator[tuple[subprocess.Popen[bytes], str, float]]:
-    """A server, its address, and how long it took to its first right answer."""
+    """Run a server; yield the process, its address, and the time to its first correct response."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     address = f"127.0.0.1:{port}"
@@ -104,7 +104,7 @@ def _first_package(channel: grpc.Channel) -> bytes:
 
 
 def _ask_for_all(address: str) -> None:
-    """What OLM's package server asks for: each package, and the head of each channel."""
+    """Send the requests of OLM's package server: each package, and the head of each channel."""
     from everpath.server import registry_pb2 as api  # noqa: PLC0415 - after PYTHONPATH is settled
 
     with grpc.insecure_channel(address) as channel:
@@ -112,7 +112,7 @@ def _ask_for_all(address: str) -> None:
         package: Any = channel.unary_unary("/api.Registry/GetPackage")
         head: Any = channel.unary_unary("/api.Registry/GetBundleForChannel")
         for name in list(names(b"")):
-            # A PackageName is to the byte a GetPackageRequest.
+            # A PackageName has the same bytes as a GetPackageRequest.
             found = api.Package.FromString(package(name))
             for one in found.channels:
                 wanted = api.GetBundleInChannelRequest(pkgName=found.name, channelName=one.name)
@@ -120,7 +120,7 @@ def _ask_for_all(address: str) -> None:
 
 
 def _megabytes(process: int, what: str) -> float:
-    """The most a process has held so far, or what it holds; not a number where there is no /proc."""
+    """Return the peak or present memory of a process; NaN without /proc."""
     status = Path(f"/proc/{process}/status")
     if not sys.platform.startswith("linux"):
         return float("nan")

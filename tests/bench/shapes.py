@@ -1,4 +1,4 @@
-"""Catalogs of a given shape and size, to see how the cost grows with the work."""
+"""Catalogs of a given shape and size, to measure how the cost grows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Document = dict[str, object]
 
 
 def one_channel(folder: Path, entries: int) -> Path:
-    """One package, one channel; every entry has replaces, skips and a range over all before it."""
+    """One channel; every entry has replaces, skips, and a range that contains all earlier versions."""
     return _written(folder / f"channel-{entries}.json", _package("op", entries))
 
 
@@ -24,7 +24,7 @@ def many_packages(folder: Path, packages: int) -> Path:
 
 
 def many_heads(folder: Path, entries: int) -> Path:
-    """One channel whose entries have ranges over all before them, and no other edges: each is a head."""
+    """One channel whose entries have only ranges that contain all earlier versions: each is a head."""
     package, channel, *bundles = _package("op", entries)
     heads = [{**entry, "replaces": ""} for entry in _entries("op", _versions(entries))]
     return _written(
@@ -33,7 +33,7 @@ def many_heads(folder: Path, entries: int) -> Path:
 
 
 def many_channels(folder: Path, channels: int) -> Path:
-    """One package with as many channels as it has versions, of one entry each."""
+    """One package with one channel for each version."""
     package, channel, *bundles = _package("op", channels)
     each = (
         {**channel, "name": f"candidate-{i}", "entries": [{"name": bundle["name"]}]}
@@ -44,7 +44,7 @@ def many_channels(folder: Path, channels: int) -> Path:
 
 
 def wrong_values(folder: Path, values: int) -> Path:
-    """One document on one line, in which nothing is what it should be."""
+    """One document on one line, with values of wrong types everywhere."""
     package, channel = islice(_package("op", 0), 2)
     wrong = [{"name": i, "skips": "é"} for i in range(values)]
     return _written(folder / f"wrong-{values}.json", iter([package, {**channel, "entries": wrong}]))

@@ -1,4 +1,4 @@
-"""What a command costs, beside another one."""
+"""Measuring the cost of commands."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from bench.measure import Run, best_in_turns, best_of
 
 
 def noting(file: Path, name: str, *, more: str = "") -> Run:
-    """A command that notes its name, and does something more."""
+    """Return a command that records its name and does something else."""
     work = f"open({str(file)!r}, 'a').write({name!r}); {more}"
     return Run((sys.executable, "-I", "-S", "-c", work))
 
 
-def test_two_commands_take_turns(tmp_path: Path) -> None:
+def test_two_commands_run_in_turns(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     assert len(best_in_turns(3, noting(notes, "a"), noting(notes, "b"))) == 2
     assert notes.read_text(encoding="utf-8") == "ababab"

@@ -9,12 +9,12 @@ import pytest
 
 from chromium import Browser, Opened, Window, program
 from everpath.layout.drawing import ChannelDrawing
-from everpath.reporters.graph_page import render
+from everpath.reporters.graph.graph_page import render
 
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """The browser of this machine. Without one these tests say so and are skipped."""
+    """Return the browser of this machine; without one the tests are skipped."""
     found = program()
     if found is None:
         pytest.skip("there is no Chromium here: apt-get install chromium")
@@ -25,7 +25,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
-    """The page of some drawings, in a window of 1400 by 900."""
+    """Open the page of some graphs in a window of 1400 by 900."""
 
     def open_page(
         scenes: tuple[ChannelDrawing, ...],

@@ -9,13 +9,13 @@ import pytest
 
 from browser.forked import FORKED, LIT
 from chromium import Opened
-from everpath.reporters.svg import render as svg
+from everpath.reporters.graph.svg import render as svg
 from scenes import HOSTILE, hostile_scenes, scenes_of, twins
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-def test_a_page_from_a_file_asks_for_nothing_and_nothing_is_refused(opened: Opened) -> None:
+def test_page_from_a_file_sends_no_request_and_has_no_error(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     assert page.complaints == []
     assert [url for url in page.requests if not url.startswith("file:")] == []
@@ -37,14 +37,14 @@ def test_a_click_highlights_the_paths_of_both_resolvers(opened: Opened) -> None:
     assert page.texts("#panel .end") == ["reaches the head in 2 hops"] * 2
 
 
-def test_a_second_click_puts_it_out(opened: Opened) -> None:
+def test_second_click_removes_the_highlight(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     page.click(".node[data-i='0'] .dot")
     page.click(".node[data-i='0'] .dot")
     assert page.texts(LIT) == []
 
 
-def test_a_version_can_be_typed(opened: Opened) -> None:
+def test_version_can_be_entered(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     page.js("document.getElementById('find').focus()")
     page.type("1.1.0")
@@ -54,7 +54,7 @@ def test_a_version_can_be_typed(opened: Opened) -> None:
     assert page.texts(".node.chosen .label") == ["1.1.0"]
 
 
-def test_an_exact_version_wins_over_longer_ones_that_hold_it(opened: Opened) -> None:
+def test_exact_version_takes_precedence_over_longer_ones(opened: Opened) -> None:
     page = opened(scenes_of("op.v11.1.0: op.v1.1.0\nop.v1.1.0: op.v1.0.0\nop.v1.0.0"))
     page.js("document.getElementById('find').focus()")
     page.type("v1.1.0")
@@ -62,7 +62,7 @@ def test_an_exact_version_wins_over_longer_ones_that_hold_it(opened: Opened) -> 
     assert page.texts("#panel h2") == ["op.v1.1.0✕"]
 
 
-def test_a_search_dims_what_does_not_match_and_says_where_else_it_is(opened: Opened) -> None:
+def test_search_dims_other_entries_and_lists_other_channels(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     page.js("document.getElementById('find').focus()")
     page.type("1.")
@@ -74,7 +74,7 @@ def test_a_search_dims_what_does_not_match_and_says_where_else_it_is(opened: Ope
     assert page.texts("#matches") == ["not here, but in old"]
 
 
-def test_an_address_chooses_channel_and_installed_version(opened: Opened) -> None:
+def test_url_selects_channel_and_installed_version(opened: Opened) -> None:
     page = opened(scenes_of(FORKED), "#channel=old&installed=0.9.0")
     assert page.texts("[role=tab][aria-selected=true]")[0].startswith("old")
     assert page.texts("#panel h2") == ["op.v0.9.0✕"]
@@ -83,7 +83,7 @@ def test_an_address_chooses_channel_and_installed_version(opened: Opened) -> Non
     assert page.js("location.hash") == "#channel=stable&installed=op.v1.1.0"
 
 
-def test_an_address_keeps_its_theme(opened: Opened) -> None:
+def test_url_keeps_the_theme(opened: Opened) -> None:
     page = opened(scenes_of(FORKED), "#channel=old&installed=0.9.0&theme=dark")
     assert page.js("location.hash") == "#channel=old&installed=op.v0.9.0&theme=dark"
     page.click("#theme")
@@ -91,7 +91,7 @@ def test_an_address_keeps_its_theme(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "told"),
+    ("address", "message"),
     [
         ("#channel=nope", "The address names channel nope, which is not on this page."),
         (
@@ -102,10 +102,10 @@ def test_an_address_keeps_its_theme(opened: Opened) -> None:
         ("#channel=nope&installed=1.1.0", "The address names channel nope, which is not on this page."),
     ],
 )
-def test_the_panel_lists_what_the_address_names_in_error(opened: Opened, address: str, told: str) -> None:
+def test_panel_lists_unknown_names_of_the_url(opened: Opened, address: str, message: str) -> None:
     page = opened(scenes_of(FORKED), address)
-    assert page.texts("#panel .unmet") == [told]
-    assert page.texts("#said")[0].startswith(told)
+    assert page.texts("#panel .unmet") == [message]
+    assert page.texts("#said")[0].startswith(message)
     assert page.js("location.hash") == address
     page.click(".node[data-i='0'] .dot")
     assert page.texts("#panel .unmet") == []
@@ -121,20 +121,20 @@ def test_two_channels_of_one_name_have_two_tabs_and_two_addresses(opened: Opened
     assert page.js("location.hash") == "#channel=stable+%282%29"
 
 
-def test_what_the_command_line_calls_installed_is_shown_first(opened: Opened) -> None:
+def test_installed_version_of_the_command_line_is_shown_first(opened: Opened) -> None:
     page = opened(scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0"))
     assert page.texts("#panel h2") == ["p.v0.5.0✕"]
     assert page.texts("#panel .upgrade-path.v1 li") == ["b", "c"]
     assert page.texts(LIT) == ["OLM v0: b updates to c", "OLM v1: b updates to c"]
 
 
-def test_a_channel_of_any_name_leaves_room_for_the_others(opened: Opened) -> None:
+def test_long_channel_name_leaves_room_for_others(opened: Opened) -> None:
     page = opened(twins(FORKED, "x" * 3_000, "שלום"))
     assert page.js("document.getElementById('tab-0').getBoundingClientRect().width") < 400
     assert page.texts("#tab-1 .name") == ["שלום"]
 
 
-def test_a_search_goes_on_in_the_next_channel(opened: Opened) -> None:
+def test_search_continues_in_the_next_channel(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     page.js("document.getElementById('find').focus()")
     page.type("0.9")
@@ -145,7 +145,7 @@ def test_a_search_goes_on_in_the_next_channel(opened: Opened) -> None:
     assert page.texts(".channel:not([hidden]) .searching .match .label") == ["0.9.0"]
 
 
-def test_what_is_chosen_is_not_faded_by_a_search(opened: Opened) -> None:
+def test_search_does_not_dim_the_selected_entry(opened: Opened) -> None:
     page = opened(scenes_of(FORKED), "#installed=1.0.0")
     page.js("document.getElementById('find').focus()")
     page.type("1.3")
@@ -168,12 +168,12 @@ def test_findings_are_shown_with_their_fix_and_lead_to_their_entry(opened: Opene
 
 def test_a_failing_resolver_is_quoted(opened: Opened) -> None:
     page = opened(scenes_of("c: a\nb: a\na"), "#installed=a")
-    [told] = page.texts("#panel .upgrade-path.v0 .why")
-    assert "OLM v0 fails for the whole namespace: a unique replacement chain" in told
+    [message] = page.texts("#panel .upgrade-path.v0 .why")
+    assert "OLM v0 fails for the whole namespace: a unique replacement chain" in message
     assert page.complaints == []
 
 
-def test_dark_is_what_the_reader_prefers_until_the_button_says_otherwise(opened: Opened) -> None:
+def test_theme_follows_the_browser_until_the_button_is_used(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     colour = "getComputedStyle(document.body).backgroundColor"
     page.prefer("light")
@@ -196,25 +196,25 @@ def test_hops_have_the_same_curves_as_in_the_image(opened: Opened) -> None:
     ]
 
 
-def test_without_scripts_everything_is_there(opened: Opened) -> None:
+def test_page_is_complete_without_scripts(opened: Opened) -> None:
     page = opened(scenes_of(FORKED), scripts=False)
     assert page.js("document.querySelectorAll('svg.live .node').length") == 6
     assert page.js("document.querySelectorAll('tbody tr').length") == 6
 
 
-def test_labels_do_not_lie_on_each_other(opened: Opened) -> None:
-    """Slanted labels overlap as boxes; their feet must be a line of text apart."""
+def test_labels_do_not_overlap(opened: Opened) -> None:
+    """The boxes of slanted labels overlap; their ends must be one line of text apart."""
     page = opened(scenes_of("\n".join(f"b{i}@1.{i}.0: b{i - 1}" for i in range(1, 40))))
     feet = page.js("[...document.querySelectorAll('.node .label')].map(e => e.getBoundingClientRect().left)")
     assert all(b - a >= 12 for a, b in pairwise(feet))
 
 
-def test_a_narrow_screen_is_not_wider_than_itself(opened: Opened) -> None:
+def test_page_fits_a_narrow_screen(opened: Opened) -> None:
     page = opened(scenes_of(FORKED), size=(390, 800))
     assert page.js("document.documentElement.scrollWidth") == 390
 
 
-def test_no_name_runs(opened: Opened) -> None:
+def test_names_are_not_executed_as_scripts(opened: Opened) -> None:
     page = opened(hostile_scenes())
     assert page.js("document.title") != "pwned"
     assert page.js("document.querySelectorAll('img, iframe, object').length") == 0
@@ -226,7 +226,7 @@ def test_no_name_runs(opened: Opened) -> None:
     assert page.complaints == []
 
 
-def test_a_channel_without_entries_is_shown_as_one(opened: Opened) -> None:
+def test_channel_without_entries_is_shown(opened: Opened) -> None:
     page = opened(scenes_of("[stable]\n[fast]\na"))
     assert page.complaints == []
     assert page.texts(".channel:not([hidden]) h2") == ["stable (default): 0 entries, no head; 1 error"]

@@ -1,4 +1,4 @@
-"""The page on paper, from a real browser."""
+"""Printing the page in a real browser."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scenes import scenes_of
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-def test_it_prints(opened: Opened) -> None:
+def test_page_can_be_printed(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     assert page.pdf() > 1_000
 
 
-def test_paper_is_white_whatever_the_screen_was(opened: Opened) -> None:
+def test_print_has_a_white_background_in_any_theme(opened: Opened) -> None:
     page = opened(scenes_of(FORKED), "#theme=dark")
     colours = "(s => [s.backgroundColor, s.color])(getComputedStyle(document.body))"
     assert page.js(colours) == ["rgb(16, 21, 28)", "rgb(230, 235, 241)"]
@@ -26,7 +26,7 @@ def test_paper_is_white_whatever_the_screen_was(opened: Opened) -> None:
     assert page.js(label) == "rgb(0, 0, 0)"
 
 
-def test_paper_has_every_channel(opened: Opened) -> None:
+def test_print_has_every_channel(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     shown = "[...document.querySelectorAll('.channel table')].map(e => e.checkVisibility())"
     page.pdf()
@@ -58,13 +58,13 @@ def test_a_print_has_drawing_and_findings_of_every_channel(opened: Opened) -> No
     assert page.js(errors) == [0, 0, 0]
 
 
-def test_a_print_has_the_paths_of_the_chosen_entry(opened: Opened) -> None:
+def test_print_has_the_paths_of_the_selected_entry(opened: Opened) -> None:
     page = opened(scenes_of(FORKED), "#installed=1.0.0")
     page.on_paper()
     assert page.js("document.getElementById('panel').checkVisibility()")
 
 
-def test_a_table_on_paper_is_no_wider_than_it(opened: Opened) -> None:
+def test_printed_table_fits_the_paper(opened: Opened) -> None:
     page = opened(scenes_of(f"{'long-name-' * 30}.v2: a / b, c, d / <9.0.0\na"), size=(700, 900))
     page.js("dispatchEvent(new Event('beforeprint'))")
     page.on_paper()

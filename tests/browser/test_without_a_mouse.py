@@ -14,7 +14,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 
 def contrast(one: str, other: str) -> float:
-    """How well one colour is read on the other, as WCAG counts."""
+    """Return the contrast ratio of two colours, as in WCAG."""
     dark, light = sorted(map(luminance, (one, other)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -27,7 +27,7 @@ def luminance(colour: str) -> float:
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_the_drawing_is_one_stop_of_the_tab_key_and_arrows_move_inside_it(opened: Opened) -> None:
+def test_tab_key_reaches_the_drawing_once_and_arrows_move_inside_it(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     assert page.js("document.querySelectorAll('.channel:not([hidden]) .node[tabindex=\"0\"]').length") == 1
     page.js("document.querySelector('.channel:not([hidden]) .node[tabindex=\"0\"]').focus()")
@@ -45,7 +45,7 @@ def test_the_drawing_is_one_stop_of_the_tab_key_and_arrows_move_inside_it(opened
     assert page.texts(LIT) == []
 
 
-def test_the_focus_can_be_seen(opened: Opened) -> None:
+def test_focus_is_visible(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     page.js("document.querySelector('.node[tabindex=\"0\"]').focus()")
     page.press("ArrowLeft")
@@ -72,7 +72,7 @@ def test_home_and_end_go_to_the_first_and_the_last_channel(opened: Opened) -> No
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("doing", ["showing-paths", "searching"])
-def test_what_steps_back_can_still_be_read(opened: Opened, theme: str, doing: str) -> None:
+def test_dimmed_text_is_readable(opened: Opened, theme: str, doing: str) -> None:
     page = opened(scenes_of(FORKED), f"#installed=1.3.0&theme={theme}")
     if doing == "searching":
         page.js("document.getElementById('find').focus()")
@@ -89,7 +89,7 @@ def test_what_steps_back_can_still_be_read(opened: Opened, theme: str, doing: st
     assert min(contrast(fill, paper) for fill in labels) >= 4.5
 
 
-def test_whatever_can_be_used_has_a_name(opened: Opened, browser: Browser) -> None:
+def test_every_control_has_a_name(opened: Opened, browser: Browser) -> None:
     opened(scenes_of(FORKED), "#installed=1.0.0")
     tree = browser.ask("Accessibility.getFullAXTree")["nodes"]
     used = {"button", "link", "tab", "tabpanel", "searchbox", "image", "tablist", "complementary"}
@@ -143,7 +143,7 @@ def test_the_middle_of_a_long_path_is_shown_on_demand(opened: Opened) -> None:
     assert page.texts("#panel .upgrade-path.v0 .gap") == []
 
 
-def test_a_slash_goes_to_the_search(opened: Opened) -> None:
+def test_slash_key_focuses_the_search(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     page.press("/")
     assert page.js("document.activeElement.id + ':' + document.activeElement.value") == "find:"

@@ -1,4 +1,4 @@
-"""How a CRD is served: what the API server takes of its webhook, its selectable fields and its group."""
+"""Rules about CRDs: conversion webhooks, selectable fields, pruning, approval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everpath.rules.registry import Rule, rules_for_subjects
 
 RULES: dict[str, Rule] = {rule.id: rule for rule in rules_for_subjects({"bundle folder"})}
 OLD, NEW = "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"
-Told = list[tuple[tuple[str | int, ...], str]]
+Fixes = list[tuple[tuple[str | int, ...], str]]
 
 either_version = pytest.mark.parametrize("api", [OLD, NEW])
 
@@ -38,8 +38,8 @@ def flaws(
     return found
 
 
-def told(rule: str, spec: dict[str, Any], api: str = NEW) -> Told:
-    """Where in spec a rule finds what, and how to mend it; of two CRDs alike it says the same."""
+def fixes(rule: str, spec: dict[str, Any], api: str = NEW) -> Fixes:
+    """Return the path in spec and the fix of each finding; two equal CRDs have the same findings."""
     found = [
         (flaw.place.file, (flaw.place.pointer, str(flaw.fix))) for flaw in flaws(rule, spec, spec, api=api)
     ]
@@ -84,12 +84,12 @@ def reviews_at(api: str) -> tuple[str, ...]:
 
 
 @either_version
-def test_a_conversion_is_by_a_webhook_or_none(api: str) -> None:
+def test_conversion_strategy_is_webhook_or_none(api: str) -> None:
     fine = [{}, {"conversion": "x"}, converted(api), converted(api, None, None, "None")]
-    assert [told("EP646", spec, api) for spec in fine] == [[]] * 4
+    assert [fixes("EP646", spec, api) for spec in fine] == [[]] * 4
     for strategy in ("Magic", ""):
         spec = converted(api, None, None, strategy)
-        assert told("EP646", spec, api) == [(("conversion", "strategy"), "write None or Webhook")]
+        assert fixes("EP646", spec, api) == [(("conversion", "strategy"), "write None or Webhook")]
         [flaw] = flaws("EP646", spec, api=api)
         assert ("has no strategy" in flaw.message, "'Magic'" in flaw.message) == (
             not strategy,
@@ -136,8 +136,8 @@ def at_service(**fields: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_webhook_is_at_one_place_that_there_can_be(api: str, client: Any, expected: Told) -> None:
-    assert told("EP646", converted(api, client), api) == [
+def test_webhook_has_a_valid_url_or_service(api: str, client: Any, expected: Fixes) -> None:
+    assert fixes("EP646", converted(api, client), api) == [
         ((*client_at(api), *way), fix) for way, fix in expected
     ]
 
@@ -154,37 +154,35 @@ def test_a_webhook_is_at_one_place_that_there_can_be(api: str, client: Any, expe
         (["v9"], [((), "add v1")]),
     ],
 )
-def test_a_webhook_takes_reviews_that_there_are_each_once(
-    api: str, reviews: list[str], expected: Told
-) -> None:
-    assert told("EP646", converted(api, reviews=reviews), api) == [
+def test_review_versions_are_valid_and_unique(api: str, reviews: list[str], expected: Fixes) -> None:
+    assert fixes("EP646", converted(api, reviews=reviews), api) == [
         ((*reviews_at(api), *way), fix) for way, fix in expected
     ]
 
 
 @pytest.mark.parametrize("reviews", [None, []])
-def test_only_an_old_crd_need_not_say_which_reviews_its_webhook_takes(reviews: Any) -> None:
-    assert told("EP646", converted(OLD, reviews=reviews), OLD) == []
-    assert told("EP646", converted(NEW, reviews=reviews)) == [
+def test_only_v1beta1_has_default_review_versions(reviews: Any) -> None:
+    assert fixes("EP646", converted(OLD, reviews=reviews), OLD) == []
+    assert fixes("EP646", converted(NEW, reviews=reviews)) == [
         (reviews_at(NEW), "add conversionReviewVersions: [v1]")
     ]
 
 
 @either_version
-def test_without_a_webhook_nothing_is_said_of_one(api: str) -> None:
+def test_without_a_webhook_its_fields_are_not_allowed(api: str) -> None:
     client = (client_at(api), "set strategy: Webhook, or remove the webhook")
     reviews = (reviews_at(api), "set strategy: Webhook, or remove conversionReviewVersions")
-    assert told("EP646", converted(api, strategy="None"), api) == [client, reviews]
-    assert told("EP646", converted(api, {}, (), "None"), api) == [client]
-    assert told("EP646", converted(api, None, ["v9"], "None"), api) == [reviews]
+    assert fixes("EP646", converted(api, strategy="None"), api) == [client, reviews]
+    assert fixes("EP646", converted(api, {}, (), "None"), api) == [client]
+    assert fixes("EP646", converted(api, None, ["v9"], "None"), api) == [reviews]
 
 
 @pytest.mark.parametrize("kept", [True, None])
-def test_an_old_crd_that_is_converted_keeps_no_unknown_fields(kept: bool | None) -> None:
+def test_v1beta1_with_a_webhook_does_not_preserve_unknown_fields(kept: bool | None) -> None:
     fix = "set spec.preserveUnknownFields: false"
     spec = converted(OLD) | {"preserveUnknownFields": kept}
-    assert told("EP646", spec, OLD) == [(("conversion", "strategy"), fix)]
-    assert told("EP646", converted(NEW) | {"preserveUnknownFields": kept}) == []
+    assert fixes("EP646", spec, OLD) == [(("conversion", "strategy"), fix)]
+    assert fixes("EP646", converted(NEW) | {"preserveUnknownFields": kept}) == []
 
 
 def selecting(api: str, *paths: str, schema: Any = ()) -> dict[str, Any]:
@@ -216,28 +214,28 @@ PATH = "write a path such as .spec.host"
         (NINE, [((), "keep at most 8")]),
     ],
 )
-def test_a_crd_selects_by_few_fields_of_its_objects(api: str, paths: list[str], expected: Told) -> None:
+def test_selectable_fields_are_limited_and_valid(api: str, paths: list[str], expected: Fixes) -> None:
     holders: list[tuple[str | int, ...]] = [()] if api == OLD else [("versions", 1), ("versions", 2)]
-    assert told("EP649", selecting(api, *paths), api) == [
+    assert fixes("EP649", selecting(api, *paths), api) == [
         ((*holder, "selectableFields", *way), fix) for holder in holders for way, fix in expected
     ]
 
 
 @either_version
 @pytest.mark.parametrize("schema", [None, []])
-def test_what_a_crd_selects_by_is_in_a_schema(api: str, schema: Any) -> None:
-    [first, *_] = told("EP649", selecting(api, ".spec.a", schema=schema), api)
+def test_selectable_fields_need_a_schema(api: str, schema: Any) -> None:
+    [first, *_] = fixes("EP649", selecting(api, ".spec.a", schema=schema), api)
     holder = () if api == OLD else ("versions", 1)
     assert first == ((*holder, "selectableFields"), "add the schema")
-    assert told("EP649", selecting(api, schema=schema), api) == []
+    assert fixes("EP649", selecting(api, schema=schema), api) == []
 
 
-def test_fields_to_select_by_count_where_their_api_has_them() -> None:
-    assert told("EP649", selecting(OLD, "")) == told("EP649", selecting(NEW, ""), OLD) == []
+def test_selectable_fields_are_in_versions_or_in_spec_of_v1beta1() -> None:
+    assert fixes("EP649", selecting(OLD, "")) == fixes("EP649", selecting(NEW, ""), OLD) == []
 
 
 @pytest.mark.parametrize(
-    ("api", "kept", "is_told"),
+    ("api", "kept", "is_reported"),
     [
         (NEW, True, True),
         (NEW, None, False),
@@ -247,11 +245,11 @@ def test_fields_to_select_by_count_where_their_api_has_them() -> None:
         (OLD, False, False),
     ],
 )
-def test_unknown_fields_are_not_kept_and_the_old_api_keeps_them_unless_told(
-    api: str, kept: bool | None, is_told: bool
+def test_preserve_unknown_fields_is_rejected_and_the_default_of_v1beta1(
+    api: str, kept: bool | None, is_reported: bool
 ) -> None:
     spec = {"preserveUnknownFields": kept}
-    assert [way for way, _ in told("EP650", spec, api)] == [("preserveUnknownFields",)] * is_told
+    assert [way for way, _ in fixes("EP650", spec, api)] == [("preserveUnknownFields",)] * is_reported
     for flaw in flaws("EP650", spec, api=api):
         assert ("default of v1beta1" in flaw.message) == (kept is None)
 
@@ -260,7 +258,7 @@ ANNOTATION = "api-approved.kubernetes.io"
 
 
 @pytest.mark.parametrize("group", ["k8s.io", "a.k8s.io", "kubernetes.io", "b.kubernetes.io"])
-def test_a_group_of_kubernetes_is_approved_on_record(group: str) -> None:
+def test_protected_group_needs_an_approval(group: str) -> None:
     for fine in ("https://a.b/c", "unapproved", "unapproved, for now"):
         assert flaws("EP651", {"group": group}, notes={ANNOTATION: fine}) == []
     for wrong in ("", "yes", "/docs", "https://a b", "not unapproved"):
@@ -270,10 +268,10 @@ def test_a_group_of_kubernetes_is_approved_on_record(group: str) -> None:
         assert [(flaw.place.file, flaw.place.pointer) for flaw in found] == [
             (file, ("metadata", "annotations", ANNOTATION)) for file in ("1.yaml", "2.yaml")
         ]
-        said = f"{ANNOTATION} is {wrong!r}" if wrong else f"it has no annotation {ANNOTATION}"
-        assert found[0].message.endswith(said)
+        problem = f"{ANNOTATION} is {wrong!r}" if wrong else f"it has no annotation {ANNOTATION}"
+        assert found[0].message.endswith(problem)
 
 
 @pytest.mark.parametrize("group", ["", "example.com", "ak8s.io", "k8s.io.example.com"])
-def test_a_group_of_one_s_own_needs_no_approval(group: str) -> None:
+def test_other_group_needs_no_approval(group: str) -> None:
     assert flaws("EP651", {"group": group}) == []

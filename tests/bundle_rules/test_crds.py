@@ -1,4 +1,4 @@
-"""What the API server takes for a CRD: its names, its versions, its columns and its scale."""
+"""Rules about CRDs: names, versions, columns, scale."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everpath.rules.registry import Rule, rules_for_subjects
 RULES: dict[str, Rule] = {rule.id: rule for rule in rules_for_subjects({"bundle folder"})}
 OLD, NEW = "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"
 Way = tuple[str | int, ...]
-Told = list[tuple[Way, str]]
+Fixes = list[tuple[Way, str]]
 
 either_version = pytest.mark.parametrize("api", [OLD, NEW])
 
@@ -35,8 +35,8 @@ def flaws(rule: str, spec: dict[str, Any], api: str = NEW, name: str = "as.b.c")
     return second
 
 
-def told(rule: str, spec: dict[str, Any], api: str = NEW) -> Told:
-    """Where in spec a rule finds what, and how to mend it."""
+def fixes(rule: str, spec: dict[str, Any], api: str = NEW) -> Fixes:
+    """Return the path in spec and the fix of each finding."""
     found = flaws(rule, spec, api)
     assert all(
         flaw.message.startswith("the API server rejects CRD as.b.c: ") and flaw.place.pointer[0] == "spec"
@@ -61,8 +61,8 @@ def test_each_rule_belongs_to_two_validators() -> None:
 
 
 @pytest.mark.parametrize("api", ["", "apiextensions.k8s.io/v2", "v1"])
-def test_a_crd_of_a_version_there_is_not_is_left_to_another_rule(api: str) -> None:
-    assert told("EP642", {}, api) == []
+def test_crd_with_an_unknown_api_version_is_not_checked(api: str) -> None:
+    assert fixes("EP642", {}, api) == []
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_crd_of_a_version_there_is_not_is_left_to_another_rule(api: str) -> No
         ("as.b.c", "As", "write plural and group in lower case"),
     ],
 )
-def test_a_crd_is_called_by_its_plural_and_its_group(name: str, plural: str, fix: str | None) -> None:
+def test_name_of_a_crd_is_plural_and_group(name: str, plural: str, fix: str | None) -> None:
     found = flaws("EP641", {"names": {"plural": plural}, "group": "b.c"}, name=name)
     assert [(f.place.pointer, f.fix) for f in found] == ([(("metadata", "name"), fix)] if fix else [])
 
@@ -86,11 +86,11 @@ def test_a_crd_is_called_by_its_plural_and_its_group(name: str, plural: str, fix
         ("b.c", None),
         ("", "is missing"),
         ("example", "has no dot"),
-        ("B.c", "lower-case letters"),
-        ("B", "lower-case letters"),
+        ("B.c", "lower-case letter"),
+        ("B", "lower-case letter"),
     ],
 )
-def test_a_group_is_a_domain(group: str, why: str | None) -> None:
+def test_group_of_a_crd_is_a_domain(group: str, why: str | None) -> None:
     found = flaws("EP642", {"group": group})
     assert [f.place.pointer for f in found] == ([("spec", "group")] if why else [])
     assert all(
@@ -98,11 +98,11 @@ def test_a_group_is_a_domain(group: str, why: str | None) -> None:
     )
 
 
-def missing(*keys: str) -> Told:
+def missing(*keys: str) -> Fixes:
     return [((key,), f"add names.{key}") for key in keys]
 
 
-def others(*keys: str) -> Told:
+def others(*keys: str) -> Fixes:
     return [((key,), f"choose another {key}") for key in keys]
 
 
@@ -131,10 +131,8 @@ REMOVABLE = "change or remove it"
         ),
     ],
 )
-def test_the_names_of_a_crd_are_labels_and_some_follow_from_its_kind(
-    names: dict[str, Any], expected: Told
-) -> None:
-    assert told("EP643", {"names": {"plural": "as", "kind": "A"} | names}) == [
+def test_names_of_a_crd_are_labels_and_some_have_defaults(names: dict[str, Any], expected: Fixes) -> None:
+    assert fixes("EP643", {"names": {"plural": "as", "kind": "A"} | names}) == [
         (("names", *way), fix) for way, fix in expected
     ]
 
@@ -160,11 +158,11 @@ STORE = "set storage: true on one version, false on the others"
         ),
     ],
 )
-def test_every_version_has_a_name_of_its_own(versions: list[Any], expected: Told) -> None:
-    assert told("EP644", {"versions": versions}) == expected
+def test_names_of_versions_are_unique(versions: list[Any], expected: Fixes) -> None:
+    assert fixes("EP644", {"versions": versions}) == expected
 
 
-def test_versions_that_stand_twice_are_told_by_name() -> None:
+def test_duplicate_versions_are_reported_by_name() -> None:
     names = [f"v{n}" for n in (5, 3, 9, 1, 7)]
     found = flaws(
         "EP644", {"versions": [version(name) for name in names * 2] + [version("v0", storage=True)]}
@@ -187,21 +185,21 @@ def test_exactly_one_version_is_stored(api: str, versions: list[Any], message: s
     assert flaw.message == f"the API server rejects CRD as.b.c: {message}"
 
 
-def test_an_old_crd_may_state_its_one_version_apart() -> None:
-    assert told("EP644", {"version": "v1"}, OLD) == []
-    assert told("EP644", {"version": "v1"}) == [(("versions",), STORE)]
-    assert told("EP644", {"version": "1"}, OLD) == [(("version",), NAMED)]
+def test_v1beta1_can_have_its_version_in_spec() -> None:
+    assert fixes("EP644", {"version": "v1"}, OLD) == []
+    assert fixes("EP644", {"version": "v1"}) == [(("versions",), STORE)]
+    assert fixes("EP644", {"version": "1"}, OLD) == [(("version",), NAMED)]
 
 
-def test_what_an_old_crd_states_apart_is_the_first_of_its_versions() -> None:
+def test_spec_version_of_v1beta1_is_the_first_version() -> None:
     versions = [version("v2"), STORED]
-    assert told("EP644", {"version": "v2", "versions": versions}, OLD) == []
+    assert fixes("EP644", {"version": "v2", "versions": versions}, OLD) == []
     [flaw] = flaws("EP644", {"version": "v1", "versions": versions}, OLD)
     assert (flaw.place.pointer, flaw.fix) == (("spec", "version"), "remove spec.version")
     assert (
         flaw.message == "the API server rejects CRD as.b.c: spec.version is v1, but the first version is v2"
     )
-    assert told("EP644", {"version": "v1", "versions": versions}) == []
+    assert fixes("EP644", {"version": "v1", "versions": versions}) == []
 
 
 @pytest.mark.parametrize(
@@ -220,7 +218,9 @@ def test_what_an_old_crd_states_apart_is_the_first_of_its_versions() -> None:
         ({"deprecationWarning": "\ud800", "deprecated": True}, "unprintable"),
     ],
 )
-def test_a_warning_is_a_short_text_of_a_deprecated_version(fields: dict[str, Any], why: str | None) -> None:
+def test_deprecation_warning_is_short_and_of_a_deprecated_version(
+    fields: dict[str, Any], why: str | None
+) -> None:
     found = flaws("EP644", {"versions": [STORED, version("v2", **fields), version("v3", **fields)]})
     assert [(f.place.pointer, f.fix) for f in found if str(why) in f.message] == [
         (("spec", "versions", n, "deprecationWarning"), "set deprecated: true, or correct the warning")
@@ -240,9 +240,7 @@ def test_a_warning_is_a_short_text_of_a_deprecated_version(fields: dict[str, Any
         ("Global", OLD, "the scope 'Global' does not exist"),
     ],
 )
-def test_a_scope_is_one_of_two_and_old_crds_have_one_anyway(
-    scope: str, api: str, message: str | None
-) -> None:
+def test_scope_is_namespaced_or_cluster(scope: str, api: str, message: str | None) -> None:
     found = flaws("EP645", {"scope": scope}, api)
     assert [(f.place.pointer, f.message) for f in found] == (
         [(("spec", "scope"), f"the API server rejects CRD as.b.c: {message}")] if message else []
@@ -287,11 +285,11 @@ def whole_and_each(api: str, key: str, value: Any) -> tuple[dict[str, Any], list
         ({"name": "", "type": "", "format": "x", "path": ""}, ["name", "type", "format", "path"]),
     ],
 )
-def test_a_column_is_whole(api: str, wrong: dict[str, str], keys: list[str]) -> None:
+def test_printer_column_has_name_type_and_path(api: str, wrong: dict[str, str], keys: list[str]) -> None:
     columns = [column(api), column(api, **wrong), column(api, **wrong)]
     spec, holders = whole_and_each(api, "additionalPrinterColumns", columns)
     path = "JSONPath" if api == OLD else "jsonPath"
-    assert told("EP647", spec, api) == [
+    assert fixes("EP647", spec, api) == [
         ((*holder, n, path if key == "path" else key), FIXES[key])
         for holder in holders
         for n in (1, 2)
@@ -306,7 +304,7 @@ def test_a_column_is_whole(api: str, wrong: dict[str, str], keys: list[str]) -> 
         ("x", "the type 'x' of the printer column 'A' does not exist"),
     ],
 )
-def test_a_column_without_a_type_is_told_otherwise_than_one_of_another(kind: str, message: str) -> None:
+def test_message_for_a_missing_type_differs_from_an_unknown_one(kind: str, message: str) -> None:
     spec = {"versions": [{"additionalPrinterColumns": [column(NEW, type=kind)]}]}
     assert [f.message for f in flaws("EP647", spec)] == [f"the API server rejects CRD as.b.c: {message}"]
 
@@ -336,16 +334,16 @@ SCALE = {"specReplicasPath": ".spec.a", "statusReplicasPath": ".status.a"}
         ),
     ],
 )
-def test_a_scale_points_into_spec_and_status(api: str, scale: Any, wrong: list[str]) -> None:
+def test_paths_of_scale_are_in_spec_and_status(api: str, scale: Any, wrong: list[str]) -> None:
     spec, holders = whole_and_each(api, "subresources", {"scale": scale})
-    assert told("EP648", spec, api) == [
+    assert fixes("EP648", spec, api) == [
         ((*holder, "scale", key), f"write a path that starts with {PATHS[key]}")
         for holder in holders
         for key in wrong
     ]
 
 
-def test_a_path_of_a_scale_that_is_missing_is_told_otherwise_than_one_that_is_wrong() -> None:
+def test_message_for_a_missing_path_differs_from_a_wrong_one() -> None:
     scale = {"specReplicasPath": "x", "statusReplicasPath": ""}
     assert [f.message for f in flaws("EP648", {"versions": [{"subresources": {"scale": scale}}]})] == [
         "the API server rejects CRD as.b.c: specReplicasPath of the scale subresource is 'x'",
@@ -361,7 +359,7 @@ def test_a_path_of_a_scale_that_is_missing_is_told_otherwise_than_one_that_is_wr
         ("additionalPrinterColumns", "additionalPrinterColumns"),
     ],
 )
-def test_an_old_crd_states_a_thing_for_all_versions_or_for_each_otherwise(whole: str, each: str) -> None:
+def test_v1beta1_has_a_field_in_spec_or_in_versions(whole: str, each: str) -> None:
     one, other = {"a": 1}, {"a": 2}
 
     def stating(for_all: Any, *for_each: Any) -> dict[str, Any]:
@@ -380,5 +378,5 @@ def test_an_old_crd_states_a_thing_for_all_versions_or_for_each_otherwise(whole:
         (stating(None, one), [same]),
         (stating(one, one, one), [both, same]),
     ):
-        assert told("EP652", spec, OLD) == expected
-        assert told("EP652", spec, NEW) == []
+        assert fixes("EP652", spec, OLD) == expected
+        assert fixes("EP652", spec, NEW) == []

@@ -1,4 +1,4 @@
-"""The ClusterServiceVersion: what it is called, what it must say, and what OLM makes of it."""
+"""Rules about the ClusterServiceVersion."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def noted(rule: str, **annotations: Any) -> list[Flaw]:
     return of_csv(rule, {"metadata": {"annotations": annotations}})
 
 
-def told(found: list[Flaw]) -> list[tuple[tuple[str | int, ...], str]]:
+def fixes(found: list[Flaw]) -> list[tuple[tuple[str | int, ...], str]]:
     return [(flaw.place.pointer, str(flaw.fix)) for flaw in found]
 
 
@@ -55,7 +55,7 @@ def test_each_rule_belongs_to_its_validators() -> None:
 
 
 @pytest.mark.parametrize("rule", OURS)
-def test_where_there_is_no_csv_nothing_is_asked_of_it(rule: str) -> None:
+def test_without_a_csv_nothing_is_reported(rule: str) -> None:
     assert list(RULES[rule].check(BundleFolder(Contents("f", Place("f"))))) == []
 
 
@@ -63,7 +63,7 @@ WRONG_NAMES = ["A.v1", "a/b", "a_b", "a" * 64]
 
 
 @pytest.mark.parametrize("name", ["", *WRONG_NAMES])
-def test_a_csv_has_a_name_that_labels_can_hold(name: str) -> None:
+def test_name_of_a_csv_fits_into_a_label(name: str) -> None:
     [flaw] = of_csv("EP621", {"metadata": {"name": name}})
     assert flaw.place.pointer == ("metadata", "name")
     assert (flaw.message == "the API server rejects the CSV: it has no name", repr(name) in flaw.message) == (
@@ -74,8 +74,8 @@ def test_a_csv_has_a_name_that_labels_can_hold(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WRONG_NAMES)
-def test_what_is_replaced_has_such_a_name_too(name: str) -> None:
-    assert [p for p, _ in told(flaws("EP622", replaces=name))] == [("spec", "replaces")]
+def test_replaces_is_a_valid_name(name: str) -> None:
+    assert [p for p, _ in fixes(flaws("EP622", replaces=name))] == [("spec", "replaces")]
     assert flaws("EP622", replaces="a.v1.0.0") == flaws("EP622", replaces="") == flaws("EP622") == []
 
 
@@ -83,7 +83,7 @@ def modes(**supported: bool) -> list[dict[str, Any]]:
     return [{"type": kind, "supported": value} for kind, value in supported.items()]
 
 
-def test_some_install_mode_is_supported() -> None:
+def test_at_least_one_install_mode_is_supported() -> None:
     assert flaws("EP629", installModes=modes(OwnNamespace=False, AllNamespaces=True)) == []
     for listed, message in (
         (
@@ -112,7 +112,7 @@ CONVERTING = [{}, {"conversionCRDs": ["as.b.c"]}, {"conversionCRDs": []}, {"conv
 )
 def test_a_conversion_webhook_is_for_all_namespaces(listed: list[Any], blamed: str | None) -> None:
     found = flaws("EP630", installModes=listed, webhookdefinitions=CONVERTING)
-    assert [p for p, _ in told(found)] == [
+    assert [p for p, _ in fixes(found)] == [
         ("spec", "webhookdefinitions", i, "conversionCRDs") for i in ((1, 3) if blamed else ())
     ]
     assert all(str(flaw.because[0]).startswith(f"{blamed} is ") for flaw in found)
@@ -132,17 +132,17 @@ def test_no_install_mode_is_listed_twice() -> None:
 
 
 @pytest.mark.parametrize("stated", [None, "", " "])
-def test_a_csv_says_which_kubernetes_it_needs(stated: str | None) -> None:
-    assert [p for p, _ in told(flaws("EP632", minKubeVersion=stated))] == [("spec", "minKubeVersion")]
+def test_csv_has_a_min_kube_version(stated: str | None) -> None:
+    assert [p for p, _ in fixes(flaws("EP632", minKubeVersion=stated))] == [("spec", "minKubeVersion")]
     assert flaws("EP633", minKubeVersion=stated) == flaws("EP632", minKubeVersion="x") == []
 
 
 @pytest.mark.parametrize(
     ("stated", "fix"), [("v1.29.0", "1.29.0"), ("1.28", "1.28.0"), (" 1.27.0", "1.27.0"), ("new", "1.29.0")]
 )
-def test_the_kubernetes_it_needs_is_a_version_as_olm_reads_it(stated: str, fix: str) -> None:
+def test_min_kube_version_is_a_version(stated: str, fix: str) -> None:
     found = flaws("EP633", minKubeVersion=stated)
-    assert told(found) == [(("spec", "minKubeVersion"), f"write {fix}")]
+    assert fixes(found) == [(("spec", "minKubeVersion"), f"write {fix}")]
     assert any("^" in str(line) for line in found[0].because)
     assert flaws("EP633", minKubeVersion="1.29.0") == []
 
@@ -172,14 +172,14 @@ def _changed(holder: Any, way: tuple[str, ...], value: Any) -> Any:
         (("spec", "install", "spec", "deployments"), []),
     ],
 )
-def test_a_field_that_must_hold_something_is_told_alone(
+def test_missing_field_is_reported_without_those_below_it(
     way: tuple[str, ...], missing: list[str], nothing: Any
 ) -> None:
     found = of_csv("EP634", whole(*way, value=nothing))
     assert [flaw.message for flaw in found] == [
         f"the API server rejects the CSV: the required field {name} is missing" for name in missing
     ]
-    assert [p for p, _ in told(found)] == [way] * len(missing)
+    assert [p for p, _ in fixes(found)] == [way] * len(missing)
     assert of_csv("EP634", WHOLE) == []
 
 
@@ -189,22 +189,22 @@ def test_a_field_of_another_type_is_not_missing(way: tuple[str, ...], value: Any
     assert of_csv("EP634", whole(*way, value=value)) == []
 
 
-def test_deployments_are_missing_where_something_else_is_deployed() -> None:
+def test_deployments_are_missing_in_a_strategy_with_other_fields() -> None:
     for nothing in ({}, {"unheard": "of"}, {"permissions": None}):
         assert of_csv("EP634", whole("spec", "install", "spec", value=nothing)) == []
     found = of_csv("EP634", whole("spec", "install", "spec", value={"permissions": [1]}))
-    assert told(found) == [(("spec", "install", "spec", "deployments"), "add deployments")]
+    assert fixes(found) == [(("spec", "install", "spec", "deployments"), "add deployments")]
 
 
 @pytest.mark.parametrize(
     ("way", "field"), [(("metadata",), "labels"), (("spec",), "provider"), (("spec", "install"), "spec")]
 )
-def test_a_struct_of_which_nothing_is_set_is_as_good_as_none(way: tuple[str, ...], field: str) -> None:
+def test_struct_without_values_counts_as_missing(way: tuple[str, ...], field: str) -> None:
     for nothing in ({}, {"unheard": "of"}, *({field: v} for v in (None, "", False, {}, {"a": {"b": 0}}))):
         [flaw] = of_csv("EP634", whole(*way, value=nothing))
         assert flaw.place.pointer == way
     for something in ({field: {"a": "", "b": {"c": 1}}}, {field.upper(): {"a": "b"}}, {field: True}):
-        assert way not in {p for p, _ in told(of_csv("EP634", whole(*way, value=something)))}
+        assert way not in {p for p, _ in fixes(of_csv("EP634", whole(*way, value=something)))}
 
 
 NAMES = [
@@ -217,21 +217,21 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_annotation_of_olm_is_written_as_olm_reads_it(name: str) -> None:
+def test_annotation_of_olm_has_the_exact_case(name: str) -> None:
     found = noted("EP635", **{"a": "b", name.lower(): "", name.upper(): "", name: "", "olm.other": ""})
-    assert told(found) == [
+    assert fixes(found) == [
         (("metadata", "annotations", key), f"write {name}") for key in (name.lower(), name.upper())
     ]
     assert all(flaw.place.on_key for flaw in found)
 
 
-def test_properties_are_in_a_file_of_their_own() -> None:
+def test_properties_in_the_annotation_are_a_warning() -> None:
     [flaw] = noted("EP636", **{"olm.properties": ""})
     assert (flaw.place.pointer, flaw.place.on_key) == (("metadata", "annotations", "olm.properties"), True)
     assert noted("EP636", **{"olm.property": ""}) == []
 
 
-def test_a_csv_is_of_one_api_version() -> None:
+def test_csv_has_the_right_api_version() -> None:
     assert of_csv("EP637", {"apiVersion": "operators.coreos.com/v1alpha1"}) == []
     [other] = of_csv("EP637", {"apiVersion": "v1"})
     [none] = of_csv("EP637", {})
@@ -244,12 +244,12 @@ def test_a_csv_is_of_one_api_version() -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "substitute", "is_told"), [("1", "a.v1", True), ("", "a.v1", False), ("1", "", False)]
+    ("release", "substitute", "is_reported"), [("1", "a.v1", True), ("", "a.v1", False), ("1", "", False)]
 )
-def test_a_csv_has_a_release_or_substitutes_for_another(release: str, substitute: str, is_told: bool) -> None:
+def test_csv_has_a_release_or_a_substitute(release: str, substitute: str, is_reported: bool) -> None:
     notes = {"annotations": {"olm.substitutesFor": substitute}}
     found = of_csv("EP611", {"metadata": notes, "spec": {"release": release}})
-    assert [p for p, _ in told(found)] == [("spec", "release")] * is_told
+    assert [p for p, _ in fixes(found)] == [("spec", "release")] * is_reported
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_a_csv_has_a_release_or_substitutes_for_another(release: str, substitute
         ("x", "write a range such as '>=1.0.0 <1.2.0'"),
     ],
 )
-def test_a_range_is_one_that_olm_can_read(span: str, fix: str | None) -> None:
+def test_skip_range_parses(span: str, fix: str | None) -> None:
     found = noted("EP612", **{"olm.skipRange": span})
-    assert told(found) == ([(("metadata", "annotations", "olm.skipRange"), fix)] if fix else [])
+    assert fixes(found) == ([(("metadata", "annotations", "olm.skipRange"), fix)] if fix else [])
     assert all(flaw.because[0] == span and "^" in str(flaw.because[1]) for flaw in found)

@@ -1,4 +1,4 @@
-"""One thing broken at a time: the rule that is about it speaks, says where, and what to do."""
+"""One fault at a time: its rule reports it, with the position and a fix."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundle_faults import FAULTS, Fault
-from bundle_folders import good_bundle, judged, lay_out, rich_bundle
+from bundle_folders import good_bundle, lay_out, lint_folder, rich_bundle
 from everpath.rules.lint import BUNDLE_SUBJECTS
 from everpath.rules.registry import rules_for_subjects
 
@@ -20,14 +20,14 @@ def broken(fault: Fault, folder: Path) -> Path:
     return lay_out(files, folder)
 
 
-def test_nothing_is_wrong_with_a_good_bundle(tmp_path: Path) -> None:
-    assert judged(lay_out(good_bundle(), tmp_path / "good")) == ()
-    assert judged(lay_out(rich_bundle(), tmp_path / "rich")) == ()
+def test_valid_bundle_has_no_findings(tmp_path: Path) -> None:
+    assert lint_folder(lay_out(good_bundle(), tmp_path / "good")) == ()
+    assert lint_folder(lay_out(rich_bundle(), tmp_path / "rich")) == ()
 
 
 @every_fault
-def test_a_fault_is_reported_where_it_is_with_a_fix(fault: Fault, tmp_path: Path) -> None:
-    found = judged(broken(fault, tmp_path))
+def test_every_fault_is_reported_with_its_position_and_a_fix(fault: Fault, tmp_path: Path) -> None:
+    found = lint_folder(broken(fault, tmp_path))
     assert fault.rule in {finding.rule for finding in found}
     assert [finding for finding in found if not finding.fix] == []
     assert [f for f in found if not Path(f.place.file).is_relative_to(tmp_path)] == []

@@ -1,4 +1,4 @@
-"""The folders, annotations and dependencies of a bundle: what opm looks at first."""
+"""Rules about folders, annotations and dependencies of a bundle."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_each_rule_belongs_to_a_validator() -> None:
     }
 
 
-def test_all_folders_that_are_missing_are_told_at_once() -> None:
+def test_all_missing_folders_are_in_one_finding() -> None:
     [flaw] = flaws("EP601", missing_folders=("manifests", "metadata"))
     assert flaw.message == "opm rejects the bundle: f has no manifests/ and no metadata/"
     assert (flaw.place, bool(flaw.because)) == (Place("f"), True)
@@ -63,7 +63,7 @@ def test_all_folders_that_are_missing_are_told_at_once() -> None:
     assert flaws("EP601") == []
 
 
-def test_every_stray_is_told_as_what_it_is() -> None:
+def test_every_stray_file_is_reported_with_its_kind() -> None:
     found = flaws("EP602", stray_files=("f/manifests/there/", "f/manifests/.hidden"))
     assert [(flaw.place.file, flaw.message) for flaw in found] == [
         ("f/manifests/there", "operator-sdk rejects the bundle: there in manifests/ is a folder"),
@@ -73,7 +73,7 @@ def test_every_stray_is_told_as_what_it_is() -> None:
 
 
 @pytest.mark.parametrize("key", GOOD)
-def test_an_annotation_that_is_missing_is_told_with_what_it_usually_says(key: str) -> None:
+def test_missing_annotation_has_the_usual_value_as_fix(key: str) -> None:
     [flaw] = flaws("EP603", {k: v for k, v in GOOD.items() if k != key})
     usual = GOOD[key] if key.endswith(("mediatype.v1", "manifests.v1", "metadata.v1")) else "…"
     assert (flaw.message, flaw.fix) == (
@@ -87,12 +87,12 @@ def test_an_annotation_that_is_missing_is_told_with_what_it_usually_says(key: st
     )
 
 
-def test_all_annotations_that_are_missing_are_told_and_of_no_file_none() -> None:
+def test_all_missing_annotations_of_an_existing_file_are_reported() -> None:
     assert len(flaws("EP603", {})) == 5
     assert flaws("EP603", GOOD) == flaws("EP603", None) == flaws("EP603", {}, place=None) == []
 
 
-def test_annotations_are_texts() -> None:
+def test_annotation_that_is_not_a_string_is_reported() -> None:
     found = flaws("EP603", {**GOOD, "a": 1, "b": None, "c": True})
     assert pointers(found) == [("annotations", "a"), ("annotations", "c")]
     assert all(flaw.because and flaw.message.endswith("is not a string") for flaw in found)
@@ -100,7 +100,7 @@ def test_annotations_are_texts() -> None:
 
 @pytest.mark.parametrize("key", ["channels.v1", "channel.default.v1"])
 @pytest.mark.parametrize("empty", ["", None])
-def test_an_annotation_of_channels_is_not_empty(key: str, empty: str | None) -> None:
+def test_empty_annotation_of_channels_is_reported(key: str, empty: str | None) -> None:
     [flaw] = flaws("EP603", {**GOOD, f"{KEYS}{key}": empty})
     assert flaw.message == f"opm rejects the bundle: the annotation {KEYS}{key} is empty"
     assert (flaw.place.pointer, bool(flaw.because)) == (("annotations", f"{KEYS}{key}"), True)
@@ -109,7 +109,7 @@ def test_an_annotation_of_channels_is_not_empty(key: str, empty: str | None) -> 
     )
 
 
-def test_both_annotations_of_channels_may_be_empty() -> None:
+def test_both_empty_annotations_of_channels_are_reported() -> None:
     assert len(flaws("EP603", {**GOOD, f"{KEYS}channels.v1": "", f"{KEYS}channel.default.v1": ""})) == 2
 
 
@@ -124,9 +124,7 @@ def test_both_annotations_of_channels_may_be_empty() -> None:
         (1, CSV, None),
     ],
 )
-def test_a_media_type_is_what_the_manifests_are(
-    stated: object, manifest: Manifest, actual: str | None
-) -> None:
+def test_media_type_matches_the_manifests(stated: object, manifest: Manifest, actual: str | None) -> None:
     found = flaws("EP604", {f"{KEYS}mediatype.v1": stated}, manifest)
     assert [flaw.fix for flaw in found] == ([f"write {actual}"] if actual else [])
     for flaw in found:
@@ -134,13 +132,13 @@ def test_a_media_type_is_what_the_manifests_are(
         assert flaw.because == (f"opm reports: Expecting annotation to have value {actual!r}",)
 
 
-def test_a_media_type_that_nobody_states_or_of_nothing_is_told_by_other_rules() -> None:
+def test_missing_media_type_or_manifests_are_not_reported_by_ep604() -> None:
     assert flaws("EP604", {}, CSV) == flaws("EP604", None, CSV) == []
     assert flaws("EP604", {f"{KEYS}mediatype.v1": "registry+v1"}) == []
     assert flaws("EP604", {f"{KEYS}mediatype.v1": "plain"}, CSV, place=None) == []
 
 
-def test_annotations_point_to_the_folders_there_are() -> None:
+def test_annotations_name_the_existing_folders() -> None:
     fine = [{}, GOOD, {f"{KEYS}manifests.v1": "/manifests", f"{KEYS}metadata.v1": ""}]
     assert [flaws("EP605", each) for each in (*fine, None)] == [[]] * 4
     wrong = {f"{KEYS}manifests.v1": "hero/manifests/", f"{KEYS}metadata.v1": "manifests/"}
@@ -154,7 +152,7 @@ def test_annotations_point_to_the_folders_there_are() -> None:
 
 
 def depending(kind: str, value: Any) -> list[Flaw]:
-    """What is said of a dependency, told twice."""
+    """Return the findings of two equal dependencies."""
     stated = Property(kind, value, Place("dependencies.yaml"))
     found = flaws("EP606", dependencies=(stated, stated))
     assert found[: len(found) // 2] == found[len(found) // 2 :]
@@ -175,12 +173,12 @@ CEL = {"rule": "true"}
         *(("olm.constraint", {kind: {"a": 1}}) for kind in ("gvk", "package", "all", "any", "not")),
     ],
 )
-def test_a_dependency_that_opm_knows_is_fine(kind: str, value: Any) -> None:
+def test_known_dependency_is_accepted(kind: str, value: Any) -> None:
     assert depending(kind, value) == []
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "told"),
+    ("kind", "value", "expected"),
     [
         ("olm.crd", {}, [("type",)]),
         ("olm.gvk", None, [("value",)]),
@@ -200,19 +198,19 @@ def test_a_dependency_that_opm_knows_is_fine(kind: str, value: Any) -> None:
         ("olm.constraint", {"cel": {"rule": "("}}, [("value", "cel", "rule")]),
     ],
 )
-def test_what_is_wrong_with_a_dependency_is_told_where_it_is(
-    kind: str, value: Any, told: list[tuple[str, ...]]
+def test_invalid_dependency_is_reported_with_its_position(
+    kind: str, value: Any, expected: list[tuple[str, ...]]
 ) -> None:
-    assert pointers(depending(kind, value)) == told
+    assert pointers(depending(kind, value)) == expected
 
 
-def test_fields_that_are_missing_are_named_and_types_that_there_are() -> None:
+def test_missing_fields_and_known_types_are_named() -> None:
     assert [flaw.fix for flaw in depending("olm.gvk", {})] == ["add group", "add version", "add kind"]
     [flaw] = depending("olm.crd", {})
     assert flaw.fix == "write one of olm.constraint, olm.gvk, olm.label and olm.package"
 
 
-def test_a_range_and_a_rule_that_do_not_parse_are_pointed_into() -> None:
+def test_invalid_range_and_cel_rule_have_the_position_of_the_error() -> None:
     [span] = depending("olm.package", {"packageName": "a", "version": ">=v1.0.0"})
     assert span.because[0] == ">=v1.0.0"
     assert "^" in str(span.because[1])

@@ -1,4 +1,4 @@
-"""The ways from a bundle's folder, or a package file, to what a rule asks for."""
+"""Access to values of manifests."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ BODY: dict[str, Any] = {
         ((), BODY),
     ],
 )
-def test_a_value_is_found_down_a_way_whatever_the_case_of_its_keys_the_exact_one_first(
-    way: tuple[str | int, ...], value: object
-) -> None:
+def test_value_is_found_in_any_case_and_an_exact_key_first(way: tuple[str | int, ...], value: object) -> None:
     assert value_at(BODY, *way) == value
 
 
@@ -40,16 +38,16 @@ def test_a_value_is_found_down_a_way_whatever_the_case_of_its_keys_the_exact_one
     "way",
     [("z",), ("a", "b", 2), ("a", "b", "c"), ("a", 0), ("n", "a"), ("kind", "a"), ("kind", 0), ("z", "z", 0)],
 )
-def test_a_way_that_ends_before_leads_to_nothing(way: tuple[str | int, ...]) -> None:
+def test_missing_path_has_no_value(way: tuple[str | int, ...]) -> None:
     assert value_at(BODY, *way) is None
 
 
-def test_a_key_that_is_no_text_is_like_none() -> None:
+def test_key_that_is_not_a_string_is_ignored() -> None:
     assert value_at({1: "a", None: "b", "X": "c"}, "x") == "c"
     assert value_at({1: "a"}, "1") is None
 
 
-def test_items_are_numbered_and_what_is_no_list_has_none() -> None:
+def test_items_have_an_index_and_other_values_have_no_items() -> None:
     assert list(items_at(BODY, "a", "b")) == [(0, {"c": 1}), (1, "d")]
     assert list(items_at(BODY, "a")) == list(items_at(BODY, "z")) == []
 
@@ -67,7 +65,7 @@ def test_items_are_numbered_and_what_is_no_list_has_none() -> None:
         ({"a": 1}, ""),
     ],
 )
-def test_a_scalar_is_a_text_as_kubernetes_reads_it(value: object, read: str) -> None:
+def test_scalar_becomes_a_string_as_in_kubernetes(value: object, read: str) -> None:
     assert as_string(value) == read
 
 
@@ -77,7 +75,7 @@ def folder(annotations: dict[str, Any] | None = None, **csv: Any) -> BundleFolde
     return BundleFolder(Contents("f", Place("f"), manifests, annotations))
 
 
-def test_a_bundle_is_called_as_its_csv_is_and_belongs_to_the_package_of_its_annotations() -> None:
+def test_bundle_has_the_name_of_its_csv_and_the_package_of_its_annotations() -> None:
     key = "operators.operatorframework.io.bundle.package.v1"
     made = folder({key: "acme"}, metadata={"name": "acme.v1"})
     assert (made.package, made.name) == ("acme", "acme.v1")
@@ -88,11 +86,11 @@ def test_a_bundle_is_called_as_its_csv_is_and_belongs_to_the_package_of_its_anno
     assert (empty.package, empty.name, empty.csv) == (None, None, None)
 
 
-def test_a_bundle_is_meant_for_no_certain_kubernetes_unless_somebody_says_so() -> None:
+def test_kube_version_is_empty_by_default() -> None:
     assert folder().kube_version == ""
 
 
-def test_a_package_file_may_name_no_package() -> None:
+def test_package_manifest_can_lack_a_name() -> None:
     place = Place("p.yaml")
     assert PackageManifest(place, {"packageName": "acme"}).package == "acme"
     assert PackageManifest(place, {"packageName": ""}).package is None

@@ -1,4 +1,4 @@
-"""Manifests of any kind: which of them OLM applies, and what the API server takes of their fields."""
+"""Rules about manifests of all kinds."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ APPLIED = (
 )
 
 
-def test_olm_applies_twenty_two_kinds_and_no_other() -> None:
+def test_only_22_kinds_are_supported() -> None:
     kinds = [{"kind": kind} for kind in APPLIED.split()]
     assert len(kinds) == 22
     assert flaws("EP607", *kinds) == []
@@ -57,7 +57,7 @@ def test_olm_applies_twenty_two_kinds_and_no_other() -> None:
     ]
 
 
-def test_a_bundle_without_a_csv_may_hold_any_kind() -> None:
+def test_bundle_without_a_csv_can_have_any_kind() -> None:
     assert flaws("EP607", {"kind": "Pod"}) == []
 
 
@@ -67,13 +67,13 @@ def described(**metadata: Any) -> Told:
     found = flaws("EP608", body, body)
     half = len(found) // 2
     assert [flaw.place.file for flaw in found] == ["0.yaml"] * half + ["1.yaml"] * half
-    told = [(flaw.place.pointer, str(flaw.fix)) for flaw in found]
-    assert told[:half] == told[half:]
-    assert all(pointer[0] == "metadata" for pointer, _ in told)
-    return [(pointer[1:], fix) for pointer, fix in told[:half]]
+    expected = [(flaw.place.pointer, str(flaw.fix)) for flaw in found]
+    assert expected[:half] == expected[half:]
+    assert all(pointer[0] == "metadata" for pointer, _ in expected)
+    return [(pointer[1:], fix) for pointer, fix in expected[:half]]
 
 
-def test_metadata_counts_where_olm_applies_the_object_and_are_not_the_csv_s() -> None:
+def test_metadata_of_supported_kinds_other_than_the_csv_is_checked() -> None:
     nameless = {"kind": "ConfigMap"}
     assert files("EP608", nameless, {"kind": "Pod"}, CSV, nameless) == ["0.yaml", "3.yaml"]
     assert files("EP608", nameless, {"kind": "Pod"}) == ["0.yaml", "1.yaml"]
@@ -109,12 +109,12 @@ LARGEST = 256 * 1024
         {"finalizers": ["foregroundDeletion"]},
     ],
 )
-def test_metadata_that_the_api_server_takes(metadata: dict[str, Any]) -> None:
+def test_valid_metadata_is_accepted(metadata: dict[str, Any]) -> None:
     assert described(**metadata) == []
 
 
 @pytest.mark.parametrize(
-    ("metadata", "told"),
+    ("metadata", "expected"),
     [
         ({"namespace": "b"}, [(("namespace",), "remove it: OLM sets the namespace")]),
         ({"generation": -1}, [(("generation",), "remove metadata.generation")]),
@@ -155,11 +155,11 @@ def test_metadata_that_the_api_server_takes(metadata: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_metadata_that_the_api_server_refuses(metadata: dict[str, Any], told: Told) -> None:
-    assert described(**metadata) == told
+def test_invalid_metadata_is_reported(metadata: dict[str, Any], expected: Told) -> None:
+    assert described(**metadata) == expected
 
 
-def test_an_owner_is_told_what_it_lacks() -> None:
+def test_missing_fields_of_an_owner_reference_are_reported() -> None:
     found = flaws("EP608", {"kind": "Role", "metadata": {"name": "r", "ownerReferences": [{}]}})
     assert [flaw.message for flaw in found] == [
         f"the API server rejects Role r: an owner reference has no {key}"
@@ -167,7 +167,7 @@ def test_an_owner_is_told_what_it_lacks() -> None:
     ]
 
 
-def test_annotations_that_are_no_unicode_are_weighed_all_the_same() -> None:
+def test_size_of_annotations_with_surrogates_is_computed() -> None:
     assert described(annotations={"a": "\ud800"}) == []
 
 
@@ -199,7 +199,7 @@ def test_a_crd_is_of_one_of_two_api_versions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "expected"),
     [
         (
             CSV | {"spec": {"displayName": 5}},
@@ -245,13 +245,13 @@ def test_a_crd_is_of_one_of_two_api_versions() -> None:
         ),
     ],
 )
-def test_a_field_has_the_type_that_it_has_on_the_cluster(body: dict[str, Any], told: list[str]) -> None:
+def test_field_of_a_wrong_type_is_reported(body: dict[str, Any], expected: list[str]) -> None:
     found = flaws("EP610", body, body)
     called = f"{body['kind']} as.b.c" if body["kind"].startswith("Custom") else body["kind"]
     assert [flaw.message for flaw in found] == [
-        f"the API server rejects {called}: {message}" for message in told
+        f"the API server rejects {called}: {message}" for message in expected
     ] * 2
-    ways = [message.partition(" ")[0] for message in told] * 2
+    ways = [message.partition(" ")[0] for message in expected] * 2
     assert [".".join(map(str, flaw.place.pointer)) for flaw in found] == ways
 
 
@@ -266,13 +266,13 @@ def test_a_field_has_the_type_that_it_has_on_the_cluster(body: dict[str, Any], t
         ({}, "write a string"),
     ],
 )
-def test_what_was_not_quoted_is_to_be_quoted(value: Any, fix: str) -> None:
+def test_fix_for_an_unquoted_string_is_to_quote_it(value: Any, fix: str) -> None:
     labels = {"a must be b": value}
     [flaw] = flaws("EP610", {"kind": "ConfigMap", "metadata": {"labels": labels}})
     assert flaw.fix == fix
 
 
 @pytest.mark.parametrize("labels", ["a, not b", 1, True])
-def test_what_should_be_no_text_is_not_to_be_quoted(labels: Any) -> None:
+def test_fix_for_another_type_is_not_to_quote_it(labels: Any) -> None:
     [flaw] = flaws("EP610", {"kind": "ConfigMap", "metadata": {"labels": labels}})
     assert flaw.fix == "write a mapping"

@@ -1,4 +1,4 @@
-"""Objects beside the CSV: which of them may hurt the cluster, and which may not."""
+"""Rules about objects that can harm the cluster."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_each_rule_belongs_to_a_validator() -> None:
 
 
 @pytest.mark.parametrize("spec", [{"maxUnavailable": 0}, {"maxUnavailable": "0%"}, {"minAvailable": "100%"}])
-def test_a_budget_that_lets_no_pod_go_keeps_nodes_from_being_drained(spec: dict[str, Any]) -> None:
+def test_budget_that_prevents_evictions_is_reported(spec: dict[str, Any]) -> None:
     [key] = spec
     assert places("EP681", budget(), budget(**spec), budget(**spec)) == [
         ("1.yaml", ("spec", key)),
@@ -69,11 +69,11 @@ def test_a_budget_that_lets_no_pod_go_keeps_nodes_from_being_drained(spec: dict[
     "spec",
     [{"maxUnavailable": 1}, {"maxUnavailable": "1%"}, {"maxUnavailable": False}, {"minAvailable": "99%"}, {}],
 )
-def test_a_budget_that_lets_a_pod_go_is_fine(spec: dict[str, Any]) -> None:
+def test_budget_that_allows_an_eviction_is_accepted(spec: dict[str, Any]) -> None:
     assert flaws("EP681", budget(**spec)) == []
 
 
-def test_a_budget_may_be_wrong_at_both_ends() -> None:
+def test_budget_can_have_two_findings() -> None:
     found = flaws("EP681", budget(maxUnavailable=0, minAvailable="100%"))
     assert [flaw.message for flaw in found] == [
         "nodes cannot be drained: PodDisruptionBudget few has maxUnavailable: 0",
@@ -121,7 +121,7 @@ def test_no_role_may_change_a_constraint_that_openshift_comes_with(name: str, ve
     assert found[0].message == f"Role mighty may change the SecurityContextConstraints {name}"
 
 
-def test_of_several_constraints_the_first_by_name_is_told() -> None:
+def test_first_constraint_by_name_is_reported() -> None:
     [found] = flaws("EP684", role(right(*OPENSHIFT, "*", *OWN.split())))
     assert found.message.endswith("SecurityContextConstraints anyuid")
 
@@ -135,10 +135,10 @@ def test_of_several_constraints_the_first_by_name_is_told() -> None:
         right("apps", OPENSHIFT[1], "update", "anyuid"),
     ],
 )
-def test_a_role_may_use_a_constraint_and_change_its_own(rule: dict[str, Any]) -> None:
+def test_role_can_use_defaults_and_change_its_own_constraint(rule: dict[str, Any]) -> None:
     assert flaws("EP684", role(rule)) == []
 
 
-def test_the_annotations_of_every_operator_group_are_looked_at() -> None:
+def test_annotations_of_every_operator_group_are_checked() -> None:
     group = {"kind": "OperatorGroup", "metadata": {"annotations": {"OLM.providedAPIs": "a"}}}
     assert len(flaws("EP685", group, {"kind": "Other", "metadata": group["metadata"]}, group)) == 2

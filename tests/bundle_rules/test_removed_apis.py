@@ -1,4 +1,4 @@
-"""APIs that clusters have removed: where a bundle uses them, and who is told how gravely."""
+"""Rules about removed APIs, and their severity."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ REMOVED = """
 
 
 @pytest.mark.parametrize("line", REMOVED.strip().splitlines())
-def test_an_object_of_an_api_that_is_gone_is_told_with_who_removed_it(line: str) -> None:
+def test_object_of_a_removed_api_is_reported_with_the_version(line: str) -> None:
     since, api, *kinds = line.split()
     bodies = [{"apiVersion": api, "kind": kind, "metadata": {"name": "a"}} for kind in kinds]
     found = flaws("EP669", *bodies, {"apiVersion": "v1", "kind": kinds[0]}, {"apiVersion": api, "kind": "A"})
@@ -99,16 +99,16 @@ def test_an_object_of_an_api_that_is_gone_is_told_with_who_removed_it(line: str)
         ("1.23.0", "1.24", "1.24"),
     ],
 )
-def test_a_removed_api_is_an_error_where_the_bundle_is_meant_for_such_a_cluster(
+def test_removed_api_is_an_error_for_a_bundle_of_such_clusters(
     least: str, asked: str, meant: str | None
 ) -> None:
     [flaw] = flaws("EP669", csv(minKubeVersion=least), OLD_CRD, kube_version=asked)
     assert flaw.severity == (None if meant else Severity.WARNING)
-    said = f"the bundle is for Kubernetes {meant}" if meant else "the bundle has no upper limit"
-    assert flaw.because == (said,)
+    reason = f"the bundle is for Kubernetes {meant}" if meant else "the bundle has no upper limit"
+    assert flaw.because == (reason,)
 
 
-def test_what_a_crd_consists_of_is_looked_at_as_kubernetes_1_25_has_it() -> None:
+def test_resources_of_a_crd_are_checked_for_kubernetes_1_25() -> None:
     gone, there = {"version": "batch/v1beta1", "kind": "CronJob"}, {"version": "batch/v1", "kind": "CronJob"}
     earlier = {"version": "extensions/v1beta1", "kind": "Ingress"}
     listed = [{}, {"resources": [there, gone, earlier, gone]}, {"resources": [gone]}]
@@ -130,7 +130,7 @@ def right(group: str, resource: str) -> dict[str, Any]:
 PSP = right("policy", "podsecuritypolicies")
 
 
-def test_rights_to_what_is_gone_for_good_are_a_warning_for_every_cluster() -> None:
+def test_permission_for_podsecuritypolicies_is_always_a_warning() -> None:
     asked = [
         {},
         {"rules": [right("policy", "a"), PSP, right("a", "podsecuritypolicies"), PSP]},
@@ -149,13 +149,13 @@ def test_rights_to_what_is_gone_for_good_are_a_warning_for_every_cluster() -> No
 
 
 @pytest.mark.parametrize("relation", ["owned", "required"])
-@pytest.mark.parametrize(("kind", "told"), [("PodSecurityPolicy", 1), ("PodSecurityPolicie", 0), ("Pod", 1)])
-def test_rights_to_what_is_listed_are_passed_over_by_the_plural_that_upstream_makes(
-    relation: str, kind: str, told: int
+@pytest.mark.parametrize(("kind", "count"), [("PodSecurityPolicy", 1), ("PodSecurityPolicie", 0), ("Pod", 1)])
+def test_permission_for_a_listed_resource_is_ignored_as_upstream(
+    relation: str, kind: str, count: int
 ) -> None:
     listed = {relation: [{}, {"resources": [{}, {"kind": kind, "version": "policy/v1"}]}]}
     install = {"spec": {"permissions": [{"rules": [PSP]}]}}
-    assert len(flaws("EP669", csv(customresourcedefinitions=listed, install=install))) == told
+    assert len(flaws("EP669", csv(customresourcedefinitions=listed, install=install))) == count
 
 
 STATED: dict[str, Any] = {"type": MAXIMUM, "value": "4.8"}
@@ -183,9 +183,7 @@ STATE = f"use the new API, or set {MAXIMUM}: 4.8 in olm.properties"
         ([STATED | {"value": "4.9.0-rc"}], "write 4.9"),
     ],
 )
-def test_a_bundle_with_an_api_that_openshift_4_9_lacks_ends_before_it(
-    properties: Any, fix: str | None
-) -> None:
+def test_max_openshift_version_is_below_4_9(properties: Any, fix: str | None) -> None:
     stated = properties if isinstance(properties, str) else json.dumps(properties)
     found = flaws("EP686", csv({"olm.properties": stated}), OLD_CRD)
     assert [(flaw.place.file, flaw.place.pointer, flaw.fix) for flaw in found] == (
@@ -197,7 +195,7 @@ def test_a_bundle_with_an_api_that_openshift_4_9_lacks_ends_before_it(
 
 
 @pytest.mark.parametrize("rule", ["EP686", "EP687"])
-def test_the_newest_openshift_is_asked_for_only_where_1_22_removed_something(rule: str) -> None:
+def test_max_openshift_version_is_needed_only_for_apis_of_1_22(rule: str) -> None:
     later = {"apiVersion": "batch/v1beta1", "kind": "CronJob"}
     assert flaws(rule, csv(), later) == flaws(rule, csv()) == flaws(rule, OLD_CRD) == []
     assert len(flaws(rule, csv(), later, OLD_CRD)) == 1
@@ -221,7 +219,7 @@ ADD, WRITE = f"add {LABEL}: v4.6-v4.8", "write v4.6-v4.8, or =v4.8"
         ("=v4.6-v4.8", "'4.6-4.8' is not a version"),
     ],
 )
-def test_a_label_ends_before_openshift_4_9_wherever_it_stands(stated: str, why: str | None) -> None:
+def test_openshift_label_has_an_upper_limit_below_4_9(stated: str, why: str | None) -> None:
     notes = Place("annotations.yaml")
     in_notes = flaws("EP687", csv(), OLD_CRD, annotations={LABEL: stated}, place=notes)
     before = "FROM scratch\n# é, and a byte that is no text: \udcff\n"
@@ -239,7 +237,7 @@ def test_a_label_ends_before_openshift_4_9_wherever_it_stands(stated: str, why: 
         )
 
 
-def test_a_label_that_nobody_states_is_graver_where_the_labels_are_known() -> None:
+def test_missing_label_is_an_error_only_with_known_labels() -> None:
     notes, dockerfile = Place("annotations.yaml"), Place("Dockerfile")
     in_notes = Severity.WARNING
     for found, place, severity in (

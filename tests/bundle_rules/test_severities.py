@@ -1,4 +1,4 @@
-"""How severe a fault is where that depends on more than the rule."""
+"""Severities that depend on more than the rule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bundle_faults import FAULTS
-from bundle_folders import CSV, Files, good_bundle, judged, lay_out
+from bundle_folders import CSV, Files, good_bundle, lay_out, lint_folder
 from everpath.loaders.bundle.bundle_folder import ValidationTarget
 from everpath.model import Place
 
@@ -21,7 +21,7 @@ def severities(folder: Path, rule: str, *names: str, **surroundings: Any) -> lis
     for name in names:
         EDITS[name](files)
     around = ValidationTarget()._replace(**surroundings)
-    return [f.severity.word for f in judged(lay_out(files, folder), around) if f.rule == rule]
+    return [f.severity.word for f in lint_folder(lay_out(files, folder), around) if f.rule == rule]
 
 
 def test_a_bundle_near_the_limit_is_a_warning_and_one_above_it_an_error(tmp_path: Path) -> None:
@@ -37,15 +37,15 @@ def test_a_removed_api_is_an_error_for_clusters_that_removed_it(tmp_path: Path) 
     assert severities(tmp_path / "d", "EP669", old, "no minKubeVersion", kube_version="1.21") == ["warning"]
 
 
-def test_rights_to_a_removed_api_are_never_more_than_a_warning(tmp_path: Path) -> None:
+def test_permission_for_a_removed_api_is_a_warning(tmp_path: Path) -> None:
     assert severities(tmp_path, "EP669", "rights to what is gone", kube_version="1.30") == ["warning"]
 
 
-def test_one_request_of_two_is_only_noted(tmp_path: Path) -> None:
+def test_one_of_two_requests_is_a_note(tmp_path: Path) -> None:
     files = good_bundle()
     pod = files[CSV]["spec"]["install"]["spec"]["deployments"][0]["spec"]["template"]["spec"]
     del pod["containers"][0]["resources"]["requests"]["cpu"]
-    found = judged(lay_out(files, tmp_path))
+    found = lint_folder(lay_out(files, tmp_path))
     assert [(f.rule, f.severity.word, f.message) for f in found] == [
         ("EP671", "note", "the operator is evicted first: the container manager requests no cpu")
     ]
@@ -54,7 +54,8 @@ def test_one_request_of_two_is_only_noted(tmp_path: Path) -> None:
 def test_another_api_version_of_a_csv_is_a_warning(tmp_path: Path) -> None:
     files = good_bundle()
     files[CSV]["apiVersion"] = "v1alpha1"
-    assert [f.severity.word for f in judged(lay_out(files, tmp_path)) if f.rule == "EP637"] == ["warning"]
+    found = lint_folder(lay_out(files, tmp_path))
+    assert [f.severity.word for f in found if f.rule == "EP637"] == ["warning"]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_a_label_ends_below_openshift_4_9(tmp_path: Path, label: str, expected: 
     assert severities(tmp_path, "EP687", "an old CRD", labels=labels) == expected
 
 
-def test_a_label_that_is_nowhere_is_an_error_where_there_are_labels(tmp_path: Path) -> None:
+def test_missing_label_is_an_error_with_a_dockerfile(tmp_path: Path) -> None:
     assert severities(tmp_path / "a", "EP687", "an old CRD") == ["warning"]
     labels = (Place("bundle.Dockerfile"), "FROM scratch\n")
     assert severities(tmp_path / "b", "EP687", "an old CRD", labels=labels) == ["error"]
@@ -83,15 +84,15 @@ def test_a_label_that_is_nowhere_is_an_error_where_there_are_labels(tmp_path: Pa
 @pytest.mark.parametrize(
     ("value", "expected"), [("4.8", []), ("4.8.1", ["warning"]), ("4.9", ["error"]), ("new", ["error"])]
 )
-def test_the_newest_openshift_is_older_than_4_9(tmp_path: Path, value: str, expected: list[str]) -> None:
+def test_max_openshift_version_is_older_than_4_9(tmp_path: Path, value: str, expected: list[str]) -> None:
     files = good_bundle()
     EDITS["an old CRD"](files)
     stated = f'[{{"type": "olm.maxOpenShiftVersion", "value": "{value}"}}]'
     files[CSV]["metadata"]["annotations"]["olm.properties"] = stated
-    found = judged(lay_out(files, tmp_path))
+    found = lint_folder(lay_out(files, tmp_path))
     assert [f.severity.word for f in found if f.rule == "EP686"] == expected
 
 
-def test_categories_are_those_the_user_names(tmp_path: Path) -> None:
+def test_categories_of_the_user_are_used(tmp_path: Path) -> None:
     assert severities(tmp_path / "a", "EP668", categories=frozenset({"Database", "Storage"})) == []
     assert severities(tmp_path / "b", "EP668", categories=frozenset({"Mine"})) == ["error", "error"]

@@ -1,4 +1,4 @@
-"""The validators that are asked only where somebody names them, by the names operator-sdk gives them."""
+"""Optional validators, by the names of operator-sdk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", sorted(HUB | OTHERS))
-def test_a_validator_is_named_with_or_without_what_operator_sdk_writes_before_it(name: str) -> None:
+def test_validator_can_have_the_prefix_of_operator_sdk(name: str) -> None:
     assert find_validators([name]) == find_validators([f"name={name}"]) == {name}
 
 
@@ -33,22 +33,22 @@ def test_a_validator_is_named_with_or_without_what_operator_sdk_writes_before_it
         ("all", HUB | OTHERS),
     ],
 )
-def test_some_names_stand_for_several(word: str, several: set[str]) -> None:
+def test_group_names_select_several_validators(word: str, several: set[str]) -> None:
     assert find_validators([word]) == several
 
 
-def test_several_words_name_all_that_each_of_them_does() -> None:
+def test_several_names_select_all_their_validators() -> None:
     assert find_validators(["community", "operatorhub", "name=object"]) == {"community", "object", *HUB}
     assert find_validators([]) == frozenset()
 
 
-def test_a_name_that_is_none_is_told_which_there_are() -> None:
+def test_unknown_validator_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match="unknown validator 'hub'") as caught:
         find_validators(["all", "name=hub"])
     assert caught.value.hint == f"the validators are {', '.join(OPTIONAL)}, all"
 
 
-def test_the_one_that_takes_a_container_engine_is_left_to_operator_sdk() -> None:
+def test_multiarch_is_not_supported() -> None:
     with pytest.raises(UsageError, match="multiarch") as caught:
         find_validators(["name=multiarch"])
     assert caught.value.hint == "operator-sdk bundle validate --select-optional name=multiarch runs it"

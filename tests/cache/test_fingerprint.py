@@ -1,4 +1,4 @@
-"""Everpath knows its own sources by their stamps: what others found is not what these would find."""
+"""The fingerprint of the code: findings of other versions of the code are not used."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def sources(tmp_path: Path) -> Path:
     return write(tmp_path / "everpath", {"a.py": "a = 1", "rules/b.py": "b = 1", "rules/note.txt": ""})
 
 
-def test_it_stays_while_nothing_changes(sources: Path) -> None:
+def test_fingerprint_stays_while_nothing_changes(sources: Path) -> None:
     known = code_fingerprint(much_later(), sources)
     write(sources, {"rules/note.txt": "no source", "rules/__pycache__/b.cpython-311.py": ""})
     assert known is not None
     assert code_fingerprint(much_later(), sources) == known
 
 
-# To other sizes: within a tick of the file system's clock the times may be the same.
+# With another size, because the time may stay the same within one tick of the file system's clock.
 CHANGES: dict[str, Callable[[Path], object]] = {
     "a source changes": lambda root: write(root, {"a.py": "a = 10"}),
     "a source below changes": lambda root: write(root, {"rules/b.py": "b = 10"}),
@@ -37,14 +37,14 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_it_changes_with_the_sources(sources: Path, change: Callable[[Path], object]) -> None:
+def test_fingerprint_changes_with_the_code(sources: Path, change: Callable[[Path], object]) -> None:
     known = code_fingerprint(much_later(), sources)
     change(sources)
     assert code_fingerprint(much_later(), sources) not in (None, known)
 
 
 @pytest.mark.parametrize(("where", "what"), [(module, "__version__"), (sys, "version")])
-def test_it_changes_with_the_version_of_everpath_and_of_python(
+def test_fingerprint_changes_with_the_version_of_everpath_and_of_python(
     sources: Path, monkeypatch: pytest.MonkeyPatch, where: object, what: str
 ) -> None:
     known = code_fingerprint(much_later(), sources)
@@ -52,7 +52,7 @@ def test_it_changes_with_the_version_of_everpath_and_of_python(
     assert code_fingerprint(much_later(), sources) not in (None, known)
 
 
-def test_it_changes_with_the_libraries(
+def test_fingerprint_changes_with_the_libraries(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "site", {"readers.py": "version = 1"})
@@ -63,17 +63,17 @@ def test_it_changes_with_the_libraries(
     assert code_fingerprint(much_later(), sources) not in (None, known)
 
 
-def test_sources_that_may_change_once_more_under_their_stamp_have_none(sources: Path) -> None:
+def test_recently_changed_code_has_no_fingerprint(sources: Path) -> None:
     assert code_fingerprint((sources / "a.py").stat().st_ctime_ns, sources) is None
 
 
 @pytest.mark.parametrize("library", ["there-is-no-such-library", "sys"])
-def test_libraries_that_are_no_files_have_none(
+def test_libraries_that_are_no_files_have_no_fingerprint(
     sources: Path, monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
     monkeypatch.setattr(module, "_LIBRARIES", (library,))
     assert code_fingerprint(much_later(), sources) is None
 
 
-def test_sources_that_are_no_files_have_none(sources: Path) -> None:
+def test_code_that_is_no_file_has_no_fingerprint(sources: Path) -> None:
     assert code_fingerprint(much_later(), sources / "archive.zip" / "everpath") is None

@@ -1,4 +1,4 @@
-"""The index of a repository: used while nothing has changed, believed only if it is ours and whole."""
+"""The cached index of a repository: used only if it is up to date, complete, and of this user."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def cache(tmp_path: Path) -> FileCache:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The files that are read, as they are read."""
+    """Record the files that are read."""
     files: list[str] = []
     read = FolderReader.read
 
@@ -59,8 +59,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return files
 
 
-def _is_read_anew(repository: Path, cache: FileCache, opened: list[str]) -> bool:
-    """Whether the next reading trusts nothing; it always says what a reading without an index says."""
+def _ignores_the_index(repository: Path, cache: FileCache, opened: list[str]) -> bool:
+    """Return whether the next load ignores the index; the catalog must be the same as without an index."""
     del opened[:]
     catalog = read_packages(repository, cache=cache)
     is_anew = len(opened) > 0
@@ -68,17 +68,17 @@ def _is_read_anew(repository: Path, cache: FileCache, opened: list[str]) -> bool
     return is_anew
 
 
-def test_the_second_reading_opens_no_file_and_says_the_same(
+def test_second_load_opens_no_file_and_has_the_same_catalog(
     repository: Path, cache: FileCache, opened: list[str]
 ) -> None:
     first = read_packages(repository, cache=cache)
     assert len(opened) == 8
-    assert not _is_read_anew(repository, cache, opened)
+    assert not _ignores_the_index(repository, cache, opened)
     assert read_packages(repository, cache=cache) == first
     assert problems(first) == [("unknown-update-mode", "ci.yaml")]
 
 
-def test_what_is_kept_does_not_depend_on_the_default_mode(
+def test_index_does_not_depend_on_the_default_mode(
     repository: Path, cache: FileCache, opened: list[str]
 ) -> None:
     (repository / "op" / "ci.yaml").unlink()
@@ -89,16 +89,16 @@ def test_what_is_kept_does_not_depend_on_the_default_mode(
     assert {p.declarations[0].mode for p in catalog.packages} == {UpdateMode.REPLACES}
 
 
-def test_a_path_is_the_same_from_wherever_it_is_named(
+def test_relative_and_absolute_paths_share_an_index(
     repository: Path, cache: FileCache, opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_packages(repository, cache=cache)
     monkeypatch.chdir(repository.parent)
-    assert not _is_read_anew(Path("operators"), cache, opened)
+    assert not _ignores_the_index(Path("operators"), cache, opened)
 
 
 def _rewrite(repository: Path) -> None:
-    """Other content of the same size, under the old modification time."""
+    """Write other content of the same size, with the old modification time."""
     file = repository / CSV
     status = file.stat()
     file.write_text(file.read_text().replace("<1.0.0", "<0.9.0"))
@@ -106,7 +106,7 @@ def _rewrite(repository: Path) -> None:
 
 
 def _replace(repository: Path) -> None:
-    """Another file moved over the old one."""
+    """Move another file over the old one."""
     write(repository, {"new": (repository / CSV).read_text().replace("<1.0.0", "<0.9.0")})
     (repository / "new").replace(repository / CSV)
 
@@ -136,17 +136,17 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_any_change_is_noticed(
+def test_any_change_invalidates_the_index(
     repository: Path, cache: FileCache, opened: list[str], change: Callable[[Path], object]
 ) -> None:
     before = read_packages(repository, cache=cache)
     change(repository)
-    assert _is_read_anew(repository, cache, opened)
+    assert _ignores_the_index(repository, cache, opened)
     assert read_packages(repository, cache=cache) != before
-    assert not _is_read_anew(repository, cache, opened)
+    assert not _ignores_the_index(repository, cache, opened)
 
 
-def test_only_the_package_that_changed_is_read_again(
+def test_only_the_changed_package_is_loaded_again(
     repository: Path, cache: FileCache, opened: list[str]
 ) -> None:
     read_packages(repository, cache=cache)
@@ -156,21 +156,23 @@ def test_only_the_package_that_changed_is_read_again(
     assert [Path(file).parts[0] for file in opened] == ["1.0.0", "1.0.0", "1.1.0", "1.1.0"]
 
 
-def test_a_package_that_went_is_forgotten(repository: Path, cache: FileCache, opened: list[str]) -> None:
+def test_removed_package_is_removed_from_the_index(
+    repository: Path, cache: FileCache, opened: list[str]
+) -> None:
     read_packages(repository, cache=cache)
     shutil.rmtree(repository / "other")
-    assert not _is_read_anew(repository, cache, opened)
+    assert not _ignores_the_index(repository, cache, opened)
     assert list(load_records(cache, str(repository))) == ["op"]
 
 
-def test_an_index_that_says_it_all_is_not_written_again(repository: Path, cache: FileCache) -> None:
+def test_complete_index_is_not_written_again(repository: Path, cache: FileCache) -> None:
     read_packages(repository, cache=cache)
     written = cache.file(str(repository), "index").stat().st_ino
     read_packages(repository, cache=cache)
     assert cache.file(str(repository), "index").stat().st_ino == written
 
 
-def test_a_file_changed_in_the_tick_it_was_read_is_not_trusted(
+def test_file_that_changed_while_it_was_read_is_not_cached(
     repository: Path, tmp_path: Path, opened: list[str]
 ) -> None:
     newest = max(max(p.stat().st_mtime_ns, p.stat().st_ctime_ns) for p in repository.rglob("*"))
@@ -181,20 +183,20 @@ def test_a_file_changed_in_the_tick_it_was_read_is_not_trusted(
     ):
         cache = FileCache(tmp_path / str(clock), lambda now=clock: now)  # type: ignore[misc]
         read_packages(repository, cache=cache)
-        assert _is_read_anew(repository, cache, opened) is not is_trusted
+        assert _ignores_the_index(repository, cache, opened) is not is_trusted
 
 
-def test_a_file_from_the_future_is_never_trusted(
+def test_file_with_a_time_in_the_future_is_not_cached(
     repository: Path, cache: FileCache, opened: list[str]
 ) -> None:
     future = time.time_ns() + 10**6 * TIMESTAMP_RESOLUTION_NS
     os.utime(repository / CSV, ns=(future, future))
     read_packages(repository, cache=cache)
-    assert _is_read_anew(repository, cache, opened)
+    assert _ignores_the_index(repository, cache, opened)
     assert list(load_records(cache, str(repository))) == ["other"]
 
 
-def test_what_could_not_be_read_is_not_kept(
+def test_unreadable_file_is_not_cached(
     repository: Path, cache: FileCache, opened: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(path: str, flags: int) -> int:
@@ -204,12 +206,12 @@ def test_what_could_not_be_read_is_not_kept(
         patched.setattr(os, "open", refuse)
         assert "unreadable-document" in dict(problems(read_packages(repository, cache=cache)))
     assert not load_records(cache, str(repository))
-    assert _is_read_anew(repository, cache, opened)
+    assert _ignores_the_index(repository, cache, opened)
 
 
 @posix
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes UTF-8 names only")
-def test_names_that_are_no_text_are_read_but_not_kept(repository: Path, cache: FileCache) -> None:
+def test_undecodable_names_are_loaded_but_not_cached(repository: Path, cache: FileCache) -> None:
     (repository / "op" / "1.0.0" / "metadata" / os.fsdecode(b"\xff.yaml")).write_text("")
     catalog = read_packages(repository, cache=cache)
     assert [p.name for p in catalog.packages] == ["op"]
@@ -218,7 +220,7 @@ def test_names_that_are_no_text_are_read_but_not_kept(repository: Path, cache: F
 
 @posix
 @pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes UTF-8 names only")
-def test_a_package_folder_whose_name_is_no_text_is_read_but_not_kept(
+def test_package_folder_with_an_undecodable_name_is_loaded_but_not_cached(
     repository: Path, cache: FileCache
 ) -> None:
     write_bundle(repository / os.fsdecode(b"\xff") / "1.0.0", "op.v2.0.0")
@@ -227,7 +229,7 @@ def test_a_package_folder_whose_name_is_no_text_is_read_but_not_kept(
     assert sorted(load_records(cache, str(repository))) == ["op", "other"]
 
 
-def test_a_thorough_reading_asks_no_index(repository: Path, cache: FileCache, opened: list[str]) -> None:
+def test_thorough_load_uses_no_index(repository: Path, cache: FileCache, opened: list[str]) -> None:
     read_packages(repository, cache=cache)
     del opened[:]
     read_packages(repository, cache=cache, thorough=True)
@@ -235,19 +237,17 @@ def test_a_thorough_reading_asks_no_index(repository: Path, cache: FileCache, op
 
 
 @pytest.mark.parametrize("keep", [0, 1, 14, 15, 46, 47, 48, 200, -1])
-def test_a_torn_index_is_not_believed(
-    repository: Path, cache: FileCache, opened: list[str], keep: int
-) -> None:
+def test_truncated_index_is_ignored(repository: Path, cache: FileCache, opened: list[str], keep: int) -> None:
     read_packages(repository, cache=cache)
     file = cache.file(str(repository), "index")
     file.write_bytes(file.read_bytes()[:keep])
     assert load_records(cache, str(repository)) == {}
-    assert _is_read_anew(repository, cache, opened)
-    assert not _is_read_anew(repository, cache, opened)
+    assert _ignores_the_index(repository, cache, opened)
+    assert not _ignores_the_index(repository, cache, opened)
 
 
 @pytest.mark.parametrize("at", [0, 20, 60, 300, -1])
-def test_an_index_with_one_wrong_bit_is_not_believed(repository: Path, cache: FileCache, at: int) -> None:
+def test_index_with_one_wrong_bit_is_ignored(repository: Path, cache: FileCache, at: int) -> None:
     read_packages(repository, cache=cache)
     file = cache.file(str(repository), "index")
     content = bytearray(file.read_bytes())
@@ -256,14 +256,14 @@ def test_an_index_with_one_wrong_bit_is_not_believed(repository: Path, cache: Fi
     assert load_records(cache, str(repository)) == {}
 
 
-def test_a_whole_file_that_is_no_index_is_not_believed(repository: Path, cache: FileCache) -> None:
+def test_other_file_in_place_of_the_index_is_ignored(repository: Path, cache: FileCache) -> None:
     key = (package_index._FORMAT, __version__)
     cache.save(str(repository), "index", key, b"\x93\x01\x02\x03")
     assert cache.load(str(repository), "index", key) is not None
     assert load_records(cache, str(repository)) == {}
 
 
-def test_the_index_of_another_repository_is_not_believed(repository: Path, cache: FileCache) -> None:
+def test_index_of_another_repository_is_ignored(repository: Path, cache: FileCache) -> None:
     read_packages(repository, cache=cache)
     elsewhere = str(repository.parent / "elsewhere")
     shutil.copy(cache.file(str(repository), "index"), cache.file(elsewhere, "index"))
@@ -271,7 +271,7 @@ def test_the_index_of_another_repository_is_not_believed(repository: Path, cache
 
 
 @pytest.mark.parametrize(("name", "value"), [("__version__", "0.0.0"), ("_FORMAT", 0)])
-def test_the_index_of_another_version_is_not_believed(
+def test_index_of_another_version_is_ignored(
     repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch, name: str, value: object
 ) -> None:
     with monkeypatch.context() as patched:
@@ -282,7 +282,7 @@ def test_the_index_of_another_version_is_not_believed(
 
 
 @posix
-def test_the_index_of_another_user_is_not_believed(
+def test_index_of_another_user_is_ignored(
     repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_packages(repository, cache=cache)
@@ -292,9 +292,7 @@ def test_the_index_of_another_user_is_not_believed(
 
 @posix
 @pytest.mark.parametrize("mode", [0o620, 0o602])
-def test_an_index_that_others_may_write_is_not_believed(
-    repository: Path, cache: FileCache, mode: int
-) -> None:
+def test_index_that_others_can_write_is_ignored(repository: Path, cache: FileCache, mode: int) -> None:
     read_packages(repository, cache=cache)
     cache.file(str(repository), "index").chmod(mode)
     assert load_records(cache, str(repository)) == {}
@@ -318,20 +316,20 @@ def test_a_pipe_in_place_of_the_index_does_not_block(repository: Path, cache: Fi
 
 
 @posix
-def test_the_index_is_for_its_owner_alone(repository: Path, cache: FileCache) -> None:
+def test_only_the_owner_can_read_the_index(repository: Path, cache: FileCache) -> None:
     read_packages(repository, cache=cache)
     assert cache.file(str(repository), "index").stat().st_mode & 0o777 == 0o600
     assert cache.folder.stat().st_mode & 0o777 == 0o700
     assert len(list(cache.folder.iterdir())) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(repository: Path, tmp_path: Path) -> None:
+def test_cache_folder_that_cannot_be_written_is_no_error(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     cache = FileCache(tmp_path / "file" / "cache", much_later)
     assert read_packages(repository, cache=cache) == read_packages(repository)
 
 
-def test_an_index_that_cannot_be_moved_into_place_leaves_the_old_one(
+def test_index_that_cannot_be_renamed_leaves_the_old_one(
     repository: Path, cache: FileCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read_packages(repository, cache=cache)
@@ -355,7 +353,7 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> 
     assert FileCache.from_environment({"EVERPATH_CACHE": "x"}) is not None
 
 
-def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_folder_comes_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     folders = {
@@ -377,7 +375,7 @@ def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     }
 
 
-def test_each_share_has_an_index_of_its_own(repository: Path, cache: FileCache, opened: list[str]) -> None:
+def test_each_partition_has_its_own_index(repository: Path, cache: FileCache, opened: list[str]) -> None:
     def names(partition: Partition) -> set[str]:
         found = read_packages(repository, cache=cache, partition=partition)
         return {bundle.name for package in found.packages for bundle in package.bundles}

@@ -1,4 +1,4 @@
-"""The command line, run in this process or in one of its own."""
+"""Run the command line in this process or in a new one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from commandline import ROOT, Answer, Everpath
 from everpath.cli.entry_point import run
 
-# Environment variables that change what is printed; a test sets those it is about.
+# Environment variables that change the output; a test sets those that it needs.
 _SPEAKING = (
     "GITHUB_ACTIONS",
     "GITHUB_STEP_SUMMARY",
@@ -34,14 +34,14 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the current one."""
+    """Return an empty folder, which is the current folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
 def everpath(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Everpath:
-    """`everpath ARGS…` in this process; `stdin` is what it can read."""
+    """Return a function that runs `everpath ARGS…` in this process, with `stdin` as input."""
 
     def call(*arguments: str, stdin: str = "") -> Answer:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
@@ -55,7 +55,7 @@ def everpath(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture
 def process() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """`python -m everpath ARGS…` as a user runs it."""
+    """Return a function that runs `python -m everpath ARGS…`."""
 
     def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

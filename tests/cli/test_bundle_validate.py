@@ -114,7 +114,7 @@ def test_a_waiver_for_the_other_command_is_not_unused_here(everpath: Everpath, h
     (here / "everpath.yaml").write_text(json.dumps({"waivers": waivers}))
     answer = everpath("bundle", "validate", "-o", "concise")
     assert [line.split(" the waiver ")[1] for line in answer.out.splitlines() if "EP901" in line] == [
-        "of EP621 excuses nothing"
+        "of EP621 matches no finding"
     ]
 
 

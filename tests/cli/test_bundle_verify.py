@@ -42,7 +42,7 @@ def test_a_package_file_is_linted(everpath: Everpath, manifests: Path) -> None:
     write(manifests, {"acme-cache.package.yaml": package_file(a="", b="acme-cache.v0.10.0")})
     found = rules(everpath, "m")
     assert found >= {"EP692", "EP693"}
-    # Nobody asks package manifests for annotations.
+    # Package manifests have no annotations.
     assert not found & {"EP601", "EP603", "EP604", "EP605"}
     assert everpath("bundle", "verify", "m").code == 1
 

@@ -1,4 +1,4 @@
-"""`everpath compare`."""
+"""`everpath compare`: options, output and exit codes."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def _catalogs(here: Path) -> None:
     _write("skipping", SKIPPING)
 
 
-def test_a_release_on_top_passes(everpath: Everpath) -> None:
+def test_new_head_that_replaces_the_old_one_exits_with_zero(everpath: Everpath) -> None:
     answer = everpath("compare", "old", "longer")
     assert answer.code == 0
     assert "6 upgraded further than before" in answer.out
 
 
-def test_whoever_is_stranded_fails_the_gate(everpath: Everpath) -> None:
+def test_stranded_version_exits_with_one(everpath: Everpath) -> None:
     answer = everpath("compare", "old", "short")
     assert answer.code == 1
     assert (
@@ -56,12 +56,12 @@ def test_whoever_is_stranded_fails_the_gate(everpath: Everpath) -> None:
         ("longer", "different-path", 0),
     ],
 )
-def test_fail_on_says_what_fails(everpath: Everpath, new: str, fail_on: str, code: int) -> None:
+def test_fail_on_selects_what_exits_with_one(everpath: Everpath, new: str, fail_on: str, code: int) -> None:
     assert everpath("compare", "old", new, "--fail-on", fail_on).code == code
 
 
 @pytest.mark.parametrize("new", ["old", "longer", "short", "skipping"])
-def test_json_keeps_its_schema(everpath: Everpath, new: str) -> None:
+def test_json_conforms_to_the_schema(everpath: Everpath, new: str) -> None:
     document = json.loads(everpath("compare", "old", new, "-o", "json").out)
     conforms("compare", document)
     assert len(document["rows"]) == document["summary"]["rows"] == 6
@@ -71,7 +71,9 @@ def test_json_keeps_its_schema(everpath: Everpath, new: str) -> None:
 TWO = "[s1]\nop.v1: op.v0\nop.v0\n[s2]\nop.v3: op.v2\nop.v2: op.v1"
 
 
-def test_whoever_names_no_channel_fails_the_gate_and_is_listed_apart(everpath: Everpath) -> None:
+def test_stranded_extension_without_channels_exits_with_one_and_has_rows(
+    everpath: Everpath,
+) -> None:
     old, new = _write("two", TWO), _write("cut", TWO.replace("op.v2: op.v1", "op.v2"))
     answer = everpath("compare", old, new)
     assert answer.code == 1
@@ -84,10 +86,10 @@ def test_whoever_names_no_channel_fails_the_gate_and_is_listed_apart(everpath: E
     conforms("compare", document)
     assert [row["channel"] for row in document["withoutChannels"]] == [None] * 4
     assert everpath("compare", old, new, "-c", "s2").code == 0
-    assert everpath("compare", old, new, "--policy", "v0").code == 0
+    assert everpath("compare", old, new, "--olm", "v0").code == 0
 
 
-def test_a_matrix_shows_whoever_names_no_channel_where_it_matters(everpath: Everpath) -> None:
+def test_matrix_has_rows_without_channels_where_they_differ(everpath: Everpath) -> None:
     old, new = _write("two", TWO), _write("cut", TWO.replace("op.v2: op.v1", "op.v2"))
     answer = everpath("compare", "--matrix", f"1={old}", f"2={new}")
     assert answer.code == 1
@@ -101,7 +103,7 @@ def test_a_matrix_shows_whoever_names_no_channel_where_it_matters(everpath: Ever
     conforms("compare", json.loads(everpath("compare", "--matrix", old, new, "-o", "json").out))
 
 
-def test_json_says_which_parts_could_not_be_read(everpath: Everpath) -> None:
+def test_json_lists_parts_that_could_not_be_read(everpath: Everpath) -> None:
     Path("longer/torn.yaml").write_text("schema: [olm.channel\n")
     for arguments in (("old", "longer"), ("--matrix", "old", "longer")):
         answer = everpath("compare", *arguments, "-o", "json")
@@ -113,10 +115,10 @@ def test_json_says_which_parts_could_not_be_read(everpath: Everpath) -> None:
         assert "1 part of longer could not be read" in answer.err
 
 
-def test_a_release_without_a_replacement_fails_a_matrix(everpath: Everpath) -> None:
+def test_release_without_a_replacement_in_a_matrix_exits_with_one(everpath: Everpath) -> None:
     old = _write("before", "op.v3: op.v1\nop.v1")
     new = _write("after", "op.v3: op.v1 / op.v2\nop.v2: - / op.v1.5.0\nop.v1.5.0\nop.v1")
-    answer = everpath("compare", "--matrix", old, new, "--policy", "v0")
+    answer = everpath("compare", "--matrix", old, new, "--olm", "v0")
     assert answer.code == 1
     assert (
         "error[no-replacement]: op/stable: Clusters on op.v1.5.0 get no further updates under OLM v0"
@@ -125,8 +127,8 @@ def test_a_release_without_a_replacement_fails_a_matrix(everpath: Everpath) -> N
     assert "no catalog update cuts off clusters; 1 adds a release without a replacement." in answer.out
 
 
-def test_a_message_that_has_the_word_more_is_no_list_that_was_cut(everpath: Everpath) -> None:
-    """A name may have blanks in it, which opm does not mind."""
+def test_name_that_contains_more_is_not_taken_for_an_abbreviated_list(everpath: Everpath) -> None:
+    """A name may contain spaces, and opm accepts it."""
     paths = []
     for folder, entries in (("is", '{"name": "op"}, {"name": "no more ops", "replaces": "op"}'), ("was", "")):
         more = entries or '{"name": "no more ops"}, {"name": "op", "replaces": "no more ops"}'
@@ -138,10 +140,10 @@ def test_a_message_that_has_the_word_more_is_no_list_that_was_cut(everpath: Ever
         paths.append(folder)
     answer = everpath("compare", *paths)
     assert "no more ops" in answer.out
-    assert "cut short" not in answer.out
+    assert "abbreviated" not in answer.out
 
 
-def test_long_lists_are_cut_and_json_has_all(everpath: Everpath) -> None:
+def test_long_lists_are_abbreviated_and_json_has_all(everpath: Everpath) -> None:
     names = [f"op.v1.0.{n}" for n in range(60)]
     chain = "\n".join(f"{new}: {old}" for new, old in zip(names[1:], names, strict=False))
     lost = "\n".join(["op.v2: op.v1.0.59", *(f"{name}: {name}" for name in names[:-1]), names[-1]])
@@ -158,27 +160,27 @@ def test_long_lists_are_cut_and_json_has_all(everpath: Everpath) -> None:
 
 
 @pytest.mark.parametrize("output", ["text", "github"])
-def test_olms_own_words_are_cut_where_they_name_too_many(everpath: Everpath, output: str) -> None:
+def test_long_error_messages_of_olm_are_truncated_and_json_has_all(everpath: Everpath, output: str) -> None:
     names = [f"op.v1.0.{n}" for n in range(200)]
     chain = "\n".join(f"{new}: {old}" for new, old in zip(names[1:], names, strict=False))
     old, new = _write("long", f"{chain}\n{names[0]}"), _write("heads", "\n".join(names))
-    shown = everpath("compare", old, new, "--policy", "v0", "-o", output).out
+    shown = everpath("compare", old, new, "--olm", "v0", "-o", output).out
     assert "200 replacement chains were found" in shown
     assert "… (complete in -o json)" in shown
     assert names[-1] not in shown.partition("200 replacement chains")[2].partition("(complete in -o json")[0]
-    document = json.loads(everpath("compare", old, new, "--policy", "v0", "-o", "json").out)
+    document = json.loads(everpath("compare", old, new, "--olm", "v0", "-o", "json").out)
     [failing] = [change for change in document["changes"] if change["kind"] == "failing"]
     assert all(name in failing["now"] for name in names)
 
 
-def test_the_matrix_keeps_the_schema_too(everpath: Everpath) -> None:
+def test_json_of_a_matrix_conforms_to_the_schema(everpath: Everpath) -> None:
     document = json.loads(everpath("compare", "--matrix", "1=old", "2=longer", "3=short", "-o", "json").out)
     conforms("compare", document)
     assert document["catalogs"] == ["1", "2", "3"]
-    assert [move["stranded"] for move in document["updates"]] == [0, 2]
+    assert [update["stranded"] for update in document["updates"]] == [0, 2]
 
 
-def test_the_matrix_shows_what_differs_and_all_on_request(everpath: Everpath) -> None:
+def test_matrix_shows_rows_that_change_and_with_all_every_row(everpath: Everpath) -> None:
     answer = everpath("compare", "--matrix", "4.1=old", "4.2=longer", "4.3=short")
     assert answer.code == 1
     table = answer.out.partition("\n\n")[0].splitlines()
@@ -190,7 +192,7 @@ def test_the_matrix_shows_what_differs_and_all_on_request(everpath: Everpath) ->
     assert "op.v4      v0 v1           head     head" in everything
 
 
-def test_a_path_with_an_equals_sign_is_a_path_if_it_exists(everpath: Everpath) -> None:
+def test_path_with_an_equals_sign_is_a_path_if_it_exists(everpath: Everpath) -> None:
     _write("a=b", CHAIN)
     assert everpath("compare", "--matrix", "a=b", "old").code == 0
 
@@ -208,32 +210,30 @@ def test_a_path_with_an_equals_sign_is_a_path_if_it_exists(everpath: Everpath) -
         (["old", "short", "-c", "stabel"], "no channel is called 'stabel'"),
     ],
 )
-def test_a_wrong_command_line_is_told_what_to_type(
-    everpath: Everpath, arguments: list[str], message: str
-) -> None:
+def test_invalid_command_line_has_a_hint(everpath: Everpath, arguments: list[str], message: str) -> None:
     answer = everpath("compare", *arguments)
     assert answer.code == 2
     assert message in answer.err
     assert "hint: " in answer.err
 
 
-def test_a_package_that_only_the_old_catalog_has_may_be_named(everpath: Everpath) -> None:
+def test_package_that_only_the_old_catalog_has_can_be_selected(everpath: Everpath) -> None:
     _write("old", CHAIN, "gone")
     answer = everpath("compare", "old", "longer", "-p", "gone")
     assert answer.code == 1
     assert "error[package-gone]" in answer.out
 
 
-def test_one_of_them_may_be_standard_input(everpath: Everpath) -> None:
+def test_one_catalog_may_be_standard_input(everpath: Everpath) -> None:
     assert everpath("compare", "-", "short", stdin=fbc(CHAIN, "op")).code == 1
     assert everpath("compare", "-", "-", stdin=fbc(CHAIN, "op")).code == 2
 
 
-def test_a_catalog_that_is_not_there_is_unreadable(everpath: Everpath) -> None:
+def test_missing_catalog_exits_with_three(everpath: Everpath) -> None:
     assert everpath("compare", "old", "nowhere").code == 3
 
 
-def test_a_catalog_that_is_unreadable_in_part_is_compared_and_ends_with_3(everpath: Everpath) -> None:
+def test_catalog_that_is_unreadable_in_part_is_compared_and_exits_with_three(everpath: Everpath) -> None:
     Path("longer/torn.yaml").write_text("schema: [\n")
     answer = everpath("compare", "old", "longer")
     assert answer.code == 3
@@ -241,7 +241,7 @@ def test_a_catalog_that_is_unreadable_in_part_is_compared_and_ends_with_3(everpa
     assert "upgraded further" in answer.out
 
 
-def test_the_folder_of_one_bundle_is_no_catalog(everpath: Everpath) -> None:
+def test_folder_of_one_bundle_is_rejected(everpath: Everpath) -> None:
     (Path("one") / "manifests").mkdir(parents=True)
     (Path("one") / "metadata").mkdir()
     csv = "kind: ClusterServiceVersion\nmetadata: {name: op.v4}\nspec: {version: 4.0.0}\n"
@@ -257,13 +257,13 @@ def test_the_folder_of_one_bundle_is_no_catalog(everpath: Everpath) -> None:
     assert "one is the folder of one bundle" in answer.err
 
 
-def test_only_one_policy_is_asked_for(everpath: Everpath) -> None:
-    document = json.loads(everpath("compare", "old", "short", "--policy", "v1", "-o", "json").out)
-    assert document["policies"] == ["v1"]
-    assert {row["policy"] for row in document["rows"]} == {"v1"}
+def test_olm_option_selects_one_resolver(everpath: Everpath) -> None:
+    document = json.loads(everpath("compare", "old", "short", "--olm", "v1", "-o", "json").out)
+    assert document["resolvers"] == ["v1"]
+    assert {row["resolver"] for row in document["rows"]} == {"v1"}
 
 
-def test_waivers_do_not_hide_who_is_stranded(everpath: Everpath) -> None:
+def test_waivers_do_not_hide_stranded_versions(everpath: Everpath) -> None:
     Path("everpath.yaml").write_text("waivers:\n- {rule: stranded-v0, package: op, reason: known}\n")
     assert everpath("compare", "old", "short").code == 1
 
@@ -273,18 +273,18 @@ def test_all_shows_notes(everpath: Everpath) -> None:
     assert "note[further]" in everpath("compare", "old", "longer", "--all").out
 
 
-def test_quiet_prints_changes_alone(everpath: Everpath) -> None:
+def test_quiet_prints_the_changes_only(everpath: Everpath) -> None:
     assert everpath("compare", "old", "longer", "-q").out == ""
 
 
-def test_a_file_takes_the_report(everpath: Everpath) -> None:
+def test_report_is_written_to_a_file(everpath: Everpath) -> None:
     answer = everpath("compare", "old", "short", "-o", "json", "--output-file", "out.json")
     assert answer.out == ""
     assert "Written to out.json." in answer.err
     conforms("compare", json.loads(Path("out.json").read_text()))
 
 
-def test_github_annotates_lines_of_the_new_catalog_alone(
+def test_github_annotates_only_lines_of_the_new_catalog(
     everpath: Everpath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -299,7 +299,7 @@ def test_github_annotates_lines_of_the_new_catalog_alone(
     assert "| error | stranded |" in summary
 
 
-def test_a_name_cannot_write_to_the_terminal_or_the_table(everpath: Everpath) -> None:
+def test_control_characters_and_pipes_in_names_are_escaped(everpath: Everpath) -> None:
     Path("old/op.yaml").write_text(fbc(CHAIN, "op").replace("op.v1", '"op|\\e[31mv1"'))
     text = everpath("compare", "old", "short").out
     assert "\x1b" not in text
@@ -307,7 +307,7 @@ def test_a_name_cannot_write_to_the_terminal_or_the_table(everpath: Everpath) ->
     assert "op\\|\\\\x1b" in everpath("compare", "old", "short", "-o", "markdown").out
 
 
-def test_an_error_is_printed_if_and_only_if_the_gate_fails(everpath: Everpath) -> None:
+def test_change_of_severity_error_exits_with_one_unless_fail_on_is_never(everpath: Everpath) -> None:
     _write("before", "op.v3.0.0: op.v2.0.0\nop.v2.0.0")
     _write("dead", "op.v3.0.0: op.v2.0.0 / op.v2.5.0\nop.v2.5.0: - / op.v2.4.0\nop.v2.4.0\nop.v2.0.0")
     answer = everpath("compare", "before", "dead")
@@ -319,17 +319,17 @@ def test_an_error_is_printed_if_and_only_if_the_gate_fails(everpath: Everpath) -
 @pytest.mark.parametrize(
     ("option", "name", "kind"), [("-p", "newer", "package"), ("-c", "candidate", "channel")]
 )
-def test_what_only_new_has_is_followed_by_nobody(
+def test_selected_name_that_only_the_new_catalog_has_is_a_warning(
     everpath: Everpath, option: str, name: str, kind: str
 ) -> None:
     _write("more", CHAIN)
     _write("more", CHAIN.replace("op.", "newer."), "newer")
     _write("more", f"[stable]\n{CHAIN}\n[candidate]\nop.v3")
     answer = everpath("compare", "old", "more", option, name)
-    assert f"warning: OLD has no {kind} {name}: there is nobody to follow from there" in answer.err
+    assert f"warning: the old catalog has no {kind} {name}, so no installed version" in answer.err
 
 
-def test_the_matrix_says_why_it_fails_on_a_road(everpath: Everpath) -> None:
+def test_matrix_that_fails_on_different_path_reports_the_path(everpath: Everpath) -> None:
     answer = everpath("compare", "--matrix", "1=old", "2=skipping", "--fail-on", "different-path")
     assert answer.code == 1
     assert (
@@ -338,7 +338,7 @@ def test_the_matrix_says_why_it_fails_on_a_road(everpath: Everpath) -> None:
     )
 
 
-def test_no_two_catalogs_of_a_matrix_have_one_name(everpath: Everpath) -> None:
+def test_two_catalogs_of_a_matrix_cannot_have_the_same_name(everpath: Everpath) -> None:
     answer = everpath("compare", "--matrix", "1=old", "1=longer")
     assert answer.code == 2
     assert "two catalogs are called 1" in answer.err

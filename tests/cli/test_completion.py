@@ -1,4 +1,4 @@
-"""Tab completion, in real shells where there are any."""
+"""Shell completion, tested in the shells that are installed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from everpath.cli import completion
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_shell_gets_a_script_that_asks_us(everpath: Everpath, shell: str) -> None:
+def test_every_shell_has_a_completion_script(everpath: Everpath, shell: str) -> None:
     answer = everpath("completion", shell)
     assert answer.code == 0
     assert "_EVERPATH_COMPLETE" in answer.out
 
 
-def test_an_unknown_shell_is_a_wrong_command_line(everpath: Everpath) -> None:
+def test_unknown_shell_is_a_usage_error(everpath: Everpath) -> None:
     assert everpath("completion", "tcsh").code == 2
 
 
@@ -78,7 +78,7 @@ def items(process: Process, *words: str) -> list[str]:
     return [found.partition(",")[2] for found in answer.stdout.splitlines() if found]
 
 
-def test_rules_are_offered_by_id_and_by_name(process: Process) -> None:
+def test_rules_are_completed_by_id_and_name(process: Process) -> None:
     assert items(process, "rules", "EP90") == ["EP901", "EP902"]
     assert items(process, "rules", "hidden-c") == ["hidden-cycle"]
     for option in ("--select", "--ignore"):
@@ -89,7 +89,7 @@ def test_rules_are_offered_by_id_and_by_name(process: Process) -> None:
     "words",
     [("validate-graph", "{}"), ("list", "bundles", "{}"), ("range", "explain", "1.x", "--in", "{}")],
 )
-def test_names_of_a_small_catalog_are_offered(process: Process, here: Path, words: tuple[str, ...]) -> None:
+def test_names_of_a_small_catalog_are_completed(process: Process, here: Path, words: tuple[str, ...]) -> None:
     write_fbc(here, "[beta]\nb: a\na", "first")
     path = str(write_fbc(here, "b: a\na", "second"))
     line = [word.format(path) for word in words]
@@ -98,23 +98,23 @@ def test_names_of_a_small_catalog_are_offered(process: Process, here: Path, word
     assert items(process, *line, "-p", "second", "-c", "") == ["stable"]
 
 
-def test_names_are_those_of_the_usual_path_where_none_is_typed(process: Process, here: Path) -> None:
+def test_names_of_the_default_path_are_completed(process: Process, here: Path) -> None:
     write_fbc(here, "b: a\na", "first")
     assert items(process, "validate-graph", "-p", "f") == ["first"]
 
 
 @pytest.mark.parametrize("path", ["nope", "-", "/dev/null", "torn"])
-def test_what_cannot_be_read_offers_nothing_and_says_nothing(process: Process, here: Path, path: str) -> None:
+def test_unreadable_catalog_has_no_completions_and_no_error(process: Process, here: Path, path: str) -> None:
     (here / "torn").write_text("{")
     assert items(process, "validate-graph", path, "-p", "") == []
 
 
-@pytest.mark.parametrize("limit", ["_MOST_BYTES", "_MOST_FILES"])
-def test_a_large_catalog_is_not_read_for_its_names(
+@pytest.mark.parametrize("limit", ["_MAX_BYTES", "_MAX_FILES"])
+def test_large_catalog_is_not_loaded_for_completion(
     here: Path, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     catalog = str(write_fbc(here, "b: a\na"))
     assert completion._is_small(catalog)
     monkeypatch.setattr(completion, limit, 0)
     assert not completion._is_small(catalog)
-    assert not completion._is_small(f"{catalog}/p.yaml") or limit == "_MOST_FILES"
+    assert not completion._is_small(f"{catalog}/p.yaml") or limit == "_MAX_FILES"

@@ -1,4 +1,4 @@
-"""`validate-graph --bundles`: the definitions of each two releases OLM moves between."""
+"""`validate-graph --bundles`: the CRDs of the two versions of each upgrade."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ properties: [{type: olm.package, value: {packageName: acme, version: %(v)s}}]
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A catalog, and bundles of which the second has lost a field."""
+    """A catalog and two bundles; the CRD of the second lacks a field of the first."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "catalog").mkdir()
     both = "".join(BUNDLE % {"v": v} for v in ("1.0.0", "2.0.0"))
@@ -78,9 +78,7 @@ def bundle(root: Path, version: str, edges: str, fields: str) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def test_a_field_that_an_upgrade_loses_is_found_with_the_upgrade_and_its_line(
-    project: Path, everpath: Everpath
-) -> None:
+def test_field_removed_by_an_upgrade_is_reported_with_its_line(project: Path, everpath: Everpath) -> None:
     done = everpath("validate-graph", "catalog", "--bundles", "bundles", "-o", "concise")
     assert done.code == 1
     assert done.out.startswith("bundles/acme/2.0.0/manifests/caches.yaml:12:")
@@ -88,31 +86,31 @@ def test_a_field_that_an_upgrade_loses_is_found_with_the_upgrade_and_its_line(
     assert "acme.v1.0.0 to acme.v2.0.0: caches.example.com v1: the field unit is removed" in done.out
 
 
-def test_without_the_bundles_nobody_asks(project: Path, everpath: Everpath) -> None:
+def test_crds_are_not_checked_without_bundles(project: Path, everpath: Everpath) -> None:
     assert everpath("validate-graph", "catalog").code == 0
 
 
 def test_the_finding_can_be_waived(project: Path, everpath: Everpath) -> None:
-    waiver = "waivers: [{rule: field-removed, package: acme, reason: nobody ever set it}]"
+    waiver = "waivers: [{rule: field-removed, package: acme, reason: no object has the field}]"
     (project / "everpath.yaml").write_text(waiver, encoding="utf-8")
     assert everpath("validate-graph", "catalog", "--bundles", "bundles").code == 0
 
 
-def test_who_takes_the_step_is_told_and_can_be_chosen(project: Path, everpath: Everpath) -> None:
+def test_upgrades_of_one_olm_version_can_be_selected(project: Path, everpath: Everpath) -> None:
     both = everpath("validate-graph", "catalog", "--bundles", "bundles").out
     assert "OLM v0 selects this hop in stable" in both
     assert "OLM v1 selects this hop in stable" in both
-    one = everpath("validate-graph", "catalog", "--bundles", "bundles", "--policy", "v1").out
-    assert "OLM v0 takes" not in one
+    one = everpath("validate-graph", "catalog", "--bundles", "bundles", "--olm", "v1").out
+    assert "OLM v0 selects" not in one
 
 
-def test_what_becomes_of_the_step_is_told_for_each_olm(project: Path, everpath: Everpath) -> None:
-    told = everpath("validate-graph", "catalog", "--bundles", "bundles").out
-    assert "OLM v0 selects this hop in stable, and carries it out" in told
-    assert "OLM v1 selects this hop in stable, and refuses it" in told
+def test_response_of_each_olm_version_is_reported(project: Path, everpath: Everpath) -> None:
+    out = everpath("validate-graph", "catalog", "--bundles", "bundles").out
+    assert "OLM v0 selects this hop in stable, and carries it out" in out
+    assert "OLM v1 selects this hop in stable, and refuses it" in out
 
 
-def test_a_description_that_changes_warns_those_who_think_of_v1(project: Path, everpath: Everpath) -> None:
+def test_changed_description_is_a_warning_about_olm_v1(project: Path, everpath: Everpath) -> None:
     bundle(project, "1.0.0", "", "size: {type: integer}")
     bundle(project, "2.0.0", ", replaces: acme.v1.0.0", "size: {type: integer, description: how many}")
     asked = "validate-graph", "catalog", "--bundles", "bundles", "-o", "concise"
@@ -120,7 +118,7 @@ def test_a_description_that_changes_warns_those_who_think_of_v1(project: Path, e
     assert done.code == 0
     assert "EP710 warning" in done.out
     assert "OLM v1 does not recognise these changes as safe: size (description)" in done.out
-    assert "EP710" not in everpath(*asked, "--policy", "v0").out
+    assert "EP710" not in everpath(*asked, "--olm", "v0").out
 
 
 def test_a_folder_without_bundles_is_an_error_and_not_a_clean_catalog(
@@ -131,9 +129,7 @@ def test_a_folder_without_bundles_is_an_error_and_not_a_clean_catalog(
     assert "there is no bundle in catalog" in done.err
 
 
-def test_a_definition_that_cannot_be_read_is_named_by_file_and_line(
-    project: Path, everpath: Everpath
-) -> None:
+def test_unreadable_crd_is_reported_with_file_and_line(project: Path, everpath: Everpath) -> None:
     (project / "bundles/acme/2.0.0/manifests/caches.yaml").write_text(
         "kind: CustomResourceDefinition\nspec: [\n", encoding="utf-8"
     )
@@ -142,7 +138,7 @@ def test_a_definition_that_cannot_be_read_is_named_by_file_and_line(
     assert "2.0.0/manifests/caches.yaml:3: not YAML" in done.err
 
 
-def test_what_was_found_before_is_not_believed_when_a_definition_elsewhere_has_changed(
+def test_cached_findings_are_not_used_after_a_crd_has_changed(
     project: Path, everpath: Everpath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = FileCache(project / "cache", clock=much_later)

@@ -1,7 +1,7 @@
-"""What users see, word for word.
+"""The complete output of commands.
 
-Each transcript of tests/cli/golden starts with the folder it is about and the command that was typed there.
-`EVERPATH_UPDATE_GOLDEN=1 pytest tests/cli/test_golden.py` writes them anew; read the difference then.
+Each transcript of tests/cli/golden starts with a folder and the command that was run in it.
+`EVERPATH_UPDATE_GOLDEN=1 pytest tests/cli/test_golden.py` updates them; check the difference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TRANSCRIPTS = sorted(GOLDEN.glob("*.txt"))
 
 
 @pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.stem)
-def test_a_transcript_is_still_true(
+def test_output_is_that_of_the_transcript(
     everpath: Everpath, monkeypatch: pytest.MonkeyPatch, transcript: Path
 ) -> None:
     written = transcript.read_text()

@@ -1,4 +1,4 @@
-"""`everpath graph`: which package, which channels, which version, and what is said beside the picture."""
+"""`everpath graph`: selection of package, channels and versions; messages and exit codes."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from everpath.loaders.notation import parse
 from schemas import conforms
 
 
-def lay_out(here: Path, drawing: str, package: str = "op") -> None:
+def write_catalog(here: Path, drawing: str, package: str = "op") -> None:
     with (here / "catalog.json").open("a", encoding="utf-8") as file:
         file.write(file_based_catalog(parse(drawing, package)))
 
 
-def test_the_only_package_needs_no_name(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "b: a\na")
+def test_single_package_needs_no_name(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "b: a\na")
     answer = everpath("graph", "catalog.json")
     assert answer.code == 0
     assert answer.out.startswith("package op, channel stable (default): 2 entries, head b\n")
 
 
-def test_of_several_packages_one_must_be_chosen(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "b: a\na")
-    lay_out(here, "d: c\nc", "other")
+def test_one_of_several_packages_must_be_named(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "b: a\na")
+    write_catalog(here, "d: c\nc", "other")
     answer = everpath("graph", "catalog.json")
     assert answer.code == 2
     assert answer.err == (
-        "error: a picture shows one package, and there are 2: op, other\n"
+        "error: graph draws one package; the input has 2 packages (op and other)\n"
         "hint: -p NAME; `everpath list packages catalog.json` lists them\n"
     )
     assert everpath("graph", "catalog.json", "-p", "other").code == 0
 
 
-def test_quiet_is_only_the_picture(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "b: a\na")
-    answer = everpath("graph", "catalog.json", "-q", "--installed", "7.0.0", "--output-file", "picture.txt")
+def test_quiet_prints_only_the_drawing(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "b: a\na")
+    answer = everpath("graph", "catalog.json", "-q", "--installed", "7.0.0", "--output-file", "drawing.txt")
     assert (answer.code, answer.out, answer.err) == (0, "", "")
 
 
-def test_an_unknown_channel_is_told_with_the_one_that_was_meant(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "b: a\na")
+def test_unknown_channel_has_a_suggestion(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "b: a\na")
     answer = everpath("graph", "catalog.json", "-c", "stabel")
     assert (answer.code, answer.err) == (
         2,
@@ -53,15 +53,15 @@ def test_an_unknown_channel_is_told_with_the_one_that_was_meant(here: Path, ever
     )
 
 
-def test_the_default_channel_comes_first(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "[alpha]\na\n[stable]\nb: a\na\n%default stable")
+def test_default_channel_is_first(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "[alpha]\na\n[stable]\nb: a\na\n%default stable")
     heads = [
         line for line in everpath("graph", "catalog.json").out.splitlines() if line.startswith("package")
     ]
     assert [line.split()[3] for line in heads] == ["stable", "alpha:"]
 
 
-def test_a_package_without_channels_cannot_be_drawn(here: Path, everpath: Everpath) -> None:
+def test_package_without_channels_is_an_error(here: Path, everpath: Everpath) -> None:
     (here / "catalog.json").write_text('{"schema": "olm.package", "name": "op", "defaultChannel": "x"}')
     answer = everpath("graph", "catalog.json")
     assert answer.code == 2
@@ -72,46 +72,42 @@ def test_a_package_without_channels_cannot_be_drawn(here: Path, everpath: Everpa
 
 
 @pytest.mark.parametrize("given", ["op.v1.0.0", "1.0.0", "v1.0.0"])
-def test_an_installed_version_is_a_name_or_a_version(here: Path, everpath: Everpath, given: str) -> None:
-    lay_out(here, "op.v1.1.0: op.v1.0.0\nop.v1.0.0")
+def test_installed_is_a_name_or_a_version(here: Path, everpath: Everpath, given: str) -> None:
+    write_catalog(here, "op.v1.1.0: op.v1.0.0\nop.v1.0.0")
     out = everpath("graph", "catalog.json", "--installed", given).out
     assert "OLM v0: op.v1.0.0 → op.v1.1.0: reaches the head in 1 hop\n" in out
 
 
 @pytest.mark.parametrize("given", ["", " "])
-def test_an_installed_version_is_not_empty(here: Path, everpath: Everpath, given: str) -> None:
-    lay_out(here, "op.v1.1.0: op.v1.0.0\nop.v1.0.0")
+def test_empty_installed_version_is_rejected(here: Path, everpath: Everpath, given: str) -> None:
+    write_catalog(here, "op.v1.1.0: op.v1.0.0\nop.v1.0.0")
     run = everpath("graph", "catalog.json", "--installed", given)
     assert run.code == 2
-    assert "--installed is empty" in run.err
+    assert f"--installed {given!r}: a name is empty" in run.err
 
 
-def test_an_installed_version_may_be_nowhere(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "op.v1.1.0: op.v1.0.0 / - / <1.1.0\nop.v1.0.0")
+def test_installed_version_need_not_be_in_the_catalog(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "op.v1.1.0: op.v1.0.0 / - / <1.1.0\nop.v1.0.0")
     out = everpath("graph", "catalog.json", "--installed", "0.4.2").out
     assert "OLM v1: op.v0.4.2 → op.v1.1.0: reaches the head in 1 hop\n" in out
 
 
-def test_a_misspelled_installed_name_is_told_with_the_one_that_was_meant(
-    here: Path, everpath: Everpath
-) -> None:
-    lay_out(here, "op.v1.1.0: op.v1.0.0\nop.v1.0.0")
+def test_misspelled_installed_name_has_a_suggestion(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "op.v1.1.0: op.v1.0.0\nop.v1.0.0")
     answer = everpath("graph", "catalog.json", "--installed", "opp.v1.0.0")
     assert answer.code == 0
     assert answer.err.endswith("note: did you mean op.v1.0.0?\n")
 
 
-def test_a_picture_in_a_file_is_whole_and_announced(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "b: a\na")
+def test_drawing_is_written_to_a_file_with_a_message(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "b: a\na")
     answer = everpath("graph", "catalog.json", "-o", "svg", "--output-file", "graph.svg")
     assert (answer.out, answer.err) == ("", "1 channel drawn, written to graph.svg.\n")
     assert Xml.parse(here / "graph.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
 
 
-def test_json_keeps_its_contract_and_says_where_each_finding_is_written(
-    here: Path, everpath: Everpath
-) -> None:
-    lay_out(here, "b3: - / b2\nb2: - / b1\nb1")
+def test_json_matches_its_schema_and_has_positions_of_findings(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "b3: - / b2\nb2: - / b1\nb1")
     answer = everpath("graph", "catalog.json", "-o", "json", "--installed", "0.0.1")
     found = json.loads(answer.out)
     conforms("graph", found)
@@ -120,27 +116,27 @@ def test_json_keeps_its_contract_and_says_where_each_finding_is_written(
     assert [row["isEntry"] for row in found["channels"][0]["installed"]] == [False, False]
 
 
-def test_a_page_says_where_each_finding_is_written(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "b3: - / b2\nb2: - / b1\nb1")
+def test_page_has_positions_of_findings(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "b3: - / b2\nb2: - / b1\nb1")
     assert '"where":"catalog.json:2"' in everpath("graph", "catalog.json", "-o", "html").out
 
 
-def test_a_waived_finding_is_not_drawn(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "b3: - / b2\nb2: - / b1\nb1")
+def test_waived_findings_are_left_out(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "b3: - / b2\nb2: - / b1\nb1")
     assert "EP206" in everpath("graph", "catalog.json").out
-    (here / "everpath.yaml").write_text("waivers:\n- {rule: EP206, reason: nobody runs b1}\n")
+    (here / "everpath.yaml").write_text("waivers:\n- {rule: EP206, reason: no cluster runs b1}\n")
     assert "EP206" not in everpath("graph", "catalog.json").out
 
 
-def test_a_flowchart_that_github_will_not_draw_is_worth_a_word(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "\n".join(f"b{i}: b{i - 1} / b{i - 2}" for i in range(2, 300)))
+def test_flowchart_over_the_limit_of_github_has_a_warning(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "\n".join(f"b{i}: b{i - 1} / b{i - 2}" for i in range(2, 300)))
     answer = everpath("graph", "catalog.json", "-o", "mermaid")
     assert answer.code == 0
     assert "warning: the flowchart of stable has 596 arrows, and GitHub draws 500" in answer.err
 
 
-def test_what_could_not_be_read_is_told_and_ends_in_three(here: Path, everpath: Everpath) -> None:
-    lay_out(here, "b: a\na")
+def test_unreadable_part_has_a_warning_and_exit_code_3(here: Path, everpath: Everpath) -> None:
+    write_catalog(here, "b: a\na")
     (here / "torn.json").write_text('{"schema": "olm.bundle", "name": ')
     answer = everpath("graph", ".")
     assert answer.code == 3
@@ -148,9 +144,7 @@ def test_what_could_not_be_read_is_told_and_ends_in_three(here: Path, everpath: 
     assert "head b" in answer.out
 
 
-def test_the_flowchart_in_the_docs_is_the_one_that_is_printed(
-    everpath: Everpath, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_flowchart_in_the_docs_is_current(everpath: Everpath, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     page = (ROOT / "docs/commands/graph.md").read_text(encoding="utf-8")
     assert everpath("graph", "docs/commands/graph/catalog.yaml", "-c", "fast", "-o", "mermaid").out in page

@@ -45,7 +45,7 @@ def encoded(files: dict[str, str], prefix: str = "") -> dict[str, bytes]:
     return {f"{prefix}{name}": content.encode() for name, content in files.items()}
 
 
-def test_a_bundle_becomes_an_image_with_its_annotations_as_labels(
+def test_annotations_of_a_bundle_are_the_labels_of_its_image(
     everpath: Everpath, bundle: Path, here: Path
 ) -> None:
     answer = everpath("bundle", "build", "bundle")
@@ -60,7 +60,7 @@ def test_a_bundle_becomes_an_image_with_its_annotations_as_labels(
 
 
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a:b", ".hidden", "x" * 300])
-def test_a_name_in_the_bundle_leads_nowhere_else(
+def test_csv_name_that_is_unsafe_as_a_file_name_is_not_used(
     everpath: Everpath, bundle: Path, here: Path, name: str
 ) -> None:
     file = bundle / "manifests" / "acme.clusterserviceversion.yaml"
@@ -69,7 +69,7 @@ def test_a_name_in_the_bundle_leads_nowhere_else(
     assert sorted(path.name for path in here.iterdir()) == ["bundle", "image.oci.tar"]
 
 
-def test_a_catalog_becomes_an_image_of_data(everpath: Everpath, catalog: Path, here: Path) -> None:
+def test_catalog_image_contains_only_the_catalog(everpath: Everpath, catalog: Path, here: Path) -> None:
     assert everpath("catalog", "build", "catalog/").code == 0
     image = open_oci_archive("catalog.oci.tar")
     assert load_labels(image, select_manifest(image)) == {CONFIGS: "/configs"}
@@ -77,19 +77,19 @@ def test_a_catalog_becomes_an_image_of_data(everpath: Everpath, catalog: Path, h
     assert inside(image, here / "out") == encoded(CATALOG, "configs/")
 
 
-def test_a_single_file_is_a_catalog_too(everpath: Everpath, catalog: Path, here: Path) -> None:
+def test_catalog_may_be_a_single_file(everpath: Everpath, catalog: Path, here: Path) -> None:
     assert everpath("catalog", "build", "catalog/acme/catalog.yaml").code == 0
     files = inside(open_oci_archive("catalog.oci.tar"), here / "out")
     assert files == {"configs/catalog.yaml": CATALOG["acme/catalog.yaml"].encode()}
 
 
-def test_what_indexignore_names_stays_out(everpath: Everpath, catalog: Path, here: Path) -> None:
+def test_files_in_indexignore_are_not_in_the_image(everpath: Everpath, catalog: Path, here: Path) -> None:
     write(catalog, {"README.md": "# no catalog", ".indexignore": "README.md\n"})
     assert everpath("catalog", "build", "catalog").code == 0
     assert inside(open_oci_archive("catalog.oci.tar"), here / "out") == encoded(CATALOG, "configs/")
 
 
-def test_an_image_goes_where_it_is_wanted_and_is_called_as_wanted(everpath: Everpath, catalog: Path) -> None:
+def test_output_and_tag_are_as_requested(everpath: Everpath, catalog: Path) -> None:
     made = [
         everpath("catalog", "build", "catalog", "-o", where, "--tag", "op:v1")
         for where in ("oci:layout", "oci-archive:a.tar", "docker-archive:d.tar")
@@ -102,7 +102,7 @@ def test_an_image_goes_where_it_is_wanted_and_is_called_as_wanted(everpath: Ever
     assert open_layout("layout", "v2")
 
 
-def test_labels_annotations_and_platforms_may_be_added(everpath: Everpath, bundle: Path) -> None:
+def test_labels_annotations_and_platforms_are_added(everpath: Everpath, bundle: Path) -> None:
     options = ("--label", "a=b=c", "--annotation", "d=", "--platform", "linux/arm64")
     assert everpath("bundle", "build", "bundle", "-o", "oci:x", *options).code == 0
     image = open_layout("x")
@@ -110,7 +110,7 @@ def test_labels_annotations_and_platforms_may_be_added(everpath: Everpath, bundl
     assert load_labels(image, image.root) == {**ANNOTATIONS, "a": "b=c"}
 
 
-def test_print_digest_prints_nothing_else_and_dry_run_writes_nothing(
+def test_print_digest_prints_only_the_digest_and_dry_run_writes_nothing(
     everpath: Everpath, catalog: Path, here: Path
 ) -> None:
     built = everpath("catalog", "build", "catalog", "--print-digest")
@@ -131,7 +131,7 @@ def opm_image(here: Path) -> None:
     write_layout(image, str(here / "opm"))
 
 
-def test_on_a_base_with_opm_it_serves_itself(everpath: Everpath, catalog: Path, here: Path) -> None:
+def test_image_on_a_base_with_opm_serves_the_catalog(everpath: Everpath, catalog: Path, here: Path) -> None:
     opm_image(here)
     assert everpath("catalog", "build", "catalog", "--base", "oci:opm", "-o", "oci:x").code == 0
     image = open_layout("x")
@@ -143,7 +143,7 @@ def test_on_a_base_with_opm_it_serves_itself(everpath: Everpath, catalog: Path, 
     assert (here / "out" / "tmp").is_dir()
 
 
-def test_a_base_may_be_in_an_archive(everpath: Everpath, catalog: Path, here: Path) -> None:
+def test_base_may_be_in_an_archive(everpath: Everpath, catalog: Path, here: Path) -> None:
     opm_image(here)
     for kind in ("oci-archive", "docker-archive"):
         assert everpath("catalog", "build", "catalog", "--base", "oci:opm", "-o", f"{kind}:{kind}").code == 0
@@ -154,7 +154,7 @@ def test_a_base_may_be_in_an_archive(everpath: Everpath, catalog: Path, here: Pa
         assert len(load_config(made := open_layout(f"{kind}.d"), made.root)["rootfs"]["diff_ids"]) == 3
 
 
-def test_a_base_that_is_not_there_is_told(everpath: Everpath, catalog: Path, here: Path) -> None:
+def test_missing_base_is_reported(everpath: Everpath, catalog: Path, here: Path) -> None:
     answer = everpath("catalog", "build", "catalog", "--base", "oci:nowhere")
     assert (answer.code, answer.err) == (
         3,
@@ -164,18 +164,18 @@ def test_a_base_that_is_not_there_is_told(everpath: Everpath, catalog: Path, her
     assert [path.name for path in here.iterdir()] == ["catalog"]
 
 
-def test_a_catalog_that_opm_refuses_is_refused(everpath: Everpath, catalog: Path, here: Path) -> None:
+def test_catalog_that_opm_rejects_is_not_built(everpath: Everpath, catalog: Path, here: Path) -> None:
     file = catalog / "acme" / "catalog.yaml"
     file.write_text(file.read_text().replace("defaultChannel: stable", "defaultChannel: gone"))
     answer = everpath("catalog", "build", "catalog")
     assert answer.code == 1
     assert f"--> {Path('catalog/acme/catalog.yaml')}:4:17" in answer.err
-    assert "error: no image was built: opm would refuse the catalog" in answer.err
+    assert "error: no image was built: opm would reject the catalog" in answer.err
     assert [path.name for path in here.iterdir()] == ["catalog"]
     assert everpath("catalog", "build", "catalog", "--no-check").code == 0
 
 
-def test_a_channel_without_a_head_is_refused(everpath: Everpath, catalog: Path) -> None:
+def test_channel_without_a_head_is_not_built(everpath: Everpath, catalog: Path) -> None:
     file = catalog / "acme" / "catalog.yaml"
     file.write_text(
         file.read_text().replace("- name: acme.v1.0.0", "- {name: acme.v1.0.0, replaces: acme.v1.0.0}")
@@ -185,14 +185,14 @@ def test_a_channel_without_a_head_is_refused(everpath: Everpath, catalog: Path) 
     assert "package acme, channel stable: no channel head found in graph" in answer.err
 
 
-def test_a_catalog_that_cannot_be_read_is_told(everpath: Everpath, catalog: Path) -> None:
+def test_unreadable_catalog_is_reported(everpath: Everpath, catalog: Path) -> None:
     write(catalog, {"broken.yaml": "schema: [\n"})
     answer = everpath("catalog", "build", "catalog")
     assert answer.code == 3
     assert "broken.yaml" in answer.err
 
 
-def test_a_bundle_that_olm_cannot_use_is_refused(everpath: Everpath, bundle: Path, here: Path) -> None:
+def test_bundle_that_olm_cannot_use_is_not_built(everpath: Everpath, bundle: Path, here: Path) -> None:
     file = bundle / "metadata" / "annotations.yaml"
     key = "operators.operatorframework.io.bundle.manifests.v1"
     file.write_text(file.read_text().replace(f"{key}: manifests/", f"{key}: deploy/"))
@@ -218,7 +218,7 @@ CSV = "manifests/acme.clusterserviceversion.yaml"
         ("metadata/annotations.yaml", "annotations: {}\n", "package and channels"),
     ],
 )
-def test_what_is_no_bundle_is_refused_with_its_reason(
+def test_invalid_bundle_is_not_built_and_the_reason_is_reported(
     everpath: Everpath, bundle: Path, name: str, content: str, words: str
 ) -> None:
     write(bundle, {name: content})
@@ -228,7 +228,7 @@ def test_what_is_no_bundle_is_refused_with_its_reason(
     assert not Path("acme.v1.0.0.oci.tar").exists()
 
 
-def test_what_olm_does_not_read_is_left_out_and_said_to_be(
+def test_files_that_olm_does_not_read_are_left_out_with_a_warning(
     everpath: Everpath, bundle: Path, here: Path
 ) -> None:
     write(bundle, {"manifests/more/a.yaml": "a: b", "manifests/.swp": "x", "metadata/.DS_Store": "x"})
@@ -240,7 +240,9 @@ def test_what_olm_does_not_read_is_left_out_and_said_to_be(
     assert inside(open_oci_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
 
 
-def test_hidden_metadata_is_read_by_opm_and_goes_in(everpath: Everpath, bundle: Path, here: Path) -> None:
+def test_hidden_metadata_file_that_opm_reads_is_in_the_image(
+    everpath: Everpath, bundle: Path, here: Path
+) -> None:
     (bundle / "metadata" / "annotations.yaml").rename(bundle / "metadata" / ".annotations.yaml")
     answer = everpath("bundle", "build", "bundle")
     assert (answer.code, answer.err) == (0, "")
@@ -248,7 +250,7 @@ def test_hidden_metadata_is_read_by_opm_and_goes_in(everpath: Everpath, bundle: 
 
 
 @pytest.mark.parametrize("options", [(), ("--no-check",)], ids=" ".join)
-def test_annotations_that_only_a_draft_has_make_no_image(
+def test_annotations_only_in_a_backup_file_are_not_enough(
     everpath: Everpath, bundle: Path, here: Path, options: tuple[str, ...]
 ) -> None:
     (bundle / "metadata/annotations.yaml").rename(bundle / "metadata/.annotations.yaml.5.new")
@@ -259,7 +261,7 @@ def test_annotations_that_only_a_draft_has_make_no_image(
 
 
 @pytest.mark.parametrize("prefix", ["bundle/", ""])
-def test_other_layouts_of_a_bundle_become_the_usual_one(everpath: Everpath, here: Path, prefix: str) -> None:
+def test_other_layouts_of_a_bundle_are_normalized(everpath: Everpath, here: Path, prefix: str) -> None:
     """`bundle/manifests`, as repositories have it, and manifests in the folder itself."""
     files = {name.removeprefix("" if prefix else "manifests/"): text for name, text in BUNDLE.items()}
     write(here / "v1", {f"{prefix}{name}": text for name, text in files.items()})
@@ -267,7 +269,7 @@ def test_other_layouts_of_a_bundle_become_the_usual_one(everpath: Everpath, here
     assert inside(open_oci_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
 
 
-def test_a_link_inside_is_followed_and_one_out_of_the_folder_refused(
+def test_link_inside_the_folder_is_followed_and_one_to_the_outside_is_rejected(
     everpath: Everpath, catalog: Path, here: Path
 ) -> None:
     (here / "secret").write_text("schema: x.y\n")
@@ -283,14 +285,14 @@ def test_a_link_inside_is_followed_and_one_out_of_the_folder_refused(
     assert "outside of catalog" in answer.err
 
 
-def test_a_name_that_deletes_files_in_an_image_is_refused(everpath: Everpath, catalog: Path) -> None:
+def test_whiteout_file_name_is_rejected(everpath: Everpath, catalog: Path) -> None:
     write(catalog, {"acme/.wh.other": "schema: acme.notes\npackage: acme\n"})
     answer = everpath("catalog", "build", "catalog")
     assert answer.code == 3
     assert "names that start with .wh. delete files there" in answer.err
 
 
-def test_a_catalog_without_a_file_is_refused(everpath: Everpath, here: Path) -> None:
+def test_catalog_without_files_is_rejected(everpath: Everpath, here: Path) -> None:
     write(here / "catalog", {".indexignore": "*\n", "a.yaml": "schema: a\n"})
     for options in ((), ("--no-check",)):
         answer = everpath("catalog", "build", "catalog", *options)
@@ -300,14 +302,14 @@ def test_a_catalog_without_a_file_is_refused(everpath: Everpath, here: Path) -> 
         )
 
 
-def test_tests_that_are_a_link_to_a_folder_are_refused(everpath: Everpath, bundle: Path) -> None:
+def test_link_to_a_folder_in_tests_is_rejected(everpath: Everpath, bundle: Path) -> None:
     (bundle / "tests" / "again").symlink_to("..")
     answer = everpath("bundle", "build", "bundle")
     assert answer.code == 3
     assert "bundle/tests/again is a link to a folder" in answer.err
 
 
-def test_folders_that_are_links_inside_are_a_bundles(everpath: Everpath, bundle: Path, here: Path) -> None:
+def test_folders_of_a_bundle_may_be_links_inside_it(everpath: Everpath, bundle: Path, here: Path) -> None:
     (bundle / "manifests").rename(bundle / "v1")
     (bundle / "manifests").symlink_to("v1")
     assert everpath("bundle", "build", "bundle").code == 0
@@ -319,11 +321,11 @@ def test_folders_that_are_links_inside_are_a_bundles(everpath: Everpath, bundle:
 
 
 @pytest.mark.parametrize("kind", ["catalog", "bundle"])
-def test_a_pipe_in_the_folder_is_refused(everpath: Everpath, here: Path, kind: str) -> None:
+def test_pipe_in_a_catalog_is_rejected(everpath: Everpath, here: Path, kind: str) -> None:
     folder = write(here / kind, CATALOG if kind == "catalog" else BUNDLE)
     os.mkfifo(folder / ("pipe" if kind == "catalog" else "manifests/pipe"))
     answer = everpath(kind, "build", kind, "--no-check")
-    # In a bundle it is nothing that anybody would read.
+    # OLM does not read this file of a bundle.
     assert answer.code == (3 if kind == "catalog" else 0)
 
 
@@ -334,23 +336,23 @@ def test_a_pipe_in_the_folder_is_refused(everpath: Everpath, here: Path, kind: s
         (("-o", ""), "is not a repository"),
         (("-o", "oci:"), "the path is missing"),
         (("-o", "oci:x:v1", "--tag", "v2"), "name two tags"),
-        (("--tag", "a b"), "is no tag"),
-        (("-o", "docker-archive:x", "--tag", "v1"), "names no image to docker load"),
+        (("--tag", "a b"), "is not a valid tag"),
+        (("-o", "docker-archive:x", "--tag", "v1"), "docker load needs a name"),
         (("-o", "docker-archive:x", "--platform", "linux/amd64,linux/arm64"), "holds one platform"),
         (("-o", "oci-archive:catalog/x.tar"), "would be part of the next image"),
         (("--platform", "amd64"), "is not a platform"),
-        (("--label", "a"), "says nothing"),
-        (("--label", "=a"), "says nothing"),
-        (("--label", "a=\udcff"), "says nothing"),
+        (("--label", "a"), "is not KEY=VALUE"),
+        (("--label", "=a"), "is not KEY=VALUE"),
+        (("--label", "a=\udcff"), "is not KEY=VALUE"),
         (("--label", "a=b", "--label", "a=c"), "two values"),
-        (("--label", f"{CONFIGS}=/else"), "contradicts what the image holds"),
-        (("--annotation", "a"), "says nothing"),
+        (("--label", f"{CONFIGS}=/else"), "contradicts the content of the image"),
+        (("--annotation", "a"), "is not KEY=VALUE"),
         (("--compression", "zstd"), "is not one of"),
         (("-o", "oci-archive:no/where/x.tar"), "cannot write no/where/x.tar"),
         (("-o", "oci-archive:/dev/null"), "exists and is not a file"),
     ],
 )  # fmt: skip
-def test_a_wrong_command_line_is_told(
+def test_invalid_options_are_reported(
     everpath: Everpath, catalog: Path, here: Path, options: tuple[str, ...], words: str
 ) -> None:
     answer = everpath("catalog", "build", "catalog", *options)
@@ -361,7 +363,7 @@ def test_a_wrong_command_line_is_told(
 
 
 @pytest.mark.parametrize("epoch", ["yesterday", "-1", "1.5", "8589934592", "9" * 30, "١"])
-def test_a_source_date_that_is_none_is_told(
+def test_invalid_source_date_epoch_is_reported(
     everpath: Everpath, catalog: Path, monkeypatch: pytest.MonkeyPatch, epoch: str
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
@@ -370,7 +372,7 @@ def test_a_source_date_that_is_none_is_told(
     assert "SOURCE_DATE_EPOCH is" in answer.err
 
 
-def test_one_is_not_taken_for_the_other(everpath: Everpath, catalog: Path, bundle: Path, here: Path) -> None:
+def test_wrong_kind_of_input_is_reported(everpath: Everpath, catalog: Path, bundle: Path, here: Path) -> None:
     taken = {
         ("catalog", "bundle"): (2, "everpath bundle build bundle"),
         ("catalog", "repository"): (2, "everpath migrate"),
@@ -385,7 +387,7 @@ def test_one_is_not_taken_for_the_other(everpath: Everpath, catalog: Path, bundl
         assert (answer.code, words in answer.err) == (code, True), answer.err
 
 
-def test_a_disk_that_is_full_leaves_nothing(
+def test_full_disk_leaves_no_file(
     everpath: Everpath, catalog: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for where in ("oci:x", "oci-archive:x", "docker-archive:x"):

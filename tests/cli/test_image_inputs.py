@@ -1,4 +1,4 @@
-"""Images where a path is expected."""
+"""Images as input of commands that read a path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from commandline import Everpath
 from everpath.cli import completion
 from everpath.oci import cache
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, push_image
+from everpath.oci.registry import RegistryOptions, push_image
 from registry_server import FakeRegistry, run_registry
 from small_images import small_image
 
@@ -28,14 +28,14 @@ FORKED = "c: a\nb: a\na"
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeRegistry]:
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         monkeypatch.delenv(name)
-    with run_registry() as made:
-        monkeypatch.setenv("EVERPATH_INSECURE", made.address.removeprefix("http://"))
-        yield made
+    with run_registry() as registry:
+        monkeypatch.setenv("EVERPATH_INSECURE", registry.address.removeprefix("http://"))
+        yield registry
 
 
 @pytest.fixture
 def image(server: FakeRegistry, everpath: Everpath, here: Path) -> str:
-    """The image of a catalog."""
+    """Push the image of a catalog."""
     write_fbc(here, FORKED)
     name = f"{server.address.removeprefix('http://')}/me/catalog:v1"
     assert everpath("catalog", "push", "catalog", name, "--no-check").code == 0
@@ -63,7 +63,7 @@ READERS = [
 
 
 @pytest.mark.parametrize("command", READERS, ids=" ".join)
-def test_every_reader_says_the_same_of_an_image_as_of_its_folder(
+def test_image_has_the_same_output_as_its_folder(
     everpath: Everpath, image: str, command: tuple[str, ...]
 ) -> None:
     of_folder, of_image = everpath(*command, "catalog"), everpath(*command, image)
@@ -72,53 +72,53 @@ def test_every_reader_says_the_same_of_an_image_as_of_its_folder(
     assert " ".join(shown.split()) == " ".join(of_folder.out.split())
 
 
-def test_why_and_range_read_images(everpath: Everpath, image: str) -> None:
+def test_why_and_range_accept_images(everpath: Everpath, image: str) -> None:
     for command in (["why", "-p", "p", "--installed", "a"], ["range", "explain", ">=0.0.0", "--in"]):
         of_folder, of_image = everpath(*command, "catalog"), everpath(*command, image)
         assert of_image.code == of_folder.code
         assert len(of_image.out.splitlines()) == len(of_folder.out.splitlines()) > 1
 
 
-def test_an_image_may_have_a_name_and_a_priority_and_a_digest(everpath: Everpath, image: str) -> None:
+def test_image_may_have_a_catalog_name_a_priority_and_a_digest(everpath: Everpath, image: str) -> None:
     digest = everpath("catalog", "push", "catalog", image, "--no-check", "--print-digest").out.strip()
     pinned = f"{image.removesuffix(':v1')}@{digest}"
-    plain = everpath("simulate", "one=catalog@5", "-p", "p", "--policy", "v1")
+    plain = everpath("simulate", "one=catalog@5", "-p", "p", "--olm", "v1")
     for named in (f"one={image}@5", f"one={pinned}", f"one={pinned}@5"):
-        assert everpath("simulate", named, "-p", "p", "--policy", "v1").out == plain.out
+        assert everpath("simulate", named, "-p", "p", "--olm", "v1").out == plain.out
 
 
-def test_a_finding_stands_in_a_file_of_the_image(everpath: Everpath, image: str) -> None:
+def test_finding_names_the_file_in_the_image(everpath: Everpath, image: str) -> None:
     assert f"--> {image}:/configs/p.yaml:" in everpath("validate-graph", image).out
 
 
 @pytest.mark.parametrize("kept", ["oci:out", "oci:out:v1", "oci-archive:out.tar", "oci-archive:out.tar:v1"])
-def test_images_on_disk_are_read_too(everpath: Everpath, here: Path, kept: str) -> None:
+def test_images_on_disk_are_read(everpath: Everpath, here: Path, kept: str) -> None:
     write_fbc(here, FORKED)
     everpath("catalog", "build", "catalog", "-o", kept.removesuffix(":v1"), "--tag", "v1", "--no-check")
     assert f"--> {kept}:/configs/p.yaml:" in everpath("validate-graph", kept).out
 
 
-def test_what_is_there_wins_over_an_image_of_that_name(everpath: Everpath, here: Path) -> None:
+def test_existing_path_takes_precedence_over_an_image(everpath: Everpath, here: Path) -> None:
     (here / "quay.io" / "me").mkdir(parents=True)
     write_fbc(here, "b: a\na").rename(here / "quay.io/me/catalog:v1")
     assert everpath("validate-graph", "quay.io/me/catalog:v1").code == 0
 
 
 @pytest.mark.parametrize("name", ["localhost:5000/catalog", "quay.io/me/catalog", "quay.io/me/Catalog:v1"])
-def test_what_is_nearly_an_image_is_told_how_one_is_written(everpath: Everpath, name: str) -> None:
+def test_almost_valid_reference_is_reported_with_the_syntax(everpath: Everpath, name: str) -> None:
     done = everpath("validate-graph", name)
     assert done.code == 3
     assert "if it is an image: HOST/REPOSITORY:TAG in lower case" in done.err
 
 
 @pytest.mark.parametrize("name", ["./nothere", "../nothere/x", "nothere/a.yaml"])
-def test_a_mistyped_path_is_not_taken_for_an_image(everpath: Everpath, name: str) -> None:
+def test_misspelt_path_is_not_an_image(everpath: Everpath, name: str) -> None:
     done = everpath("validate-graph", name)
     assert done.code == 3
     assert "image" not in done.err
 
 
-def test_a_tag_is_asked_for_each_time_and_its_blobs_once(
+def test_tag_is_resolved_each_time_and_blobs_are_pulled_once(
     everpath: Everpath, server: FakeRegistry, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
@@ -128,7 +128,7 @@ def test_a_tag_is_asked_for_each_time_and_its_blobs_once(
     assert server.paths("GET") == ["/v2/me/catalog/manifests/v1"]
 
 
-def test_a_digest_that_is_kept_is_not_asked_for(
+def test_cached_digest_needs_no_request(
     everpath: Everpath, server: FakeRegistry, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
@@ -140,7 +140,7 @@ def test_a_digest_that_is_kept_is_not_asked_for(
     assert server.requests == []
 
 
-def test_a_tag_that_moved_is_noticed(
+def test_moved_tag_is_pulled_again(
     everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
@@ -150,7 +150,7 @@ def test_a_tag_that_moved_is_noticed(
     assert everpath("validate-graph", image).code == 0
 
 
-def test_a_finding_is_known_again_wherever_the_image_is_kept(
+def test_fingerprint_of_a_finding_does_not_depend_on_the_cache_folder(
     everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reports = []
@@ -161,7 +161,7 @@ def test_a_finding_is_known_again_wherever_the_image_is_kept(
     assert len(set(reports)) == 1
 
 
-def test_a_cache_that_was_tampered_with_is_not_believed(
+def test_modified_cache_entry_is_extracted_again(
     everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
@@ -173,7 +173,7 @@ def test_a_cache_that_was_tampered_with_is_not_believed(
     assert before.code == 1
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(
+def test_unwritable_cache_is_replaced_by_a_temporary_folder(
     everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
@@ -183,7 +183,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(
 
 
 def _failing_once() -> Callable[[Path], str]:
-    """A disk that is full where the cache is, and not where temporary files are."""
+    """The disk of the cache is full, that of temporary files is not."""
     real, left = cache._checksum, [OSError(errno.ENOSPC, "No space left on device")]
 
     def sum_of(folder: Path) -> str:
@@ -194,7 +194,7 @@ def _failing_once() -> Callable[[Path], str]:
     return sum_of
 
 
-def test_without_a_cache_nothing_stays(
+def test_temporary_files_are_deleted_without_a_cache(
     process: Callable[..., subprocess.CompletedProcess[str]], image: str, tmp_path: Path
 ) -> None:
     scratch = tmp_path / "scratch"
@@ -204,7 +204,7 @@ def test_without_a_cache_nothing_stays(
     assert list(scratch.iterdir()) == []
 
 
-def test_a_plain_path_brings_no_client_along(
+def test_path_does_not_import_the_registry_client(
     process: Callable[..., subprocess.CompletedProcess[str]], here: Path
 ) -> None:
     write_fbc(here, "b: a\na")
@@ -225,13 +225,13 @@ def test_a_bundle_image_is_validated(everpath: Everpath, bundle_image: str) -> N
     )
 
 
-def test_a_rendered_bundle_is_called_by_its_reference(everpath: Everpath, bundle_image: str) -> None:
+def test_rendered_bundle_has_the_reference_of_its_image(everpath: Everpath, bundle_image: str) -> None:
     for name in (bundle_image, f"docker://{bundle_image}"):
         answer = everpath("catalog", "render", name)
         assert f"\nimage: {bundle_image}\n" in answer.out
 
 
-def test_a_template_pulls_what_it_names_if_it_may(everpath: Everpath, bundle_image: str, here: Path) -> None:
+def test_template_pulls_its_images_with_pull(everpath: Everpath, bundle_image: str, here: Path) -> None:
     template = f"schema: olm.template.basic\nentries:\n- schema: olm.bundle\n  image: {bundle_image}\n"
     (here / "t.yaml").write_text(template)
     assert everpath("catalog", "render", "t.yaml").code == 1
@@ -240,21 +240,21 @@ def test_a_template_pulls_what_it_names_if_it_may(everpath: Everpath, bundle_ima
     assert answer.out == everpath("catalog", "render", bundle_image).out
 
 
-def test_an_image_of_neither_kind_is_told(everpath: Everpath, server: FakeRegistry) -> None:
+def test_image_that_is_no_catalog_or_bundle_is_reported(everpath: Everpath, server: FakeRegistry) -> None:
     host = server.address.removeprefix("http://")
-    push_image(small_image(b"no layer"), Reference(host, "me/other", "v1"), ClientOptions())
+    push_image(small_image(b"no layer"), Reference(host, "me/other", "v1"), RegistryOptions())
     answer = everpath("validate-graph", f"{host}/me/other:v1")
     assert answer.code == 3
     assert f"{host}/me/other:v1 is neither a catalog nor a bundle" in answer.err
 
 
-def test_a_layout_that_is_not_there_is_told(everpath: Everpath, here: Path) -> None:
+def test_missing_layout_is_reported(everpath: Everpath, here: Path) -> None:
     answer = everpath("validate-graph", "oci:nowhere")
     assert answer.code == 3
     assert "nowhere does not exist" in answer.err
 
 
-def test_a_mistyped_path_that_looks_like_an_image_is_told_as_both(
+def test_misspelt_path_that_looks_like_an_image_is_reported_as_both(
     everpath: Everpath, server: FakeRegistry, here: Path
 ) -> None:
     host = server.address.removeprefix("http://")
@@ -264,7 +264,7 @@ def test_a_mistyped_path_that_looks_like_an_image_is_told_as_both(
     assert f"there is no file or folder {host}/none:v1 either" in answer.err
 
 
-def test_completion_asks_no_registry(everpath: Everpath, server: FakeRegistry, image: str) -> None:
+def test_completion_sends_no_request(everpath: Everpath, server: FakeRegistry, image: str) -> None:
     server.requests.clear()
     context = click.Context(click.Command("x"))
     context.params = {"paths": [image], "no_config": True}

@@ -170,28 +170,30 @@ def test_unknown_values_are_comments_in_the_file(everpath: Everpath, here: Path)
 def test_a_file_without_releases_generates_nothing_but_a_hint(everpath: Everpath, here: Path) -> None:
     everpath("init", "-p", "acme")
     answer = everpath("generate")
-    told = "warning: catalog/releases.yaml has no release yet: run everpath release 0.1.0 to cut the first\n"
-    assert (answer.code, answer.err) == (0, told)
+    message = (
+        "warning: catalog/releases.yaml has no release yet: run everpath release 0.1.0 to cut the first\n"
+    )
+    assert (answer.code, answer.err) == (0, message)
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "message"),
     [
         ("--file", "", "--file is empty"),
         ("--package", "../evil", "'../evil' is not a valid package name"),
     ],
 )
 def test_invalid_names_are_errors_before_anything_is_written(
-    everpath: Everpath, here: Path, option: str, value: str, told: str
+    everpath: Everpath, here: Path, option: str, value: str, message: str
 ) -> None:
     answer = everpath("init", "--package", "acme", option, value)
     assert answer.code == 2
-    assert answer.err.startswith(f"error: {told}")
+    assert answer.err.startswith(f"error: {message}")
     assert not list(here.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "told"),
+    ("file", "old", "new", "images"),
     [
         (
             "Makefile",
@@ -220,14 +222,14 @@ def test_invalid_names_are_errors_before_anything_is_written(
     ],
 )
 def test_images_have_the_names_of_the_manifests(
-    everpath: Everpath, here: Path, file: str, old: str, new: str, told: str
+    everpath: Everpath, here: Path, file: str, old: str, new: str, images: str
 ) -> None:
     write_project(here)
     path = here / file
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     assert everpath("init").code == 0
-    assert f"images: {told}\n" in (here / RELEASES).read_text()
+    assert f"images: {images}\n" in (here / RELEASES).read_text()
     assert everpath("release", "0.0.1", "-q").code == 0
 
 

@@ -237,7 +237,7 @@ def test_only_the_selected_package_of_a_repository_is_loaded(
         asked.append(path)
         return load(path, **more)
 
-    monkeypatch.setattr("everpath.app.import_catalog.load", watched)
+    monkeypatch.setattr("everpath.app.project.import_catalog.load", watched)
     new = ("--file", "new/releases.yaml")
     assert everpath("init", "--from", "repository", "-p", "acme", *new).code == 0
     assert asked == ["repository/operators/acme"]

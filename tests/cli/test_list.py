@@ -28,7 +28,7 @@ def catalog(here: Path) -> Path:
     return write_fbc(here, DRAWING, "op")
 
 
-def test_packages_show_their_default_channel_and_its_head(everpath: Everpath) -> None:
+def test_packages_have_default_channel_and_head(everpath: Everpath) -> None:
     answer = everpath("list", "packages", "catalog")
     assert answer.code == 0
     assert answer.out == (
@@ -38,7 +38,7 @@ def test_packages_show_their_default_channel_and_its_head(everpath: Everpath) ->
     )
 
 
-def test_channels_mark_the_default_one(everpath: Everpath) -> None:
+def test_default_channel_has_a_star(everpath: Everpath) -> None:
     assert everpath("list", "channels", "-p", "op").out == (
         "PACKAGE  CHANNEL  DEFAULT  HEAD        VERSION  ENTRIES\n"
         "op       fast              op.v1.10.0  1.10.0   2\n"
@@ -46,7 +46,7 @@ def test_channels_mark_the_default_one(everpath: Everpath) -> None:
     )
 
 
-def test_bundles_come_newest_first_with_their_edges(everpath: Everpath) -> None:
+def test_bundles_are_sorted_by_version_and_have_edges(everpath: Everpath) -> None:
     assert everpath("list", "bundles", "-p", "op").out == (
         "PACKAGE  CHANNEL  BUNDLE      VERSION  REPLACES   SKIPS      SKIP RANGE\n"
         "op       fast     op.v1.10.0  1.10.0   op.v1.2.0\n"
@@ -64,7 +64,7 @@ def test_json_keeps_its_schema(everpath: Everpath, kind: str) -> None:
     assert document[kind]
 
 
-def test_a_bundle_comes_with_its_image(everpath: Everpath) -> None:
+def test_bundle_has_its_image(everpath: Everpath) -> None:
     rows = json.loads(everpath("list", "bundles", "-p", "op", "-c", "fast", "-o", "json").out)["bundles"]
     assert rows[0] == {
         "package": "op",
@@ -78,7 +78,7 @@ def test_a_bundle_comes_with_its_image(everpath: Everpath) -> None:
     }
 
 
-def test_an_entry_without_a_bundle_is_listed_without_a_version(everpath: Everpath, here: Path) -> None:
+def test_entry_without_bundle_has_no_version(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "b?: a\na", "holey")
     rows = json.loads(everpath("list", "bundles", "-p", "holey", "-o", "json").out)["bundles"]
     assert [(row["name"], row["version"], row["image"] is None) for row in rows] == [
@@ -89,7 +89,7 @@ def test_an_entry_without_a_bundle_is_listed_without_a_version(everpath: Everpat
     assert (head["head"], head["version"]) == ("b", None)
 
 
-def test_names_alone_can_be_piped(everpath: Everpath) -> None:
+def test_name_format_lists_names_only(everpath: Everpath) -> None:
     assert everpath("list", "packages", "-o", "name").out == "another\nop\n"
     assert everpath("list", "channels", "-o", "name").out == "another/stable\nop/fast\nop/stable\n"
     assert everpath("list", "bundles", "-p", "op", "-o", "name").out.split() == [
@@ -100,7 +100,7 @@ def test_names_alone_can_be_piped(everpath: Everpath) -> None:
     ]
 
 
-def test_a_bundle_in_no_channel_is_listed_without_one(everpath: Everpath, catalog: Path) -> None:
+def test_bundle_in_no_channel_is_listed(everpath: Everpath, catalog: Path) -> None:
     file = catalog / "op.yaml"
     file.write_text(file.read_text().replace("- name: op.v1.0.0\n", ""))
     rows = json.loads(everpath("list", "bundles", "-p", "op", "-o", "json").out)["bundles"]
@@ -109,30 +109,30 @@ def test_a_bundle_in_no_channel_is_listed_without_one(everpath: Everpath, catalo
     assert {row["channel"] for row in narrowed} == {"fast"}
 
 
-def test_a_channel_without_one_head_has_none(everpath: Everpath, here: Path) -> None:
+def test_channel_with_several_heads_has_no_head(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "b\na", "forked")
     [row] = json.loads(everpath("list", "channels", "-p", "forked", "-o", "json").out)["channels"]
     assert (row["head"], row["version"]) == (None, None)
 
 
-def test_packages_without_the_wanted_channel_are_left_out(everpath: Everpath) -> None:
+def test_packages_without_the_selected_channel_are_left_out(everpath: Everpath) -> None:
     assert everpath("list", "packages", "-c", "fast", "-o", "name").out == "op\n"
 
 
-def test_a_name_that_nothing_has_is_a_wrong_command_line(everpath: Everpath) -> None:
+def test_unknown_name_is_a_usage_error(everpath: Everpath) -> None:
     answer = everpath("list", "channels", "-p", "anoter")
     assert (answer.code, answer.out) == (2, "")
     assert "did you mean 'another'?" in answer.err
 
 
-def test_what_could_not_be_read_is_said_and_exits_with_3(everpath: Everpath, catalog: Path) -> None:
+def test_unreadable_part_exits_with_3(everpath: Everpath, catalog: Path) -> None:
     (catalog / "torn.yaml").write_text("schema: [\n")
     answer = everpath("list", "packages", "-o", "name")
     assert (answer.code, answer.out) == (3, "another\nop\n")
     assert answer.err == "warning: 1 part could not be read; everpath validate-graph says which\n"
 
 
-def test_what_is_odd_but_was_read_is_not_the_business_of_a_list(everpath: Everpath, catalog: Path) -> None:
+def test_list_ignores_findings_in_readable_documents(everpath: Everpath, catalog: Path) -> None:
     file = catalog / "op.yaml"
     file.write_text(file.read_text().replace("name: op\n", "name: op\nname: op\n", 1))
     assert "EP002" in everpath("validate-graph", "-o", "concise").out
@@ -155,7 +155,7 @@ def test_several_heads_are_shown(everpath: Everpath, here: Path) -> None:
     assert (channel["head"], channel["heads"]) == (None, ["b", "c"])
 
 
-def test_a_long_list_in_a_column_is_cut_and_counted(everpath: Everpath, here: Path) -> None:
+def test_long_cell_is_shortened(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "f: - / a, b, c, d, e\ng: - / a, b, c, d")
     out = everpath("list", "bundles").out
     assert "a, b, c and 2 more" in out
@@ -163,25 +163,25 @@ def test_a_long_list_in_a_column_is_cut_and_counted(everpath: Everpath, here: Pa
 
 
 @pytest.mark.parametrize("words", [[], ["all"]])
-def test_a_list_of_nothing_says_what_there_is_to_list(everpath: Everpath, words: list[str]) -> None:
+def test_list_without_a_command_suggests_all_commands(everpath: Everpath, words: list[str]) -> None:
     answer = everpath("list", *words)
     assert answer.code == 2
     assert answer.err == (
-        "error: say what to list\n"
+        "error: list needs one of packages, channels and bundles\n"
         "hint: 'everpath list packages', 'everpath list channels' or 'everpath list bundles'\n"
     )
 
 
-def test_a_path_in_the_place_of_a_noun_is_given_back_behind_one(everpath: Everpath, here: Path) -> None:
+def test_path_instead_of_a_command_is_part_of_the_suggestion(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "a")
     assert "'everpath list packages catalog'" in everpath("list", "catalog").err
 
 
-def test_a_misspelled_noun_is_told_the_right_one(everpath: Everpath) -> None:
+def test_misspelled_command_has_a_suggestion(everpath: Everpath) -> None:
     assert everpath("list", "bundels").err.endswith("hint: 'everpath list bundles'\n")
 
 
-def test_a_list_goes_to_a_file(everpath: Everpath, here: Path) -> None:
+def test_list_is_written_to_a_file(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "a")
     printed = everpath("list", "bundles", "-o", "json").out
     answer = everpath("list", "bundles", "-o", "json", "--output-file", "list.json")

@@ -1,4 +1,4 @@
-"""`catalog push`, `bundle push` and their way back, as typed."""
+"""`everpath catalog push`, `bundle push`, `catalog pull` and `bundle pull`."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _REGISTRY_VARIABLES = ("REGISTRY_AUTH_FILE", "DOCKER_CONFIG", "XDG_RUNTIME_DIR",
 
 
 @pytest.fixture(autouse=True)
-def _nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No credentials, no proxy and no pauses."""
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Run without credentials and proxies."""
     for name in (*_REGISTRY_VARIABLES, *(n for n in os.environ if n.lower().endswith("_proxy"))):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(RetryPolicy, "__init__", _impatient(RetryPolicy.__init__))
+    monkeypatch.setattr(RetryPolicy, "__init__", _without_sleep(RetryPolicy.__init__))
 
 
-def _impatient(init: Any) -> Any:
-    def made(self: RetryPolicy, **chosen: Any) -> None:
+def _without_sleep(init: Any) -> Any:
+    def new_init(self: RetryPolicy, **chosen: Any) -> None:
         init(self, **{**chosen, "sleep": lambda _: None})
 
-    return made
+    return new_init
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def bundle(here: Path) -> Path:
     return lay_out(good_bundle(), here / "bundle")
 
 
-def test_a_catalog_goes_there_and_comes_back(
+def test_pushed_catalog_is_pulled_unchanged(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path, here: Path
 ) -> None:
     sent = everpath("catalog", "push", "catalog", f"{host}/me/catalog:v1", "--insecure")
@@ -72,7 +72,7 @@ def test_a_catalog_goes_there_and_comes_back(
     assert sorted(path.name for path in here.iterdir()) == ["back", "catalog"]
 
 
-def test_a_bundle_goes_there_and_comes_back(everpath: Everpath, host: str, bundle: Path, here: Path) -> None:
+def test_pushed_bundle_is_pulled_unchanged(everpath: Everpath, host: str, bundle: Path, here: Path) -> None:
     assert everpath("bundle", "push", "bundle", f"{host}/me/op:v1", "--insecure", "-q").err == ""
     assert everpath("bundle", "pull", f"{host}/me/op:v1", "--insecure").code == 0
     assert files(here / "op") == files(bundle)
@@ -82,14 +82,14 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
-def test_the_digest_is_the_one_that_build_prints(everpath: Everpath, host: str, catalog: Path) -> None:
+def test_push_and_build_print_the_same_digest(everpath: Everpath, host: str, catalog: Path) -> None:
     built = everpath("catalog", "build", "catalog", "-o", "oci:out", "--print-digest").out
     pushed = everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure", "--print-digest").out
     copied = everpath("catalog", "push", "oci:out", f"{host}/b:v1", "--insecure", "--print-digest").out
     assert built == pushed == copied
 
 
-def test_an_image_goes_from_registry_to_registry(everpath: Everpath, host: str, catalog: Path) -> None:
+def test_image_is_copied_from_registry_to_registry(everpath: Everpath, host: str, catalog: Path) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
     with run_registry() as other:
         target = other.address.removeprefix("http://")
@@ -100,13 +100,13 @@ def test_an_image_goes_from_registry_to_registry(everpath: Everpath, host: str, 
 @pytest.mark.parametrize(
     "kept", ["oci:copy", "oci:copy:v2", "oci-archive:copy.tar", "docker-archive:copy.tar"]
 )
-def test_an_image_can_be_pulled_as_it_is(everpath: Everpath, host: str, catalog: Path, kept: str) -> None:
+def test_image_is_copied_to_disk_unchanged(everpath: Everpath, host: str, catalog: Path, kept: str) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
     assert everpath("catalog", "pull", f"{host}/a:v1", "-o", kept, "--insecure").code == 0
     assert everpath("list", "packages", kept).out.splitlines()[1].startswith("p ")
 
 
-def test_within_a_registry_blobs_are_mounted(
+def test_blobs_are_mounted_within_a_registry(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
@@ -114,7 +114,7 @@ def test_within_a_registry_blobs_are_mounted(
     assert answer.err.count("mounted") == 5
 
 
-def test_a_mount_is_asked_for_with_or_without_the_host(
+def test_mount_from_accepts_a_repository_with_or_without_the_host(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
@@ -127,7 +127,7 @@ def test_a_mount_is_asked_for_with_or_without_the_host(
     assert "without a tag" in answer.err
 
 
-def test_what_opm_refuses_is_not_pushed(
+def test_folder_that_opm_rejects_is_not_pushed(
     everpath: Everpath, server: FakeRegistry, host: str, here: Path
 ) -> None:
     write_fbc(here, "b: a\na: b")
@@ -137,7 +137,7 @@ def test_what_opm_refuses_is_not_pushed(
     assert everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure", "--no-check").code == 0
 
 
-def test_a_password_comes_by_standard_input(
+def test_password_is_read_from_standard_input(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     server.scheme, server.users = "basic", {"ann": "secret"}
@@ -148,7 +148,7 @@ def test_a_password_comes_by_standard_input(
     assert "--username and --password-stdin go together" in alone.err
 
 
-def test_the_password_for_the_target_does_not_go_to_the_registry_of_the_source(
+def test_password_for_the_target_is_not_sent_to_the_registry_of_the_source(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     with run_registry() as other:
@@ -163,7 +163,7 @@ def test_the_password_for_the_target_does_not_go_to_the_registry_of_the_source(
         assert everpath(*args, stdin="secret").code == 0
 
 
-def test_an_auth_file_is_named(
+def test_authfile_option_replaces_the_default_files(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path, here: Path
 ) -> None:
     server.scheme, server.users = "basic", {"ann": "secret"}
@@ -176,7 +176,9 @@ def test_an_auth_file_is_named(
     assert everpath(*arguments, "--authfile", "auth.json").code == 0
 
 
-def test_plain_http_needs_a_word(everpath: Everpath, server: FakeRegistry, host: str, catalog: Path) -> None:
+def test_plain_http_requires_insecure(
+    everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
+) -> None:
     answer = everpath("catalog", "push", "catalog", f"{host}/a:v1")
     assert answer.code == 4
     assert "it does not speak TLS" in answer.err
@@ -184,7 +186,7 @@ def test_plain_http_needs_a_word(everpath: Everpath, server: FakeRegistry, host:
 
 
 @pytest.mark.parametrize(("noun", "other"), [("catalog", "bundle"), ("bundle", "catalog")])
-def test_one_kind_is_not_taken_for_the_other(
+def test_image_of_the_other_kind_is_rejected(
     everpath: Everpath, host: str, catalog: Path, bundle: Path, noun: str, other: str
 ) -> None:
     everpath(other, "push", other, f"{host}/a:v1", "--insecure")
@@ -194,17 +196,17 @@ def test_one_kind_is_not_taken_for_the_other(
         assert f"is a {other}, not a {noun}" in answer.err
 
 
-def test_a_folder_with_something_in_it_is_not_written_to(
+def test_pull_rejects_a_folder_that_is_not_empty(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "catalog", "--insecure")
     assert answer.code == 2
-    assert "catalog is there, and not empty" in answer.err
+    assert "catalog exists and is not an empty folder" in answer.err
 
 
 @pytest.mark.parametrize("out", ["back", "oci:back", "oci-archive:back.tar"])
-def test_a_pull_that_fails_leaves_nothing(
+def test_failed_pull_leaves_no_file(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path, here: Path, out: str
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
@@ -216,7 +218,7 @@ def test_a_pull_that_fails_leaves_nothing(
     assert [path.name for path in here.iterdir()] == ["catalog"]
 
 
-def test_a_pull_that_is_told_to_end_leaves_nothing(
+def test_interrupted_pull_leaves_no_file(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path, here: Path
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/me/catalog:v1", "--insecure")
@@ -235,7 +237,7 @@ def test_a_pull_that_is_told_to_end_leaves_nothing(
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-def test_no_space_is_told_and_leaves_nothing(
+def test_full_disk_is_reported_and_leaves_no_file(
     everpath: Everpath, host: str, catalog: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
@@ -250,7 +252,7 @@ def test_no_space_is_told_and_leaves_nothing(
     assert [path.name for path in here.iterdir()] == ["catalog"]
 
 
-def test_what_cannot_be_written_is_called_as_the_user_called_it(
+def test_write_error_names_the_path_of_the_user(
     everpath: Everpath, host: str, catalog: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
@@ -265,7 +267,7 @@ def test_what_cannot_be_written_is_called_as_the_user_called_it(
     assert [path.name for path in here.iterdir()] == ["catalog"]
 
 
-def test_a_push_that_breaks_off_says_so_and_is_finished_by_another(
+def test_interrupted_push_is_reported_and_completed_by_the_next(
     everpath: Everpath, server: FakeRegistry, host: str, catalog: Path
 ) -> None:
     server.faults.append(
@@ -280,27 +282,27 @@ def test_a_push_that_breaks_off_says_so_and_is_finished_by_another(
     assert server.tag("a", "v1")
 
 
-def test_what_is_pulled_needs_a_name(everpath: Everpath, catalog: Path) -> None:
+def test_pull_from_disk_requires_an_output(everpath: Everpath, catalog: Path) -> None:
     everpath("catalog", "build", "catalog", "-o", "oci:out")
     answer = everpath("catalog", "pull", "oci:out")
     assert answer.code == 2
-    assert "-o OUT" in answer.err
+    assert "name a folder with -o" in answer.err
 
 
-def test_parents_of_the_folder_are_made(everpath: Everpath, host: str, bundle: Path, here: Path) -> None:
+def test_pull_creates_parent_folders(everpath: Everpath, host: str, bundle: Path, here: Path) -> None:
     everpath("bundle", "push", "bundle", f"{host}/op:v1", "--insecure")
     out = "bundles/op/1.0.0"
     assert everpath("bundle", "pull", f"{host}/op:v1", "-o", out, "--insecure").code == 0
     assert files(here / out) == files(bundle)
 
 
-def test_push_does_not_write_to_disk(everpath: Everpath, catalog: Path) -> None:
+def test_push_rejects_a_target_on_disk(everpath: Everpath, catalog: Path) -> None:
     answer = everpath("catalog", "push", "catalog", "oci:out")
     assert answer.code == 2
     assert "oci:out is not in a registry" in answer.err
 
 
-def test_pull_does_not_push(everpath: Everpath, host: str, catalog: Path) -> None:
+def test_pull_rejects_an_output_in_a_registry(everpath: Everpath, host: str, catalog: Path) -> None:
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "docker://r.example/b:v1", "--insecure")
     assert answer.code == 2
     assert "catalog push" in answer.err

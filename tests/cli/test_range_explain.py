@@ -12,7 +12,7 @@ from commandline import Everpath
 from schemas import conforms
 
 
-def test_a_range_is_put_into_words(everpath: Everpath) -> None:
+def test_range_is_explained_in_sentences(everpath: Everpath) -> None:
     answer = everpath("range", "explain", ">=1.0.0 <1.2.3", "--version", "1.2.3-rc.1", "--version", "1.2.3")
     assert answer.code == 0
     assert answer.out.splitlines() == [
@@ -25,7 +25,7 @@ def test_a_range_is_put_into_words(everpath: Everpath) -> None:
     ]
 
 
-def test_what_is_no_range_is_answered_with_a_caret_and_exit_code_1(everpath: Everpath) -> None:
+def test_invalid_range_is_underlined_and_exits_with_1(everpath: Everpath) -> None:
     answer = everpath("range", "explain", "<v1.2.3")
     assert answer.code == 1
     first, caret, *rest = answer.out.splitlines()
@@ -35,11 +35,11 @@ def test_what_is_no_range_is_answered_with_a_caret_and_exit_code_1(everpath: Eve
 
 
 @pytest.mark.parametrize("text", ["<1.0.0\x1b[2J", "<1.0.0 || \x1b"])
-def test_a_range_cannot_write_to_the_terminal(everpath: Everpath, text: str) -> None:
+def test_control_characters_of_a_range_do_not_reach_the_terminal(everpath: Everpath, text: str) -> None:
     assert "\x1b" not in everpath("range", "explain", text).out
 
 
-def test_a_version_that_would_crash_the_resolver_is_said_to(everpath: Everpath) -> None:
+def test_version_that_crashes_the_resolver_is_reported(everpath: Everpath) -> None:
     answer = everpath("range", "explain", "<1.0.0 || || >2.0.0", "--version", "1.5.0")
     assert "1.5.0: crashes OLM's resolver" in answer.out
 
@@ -52,7 +52,7 @@ def test_json_keeps_its_schema(everpath: Everpath, text: str) -> None:
     assert (document["error"] is None) == (answer.code == 0)
 
 
-def test_published_versions_are_sorted_out(everpath: Everpath, here: Path) -> None:
+def test_published_versions_are_grouped_by_match(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "[stable]\nop.v1.2.0: op.v1.1.0\nop.v1.1.0\n[fast]\nop.v2.0.0", "op")
     answer = everpath("range", "explain", "<1.2.0", "--in", "catalog", "-o", "json")
     assert answer.code == 0
@@ -63,7 +63,7 @@ def test_published_versions_are_sorted_out(everpath: Everpath, here: Path) -> No
     assert "matches 0 of 1 published versions" in narrowed.out
 
 
-def test_a_catalog_of_several_packages_wants_one_named(everpath: Everpath, here: Path) -> None:
+def test_catalog_with_several_packages_needs_a_package(everpath: Everpath, here: Path) -> None:
     write_fbc(here, "a", "one")
     write_fbc(here, "a", "two")
     answer = everpath("range", "explain", ">1.0.0", "--in", "catalog")
@@ -74,13 +74,13 @@ def test_a_catalog_of_several_packages_wants_one_named(everpath: Everpath, here:
     assert "did you mean 'one'?" in wrong.err
 
 
-def test_a_wrong_version_is_a_wrong_command_line(everpath: Everpath) -> None:
+def test_invalid_version_is_a_usage_error(everpath: Everpath) -> None:
     answer = everpath("range", "explain", ">1.0.0", "--version", "x")
     assert answer.code == 2
     assert "'x' is not a version" in answer.err
 
 
-def test_the_answer_goes_to_a_file(everpath: Everpath, tmp_path: Path) -> None:
+def test_report_is_written_to_a_file(everpath: Everpath, tmp_path: Path) -> None:
     file = tmp_path / "range.txt"
     answer = everpath("range", "explain", ">=1.0.0 <2.0.0", "--output-file", str(file))
     assert (answer.code, answer.out) == (0, "")

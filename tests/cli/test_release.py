@@ -66,7 +66,7 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(everpath: Everpath, p
 def test_a_withdrawn_head_is_skipped(everpath: Everpath, project: Path) -> None:
     answer = everpath("release", "0.2.1", "--withdraw", "0.2.0", "--reason", "it loses shards")
     assert answer.code == 0
-    assert "warning[road]" not in answer.out
+    assert "warning[different-path]" not in answer.out
     assert _edges(project, "stable") == [
         {"name": "acme.v0.1.0"},
         {"name": "acme.v0.2.0"},

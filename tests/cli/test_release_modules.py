@@ -41,7 +41,7 @@ def test_the_documented_modules_are_those_that_run(everpath: Everpath, project: 
 
 
 def _is_counted(module: str) -> bool:
-    """True for the modules of the walk; the layers below them are libraries."""
+    """Return whether a module counts; layers below the use cases are libraries."""
     return module.startswith(("cli.", "app.")) or module == "atomic_files"
 
 

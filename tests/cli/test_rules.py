@@ -15,7 +15,7 @@ def test_all_rules_are_listed_in_order(everpath: Everpath) -> None:
     assert "EP203  error    fork " in answer.out
 
 
-def test_the_beginning_of_ids_lists_those(everpath: Everpath) -> None:
+def test_prefix_lists_the_matching_rules(everpath: Everpath) -> None:
     shown = everpath("rules", "EP90").out.splitlines()
     assert [line.split()[2] for line in shown] == ["unused-waiver", "expired-waiver"]
 
@@ -28,13 +28,13 @@ def test_a_rule_is_explained_by_name_or_id(everpath: Everpath) -> None:
     assert page.rstrip().endswith("/docs/rules/EP203.md")
 
 
-def test_whom_a_rule_protects_is_said(everpath: Everpath) -> None:
+def test_description_has_the_affected_resolver(everpath: Everpath) -> None:
     assert "Protects users of OLM v0;" in everpath("rules", "stranded-v0").out
     assert "Protects users of OLM v1;" in everpath("rules", "stranded-v1").out
     assert "Protects users of OLM v0 and v1;" in everpath("rules", "fork").out
 
 
-def test_how_an_optional_rule_is_asked_is_said(everpath: Everpath) -> None:
+def test_description_of_an_optional_rule_has_its_option(everpath: Everpath) -> None:
     optional = "Optional: asked with --select-optional operatorhub/v2, or --select no-icon.\n"
     assert optional in everpath("rules", "no-icon").out
     assert "Optional" not in everpath("rules", "csv-name").out
@@ -55,12 +55,12 @@ def test_a_rule_about_waivers_cannot_be_waived(everpath: Everpath) -> None:
         ("zzz", "`everpath rules` lists them all"),
     ],
 )
-def test_an_unknown_rule_is_told_where_to_look(everpath: Everpath, word: str, hint: str) -> None:
+def test_unknown_rule_has_a_hint(everpath: Everpath, word: str, hint: str) -> None:
     answer = everpath("rules", word)
     assert (answer.code, answer.err) == (2, f"error: no rule is called {word!r}\nhint: {hint}\n")
 
 
-def test_a_word_in_the_names_of_several_rules_is_answered_with_all_of_them(
+def test_word_in_several_names_lists_these_rules(
     everpath: Everpath,
 ) -> None:
     hint = everpath("rules", "stranded").err.splitlines()[1]

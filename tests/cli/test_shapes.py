@@ -1,4 +1,4 @@
-"""Every shape of input finds its reader."""
+"""Every kind of input has a loader."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def test_a_file_or_folder_of_documents_is_a_file_based_catalog(tmp_path: Path) -
     assert edges(tmp_path) == edges(tmp_path / "op.yaml") == {"b": "a", "a": None}
 
 
-def test_a_bundle_folder_is_a_catalog_of_one(tmp_path: Path) -> None:
+def test_bundle_folder_is_a_catalog_with_one_bundle(tmp_path: Path) -> None:
     assert edges(bundle(tmp_path / "bundle", "1.0.0", "op.v0.9.0")) == {"op.v1.0.0": "op.v0.9.0"}
 
 
-def test_an_operators_repository_makes_its_edges_by_mode(tmp_path: Path) -> None:
+def test_update_mode_of_an_operators_repository_makes_its_edges(tmp_path: Path) -> None:
     for version in ("1.0.0", "1.1.0"):
         bundle(tmp_path / "operators" / "op" / version, version)
     assert edges(tmp_path)["op.v1.1.0"] == "op.v1.0.0"
@@ -79,7 +79,7 @@ def test_a_package_manifest_folder_has_the_channels_of_its_package_file(tmp_path
     assert edges(tmp_path) == {"op.v1.0.0": None, "op.v2.0.0": "op.v1.0.0"}
 
 
-def test_a_slash_at_the_end_of_a_path_does_not_show(tmp_path: Path) -> None:
+def test_trailing_slash_of_a_path_is_removed(tmp_path: Path) -> None:
     bundle(tmp_path / "b", "1.0.0")
     catalog = load(f"{tmp_path}/b/").catalog
     [found] = catalog.packages[0].bundles
@@ -88,14 +88,14 @@ def test_a_slash_at_the_end_of_a_path_does_not_show(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", ["empty", "missing"])
-def test_nothing_to_read_is_an_error(tmp_path: Path, folder: str) -> None:
+def test_empty_or_missing_folder_is_an_error(tmp_path: Path, folder: str) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(surface.EverpathError) as caught:
         load(str(tmp_path / folder))
     assert caught.value.exit_code == 3
 
 
-def test_the_command_line_reads_them_too(everpath: Everpath, here: Path) -> None:
+def test_list_uses_the_update_mode(everpath: Everpath, here: Path) -> None:
     for version in ("1.0.0", "1.1.0"):
         bundle(here / "operators" / "op" / version, version)
     by_version = everpath("list", "bundles", ".", "-o", "json")
@@ -106,14 +106,14 @@ def test_the_command_line_reads_them_too(everpath: Everpath, here: Path) -> None
     assert everpath("list", "bundles", ".", "-o", "json").out == by_edges.out
 
 
-def test_the_surface_for_programs_reads_and_checks(tmp_path: Path) -> None:
+def test_api_loads_and_lints(tmp_path: Path) -> None:
     (tmp_path / "op.yaml").write_text(fbc("c: a\nb: a\na"))
     report = surface.lint(surface.load(str(tmp_path)))
     assert "fork" in {finding.name for finding in report.findings}
     assert report.worst is surface.Severity.ERROR
 
 
-def test_every_name_of_the_surface_is_there() -> None:
+def test_every_name_of_the_api_exists() -> None:
     assert {name for name in surface.__all__ if not hasattr(surface, name)} == set()
     assert dir(surface) == sorted(surface.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

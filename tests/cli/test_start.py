@@ -1,4 +1,4 @@
-"""Starting: what `everpath` alone says, and what it costs."""
+"""The start of `everpath`: help, version, and imported modules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from everpath import __version__
 from everpath.cli.group import COMMANDS, cli
 from package_manifests import crd, owning, package_file
 
-# What --help has no use for: parsers, the core, the network, and what the standard library drags along.
+# Modules that --help must not import: parsers, the core, the network, and slow ones of the standard library.
 _HEAVY = {
     *("yaml", "msgspec", "semver", "json", "xml", "tomllib", "csv", "sqlite3"),
     *("asyncio", "urllib", "http", "email", "ssl", "socket", "logging", "subprocess", "multiprocessing"),
@@ -60,7 +60,7 @@ def test_help_imports_nothing_heavy(argument: str) -> None:
     assert {name for name in names for heavy in _HEAVY if f"{name}.".startswith(f"{heavy}.")} == set()
 
 
-#: What a clean catalog has no use for: each of these costs its check milliseconds.
+#: Modules that linting a clean catalog must not import; each takes milliseconds.
 _NEEDLESS = {
     *(
         "pathlib",
@@ -92,7 +92,7 @@ print('', *sys.modules, sep=chr(10))
 
 
 @pytest.mark.parametrize("options", [(), ("--no-config",)], ids=" ".join)
-def test_checking_a_catalog_imports_nothing_needless(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_linting_imports_no_unneeded_module(tmp_path: Path, options: tuple[str, ...]) -> None:
     write_fbc(tmp_path, "op.v2.0.0: op.v1.0.0\nop.v1.0.0", "op")
     done = python("-c", _RUN, "validate-graph", str(tmp_path), *options)
     assert done.stdout.startswith("Nothing wrong")
@@ -115,13 +115,13 @@ print("msgspec" in before)
 
 
 @pytest.mark.parametrize("is_json", [True, False])
-def test_processes_need_not_import_what_was_prepared(tmp_path: Path, is_json: bool) -> None:
+def test_child_processes_import_no_prepared_module(tmp_path: Path, is_json: bool) -> None:
     text = '{"schema": "olm.package", "name": "op"}' if is_json else "schema: olm.package\nname: op\n"
     (tmp_path / f"catalog.{'json' if is_json else 'yaml'}").write_text(text)
     assert python("-c", _PREPARED, str(tmp_path)).stdout == f"\n{is_json}\n"
 
 
-def test_what_was_written_before_the_end_arrives() -> None:
+def test_output_is_flushed_at_the_end() -> None:
     ending = "sys.stdout.write('half'), sys.stderr.write('why')"
     done = python(
         "-c",
@@ -130,13 +130,13 @@ def test_what_was_written_before_the_end_arrives() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (3, "half", "why")
 
 
-def test_a_run_that_is_profiled_ends_as_python_ends_it(tmp_path: Path) -> None:
+def test_profiled_run_exits_normally(tmp_path: Path) -> None:
     done = python("-m", "cProfile", "-o", str(tmp_path / "profile"), "-m", "everpath", "--version")
     assert done.returncode == 0
     assert (tmp_path / "profile").stat().st_size
 
 
-def test_help_lists_every_command_with_the_sentence_it_says_of_itself(everpath: Everpath) -> None:
+def test_help_lists_every_command_with_its_summary(everpath: Everpath) -> None:
     shown = everpath("--help").out
     ctx = click.Context(cli)
     for name, entry in COMMANDS.items():
@@ -185,7 +185,7 @@ _EXAMPLE = {
     """,
 }
 
-#: What was published before it, for the examples that compare.
+#: The catalog before it, for the examples of `compare`.
 _PUBLISHED = """
     searchkeeper.v0.2.2: searchkeeper.v0.1.1 / searchkeeper.v0.2.1, searchkeeper.v0.2.0
     searchkeeper.v0.2.1: searchkeeper.v0.1.1
@@ -228,7 +228,7 @@ def write_bundle(folder: Path) -> None:
 
 
 def write_manifests(root: Path) -> None:
-    """Package manifests for the examples of those who read them."""
+    """Write package manifests for the examples in help texts."""
     old, new = (csv(f"op.v{version}", **owning("things.example.com")) for version in ("1.0.0", "1.1.0"))
     one = {"op.package.yaml": package_file(stable="op.v1.0.0")}
     files = {"op.v1.0.0.clusterserviceversion.yaml": old, "things.crd.yaml": crd()}
@@ -242,7 +242,7 @@ def write_manifests(root: Path) -> None:
 
 
 def samples(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Commands in a help text with the lines said to follow them."""
+    """Yield the commands in a help text with their output."""
     for command, _, block in (part.partition("\n") for part in text.split("\n  $ ")[1:]):
         said = re.split("\n\n(?:  Exit codes|Options):", f"\n{block}")[0]
         lines = [line[2:] for line in said.splitlines()[1:]]
@@ -252,7 +252,9 @@ def samples(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("words", leaves(cli, ()), ids=" ".join)
-def test_the_examples_of_the_help_are_true(everpath: Everpath, here: Path, words: tuple[str, ...]) -> None:
+def test_examples_of_the_help_have_this_output(
+    everpath: Everpath, here: Path, words: tuple[str, ...]
+) -> None:
     for package, drawing in _EXAMPLE.items():
         write_fbc(here, drawing, package)
     (here / "published").mkdir()
@@ -277,7 +279,7 @@ def test_the_version_is_that_of_the_distribution(everpath: Everpath) -> None:
     assert everpath("--version").out == f"everpath {__version__}\n"
 
 
-def test_several_options_that_may_be_meant_are_in_the_hint(everpath: Everpath) -> None:
+def test_hint_has_all_similar_options(everpath: Everpath) -> None:
     error, hint = everpath("validate-graph", "--nope").err.splitlines()
     assert error.startswith("error: no such option")
     assert "mean" not in error
@@ -294,19 +296,17 @@ def test_exit_codes_are_in_the_help(everpath: Everpath) -> None:
     [
         (["validate"], "error: no such command 'validate'\nhint: did you mean 'validate-graph'?\n"),
         (["lst"], "error: no such command 'lst'\nhint: did you mean 'list'?\n"),
-        (["zzzzzz"], "error: no such command 'zzzzzz'\nhint: `everpath --help` shows what it takes\n"),
+        (["zzzzzz"], "error: no such command 'zzzzzz'\nhint: `everpath --help` shows the usage\n"),
         (["validate-graph", "--selct", "x"], "\nhint: did you mean '--select'"),
         (
             ["range", "explain"],
-            "error: missing argument 'RANGE'\nhint: `everpath range explain --help` shows what it takes\n",
+            "error: missing argument 'RANGE'\nhint: `everpath range explain --help` shows the usage\n",
         ),
         (["validate-graph", "-o", "yaml"], "'yaml' is not one of"),
         (["rules", "forc"], "did you mean 'fork'?"),
     ],
 )
-def test_a_wrong_word_is_answered_with_the_right_one(
-    everpath: Everpath, arguments: list[str], expected: str
-) -> None:
+def test_misspelt_word_has_a_suggestion(everpath: Everpath, arguments: list[str], expected: str) -> None:
     answer = everpath(*arguments)
     assert answer.code == 2
     assert answer.out == ""

@@ -1,4 +1,4 @@
-"""Terminals: who gets colour, and who sees progress."""
+"""Terminals: colour and the progress line."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_colour_is_for_terminals_unless_the_environment_says_otherwise(
 
 
 class Clock:
-    """Time that passes when told to."""
+    """A clock that a test advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -56,19 +56,19 @@ def watched(stream: io.StringIO, seconds: list[float], what: str = "op", *, want
     return stream.getvalue()
 
 
-def test_quick_work_shows_nothing() -> None:
+def test_short_run_shows_no_progress() -> None:
     assert watched(Terminal(), [0.0, 0.2, 0.4]) == ""
 
 
-def test_long_work_is_shown_and_erased() -> None:
+def test_progress_line_is_shown_and_erased() -> None:
     assert watched(Terminal(), [0.0, 0.6, 0.65]) == "\r\x1b[K1 of 3  op\r\x1b[K"
 
 
-def test_the_line_is_not_drawn_more_often_than_eyes_see() -> None:
+def test_progress_line_is_drawn_at_most_ten_times_a_second() -> None:
     assert watched(Terminal(), [0.6 + i / 1000 for i in range(200)]).count("of 200") == 2
 
 
-def test_progress_is_for_terminals() -> None:
+def test_progress_needs_a_terminal() -> None:
     assert watched(io.StringIO(), [0.0, 10.0]) == ""
 
 
@@ -76,7 +76,7 @@ def test_progress_can_be_switched_off() -> None:
     assert watched(Terminal(), [0.0, 10.0], wanted=False) == ""
 
 
-def test_the_line_is_erased_when_work_fails() -> None:
+def test_progress_line_is_erased_after_an_error() -> None:
     stream, clock = Terminal(), Clock()
 
     def work() -> None:
@@ -90,7 +90,9 @@ def test_the_line_is_erased_when_work_fails() -> None:
     assert stream.getvalue().endswith("\r\x1b[K")
 
 
-def test_a_name_cannot_write_to_the_terminal_or_break_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_line_escapes_control_characters_and_fits_the_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     shown = watched(Terminal(), [0.0, 1.0], "\x1b[2J" + "x" * 100)
     assert shown.count("\x1b") == 2

@@ -1,4 +1,4 @@
-"""What is asked of a catalog of which something could not be read: the answer says so, and exits with 3."""
+"""Catalogs that can be read only in part: commands report that and exit with 3."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def catalog(here: Path) -> Path:
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_a_catalog_of_which_no_package_could_be_read_is_unreadable(
+def test_catalog_without_readable_package_is_unreadable(
     everpath: Everpath, question: tuple[str, ...]
 ) -> None:
     answer = everpath(*question)
@@ -41,7 +41,7 @@ def test_a_catalog_of_which_no_package_could_be_read_is_unreadable(
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_a_catalog_that_was_read_and_has_no_package_is_the_wrong_one(
+def test_readable_catalog_without_package_is_a_usage_error(
     everpath: Everpath, catalog: Path, question: tuple[str, ...]
 ) -> None:
     (catalog / "broken.yaml").write_text("schema: some.other\nname: op\n")
@@ -50,14 +50,14 @@ def test_a_catalog_that_was_read_and_has_no_package_is_the_wrong_one(
 
 
 @pytest.mark.parametrize("option", ["--installed", "--starting-csv"])
-def test_what_runs_may_be_in_the_part_that_could_not_be_read(everpath: Everpath, option: str) -> None:
+def test_unknown_installed_version_may_be_in_an_unreadable_part(everpath: Everpath, option: str) -> None:
     answer = everpath("simulate", "catalog", option, "1.0.0")
     assert answer.code == 3
     assert answer.err.splitlines()[0] == f"error: {NOTHING}, and 1 part could not be read"
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=QUESTIONS)
-def test_a_name_that_nothing_is_called_may_be_in_the_part_that_could_not_be_read(
+def test_unknown_name_may_be_in_an_unreadable_part(
     everpath: Everpath, catalog: Path, question: tuple[str, ...]
 ) -> None:
     write_fbc(catalog, "b: a\na", "op")
@@ -68,23 +68,19 @@ def test_a_name_that_nothing_is_called_may_be_in_the_part_that_could_not_be_read
     assert everpath(*question, "-p", "other").code == 2
 
 
-def test_the_report_says_why_a_name_may_be_missing(everpath: Everpath, catalog: Path) -> None:
+def test_report_lists_the_unreadable_part(everpath: Everpath, catalog: Path) -> None:
     write_fbc(catalog, "b: a\na", "op")
     answer = everpath("validate-graph", "catalog", "-p", "other", "-o", "concise")
     assert (answer.code, "EP001" in answer.out) == (3, True)
 
 
-def test_a_package_without_channels_may_have_some_in_the_part_that_could_not_be_read(
-    everpath: Everpath, catalog: Path
-) -> None:
+def test_channels_may_be_in_an_unreadable_part(everpath: Everpath, catalog: Path) -> None:
     (catalog / "op.yaml").write_text("schema: olm.package\nname: op\ndefaultChannel: stable\n")
     answer = everpath("graph", "catalog")
     assert (answer.code, "op has no channel to draw, and 1 part could not be read" in answer.err) == (3, True)
 
 
-def test_versions_that_a_range_matches_are_those_that_could_be_read(
-    everpath: Everpath, catalog: Path
-) -> None:
+def test_range_explain_uses_readable_versions(everpath: Everpath, catalog: Path) -> None:
     write_fbc(catalog, "v2: v1\nv1", "op")
     answer = everpath("range", "explain", ">=1.0.0", "--in", "catalog")
     assert answer.code == 3
@@ -100,7 +96,7 @@ def test_versions_that_a_range_matches_are_those_that_could_be_read(
     ],
 )
 @pytest.mark.parametrize("is_first", [True, False])
-def test_of_several_paths_those_that_can_be_read_are_judged(
+def test_readable_paths_are_linted(
     everpath: Everpath, here: Path, missing: str, said: str, is_first: bool
 ) -> None:
     (here / "empty").mkdir()
@@ -113,13 +109,13 @@ def test_of_several_paths_those_that_can_be_read_are_judged(
     assert answer.err.startswith(f"error: {said}\nhint: ")
 
 
-def test_a_package_may_be_in_the_path_that_could_not_be_read(everpath: Everpath, here: Path) -> None:
+def test_package_may_be_in_an_unreadable_path(everpath: Everpath, here: Path) -> None:
     (here / "other").mkdir()
     write_fbc(here / "other", "b: a\na", "op")
     assert everpath("validate-graph", "other", "nowhere", "-p", "third").code == 3
 
 
-def test_of_paths_of_which_none_can_be_read_there_is_no_report(everpath: Everpath) -> None:
+def test_no_report_if_no_path_is_readable(everpath: Everpath) -> None:
     answer = everpath("validate-graph", "nowhere", "neither")
     assert (answer.code, answer.out) == (3, "")
     assert answer.err.splitlines()[0] == (
@@ -128,7 +124,7 @@ def test_of_paths_of_which_none_can_be_read_there_is_no_report(everpath: Everpat
     )
 
 
-def test_a_configured_package_that_is_not_there_is_named(everpath: Everpath, here: Path) -> None:
+def test_unknown_package_of_the_configuration_is_an_error(everpath: Everpath, here: Path) -> None:
     (here / "everpath.yaml").write_text("packages: [other]\n")
     answer = everpath("why", "catalog", "--installed", "1.0.0")
     assert (answer.code, "no package is called 'other'" in answer.err) == (3, True)

@@ -61,14 +61,14 @@ def test_fail_on_never_exits_with_0_for_errors(everpath: Everpath, here: Path) -
     assert everpath("validate-graph", "--fail-on", "never").code == 0
 
 
-def test_a_path_that_is_not_there_exits_with_3(everpath: Everpath, here: Path) -> None:
+def test_missing_path_exits_with_3(everpath: Everpath, here: Path) -> None:
     answer = everpath("validate-graph", "nowhere")
     assert (answer.code, answer.out) == (3, "")
     assert answer.err.startswith("error: cannot read nowhere: No such file or directory\nhint: ")
 
 
 @pytest.mark.parametrize("fail_on", ["error", "never"])
-def test_a_part_that_cannot_be_read_exits_with_3_and_the_rest_is_judged(
+def test_unreadable_part_exits_with_3_and_the_rest_is_linted(
     everpath: Everpath, here: Path, fail_on: str
 ) -> None:
     catalog = write_fbc(here, BROKEN, "op")
@@ -78,14 +78,14 @@ def test_a_part_that_cannot_be_read_exits_with_3_and_the_rest_is_judged(
     assert {"EP001", "EP203"} <= set(rules_of(answer.out))
 
 
-def test_without_a_path_the_folder_catalog_or_this_one_is_read(everpath: Everpath, here: Path) -> None:
+def test_default_path_is_catalog_or_the_current_folder(everpath: Everpath, here: Path) -> None:
     (here / "op.yaml").write_text(fbc(CLEAN, "op"))
     assert everpath("validate-graph", "-o", "json").code == 0
     write_fbc(here, BROKEN, "op")
     assert everpath("validate-graph", "-o", "json").code == 1
 
 
-def test_several_paths_are_several_catalogs(everpath: Everpath, here: Path) -> None:
+def test_each_path_is_linted(everpath: Everpath, here: Path) -> None:
     (here / "one.yaml").write_text(fbc(CLEAN, "op"))
     (here / "two.yaml").write_text(fbc(CLEAN, "op"))
     answer = everpath("validate-graph", "one.yaml", "two.yaml", "-o", "json")
@@ -122,17 +122,17 @@ def test_rules_are_selected_and_ignored_by_id_prefix_and_name(everpath: Everpath
     ]
 
 
-def test_an_unknown_rule_is_a_wrong_command_line(everpath: Everpath, here: Path) -> None:
+def test_unknown_rule_is_a_usage_error(everpath: Everpath, here: Path) -> None:
     write_fbc(here, CLEAN, "op")
     answer = everpath("validate-graph", "--select", "forc")
     assert (answer.code, answer.err) == (2, "error: no rule is called 'forc'\nhint: did you mean 'fork'?\n")
 
 
-def test_a_policy_leaves_out_what_hurts_only_others(everpath: Everpath, here: Path) -> None:
+def test_olm_option_leaves_out_rules_of_the_other_resolver(everpath: Everpath, here: Path) -> None:
     write_fbc(here, BROKEN, "op")
 
-    def asked(policy: str) -> set[str]:
-        return set(rules_of(everpath("validate-graph", "-o", "json", "--policy", policy).out))
+    def asked(resolver: str) -> set[str]:
+        return set(rules_of(everpath("validate-graph", "-o", "json", "--olm", resolver).out))
 
     assert "EP207" in asked("v1") - asked("v0")
     assert asked("v0") | asked("v1") == asked("both")
@@ -140,7 +140,7 @@ def test_a_policy_leaves_out_what_hurts_only_others(everpath: Everpath, here: Pa
     assert "EP206" in asked("v0") - asked("v1")
 
 
-def test_packages_and_channels_narrow_what_is_judged(everpath: Everpath, here: Path) -> None:
+def test_packages_and_channels_limit_the_report(everpath: Everpath, here: Path) -> None:
     write_fbc(here, BROKEN, "op")
     write_fbc(here, CLEAN.replace("op", "other"), "other")
     assert everpath("validate-graph", "-p", "other").code == 0
@@ -152,7 +152,7 @@ def test_packages_and_channels_narrow_what_is_judged(everpath: Everpath, here: P
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["-p", "opp"], "error: no package is called 'opp'\nhint: did you mean 'op'?\n"),
         (
@@ -162,12 +162,12 @@ def test_packages_and_channels_narrow_what_is_judged(everpath: Everpath, here: P
         (["-c", "stabel"], "error: no channel is called 'stabel'\nhint: did you mean 'stable'?\n"),
     ],
 )
-def test_a_name_that_nothing_has_is_a_wrong_command_line(
-    everpath: Everpath, here: Path, options: list[str], told: str
+def test_unknown_name_is_a_usage_error(
+    everpath: Everpath, here: Path, options: list[str], message: str
 ) -> None:
     write_fbc(here, CLEAN, "op")
     answer = everpath("validate-graph", *options)
-    assert (answer.code, answer.out, answer.err) == (2, "", told)
+    assert (answer.code, answer.out, answer.err) == (2, "", message)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_name_that_nothing_has_is_a_wrong_command_line(
         (["mine", "my own"], "everpath list packages PATH"),
     ],
 )
-def test_who_gives_a_wrong_name_is_told_how_to_list_the_catalog_that_was_read(
+def test_unknown_name_has_the_list_command_as_hint(
     everpath: Everpath, here: Path, paths: list[str], listing: str
 ) -> None:
     for path in ("mine", "my own"):
@@ -188,28 +188,28 @@ def test_who_gives_a_wrong_name_is_told_how_to_list_the_catalog_that_was_read(
     assert answer.err == f"error: no package is called 'zzz'\nhint: `{listing}` lists what there is\n"
 
 
-def test_a_channel_of_another_package_is_a_wrong_name_too(everpath: Everpath, here: Path) -> None:
+def test_channel_of_another_package_is_unknown(everpath: Everpath, here: Path) -> None:
     write_fbc(here, CLEAN, "op")
     write_fbc(here, "[fast]\na", "other")
     answer = everpath("validate-graph", "-p", "op", "-c", "fast")
     assert (answer.code, answer.err.splitlines()[0]) == (2, "error: no channel is called 'fast'")
 
 
-def test_of_several_wrong_names_the_first_is_told(everpath: Everpath, here: Path) -> None:
+def test_first_of_several_unknown_names_is_reported(everpath: Everpath, here: Path) -> None:
     write_fbc(here, CLEAN, "op")
     names = [f"n{i}" for i in range(9, 0, -1)]
     assert "'n1'" in everpath("validate-graph", "-p", ",".join(names)).err
     assert "'n1'" in everpath("validate-graph", "-c", ",".join(names)).err
 
 
-def test_json_keeps_its_schema_and_nothing_else_is_on_standard_output(everpath: Everpath, here: Path) -> None:
+def test_json_matches_its_schema_and_is_the_only_output(everpath: Everpath, here: Path) -> None:
     write_fbc(here, BROKEN, "op")
     answer = everpath("validate-graph", "-o", "json", "-v")
     conforms("validate-graph", json.loads(answer.out))
     assert answer.err.startswith("configuration: none\nlinted 5 entries in ")
 
 
-def test_a_report_can_go_to_a_file(everpath: Everpath, here: Path) -> None:
+def test_report_is_written_to_an_output_file(everpath: Everpath, here: Path) -> None:
     write_fbc(here, BROKEN, "op")
     answer = everpath("validate-graph", "-o", "json", "--output-file", "report.json")
     assert (answer.code, answer.out) == (1, "")
@@ -218,22 +218,22 @@ def test_a_report_can_go_to_a_file(everpath: Everpath, here: Path) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["catalog", "report.json"]
 
 
-def test_the_name_of_a_report_says_nothing_to_a_terminal(everpath: Everpath, here: Path) -> None:
+def test_control_characters_of_an_output_file_do_not_reach_the_terminal(
+    everpath: Everpath, here: Path
+) -> None:
     write_fbc(here, BROKEN, "op")
     answer = everpath("validate-graph", "-o", "json", "--output-file", "a\x1b[31mb")
     assert "\x1b" not in answer.err
 
 
-def test_the_file_of_a_report_is_not_readable_by_fewer_than_other_files(
-    everpath: Everpath, here: Path
-) -> None:
+def test_output_file_has_default_permissions(everpath: Everpath, here: Path) -> None:
     write_fbc(here, CLEAN, "op")
     everpath("validate-graph", "--output-file", "report.txt")
     (here / "plain.txt").touch()
     assert (here / "report.txt").stat().st_mode == (here / "plain.txt").stat().st_mode
 
 
-def test_a_report_through_a_link_leaves_the_link(everpath: Everpath, here: Path) -> None:
+def test_output_file_may_be_a_symbolic_link(everpath: Everpath, here: Path) -> None:
     write_fbc(here, CLEAN, "op")
     (here / "real.txt").touch()
     (here / "link.txt").symlink_to("real.txt")
@@ -242,7 +242,7 @@ def test_a_report_through_a_link_leaves_the_link(everpath: Everpath, here: Path)
     assert "Nothing wrong" in (here / "real.txt").read_text()
 
 
-def test_a_report_to_a_pipe_does_not_replace_it(everpath: Everpath, here: Path) -> None:
+def test_output_file_may_be_a_pipe(everpath: Everpath, here: Path) -> None:
     write_fbc(here, CLEAN, "op")
     os.mkfifo(here / "pipe")
     # Opened for both, a pipe has room for a report and needs no second process to read it.
@@ -253,7 +253,7 @@ def test_a_report_to_a_pipe_does_not_replace_it(everpath: Everpath, here: Path) 
     assert (here / "pipe").is_fifo()
 
 
-def test_a_report_that_fails_half_way_leaves_the_old_one(
+def test_failed_report_keeps_the_old_file(
     everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from everpath.cli import report_output  # noqa: PLC0415 - not at start, where it is measured
@@ -273,7 +273,7 @@ def test_a_report_that_fails_half_way_leaves_the_old_one(
     assert sorted(path.name for path in here.iterdir()) == ["catalog", "report.txt"]
 
 
-def test_notes_are_shown_when_asked_for(everpath: Everpath, here: Path) -> None:
+def test_show_note_lists_notes(everpath: Everpath, here: Path) -> None:
     write_fbc(here, NOTED, "op")
     assert "note[" not in everpath("validate-graph").out
     assert "note[" in everpath("validate-graph", "--show", "note").out
@@ -288,7 +288,7 @@ def test_statistics_count_by_rule(everpath: Everpath, here: Path) -> None:
     assert everpath("validate-graph", "--statistics", "-o", "sarif").code == 2
 
 
-def test_a_thorough_reading_finds_the_same(everpath: Everpath, here: Path) -> None:
+def test_thorough_loading_has_the_same_findings(everpath: Everpath, here: Path) -> None:
     write_fbc(here, BROKEN, "op")
     assert (
         everpath("validate-graph", "-o", "json").out
@@ -296,9 +296,7 @@ def test_a_thorough_reading_finds_the_same(everpath: Everpath, here: Path) -> No
     )
 
 
-def test_the_same_input_gives_the_same_bytes(
-    process: Callable[..., CompletedProcess[str]], here: Path
-) -> None:
+def test_same_input_gives_the_same_bytes(process: Callable[..., CompletedProcess[str]], here: Path) -> None:
     write_fbc(here, BROKEN, "op")
     runs = {process("validate-graph", "-o", "json", PYTHONHASHSEED=str(seed)).stdout for seed in (1, 2, 3)}
     assert len(runs) == 1
@@ -380,7 +378,7 @@ class TestUnderGitHubActions:
         assert everpath("validate-graph", "op.yaml").out.startswith("::error file=catalog/op.yaml,")
 
 
-def test_the_configuration_is_used_and_the_command_line_wins(everpath: Everpath, here: Path) -> None:
+def test_options_override_the_configuration(everpath: Everpath, here: Path) -> None:
     write_fbc(here, BROKEN, "op")
     (here / "everpath.yaml").write_text("select: fork\noutput: json\n")
     assert rules_of(everpath("validate-graph").out) == ["EP203"]
@@ -389,7 +387,7 @@ def test_the_configuration_is_used_and_the_command_line_wins(everpath: Everpath,
     assert len(rules_of(everpath("validate-graph", "--no-config", "-o", "json").out)) > 2
 
 
-def test_a_wrong_configuration_exits_with_2(everpath: Everpath, here: Path) -> None:
+def test_invalid_configuration_exits_with_2(everpath: Everpath, here: Path) -> None:
     write_fbc(here, CLEAN, "op")
     (here / "everpath.yaml").write_text("fail_on: error\n")
     answer = everpath("validate-graph")
@@ -400,14 +398,14 @@ def test_a_wrong_configuration_exits_with_2(everpath: Everpath, here: Path) -> N
     assert everpath("validate-graph", "--no-config").code == 0
 
 
-def test_configured_paths_are_read(everpath: Everpath, here: Path) -> None:
+def test_paths_of_the_configuration_are_linted(everpath: Everpath, here: Path) -> None:
     (here / "elsewhere").mkdir()
     (here / "elsewhere" / "op.yaml").write_text(fbc(CLEAN, "op"))
     (here / "everpath.yaml").write_text("paths: [elsewhere]\n")
     assert "2 entries" in everpath("validate-graph").out
 
 
-def test_a_closed_standard_output_is_no_traceback(
+def test_closed_standard_output_is_a_usage_error(
     everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_fbc(here, CLEAN, "op")
@@ -416,7 +414,7 @@ def test_a_closed_standard_output_is_no_traceback(
     assert (answer.code, answer.err) == (2, "error: cannot write to standard output: it is closed\n")
 
 
-def test_a_terminal_that_knows_only_ascii_gets_ascii_and_programs_get_utf8(
+def test_ascii_terminal_gets_ascii_and_json_is_utf8(
     process: Callable[..., CompletedProcess[str]], here: Path
 ) -> None:
     write_fbc(here, BROKEN, "op")
@@ -429,14 +427,14 @@ def test_a_terminal_that_knows_only_ascii_gets_ascii_and_programs_get_utf8(
     assert "日本" in {finding["entry"] for finding in json.loads(document.stdout)["findings"]}
 
 
-def test_the_other_of_two_documents_is_told_with_its_line(everpath: Everpath, here: Path) -> None:
+def test_related_document_has_its_line(everpath: Everpath, here: Path) -> None:
     package = "schema: olm.package\nname: op\ndefaultChannel: stable\n---\n"
     (here / "op.yaml").write_text(f"---\n{package}{package}")
     answer = everpath("validate-graph", "op.yaml", "--select", "duplicate-package", "-o", "json")
     assert json.loads(answer.out)["findings"][0]["because"][0] == "it is also declared in op.yaml:2"
 
 
-def test_a_configuration_that_is_not_there_is_answered_with_what_one_is(everpath: Everpath) -> None:
+def test_missing_configuration_file_is_an_error(everpath: Everpath) -> None:
     answer = everpath("validate-graph", "--config", "nowhere.yaml")
     assert answer.code == 2
     assert answer.err.splitlines()[1] == "hint: name a file such as everpath.yaml, or omit --config"

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from commandline import Answer
-from everpath.cli import cluster_options
+from everpath.app.cluster import connection
 from everpath.cli.entry_point import run
 from everpath.olm import kube
 from fake_cluster import FakeClock, FakeCluster
@@ -44,13 +44,13 @@ def everpath(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         typed: str | None = None,
     ) -> Answer:
         clock = FakeClock(*steps)
+        default_namespace = cluster.namespace
         monkeypatch.setattr(kube, "connect", lambda *_: cluster)
-        monkeypatch.setattr(
-            cluster_options, "time", SimpleNamespace(monotonic=clock.monotonic, sleep=clock.sleep)
-        )
+        monkeypatch.setattr(connection, "time", SimpleNamespace(monotonic=clock.monotonic, sleep=clock.sleep))
         monkeypatch.setattr(sys, "stdin", _Terminal(typed) if typed is not None else io.StringIO())
         capsys.readouterr()
         code = run(arguments)
+        cluster.namespace = default_namespace
         output = capsys.readouterr()
         return Answer(int(code), output.out, output.err)
 

@@ -338,7 +338,7 @@ def test_json_output_conforms_to_the_schema(everpath: Call) -> None:
     conforms("install", report)
     assert report["outcome"] == "done"
     assert report["running"] == "op.v1.0.0"
-    assert [change["did"] for change in report["changes"]] == ["created"] * 4
+    assert [change["type"] for change in report["changes"]] == ["created"] * 4
     assert "Created Subscription op" in answer.err
     timed_out = json.loads(everpath(make_cluster(), *COMMAND, "-o", "json", "--timeout", "5s").out)
     conforms("install", timed_out)

@@ -232,7 +232,7 @@ def test_json_output_conforms_to_the_schema(everpath: Call, options: tuple[str, 
     report = json.loads(everpath(cluster, *COMMAND, "-o", "json", *options).out)
     conforms("uninstall", report)
     assert report["outcome"] == outcome
-    assert bool(report["left"]) == (outcome == "deadline")
+    assert bool(report["remaining"]) == (outcome == "deadline")
 
 
 def test_interrupted_uninstall_can_be_continued(everpath: Call) -> None:

@@ -14,7 +14,7 @@ from everpath.olm.follow import Outcome, follow
 from everpath.olm.install_plan import approve_install_plan
 from everpath.olm.objects import INSTALL_PLAN, SUBSCRIPTION, ConflictError, Object, ObjectRef
 from everpath.olm.snapshot import observe
-from everpath.olm.upgrade import Hop, Target, hop_refusal, until_target_or_hop, version_in_name
+from everpath.olm.upgrade import PendingHop, Target, hop_refusal, until_target_or_hop, version_in_name
 from fake_cluster import (
     NS,
     FakeClock,
@@ -339,7 +339,7 @@ def test_version_in_name(name: str, version: str) -> None:
 
 
 def test_hop_that_cannot_be_compared_with_the_target_is_refused() -> None:
-    hop = Hop({}, "", "op-next", ())
+    hop = PendingHop({}, "", "op-next", ())
     assert "cannot compare" in hop_refusal(hop, Target("1.0.0"), "op", ())
 
 

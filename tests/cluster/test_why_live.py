@@ -94,7 +94,7 @@ def test_package_without_subscription_is_refused(everpath: Call, catalog_dir: st
     [
         (("--live", "--installed", "1.0.0"), "--installed and --live exclude each other"),
         (("--live", "-c", "stable"), "-c and --live exclude each other"),
-        (("--live", "--policy", "v1"), "--policy and --live exclude each other"),
+        (("--live", "--olm", "v1"), "--olm and --live exclude each other"),
         (("--fresh", "-n", "ns"), "--namespace requires --live"),
     ],
 )

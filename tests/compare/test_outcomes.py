@@ -1,56 +1,56 @@
-"""What becomes of each installed version."""
+"""The outcome for each installed version."""
 
 from __future__ import annotations
 
 import pytest
 
 from comparisons import changed, outcomes, rows
-from everpath.compare import Scope, compare
+from everpath.comparison import ComparisonScope, compare
 from everpath.loaders.notation import parse
 from everpath.model import Catalog, Property
 
 CHAIN = "c: b\nb: a\na"
 
 
-def test_a_release_that_replaces_the_head_takes_everybody_further() -> None:
+def test_release_that_replaces_the_head_continues_every_path() -> None:
     assert outcomes(CHAIN, f"d: c\n{CHAIN}") == {"a": "further", "b": "further", "c": "further"}
 
 
-def test_an_unchanged_channel_changes_nothing() -> None:
+def test_unchanged_channel_has_no_changed_paths() -> None:
     assert outcomes(CHAIN, CHAIN) == {"a": "same", "b": "same", "c": "same"}
 
 
-def test_whoever_is_on_a_version_that_nothing_accepts_any_more_is_stranded() -> None:
+def test_version_that_no_entry_accepts_any_more_is_stranded() -> None:
     assert outcomes(CHAIN, "d: c\nc: a\na") == {"a": "different-path", "b": "stranded", "c": "further"}
 
 
-def test_a_version_that_is_gone_may_still_be_accepted_by_name() -> None:
+def test_removed_version_may_be_accepted_by_name() -> None:
     assert outcomes("b: a\na", "c: b\nb: a") == {"a": "further", "b": "further"}
 
 
-def test_a_version_that_is_gone_may_still_be_accepted_by_range() -> None:
+def test_removed_version_may_be_accepted_by_range() -> None:
     assert outcomes("b: a\na", "c: - / - / <3.0.0") == {"a": "different-path", "b": "further"}
 
 
-def test_the_version_that_was_installed_counts_not_the_one_its_name_has_now() -> None:
+def test_version_of_the_old_catalog_counts_for_ranges() -> None:
     old, new = "b: a\na@1.0.0", "c: b / - / >=1.0.0 <1.0.5\nb: a\na@1.5.0"
     assert outcomes(old, new, "v0")["a"] == "different-path"
     assert outcomes(old.replace("1.0.0", "1.5.0"), new, "v0")["a"] == "further"
 
 
-def test_a_second_head_fails_the_namespaces_of_all_under_v0() -> None:
+def test_second_head_fails_every_version_under_v0() -> None:
     assert set(outcomes(CHAIN, f"d\n{CHAIN}", "v0").values()) == {"failing"}
 
 
-def test_under_v1_a_second_head_strands_whoever_is_not_on_it() -> None:
+def test_second_head_strands_every_other_version_under_v1() -> None:
     assert set(outcomes(CHAIN, f"d\n{CHAIN}", "v1").values()) == {"stranded"}
 
 
-def test_a_circle_strands_whoever_walks_in_it() -> None:
+def test_loop_strands_the_versions_in_it() -> None:
     assert outcomes("b: a\na", "b: a\na: - / - / >=2.0.0", "v0") == {"a": "stranded", "b": "stranded"}
 
 
-def test_skipping_what_one_passed_through_is_another_road() -> None:
+def test_skipped_hop_is_a_different_path() -> None:
     assert outcomes(CHAIN, f"d: b / c\n{CHAIN}") == {
         "a": "different-path",
         "b": "different-path",
@@ -58,33 +58,33 @@ def test_skipping_what_one_passed_through_is_another_road() -> None:
     }
 
 
-def test_a_hop_to_a_lower_version_is_a_downgrade() -> None:
+def test_hop_to_a_lower_version_is_a_downgrade() -> None:
     old, new = "b: a\na", "c: b2@1.5.0\nb2@1.5.0: b\nb: a\na"
     assert outcomes(old, new.replace("c: b2@1.5.0", "c: b2"), "v0") == {"a": "downgraded", "b": "downgraded"}
 
 
-def test_whoever_was_stranded_before_is_not_the_new_catalogs_fault() -> None:
+def test_version_that_was_stranded_before_is_no_regression() -> None:
     assert outcomes("c: - / b\nb: - / a\na", "c: - / b\nb: - / a\na", "v0")["a"] == "before"
 
 
-def test_whoever_is_stranded_no_longer_is_fixed() -> None:
+def test_version_that_is_no_longer_stranded_is_fixed() -> None:
     assert outcomes("c: - / b\nb: - / a\na", "c: - / b, a\nb: - / a\na", "v0")["a"] == "fixed"
 
 
-def test_a_resolver_that_failed_before_and_fails_now_is_no_news() -> None:
+def test_resolver_that_failed_before_is_no_regression() -> None:
     assert set(outcomes("b\na", "c\nb\na", "v0").values()) == {"before"}
 
 
-def test_skipped_versions_are_followed_too() -> None:
+def test_skipped_versions_are_compared() -> None:
     assert outcomes("c: a / b\nb: a\na", "c: a\na")["b"] == "stranded"
 
 
-def test_a_lost_head_strands_who_has_it_and_moves_back() -> None:
+def test_removed_head_is_stranded_and_the_head_moves_back() -> None:
     assert outcomes(CHAIN, "b: a\na")["c"] == "stranded"
     assert changed(CHAIN, "b: a\na", "head-moved-back") == ["The head moved back from c (3.0.0) to b (2.0.0)"]
 
 
-def test_v1_says_in_its_own_words_that_nothing_is_left_for_a_version() -> None:
+def test_v1_failure_has_the_message_of_olm() -> None:
     [row] = [r for r in rows(CHAIN, "d: c\nc: a\na", "v1") if r.installed == "b"]
     assert row.new.failure is not None
     assert row.new.failure.message == (
@@ -93,17 +93,17 @@ def test_v1_says_in_its_own_words_that_nothing_is_left_for_a_version() -> None:
     )
 
 
-def test_under_v1_a_bundle_of_the_same_version_takes_the_place_of_one_that_is_gone() -> None:
+def test_bundle_of_the_same_version_replaces_a_removed_one_under_v1() -> None:
     [row] = [r for r in rows("b: a\na", "b: a2\na2@1.0.0", "v1") if r.installed == "a"]
     assert (row.new.next, row.new.last) == ("a2", "b")
 
 
-@pytest.mark.parametrize("policy", ["v0", "v1"])
-def test_a_channel_that_is_gone_fails_all(policy: str) -> None:
-    assert set(outcomes(f"[alpha]\n{CHAIN}", f"[beta]\n{CHAIN}", policy).values()) == {"failing"}
+@pytest.mark.parametrize("resolver", ["v0", "v1"])
+def test_removed_channel_fails_every_version(resolver: str) -> None:
+    assert set(outcomes(f"[alpha]\n{CHAIN}", f"[beta]\n{CHAIN}", resolver).values()) == {"failing"}
 
 
-def test_a_bundle_that_v1_refuses_fails_whoever_would_get_it() -> None:
+def test_bundle_that_v1_rejects_fails_the_versions_below() -> None:
     old = parse("b: a\na")
     new = _with_property(old, "b", "olm.gvk.required")
     found = compare(old, new)
@@ -118,32 +118,32 @@ def test_a_bundle_that_v1_refuses_fails_whoever_would_get_it() -> None:
     assert change.fix == "restore bundle b"
 
 
-def test_a_bundle_that_v1_no_longer_refuses_mends() -> None:
+def test_bundle_that_v1_no_longer_rejects_is_fixed() -> None:
     new = parse("b: a\na")
-    found = compare(_with_property(new, "b", "olm.constraint"), new, Scope(resolvers=("v1",)))
+    found = compare(_with_property(new, "b", "olm.constraint"), new, ComparisonScope(resolvers=("v1",)))
     assert {row.outcome.value for row in found.rows} == {"fixed"}
 
 
-def test_a_range_that_panics_fails_v1_too() -> None:
+def test_range_that_makes_olm_panic_fails_both_resolvers() -> None:
     assert set(outcomes("b: a\na", "b: a / - / <0.9.0 || || <0.5.0\na").values()) == {"failing"}
     [words] = changed("b: a\na", "b: a / - / <0.9.0 || || <0.5.0\na", "failing")
     assert words.endswith("OLM v0 and v1 cannot resolve the namespace and the ClusterExtension")
 
 
-def test_the_last_of_two_channels_of_a_name_may_lead_to_what_the_first_has_not() -> None:
+def test_v1_path_may_use_the_last_of_two_channels_with_the_same_name() -> None:
     old = parse("b: a\na")
     [first], [last] = (parse(drawing).packages[0].channels for drawing in ("b\nc: b", "d: a\na"))
     bundles = parse("d\nc\nb\na").packages[0].bundles
     twice = old.packages[0]._replace(channels=(first, last), bundles=bundles)
     [row] = [
         row
-        for row in compare(old, old._replace(packages=(twice,)), Scope(resolvers=("v1",))).rows
+        for row in compare(old, old._replace(packages=(twice,)), ComparisonScope(resolvers=("v1",))).rows
         if row.installed == "a"
     ]
     assert (row.new.next, row.new.last) == ("d", "d")
 
 
-def test_of_a_channel_that_is_declared_twice_v1_takes_the_last() -> None:
+def test_channel_that_is_declared_twice_fails_under_v1() -> None:
     old, [other] = parse("a"), parse("z").packages
     [package] = old.packages
     twice = package._replace(channels=(*package.channels, *other.channels))
@@ -154,13 +154,13 @@ def test_of_a_channel_that_is_declared_twice_v1_takes_the_last() -> None:
     assert "refused-by-opm" in {change.kind.value for change in found.changes}
 
 
-def test_a_newest_version_that_is_withdrawn_is_not_where_v1_should_lead() -> None:
+def test_withdrawn_newest_version_is_no_goal_under_v1() -> None:
     old, new = "b@1.1.0: a\na@1.0.0", "c@1.0.1: a / b\nb@1.1.0: a\na@1.0.0"
     assert outcomes(old, new, "v1") == {"b": "stranded", "a": "stranded"}
 
 
 @pytest.mark.parametrize("head", ["b: a\na\n%deprecated b: no", "b?: a\na"])
-def test_a_path_that_shrinks_to_nothing_is_not_another_way(head: str) -> None:
+def test_path_that_loses_all_hops_is_stranded(head: str) -> None:
     assert outcomes("b: a\na", head, "v1")["a"] == "stranded"
 
 
@@ -171,8 +171,8 @@ def _with_property(catalog: Catalog, name: str, kind: str) -> Catalog:
     return catalog._replace(packages=(package._replace(bundles=tuple(bundles)),))
 
 
-def test_whoever_is_above_the_head_does_not_stop_short_of_it() -> None:
-    """v1 would install a afresh, and the head is lower: `simulate` says that a has arrived."""
+def test_path_that_ends_above_the_head_reaches_its_goal() -> None:
+    """A new installation under v1 gets a, and the head is lower: a is a goal, as in `simulate`."""
     old = "c@1.1.1: a@1.1.0\na@1.1.0: - / a\nh@1.0.1: - / - / =1.1.1".replace("a@1.1.0\n", "a\n", 1)
     new = "a@1.1.0: - / a\nh@1.0.1: - / - / =1.1.1"
     [row] = [row for row in rows(old, new, "v1") if row.installed == "a"]

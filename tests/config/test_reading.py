@@ -23,7 +23,7 @@ channels: [stable]
 select: [EP2, fork]
 ignore: several-successors
 fail-on: warning
-policy: v0
+olm: v0
 output: sarif
 show: note
 default-update-mode: semver-mode
@@ -71,7 +71,7 @@ def test_every_key_is_read(here: Path) -> None:
     assert found.channels == ("stable",)
     assert found.select == ("EP2", "fork")
     assert found.ignore == ("several-successors",)
-    assert (found.fail_on, found.policy, found.output, found.show) == ("warning", "v0", "sarif", "note")
+    assert (found.fail_on, found.olm, found.output, found.show) == ("warning", "v0", "sarif", "note")
     assert found.default_update_mode == "semver-mode"
     first, second = found.waivers
     assert (first.rule, first.package, first.channel, first.entry) == (
@@ -207,7 +207,7 @@ def test_problems_have_a_line_and_a_suggestion(here: Path, text: str, expected: 
 
 
 def test_all_problems_are_reported_at_once(here: Path) -> None:
-    told = complaint(here, "show: warn\npolicy: v2\nwaivers: [{}]\n").splitlines()
+    told = complaint(here, "show: warn\nolm: v2\nwaivers: [{}]\n").splitlines()
     assert [line.split(":")[1] for line in told] == ["1", "2", "3", "3"]
 
 

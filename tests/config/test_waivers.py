@@ -1,4 +1,4 @@
-"""Waivers at work: what they excuse, and what is said when they do not."""
+"""Waivers: which findings they accept, and findings about waivers."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ def waiver(**fields: Any) -> Waiver:
     )
 
 
-def judged(*waivers: Waiver, **selected: Any) -> Report:
+def lint_with_waivers(*waivers: Waiver, **selected: Any) -> Report:
     selection = Selection(rules=find_rules(["fork", "EP9"]), **selected)
     return lint(FORKED, selection, waivers=waivers, today=TODAY)
 
 
-def said(report: Report) -> list[tuple[str, str | None]]:
+def rules_and_channels(report: Report) -> list[tuple[str, str | None]]:
     return [(finding.rule, finding.channel) for finding in report.findings]
 
 
-def test_a_waiver_excuses_what_it_matches_and_nothing_else() -> None:
-    report = judged(waiver(channel="stable"))
-    assert said(report) == [("EP203", "fast")]
+def test_waiver_accepts_only_the_findings_that_it_matches() -> None:
+    report = lint_with_waivers(waiver(channel="stable"))
+    assert rules_and_channels(report) == [("EP203", "fast")]
     assert [finding.channel for finding in report.waived] == ["stable"]
 
 
 @pytest.mark.parametrize("limits", [{}, {"package": "p"}, {"channel": "*a*"}, {"entry": "[ab]"}])
 def test_patterns_limit_a_waiver(limits: dict[str, str]) -> None:
-    assert said(judged(waiver(**limits))) == []
+    assert rules_and_channels(lint_with_waivers(waiver(**limits))) == []
 
 
 def test_an_unused_waiver_is_reported_at_its_line() -> None:
-    [*_, finding] = sorted(judged(waiver(package="zzz")).findings, key=lambda f: f.rule)
+    [*_, finding] = sorted(lint_with_waivers(waiver(package="zzz")).findings, key=lambda f: f.rule)
     assert (finding.rule, finding.name, finding.place.pointer) == ("EP901", "unused-waiver", ("waivers", 0))
-    assert finding.message == "the waiver of EP203 for package zzz excuses nothing"
+    assert finding.message == "the waiver of EP203 for package zzz matches no finding"
 
 
 def test_a_waiver_used_in_one_of_several_catalogs_is_used() -> None:
@@ -62,25 +62,25 @@ def test_a_waiver_used_in_one_of_several_catalogs_is_used() -> None:
         selection,
         waivers=[waiver()],
     )
-    assert said(report) == []
+    assert rules_and_channels(report) == []
     assert report.packages == 3
 
 
-def test_an_expired_waiver_is_reported_and_excuses_nothing() -> None:
-    report = judged(waiver(expires=date(2026, 11, 15)))
-    assert {rule for rule, _ in said(report)} == {"EP203", "EP902"}
+def test_expired_waiver_is_reported_and_accepts_nothing() -> None:
+    report = lint_with_waivers(waiver(expires=date(2026, 11, 15)))
+    assert {rule for rule, _ in rules_and_channels(report)} == {"EP203", "EP902"}
     [expired] = [f for f in report.findings if f.rule == "EP902"]
     assert expired.message == "the waiver of EP203 expired on 2026-11-15"
     assert expired.place.pointer == ("waivers", 0, "expires")
 
 
-def test_a_waiver_holds_through_its_last_day() -> None:
-    assert said(judged(waiver(expires=TODAY))) == []
+def test_waiver_applies_on_its_last_day() -> None:
+    assert rules_and_channels(lint_with_waivers(waiver(expires=TODAY))) == []
 
 
 def test_without_a_date_of_today_nothing_expires() -> None:
     report = lint(FORKED, Selection(rules=find_rules(["fork"])), waivers=[waiver(expires=date(2000, 1, 1))])
-    assert said(report) == []
+    assert rules_and_channels(report) == []
 
 
 def unused(**selected: Any) -> bool:
@@ -92,19 +92,19 @@ def unused(**selected: Any) -> bool:
     return any(finding.rule == "EP901" for finding in report.findings)
 
 
-def test_a_waiver_is_not_called_unused_when_its_rule_was_not_asked() -> None:
+def test_waiver_is_not_unused_if_its_rule_was_not_run() -> None:
     assert unused()
     assert not unused(rules=["EP202", "EP9"])
     assert not unused(ignored=find_rules(["fork"]))
 
 
-def test_a_waiver_is_not_called_unused_when_its_packages_were_left_out() -> None:
+def test_waiver_is_not_unused_if_its_packages_were_left_out() -> None:
     assert not unused(packages=frozenset({"p"}))
     assert unused(packages=frozenset({"p"}), limits={"package": "p", "entry": "zzz"})
     assert not unused(packages=frozenset({"p"}), limits={"package": "p*", "entry": "zzz"})
 
 
-def test_a_waiver_is_not_called_unused_when_its_channels_were_left_out() -> None:
+def test_waiver_is_not_unused_if_its_channels_were_left_out() -> None:
     assert not unused(channels=frozenset({"stable"}))
     assert unused(channels=frozenset({"stable"}), limits={"channel": "stable", "entry": "zzz"})
 

@@ -1,7 +1,7 @@
-"""What operator-framework/api and opm say of a bundle, in our rules' ids, and where we differ on purpose.
+"""Map errors of operator-framework/api and opm to rule ids, and list the intended differences.
 
-A complaint of theirs becomes (validator, rule, severity). Only which rules speak is compared, not how often:
-they stop at the first of some faults, and say others once for each of two validators.
+An error becomes (validator, rule, severity). Only the set of rules is compared, not the number of findings:
+upstream stops at the first of some errors, and reports others once for each of two validators.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _MIRRORS: Final = {rule.id for rule in all_rules() if rule.validators}
 
 
 class Said(NamedTuple):
-    """A rule that spoke, and how severely."""
+    """A rule with a finding, and its severity."""
 
     rule: str
     severity: str
 
 
-#: What a complaint of operator-framework/api's validators is with us, by the words it begins with, behind the
-#: name of the CSV that some have in front.
+#: The rule for an error of operator-framework/api, by the words at its beginning, after the name of the CSV
+#: that some errors have.
 _API: Final[tuple[tuple[str, str, str], ...]] = (
     ("csv", "metadata.name ", "EP621"),
     ("csv", "spec.replaces ", "EP622"),
@@ -96,7 +96,7 @@ _API: Final[tuple[tuple[str, str, str], ...]] = (
     ("packagemanifest", "default channel", "EP693"),
 )
 
-#: The fields of a CRD that each of our rules looks at.
+#: The fields of a CRD that each rule checks.
 _CRD_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     (r"metadata\.name$", "EP641"),
     (r"metadata\.annotations\[api-approved", "EP651"),
@@ -113,7 +113,7 @@ _CRD_FIELDS: Final[tuple[tuple[str, str], ...]] = (
     (r"spec\.versions?", "EP644"),
 )
 
-#: What a line of opm's is with us. Lines that begin with a level are operator-framework/api's own.
+#: The rule for a line of opm. Lines that begin with a level come from operator-framework/api.
 _OPM: Final[tuple[tuple[str, str], ...]] = (
     (r"Unable to locate (manifests|metadata) directory", "EP601"),
     (r".* contains no yaml files|open .*no such file", "EP601"),
@@ -133,7 +133,7 @@ _OPM: Final[tuple[tuple[str, str], ...]] = (
     (r"Object 'Kind' is missing|error converting YAML|yaml: ", "EP001"),
 )
 
-#: operator-framework/api could not load the bundle, and none of its validators was asked.
+#: operator-framework/api could not load the bundle and ran no validator.
 CANNOT_LOAD: Final[tuple[tuple[str, str], ...]] = (
     (r"contains directory|has hidden file", "EP602"),
     (r"unsupported CRD version", "EP609"),
@@ -150,7 +150,7 @@ _LOADING: Final = {rule for _, rule in CANNOT_LOAD}
 
 
 class Explanation(NamedTuple):
-    """Where only one of us speaks, and why that is right (docs/bundle-validators.md)."""
+    """A finding of only one side, and why that is intended (docs/bundle-validators.md)."""
 
     side: Literal["they", "we"]
     rules: tuple[str, ...]
@@ -159,7 +159,7 @@ class Explanation(NamedTuple):
 
 
 def _says(text: str) -> Callable[[Mapping[str, Any], set[Said]], bool]:
-    """Whether upstream says something like it."""
+    """Return whether upstream has such an error."""
 
     def when(answer: Mapping[str, Any], _ours: set[Said]) -> bool:
         lines = [f"{c['detail']} {c.get('value', '')}" for c in answer["api"]]
@@ -215,7 +215,7 @@ EXPLAINED: Final = (
 
 
 def said_upstream(answer: Mapping[str, Any]) -> set[Said]:
-    """Everything upstream says of a bundle. KeyError: a complaint that has no rule."""
+    """Return all errors of upstream about a bundle. Raises KeyError for an error without a rule."""
     complaints = [c for c in answer["api"] if c["level"] != "Panic"]
     lines = [line for line in (*answer["format"], *answer["content"]) if not line.startswith("panic: ")]
     return {
@@ -246,7 +246,7 @@ def _first(table: Iterable[tuple[str, str]], said: str) -> str:
 
 
 def _opm_rules(line: str) -> Iterator[str]:
-    """What opm passes on from the validators of CSVs and CRDs is known from them; its own is not."""
+    """Return the rules of opm's own errors, without those that come from the validators of CSVs and CRDs."""
     if not line.startswith(("Error: ", "Warning: ")):
         yield _first(_OPM, line)
     elif "not found in bundle" in line:
@@ -256,7 +256,7 @@ def _opm_rules(line: str) -> Iterator[str]:
 
 
 def _loading(said: str) -> Iterator[str]:
-    """That no bundle was found only follows, where there is another reason."""
+    """Leave out the error that no bundle was found if there is another error."""
     if said:
         found = [rule for pattern, rule in CANNOT_LOAD if re.search(pattern, said)]
         if not found:
@@ -265,16 +265,16 @@ def _loading(said: str) -> Iterator[str]:
 
 
 def said_by_us(findings: Iterable[Finding]) -> set[Said]:
-    """What we say of the same, as far as it claims to be the same."""
+    """Return the findings of rules that upstream has too."""
     claims = _MIRRORS | _LOADING | {"EP017"}
     told = ((f.rule, f.severity.word) for f in findings if f.rule in claims)
     return {Said(rule, severity) for rule, severity in told if severity != "note"}
 
 
 def unexplained(answer: Mapping[str, Any], findings: Iterable[Finding]) -> list[str]:
-    """Where only one of us speaks and nothing explains it.
+    """Return the findings of only one side that are not explained.
 
-    They ask no validator where they cannot load a bundle; we go on.
+    Upstream runs no validator if it cannot load a bundle; everpath continues.
     """
     theirs, ours = said_upstream(answer), said_by_us(findings)
     known = {(e.side, rule) for e in EXPLAINED if e.when(answer, ours) for rule in e.rules}

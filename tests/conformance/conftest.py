@@ -26,7 +26,7 @@ def oracle_v1() -> Iterator[Oracle]:
 
 
 def _program(variable: str, build: str) -> str:
-    """The program that a variable names. Not named: skipped. Named and absent: an error, not a skip."""
+    """Return the program of a variable. Skip without the variable; fail if the program is missing."""
     program = os.environ.get(variable)
     if not program:
         pytest.skip(f"{variable} is not set; `make conformance` builds the oracle and sets it (needs Go)")

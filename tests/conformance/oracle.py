@@ -1,7 +1,7 @@
-"""The oracle: opm's, OLM v0's and blang's own code, asked by JSON lines (`tests/oracle`).
+"""The oracle: a program with the code of opm, OLM v0 and blang, which answers JSON lines (`tests/oracle`).
 
-Questions may be put one at a time or streamed, and the two may be mixed: answers come in the order of the
-questions, and each is kept until whoever asked looks at it.
+Questions can be sent one at a time or as a stream, also mixed. Answers come in the order of the questions,
+and each is kept until its caller reads it.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from typing import IO, Any, Final, TypeAlias
 Question: TypeAlias = Mapping[str, object]
 Answer: TypeAlias = dict[str, Any]
 
-# Enough in flight to keep both processes busy, few enough that answers do not pile up.
+# Enough to keep both processes busy, few enough to limit the answers in memory.
 _WINDOW: Final = 256
 
 
 class OracleDiedError(RuntimeError):
-    """The oracle ended before it answered."""
+    """The oracle exited before it answered."""
 
 
 class RefusedError(ValueError):
-    """A question that cannot be put to the real code; the fault is ours."""
+    """A question that the oracle does not understand."""
 
 
 @dataclass(slots=True)
 class _Ticket:
-    """A question that was sent, and its answer once it has been read."""
+    """A question that was sent, and its answer after it was read."""
 
     question: Question
     answer: Answer | None = None
@@ -59,7 +59,7 @@ class Oracle:
     def __exit__(
         self, kind: type[BaseException] | None, cause: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # Killed, not asked to end: answers nobody waits for may still be on their way.
+        # Killed, because unread answers may still be in the pipe.
         self._process.kill()
         self._outbox.put(None)
         self._writer.join()
@@ -67,11 +67,11 @@ class Oracle:
         self._process.wait()
 
     def ask(self, question: Question) -> Answer:
-        """One question, one answer. Raises RefusedError if the oracle could not put it."""
+        """Return the answer to a question. Raises RefusedError if the oracle does not understand it."""
         return self._await(self._send(question))
 
     def ask_many(self, questions: Iterable[Question]) -> Iterator[Answer]:
-        """The answers to many questions, in order, with several hundred in flight."""
+        """Yield the answers to many questions, in order, with several hundred sent ahead."""
         waiting: deque[_Ticket] = deque()
         for question in questions:
             waiting.append(self._send(question))
@@ -102,12 +102,12 @@ class Oracle:
 
     @staticmethod
     def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-        assert stream is not None  # both pipes are asked for in __enter__
+        assert stream is not None  # __enter__ opens both pipes
         return stream
 
 
 def _write(outbox: SimpleQueue[bytes | None], pipe: IO[bytes]) -> None:
-    """Carries lines to the oracle, in a thread of its own: the asker must never wait for a full pipe."""
+    """Write lines to the oracle in a separate thread, so that no caller waits for a full pipe."""
     try:
         while (line := outbox.get()) is not None:
             pipe.write(line)
@@ -115,5 +115,5 @@ def _write(outbox: SimpleQueue[bytes | None], pipe: IO[bytes]) -> None:
                 pipe.flush()
         pipe.close()
     except BrokenPipeError:
-        # The oracle is gone: the reader says so, this end has nothing to add.
+        # The oracle has exited, which the reader reports.
         return

@@ -1,4 +1,4 @@
-"""Random bundle folders: whole ones, and ones with a fault somewhere in a manifest or in the metadata."""
+"""Random bundle folders: valid ones, and ones with an error in a manifest or in the metadata."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WRONG: Final[tuple[Any, ...]] = (
 
 
 def random_bundle(random: Random) -> Mapping[str, str]:
-    """The files of a bundle by their names. YAML takes JSON, so most are written as that."""
+    """Return the files of a bundle by name, most of them as JSON, which is YAML too."""
     csv, crds = _csv(random), [_crd(random, number) for number in range(random.randint(0, 2))]
     _own(random, csv, crds)
     documents = [csv, *crds]
@@ -242,7 +242,7 @@ def _crd(random: Random, number: int) -> dict[str, Any]:
 
 
 def _own(random: Random, csv: dict[str, Any], crds: list[dict[str, Any]]) -> None:
-    """Let the CSV own what the bundle defines; now and then something else."""
+    """Let the CSV own the CRDs of the bundle, sometimes others."""
     owned: list[Any] = []
     for crd in crds:
         names, version = crd["spec"]["names"], crd["spec"]["versions"][0]["name"]
@@ -264,7 +264,7 @@ def _metadata(random: Random) -> dict[str, str]:
     }
     files = {"metadata/annotations.yaml": json.dumps({"annotations": annotations})}
     if random.random() < 0.5:
-        # Block style: a flow mapping at the start of a file is JSON, which makes no strings of numbers.
+        # Block style: opm reads a flow mapping as JSON, which does not convert numbers to text.
         files["metadata/annotations.yaml"] = "annotations:\n" + "".join(
             f"  {k}: {json.dumps(v)}\n" for k, v in annotations.items()
         )
@@ -323,7 +323,7 @@ _PROPERTIES: Final[tuple[Any, ...]] = (
 
 
 def _spoil(random: Random, value: Any) -> None:
-    """Put something else in one place of a document."""
+    """Replace one value of a document."""
     while True:
         keys = list(value) if isinstance(value, dict) else list(range(len(value)))
         if not keys:

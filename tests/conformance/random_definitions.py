@@ -1,4 +1,4 @@
-"""Random CustomResourceDefinitions, others that differ from them by an edit or two, and objects of theirs."""
+"""Random CustomResourceDefinitions, edited versions of them, and their objects."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BOUNDS: Final = {
 
 
 class Pair(NamedTuple):
-    """What a cluster holds, what comes in its place, and the edits that lead from the one to the other."""
+    """The installed CRD, the new one, and the edits between them."""
 
     old: Definition
     new: Definition
@@ -51,7 +51,7 @@ def random_pair(random: Random) -> Pair:
 
 
 def edited(random: Random, old: Definition) -> Pair:
-    """A definition beside itself with one or two edits; rarely with none."""
+    """Return a CRD and the same with one or two edits, rarely with none."""
     new = deepcopy(old)
     del new["status"]
     names = random.choices(tuple(EDITS), k=random.choice((0, 1, 1, 1, 1, 1, 2, 2)))
@@ -61,7 +61,7 @@ def edited(random: Random, old: Definition) -> Pair:
 
 
 def random_definition(random: Random) -> Definition:
-    """A definition as a cluster holds it: of one to three versions, with those it has stored."""
+    """Return an installed CRD with one to three versions, and its stored versions."""
     names = random.sample(_VERSIONS, random.choice((1, 1, 1, 2, 2, 3)))
     root = _root(random)
     versions = [_version(name, deepcopy(root), served=random.random() < 0.85) for name in names]
@@ -151,7 +151,7 @@ def _bare(random: Random, kind: str, depth: int) -> Schema:
 
 
 def random_value(random: Random, schema: Schema, depth: int = 0) -> Any:
-    """A value near what a schema asks for; often, not always, one that it allows; no unknown fields."""
+    """Return a value that is often valid for a schema; without unknown fields."""
     if schema.get("nullable") and random.random() < 0.3:
         return None
     if schema.get("enum") and random.random() < 0.7:
@@ -185,14 +185,14 @@ def _object_value(random: Random, schema: Schema, depth: int) -> dict[str, Any]:
 
 
 def random_object(random: Random, version: dict[str, Any]) -> dict[str, Any]:
-    """An object of one version, with what every object has."""
+    """Return an object of one version."""
     made = random_value(random, version["schema"]["openAPIV3Schema"])
     head = {"apiVersion": f"acme.io/{version['name']}", "kind": "Widget", "metadata": {"name": "w"}}
     return {**(made if isinstance(made, dict) else {}), **head}
 
 
 def _places(schema: Schema) -> Iterator[Schema]:
-    """Every schema that stands in another, without those that are combined."""
+    """Yield every schema inside another one, without anyOf and the like."""
     yield schema
     for name, inner in schema.get("properties", {}).items():
         if name not in ("apiVersion", "kind", "metadata"):
@@ -218,7 +218,7 @@ def _bound(side: int) -> Edit:
 
 
 def _put(random: Random, schema: Schema, key: str, value: Any) -> None:
-    """States a keyword, or leaves it out where it was stated."""
+    """Set a keyword, or remove it."""
     if key in schema and random.random() < 0.4:
         del schema[key]
     else:
@@ -318,7 +318,7 @@ def _remove_field(random: Random, schema: Schema) -> None:
 
 
 def _remap(random: Random, schema: Schema) -> None:
-    """From fields to entries, from entries to fields, or to whatever comes."""
+    """Replace properties by additionalProperties, or the reverse."""
     if schema.get("type") == "object":
         schema.pop("required", None)
         was = schema.pop("additionalProperties", None), schema.pop("properties", None)
@@ -357,7 +357,7 @@ def _cel(random: Random, schema: Schema) -> None:
 
 
 def _combine(random: Random, schema: Schema) -> None:
-    """Constraints beside the schema's own; none of them states what a structural schema may not."""
+    """Add anyOf and the like, as far as a structural schema allows it."""
     key = random.choice(("allOf", "anyOf", "oneOf", "not"))
     made = random.choice(
         ({"minimum": 1}, {"maximum": 3}, {"pattern": "x"}, {"maxLength": 1}, {"enum": [1, "a"]})

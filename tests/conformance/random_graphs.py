@@ -1,4 +1,4 @@
-"""Random channels, half of them nearly sane and half of them wild, and the smallest that still misbehaves."""
+"""Random channels, half of them plausible and half arbitrary; and shrinking to the smallest failing one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.small_graphs import SmallEntry, SmallGraph
 
-#: Names that are no entries: the first may be replaced or skipped, the second is never heard of.
+#: Names that are no entries: the first may be replaced or skipped, no entry refers to the second.
 OUTSIDERS: Final = ("ghost", "stranger")
 
 _LETTERS: Final = "abcdefghijkl"
@@ -27,7 +27,7 @@ _RANGES: Final = (
 
 
 def random_graph(random: Random) -> SmallGraph:
-    """Up to twelve entries; names, versions and order of writing have nothing to do with each other."""
+    """Return up to twelve entries; names, versions and order are independent."""
     names = random.sample(_LETTERS, random.randint(1, len(_LETTERS)))
     entries = [SmallEntry(name, _version(random), deprecated=random.random() < 0.03) for name in names]
     make = _nearly_sane if random.random() < 0.5 else _wild
@@ -37,7 +37,7 @@ def random_graph(random: Random) -> SmallGraph:
 
 
 def _version(random: Random) -> str:
-    """Few enough of them that two entries often share one, or differ in build metadata only."""
+    """Return one of few versions, so that two entries often share one or differ only in build metadata."""
     core = ".".join(str(random.randint(0, 2)) for _ in range(3))
     pre = random.choice(("-0", "-alpha", "-rc.1", "-rc.2", "-next.1")) if random.random() < 0.2 else ""
     build = random.choice(("+1", "+2", "+a.b")) if random.random() < 0.1 else ""
@@ -50,7 +50,7 @@ def _range(random: Random) -> str:
 
 
 def _wild(random: Random, entries: list[SmallEntry]) -> list[SmallEntry]:
-    names = [*(e.name for e in entries), "ghost", "nobody"]
+    names = [*(e.name for e in entries), "ghost", "unknown"]
     return [_rewired(random, entry, names) for entry in entries]
 
 
@@ -64,7 +64,7 @@ def _rewired(random: Random, entry: SmallEntry, names: list[str]) -> SmallEntry:
 
 
 def _nearly_sane(random: Random, entries: list[SmallEntry]) -> list[SmallEntry]:
-    """A chain with skips and ranges as maintainers write them, and up to two entries rewired by accident."""
+    """Return a chain with usual skips and ranges, and up to two entries with random edges."""
     chain: list[SmallEntry] = []
     for entry in entries:
         below = [e.name for e in chain]
@@ -88,7 +88,7 @@ def _linked(random: Random, entry: SmallEntry, below: list[str]) -> SmallEntry:
 
 
 def shrunk(graph: SmallGraph, misbehaves: Callable[[SmallGraph], bool]) -> SmallGraph:
-    """A graph that still misbehaves and of which nothing more can be left out."""
+    """Return the smallest graph that still fails."""
     for smaller in _smaller(graph):
         if misbehaves(smaller):
             return shrunk(smaller, misbehaves)
@@ -106,7 +106,7 @@ def _smaller(graph: SmallGraph) -> Iterator[SmallGraph]:
 
 
 def _bridged(entry: SmallEntry, gap: SmallEntry) -> SmallEntry:
-    """The entry with its replaces led past one that is left out, so that a chain can lose a middle link."""
+    """Return the entry with its replaces set to the next entry, if the replaced one is left out."""
     return replace(entry, replaces=gap.replaces) if entry.replaces == gap.name else entry
 
 

@@ -1,6 +1,6 @@
-"""Random templates of opm's three kinds, and the bundles that the images they name hold.
+"""Random templates of opm's three kinds, and the bundles of their images.
 
-Most are right; a good part has one of the faults that people make.
+Most are valid; others have a common error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ICONS: Final[tuple[Any, ...]] = ([_ICON], [_ICON, _ICON], [], None, *_BAD_ICONS
 
 
 class Case(NamedTuple):
-    """A template, and what each image renders to."""
+    """A template, and the rendered bundle of each image."""
 
     kind: str
     template: Mapping[str, Any]
@@ -65,7 +65,7 @@ def _csv(random: Random, name: str) -> str:
 
 
 def _bundles(random: Random, most: int) -> dict[str, dict[str, Any]]:
-    """Bundles by image. No two have one name: opm would write them in whatever order."""
+    """Return bundles by image. Names are unique, because opm orders equal names at random."""
     found: dict[str, dict[str, Any]] = {}
     for number in range(random.randint(1, most)):
         package = "op" if random.random() < 0.98 else "other"
@@ -81,7 +81,7 @@ def _one_of(random: Random, usual: object, *faults: object, chance: float = 0.05
 
 
 def semver_case(random: Random) -> Case:
-    """Archetypes, kinds of channels and preferences at random."""
+    """Return a semver template with random archetypes, channels and preferences."""
     bundles = _bundles(random, 9)
     template: dict[str, Any] = {"schema": "olm.semver"}
     for kind in ("Major", "Minor"):
@@ -123,7 +123,7 @@ def _entry(random: Random, name: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 def basic_case(random: Random) -> Case:
-    """A catalog whose bundles are images, with other documents among them."""
+    """Return a basic template with images and other documents."""
     bundles = _bundles(random, 5)
     names = [bundle["name"] for bundle in bundles.values()]
     entries: list[Any] = [
@@ -190,7 +190,7 @@ _EXTRAS: Final[tuple[Any, ...]] = (
 
 
 def substitutes_case(random: Random) -> Case:
-    """A channel that opm accepts, as a rule, and later bundles for some of its entries."""
+    """Return a substitutes template: a channel, mostly valid, and later bundles for some entries."""
     count = random.randint(1, 4)
     names = [f"op.v1.{number}.0" for number in range(count)]
     entries: list[dict[str, Any]] = [{"name": name} for name in names]

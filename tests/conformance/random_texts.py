@@ -1,4 +1,4 @@
-"""Random versions and ranges: mostly grammatical, and then spoilt in the ways people and typos spoil them."""
+"""Random versions and ranges, mostly valid, some with typical errors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _WRONG_OPERATORS: Final = ("~", "^", "~>", "=>", "=<", "<>", "===", ">>", "x", "
 _GLUE: Final = (" ", " ", " ", " ", "  ", " || ", " || ", "||", " || || ", ", ", "\t", " - ", "\u00a0")
 _NUMBERS: Final = ("0", "1", "2", "3", "10", "01", "18446744073709551615", "18446744073709551616")
 _LABELS: Final = ("alpha", "rc", "next", "x", "0", "1", "01", "-", "a-b", "2x", "")
-# Digits, letters and spaces that Go and Python may see differently, and what the grammar is made of.
+# Characters of the grammar, and digits, letters and spaces that Go and Python may classify differently.
 _SPOILS: Final = tuple(" \t.-+xX*v=<>!|,019aZ\u0660\u0967\u00a0\u2003\u00b2é")
 
 
 def random_version(random: Random) -> str:
-    """A version of the strict grammar, near the others."""
+    """Return a valid version, close to others."""
     core = ".".join(str(random.randint(0, 3)) for _ in range(3))
     pre = (
         random.choice(("-alpha", "-rc.1", "-rc.2", "-next.1", "-0", "-1.x")) if random.random() < 0.3 else ""
@@ -26,7 +26,7 @@ def random_version(random: Random) -> str:
 
 
 def random_version_text(random: Random) -> str:
-    """What somebody may write for a version."""
+    """Return a text for a version, valid or not."""
     parts = [random.choice(_NUMBERS) for _ in range(random.choice((1, 2, 3, 3, 3, 3, 4)))]
     text = random.choice(("", "", "", "v", "V", " ")) + ".".join(parts)
     for mark in "-+":
@@ -36,7 +36,7 @@ def random_version_text(random: Random) -> str:
 
 
 def random_range(random: Random) -> str:
-    """What somebody may write for a range."""
+    """Return a text for a range, valid or not."""
     text = _comparator(random)
     for _ in range(random.choice((0, 1, 1, 1, 2, 3))):
         text += random.choice(_GLUE) + _comparator(random)
@@ -61,7 +61,7 @@ def _operand(random: Random) -> str:
 
 
 def _spoilt(random: Random, text: str) -> str:
-    """One to three characters put in, taken out or changed."""
+    """Insert, remove or change one to three characters."""
     letters = list(text)
     for _ in range(random.randint(1, 3)):
         place = random.randint(0, len(letters))

@@ -1,4 +1,4 @@
-"""Random JSON values, of texts and numbers that writers of YAML and JSON get wrong."""
+"""Random JSON values, with texts and numbers that are hard to write as YAML and JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ __all__ = ["random_value"]
 from random import Random
 from typing import Any, Final
 
-# Without NEL and the key <<: both are among the differences the docs name.
+# Without NEL and the key <<, which are documented differences.
 _PIECES: Final = (
     "a", "b", "word", "long words in a row ", "  ", " ", "\n", "\n\n", "\t", "'", '"', "\\", ":", ": ", "#",
     " #", "-", "- ", "---", "...", "?", "? ", "&", "*", "!", "|", ">", "%", "@", "`", "[", "]", "{", "}", ",",

@@ -1,4 +1,4 @@
-"""Every call that makes sense of a catalog, and many that make none."""
+"""All calls for the contents of a catalog, and many for unknown names."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from everpath.server.index.model import Index
 from registry_api_client import Call
 
-#: A name that nothing has; quotes and colours show how errors spell it.
+#: An unknown name; its quotes and control characters show how errors escape it.
 ABSENT = 'no "such"\n\x1b[1mthing é\u200b'
 
 _ACKNOWLEDGED = (("x-acknowledge-experimental", "true"),)
 
 
 def calls(index: Index) -> Iterator[Call]:
-    """All calls about all that is in a catalog."""
+    """Yield all calls for the contents of a catalog."""
     yield Call("ListPackages")
     yield Call("ListBundles")
     for name in (*index.packages, ABSENT, ""):

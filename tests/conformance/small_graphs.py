@@ -1,4 +1,4 @@
-"""Channels small enough to have all of them, and the two ways to put one to the oracle."""
+"""All small channels, and their conversion to questions for the oracle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ API: Final = {"group": "example.com", "version": "v1", "kind": "Thing"}
 class SmallEntry:
     """One entry with the version of its bundle; `deprecated` is the property olm.deprecated.
 
-    `doubled`: its bundle has one olm.gvk property twice. No drawing can say so.
+    `doubled`: its bundle has one olm.gvk property twice, which the notation cannot express.
     """
 
     name: str
@@ -34,7 +34,7 @@ class SmallEntry:
 
     @property
     def properties(self) -> list[dict[str, Any]]:
-        """Those beside olm.package."""
+        """The properties other than olm.package."""
         deprecated: dict[str, Any] = {"type": "olm.deprecated", "value": {}}
         provided: dict[str, Any] = {"type": "olm.gvk", "value": API}
         return [deprecated] * self.deprecated + [provided, provided] * self.doubled
@@ -83,7 +83,7 @@ def _edges(name: str, names: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, 
 
 
 def as_channel(graph: SmallGraph) -> Question:
-    """The channel as a v0 question has it."""
+    """Return the channel as a question for OLM v0."""
     return {"name": CHANNEL, "package": PACKAGE, "entries": [_entry(e) for e in graph.entries]}
 
 
@@ -101,7 +101,7 @@ def _edges_of(entry: SmallEntry) -> dict[str, object]:
 
 
 def as_catalog(graph: SmallGraph) -> str:
-    """A catalog that holds the channel and nothing else, as JSON: opm reads that faster than YAML."""
+    """Return a catalog with only this channel, as JSON, which opm reads faster than YAML."""
     documents: list[dict[str, object]] = [
         {"schema": "olm.package", "name": PACKAGE, "defaultChannel": CHANNEL},
         {

@@ -1,6 +1,6 @@
-"""operator-framework/api and opm are asked about the same bundles, and say what we say.
+"""Everpath, operator-framework/api and opm have the same findings for the same bundles.
 
-What only one of us says must be among `bundle_verdicts.EXPLAINED`.
+A finding of only one side must be in `bundle_verdicts.EXPLAINED`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from bundle_faults import FAULTS
-from bundle_folders import ANNOTATIONS, Files, good_bundle, judged, lay_out, rich_bundle
-from bundle_rules.test_package_files import GOOD
+from bundle_folders import ANNOTATIONS, Files, good_bundle, lay_out, lint_folder, rich_bundle
+from bundle_rules.test_package_manifests import GOOD
 from commandline import ROOT
 from conformance.bundle_verdicts import EXPLAINED, said_upstream, unexplained
 from conformance.oracle import Oracle
 from everpath.loaders.bundle.bundle_folder import find_bundle_folders
-from everpath.manifest_access import FieldPath
+from everpath.manifest_access import Pointer
 from everpath.model import Place
 from everpath.model.bundle_contents import PackageManifest
 from everpath.rules.registry import rules_for_subjects
@@ -28,7 +28,7 @@ from everpath.rules.registry import rules_for_subjects
 pytestmark = pytest.mark.conformance
 
 
-def test_they_say_what_we_say_of_every_fault(oracle: Oracle, tmp_path: Path) -> None:
+def test_findings_agree_for_every_fault(oracle: Oracle, tmp_path: Path) -> None:
     folders = []
     for number, fault in enumerate(FAULTS):
         files = good_bundle()
@@ -36,23 +36,23 @@ def test_they_say_what_we_say_of_every_fault(oracle: Oracle, tmp_path: Path) -> 
         folders.append(lay_out(files, tmp_path / str(number)))
     answers = oracle.ask_many({"ask": "bundle", "folder": str(folder)} for folder in folders)
     compared = zip(FAULTS, folders, answers, strict=True)
-    differing = {fault.name: unexplained(answer, judged(folder)) for fault, folder, answer in compared}
+    differing = {fault.name: unexplained(answer, lint_folder(folder)) for fault, folder, answer in compared}
     assert {name: lines for name, lines in differing.items() if lines} == {}
 
 
-#: What a value is replaced by; `_GONE` removes it.
+#: Replacements of a value; `_GONE` removes it.
 _GONE = object()
 _OTHERS: tuple[object, ...] = (None, "", 0, 1.5, [], {}, "x", "X y", True, ["a"], {"a": "b"}, _GONE)
 
 
-def changes(files: Files) -> Iterator[tuple[str, FieldPath, object]]:
-    """Every value of a bundle replaced by something else, one at a time; schemas aside."""
+def changes(files: Files) -> Iterator[tuple[str, Pointer, object]]:
+    """Yield the bundle with one value replaced, for every value outside of schemas."""
     for file, content in files.items():
         ways = [way for way in _ways(content) if way and "openAPIV3Schema" not in way]
         yield from ((file, way, other) for way in ways for other in _OTHERS)
 
 
-def _ways(value: Any, way: FieldPath = ()) -> Iterator[FieldPath]:
+def _ways(value: Any, way: Pointer = ()) -> Iterator[Pointer]:
     yield way
     if isinstance(value, dict | list):
         inner = value.items() if isinstance(value, dict) else enumerate(value)
@@ -60,7 +60,7 @@ def _ways(value: Any, way: FieldPath = ()) -> Iterator[FieldPath]:
             yield from _ways(below, (*way, step))
 
 
-def changed(files: Files, file: str, way: FieldPath, other: object) -> Files:
+def changed(files: Files, file: str, way: Pointer, other: object) -> Files:
     files = deepcopy(files)
     place = files[file]
     for step in way[:-1]:
@@ -72,10 +72,10 @@ def changed(files: Files, file: str, way: FieldPath, other: object) -> Files:
     return files
 
 
-# Of the rich bundle every third change, and none of its annotations: where they cannot be decoded, upstream
-# takes what was decoded of them for the annotations as soon as it has read another file.
+# Every third change of the rich bundle, and none of its annotations: if upstream cannot decode them, it uses
+# the decoded part as soon as it has read another file.
 @pytest.mark.parametrize(("bundle", "step"), [(good_bundle, 1), (rich_bundle, 3)], ids=["good", "rich"])
-def test_they_say_what_we_say_wherever_a_value_is_another(
+def test_findings_agree_for_every_changed_value(
     oracle: Oracle, tmp_path: Path, record_property: Any, bundle: Callable[[], Files], step: int
 ) -> None:
     files = bundle()
@@ -86,14 +86,14 @@ def test_they_say_what_we_say_wherever_a_value_is_another(
     differing = [
         (*case, lines)
         for case, folder, answer in zip(cases, folders, answers, strict=True)
-        if (lines := unexplained(answer, judged(folder)))
+        if (lines := unexplained(answer, lint_folder(folder)))
     ]
     record_property("counted", f"bundles with a value changed, asked of operator-framework/api: {len(cases)}")
     assert differing == []
 
 
 @pytest.mark.parametrize("bundle", [good_bundle, rich_bundle])
-def test_they_find_nothing_wrong_with_a_good_bundle_either(
+def test_upstream_has_no_errors_for_a_valid_bundle(
     oracle: Oracle, tmp_path: Path, bundle: Callable[[], Files]
 ) -> None:
     folder = lay_out(bundle(), tmp_path)
@@ -101,14 +101,14 @@ def test_they_find_nothing_wrong_with_a_good_bundle_either(
 
 
 @pytest.mark.corpus
-def test_they_say_what_we_say_of_every_twentieth_bundle_of_operatorhub(
+def test_findings_agree_for_every_twentieth_bundle_of_operatorhub(
     oracle: Oracle, operatorhub: Path, record_property: Any
 ) -> None:
     folders = [path for _, path in find_bundle_folders(str(operatorhub)).folders][::20]
     counts: Counter[str] = Counter()
     answers = oracle.ask_many({"ask": "bundle", "folder": folder} for folder in folders)
     for folder, answer in zip(folders, answers, strict=True):
-        counts.update(unexplained(answer, judged(Path(folder))))
+        counts.update(unexplained(answer, lint_folder(Path(folder))))
     record_property("counted", f"bundles of OperatorHub asked of operator-framework/api: {len(folders)}")
     assert counts == {}
 
@@ -125,9 +125,7 @@ def test_they_say_what_we_say_of_every_twentieth_bundle_of_operatorhub(
         {"defaultChannel": "new"},
     ],
 )
-def test_they_say_what_we_say_of_package_files(
-    oracle: Oracle, tmp_path: Path, change: dict[str, Any]
-) -> None:
+def test_findings_agree_for_package_files(oracle: Oracle, tmp_path: Path, change: dict[str, Any]) -> None:
     file = lay_out({"p.package.yaml": GOOD | change}, tmp_path) / "p.package.yaml"
     theirs = said_upstream(oracle.ask({"ask": "packageManifest", "file": str(file)}))
     body = PackageManifest(Place("p"), GOOD | change)
@@ -135,7 +133,7 @@ def test_they_say_what_we_say_of_package_files(
     assert set(theirs) == ours
 
 
-def test_every_difference_is_on_the_page_that_explains_them() -> None:
+def test_every_difference_is_documented() -> None:
     page = (ROOT / "docs" / "bundle-validators.md").read_text(encoding="utf-8")
     section = page.partition("## Differences")[2]
     assert [e for e in EXPLAINED if not all(rule in section for rule in e.rules)] == []

@@ -35,7 +35,7 @@ from everpath.server.content_api.preconditions import parse_http_time
 pytestmark = pytest.mark.conformance
 
 
-def test_every_request_is_answered_alike(
+def test_responses_are_the_same_for_every_request(
     oracle_v1: Oracle, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     folder = odd_catalog(tmp_path / "catalog")
@@ -56,13 +56,13 @@ def test_every_request_is_answered_alike(
     assert len(counts) >= 9
 
 
-def test_odd_texts_are_stored_alike(
+def test_odd_texts_are_stored_the_same(
     oracle_v1: Oracle, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """Byte for byte, what becomes of a document on its way into the catalog.
+    """The stored documents are the same, byte for byte.
 
-    What it takes and we do not is reported by name elsewhere. What we take and it does not starts as JSON and
-    goes on as YAML, which the reader in catalogd cannot and the one in opm can.
+    Texts that only catalogd accepts are reported by other tests. Texts that only everpath accepts begin as
+    JSON and continue as YAML, which opm can read and catalogd cannot.
     """
     counts: Counter[str] = Counter()
     for number, (name, stream) in enumerate(STREAMS.items()):
@@ -82,7 +82,7 @@ def test_odd_texts_are_stored_alike(
 
 
 @pytest.mark.parametrize("language", ["json", "yaml"])
-def test_random_documents_are_stored_alike(
+def test_random_documents_are_stored_the_same(
     oracle_v1: Oracle, tmp_path: Path, language: str, record_property: Callable[[str, object], None]
 ) -> None:
     writers: dict[str, Callable[[object], str]] = {"json": json.dumps, "yaml": yaml.safe_dump}
@@ -114,7 +114,7 @@ ALL = ContentRequest("GET", f"/catalogs/{NAME}/api/v1/all")
 
 
 def odd_catalog(folder: Path) -> Path:
-    """Several files and folders, ignored ones, documents without this and that, numbers, letters, marks."""
+    """Write files and folders, ignored ones, incomplete documents, and unusual numbers and characters."""
     custom = {
         "schema": "custom.schema",
         "name": "été",

@@ -1,6 +1,6 @@
-"""OLM v0's catalog operator and OLM v1's preflight are asked about the same definitions, and do what we say.
+"""Everpath predicts what OLM v0's catalog operator and OLM v1's preflight do with changed CRDs.
 
-Everpath predicts what each OLM does with a change: it upgrades, refuses, or refuses invalid objects.
+Each OLM upgrades, refuses, or refuses because of invalid objects.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Record = Callable[[str, object], None]
 PAIRS: Final = 3_000
 REAL_PAIRS: Final = 100
 OBJECTS: Final = 5
-#: OLM's own definition of ClusterServiceVersions is larger than all others together.
+#: The CRD of ClusterServiceVersion is larger than all others together.
 BIG: Final = "clusterserviceversions.operators.coreos.com"
 
 _SECTION: Final = re.compile(r'"(\w+)" validation failed: ')
@@ -48,7 +48,7 @@ def pairs() -> list[Pair]:
 
 @pytest.fixture(scope="module")
 def real_pairs(oracle: Oracle) -> list[Pair]:
-    """OLM's own definitions, and others that differ by an edit or two."""
+    """Return OLM's own CRDs, and the same with one or two edits."""
     random = Random(2)
     found = oracle.ask({"ask": "olmDefinitions"})["definitions"]
     assert len(found) == 8
@@ -60,7 +60,7 @@ def real_pairs(oracle: Oracle) -> list[Pair]:
 
 
 def installed(found: Definition) -> Definition:
-    """A definition as a cluster holds it that has stored objects in one version."""
+    """Return an installed CRD with stored objects in one version."""
     stored = [v["name"] for v in found["spec"]["versions"] if v["storage"]]
     return {
         **found,
@@ -68,7 +68,7 @@ def installed(found: Definition) -> Definition:
     }
 
 
-def test_v1_refuses_what_we_say_it_refuses(
+def test_v1_refuses_the_predicted_changes(
     oracle_v1: Oracle, pairs: list[Pair], record_property: Record
 ) -> None:
     counts = asked_of_v1(oracle_v1, pairs)
@@ -76,7 +76,7 @@ def test_v1_refuses_what_we_say_it_refuses(
     assert min(counts["refused"], counts["carried out"], counts["panics"]) > 5
 
 
-def test_v1_refuses_what_we_say_of_real_definitions(
+def test_v1_refuses_the_predicted_changes_of_real_crds(
     oracle_v1: Oracle, real_pairs: list[Pair], record_property: Record
 ) -> None:
     counts = asked_of_v1(oracle_v1, real_pairs)
@@ -85,7 +85,7 @@ def test_v1_refuses_what_we_say_of_real_definitions(
 
 
 def asked_of_v1(oracle: Oracle, pairs: list[Pair]) -> Counter[str]:
-    """Counts the verdicts; fails where ours is another, or the fields that are refused are."""
+    """Count the results of OLM v1; fail if everpath's result or the refused fields differ."""
     answers = oracle.ask_many(
         {"ask": "definition", "old": pair.old, "manifest": json.dumps(pair.new)} for pair in pairs
     )
@@ -101,7 +101,7 @@ def asked_of_v1(oracle: Oracle, pairs: list[Pair]) -> Counter[str]:
 
 
 def refused_by_v1(answer: Answer) -> set[tuple[str, ...]]:
-    """Out of its words: the fields that it refuses, and the versions that differ too much."""
+    """Parse the message: the refused fields, and the versions that differ too much."""
     _, *parts = _SECTION.split(answer.get("refusal", ""))
     said = dict(zip(parts[::2], parts[1::2], strict=True))
     gone = set(_GONE.findall(said.get("NoExistingFieldRemoved", "")))
@@ -115,7 +115,7 @@ def refused_by_v1(answer: Answer) -> set[tuple[str, ...]]:
 def refused_by_us(pair: Pair) -> set[tuple[str, ...]]:
     old, new = (parse_crd(Manifest(Place(""), body)) for body in (pair.old, pair.new))
     found = list(refused_changes(old, new))
-    torn = {r.version for r in found if r.is_removal}  # there it stops before it looks at what has changed
+    torn = {r.version for r in found if r.is_removal}  # it stops before it compares the schemas
     made = {("gone", r.version, dotted(r.location)) for r in found if r.is_removal}
     made |= {("changed", r.version, dotted(r.location)) for r in found if r.version not in torn}
     return made | {("served",) for _ in [*served_version_differences(new)][:1]}
@@ -132,16 +132,14 @@ def our_changes(pair: Pair) -> list[UnsafeChange]:
     )
 
 
-def test_v0_refuses_what_we_say_it_refuses(
-    oracle: Oracle, pairs: list[Pair], record_property: Record
-) -> None:
+def test_v0_refuses_the_predicted_changes(oracle: Oracle, pairs: list[Pair], record_property: Record) -> None:
     counts = asked_of_v0(oracle, pairs)
     record_property("counted", f"{PAIRS:,} pairs of CRDs, asked of OLM v0: {dict(counts)}, 0 disagreements")
     assert min(counts[key] for key in ("stored version gone", "scope changed", "objects refused")) > 20
     assert counts["claims seen"] > 0.5 * counts["claims"]
 
 
-def test_v0_refuses_what_we_say_of_real_definitions(
+def test_v0_refuses_the_predicted_changes_of_real_crds(
     oracle: Oracle, real_pairs: list[Pair], record_property: Record
 ) -> None:
     counts = asked_of_v0(oracle, real_pairs)
@@ -150,7 +148,7 @@ def test_v0_refuses_what_we_say_of_real_definitions(
 
 
 def asked_of_v0(oracle: Oracle, pairs: list[Pair]) -> Counter[str]:
-    """Counts what is refused; fails where that is not announced, or a certain refusal does not come."""
+    """Count the results of OLM v0; fail if a refusal was not predicted, or a certain one is missing."""
     random = Random(3)
     objects = [list(some_objects(random, pair)) for pair in pairs]
     answers = oracle.ask_many(
@@ -170,7 +168,7 @@ def asked_of_v0(oracle: Oracle, pairs: list[Pair]) -> Counter[str]:
 
 
 def objects_refused(pair: Pair, found: list[UnsafeChange], asked: list[tuple[Any, Any]]) -> Counter[str]:
-    """An object of before that stops the upgrade is announced for its version."""
+    """Check that everpath predicts every existing object that prevents the upgrade."""
     claimed = {
         change.version for change in found if change.responses.v0 == OlmResponse.REFUSES_INVALID_OBJECTS
     }
@@ -200,7 +198,7 @@ def is_immutable(answer: Answer) -> bool:
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.title)
-def test_each_sort_of_change_has_the_fate_of_the_table(
+def test_each_kind_of_change_has_the_result_of_the_table(
     oracle: Oracle, oracle_v1: Oracle, change: FieldChange
 ) -> None:
     old, new = crd_with(change.old), crd_with(change.new)
@@ -212,6 +210,6 @@ def test_each_sort_of_change_has_the_fate_of_the_table(
     assert ("refusal" in v0, "refusal" in v1) == (change.is_refused_by_v0, change.is_refused_by_v1)
 
 
-def test_v1_lets_a_release_without_the_definition_pass(oracle_v1: Oracle) -> None:
+def test_v1_accepts_a_release_without_the_crd(oracle_v1: Oracle) -> None:
     old = crd_with({"type": "string"})
     assert oracle_v1.ask({"ask": "definition", "old": old, "manifest": ""}) == {}

@@ -1,4 +1,4 @@
-"""The oracle itself: it answers what is documented of the real code, survives it, and does not grow."""
+"""The oracle: it has the documented behaviour of the real code, survives panics, and does not grow."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def picks(answer: Answer) -> list[str | None]:
     return [outcome["pick"] for outcome in answer["installed"]]
 
 
-def test_the_code_that_answers_has_the_versions_everpath_mirrors(oracle: Oracle) -> None:
+def test_oracle_has_the_versions_that_everpath_mirrors(oracle: Oracle) -> None:
     modules = oracle.ask({"ask": "about"})["modules"]
     mirrored = {
         "github.com/operator-framework/operator-registry": "v1.73.0",
@@ -39,11 +39,11 @@ def test_the_code_that_answers_has_the_versions_everpath_mirrors(oracle: Oracle)
     assert {path: modules[path] for path in mirrored} == mirrored
 
 
-def test_a_skip_of_a_skip_strands_the_lowest(oracle: Oracle) -> None:
+def test_skip_of_a_skipping_entry_strands_the_lowest(oracle: Oracle) -> None:
     assert picks(oracle.ask(v0(b(3, skips=("b2",)), b(2, skips=("b1",)), b(1)))) == [None, "b3", None]
 
 
-def test_the_entry_nearest_to_the_head_wins(oracle: Oracle) -> None:
+def test_entry_nearest_to_the_head_is_chosen(oracle: Oracle) -> None:
     chain = (b(4, "b3", (), ">=2.0.0 <4.0.0"), b(3, "b2", (), ">=1.0.0 <3.0.0"), b(2, "b1"), b(1))
     assert picks(oracle.ask(v0(*chain))) == [None, "b4", "b4", "b3"]
 
@@ -58,13 +58,13 @@ def test_a_cycle_behind_a_skipped_entry_passes_opm_and_fails_olm(oracle: Oracle)
     }
 
 
-def test_a_head_whose_own_range_covers_it_stays(oracle: Oracle) -> None:
+def test_head_whose_own_range_contains_it_stays(oracle: Oracle) -> None:
     answer = oracle.ask(v0(b(1, skip_range=">=0.1.0")))
     assert picks(answer) == [None]
     assert [found["name"] for found in answer["installed"][0]["resolved"]] == ["b1"]
 
 
-def test_an_installed_operator_that_is_in_no_channel_moves_by_its_version(oracle: Oracle) -> None:
+def test_installed_version_outside_of_the_channel_is_upgraded_by_range(oracle: Oracle) -> None:
     outside = ({"name": "elsewhere", "version": "0.5.0"}, {"name": "above", "version": "2.0.0"})
     assert picks(oracle.ask(v0(b(1, skip_range="<1.0.0"), installed=outside))) == ["b1", None]
 
@@ -77,7 +77,7 @@ def test_a_starting_csv_may_be_a_skipped_one_and_must_exist(oracle: Oracle) -> N
     assert "no operators found with name b9 in channel stable" in missing["error"]
 
 
-def test_a_catalog_that_opm_rejects_can_still_be_put_to_olm(oracle: Oracle) -> None:
+def test_olm_can_resolve_a_catalog_that_opm_rejects(oracle: Oracle) -> None:
     fork = SmallGraph((b(3, "b1"), b(2, "b1"), b(1)))
     verdict = oracle.ask({"ask": "opm", "catalog": as_catalog(fork)})
     assert (verdict["accepts"], verdict["stage"]) == (False, "validate")
@@ -101,26 +101,26 @@ def test_a_subscription_never_crosses_to_another_catalog(oracle: Oracle) -> None
     assert picks(answer) == [None]
 
 
-def test_a_deprecated_head_is_not_installed_and_whoever_has_it_stays(oracle: Oracle) -> None:
+def test_deprecated_head_is_not_installed_and_not_upgraded(oracle: Oracle) -> None:
     answer = oracle.ask(v0(SmallEntry("b2", "2.0.0", "b1", deprecated=True), b(1)))
     assert answer["fresh"]["pick"] == "b1"
     assert picks(answer) == [None, None]
 
 
-def test_a_panic_of_theirs_is_an_answer_and_the_next_question_is_fine(oracle: Oracle) -> None:
+def test_panic_is_an_answer_and_the_next_question_works(oracle: Oracle) -> None:
     answer = oracle.ask(v0(b(1, skip_range="<1.0.0 || || >2.0.0")))
     assert answer["installed"][0]["panicked"]
     assert picks(oracle.ask(v0(b(2, "b1"), b(1)))) == [None, "b2"]
 
 
-def test_ranges_answer_true_false_panic_or_nothing(oracle: Oracle) -> None:
+def test_range_matches_or_not_or_panics_or_does_not_parse(oracle: Oracle) -> None:
     question = {"ask": "range", "range": "<1.0.0 || || >2.0.0", "versions": ["0.1.0", "1.5.0", "v1"]}
     assert oracle.ask(question) == {"parses": True, "matches": [True, "panic", None]}
     assert oracle.ask({**question, "range": "<1.0.0"})["matches"] == [True, False, None]
     assert not oracle.ask({**question, "range": ">=v1.0.0"})["parses"]
 
 
-def test_versions_are_read_strictly_and_tolerantly(oracle: Oracle) -> None:
+def test_versions_are_parsed_strictly_and_tolerantly(oracle: Oracle) -> None:
     answer = oracle.ask({"ask": "version", "text": "v1.02"})
     assert not answer["strict"]["ok"]
     assert answer["tolerant"] == {"ok": True, "normal": "1.2.0"}
@@ -128,7 +128,7 @@ def test_versions_are_read_strictly_and_tolerantly(oracle: Oracle) -> None:
     assert oracle.ask({"ask": "compare", "a": "1.0.0-rc.1", "b": "1.0.0"}) == {"order": -1}
 
 
-def test_opm_says_at_what_stage_it_stopped(oracle: Oracle) -> None:
+def test_opm_reports_the_stage_of_its_error(oracle: Oracle) -> None:
     package = json.dumps({"schema": "olm.package", "name": "p", "defaultChannel": "c"})
     stages = [oracle.ask({"ask": "opm", "catalog": c})["stage"] for c in ("# nothing", package * 2, package)]
     assert stages == ["load", "convert", "validate"]
@@ -163,7 +163,7 @@ def test_templates_are_rendered_without_images(oracle: Oracle) -> None:
     ],
     ids=["unknown kind", "misspelt field", "misspelt inner field", "installed without version", "no version"],
 )
-def test_a_question_that_cannot_be_put_is_refused(oracle: Oracle, question: Question) -> None:
+def test_invalid_question_is_refused(oracle: Oracle, question: Question) -> None:
     with pytest.raises(RefusedError):
         oracle.ask(question)
 
@@ -176,12 +176,12 @@ def test_a_question_may_be_asked_in_the_middle_of_a_stream(oracle: Oracle) -> No
     assert [a["strict"]["normal"] for a in (first, *stream)] == versions
 
 
-def test_an_abandoned_stream_disturbs_nobody(oracle: Oracle) -> None:
+def test_abandoned_stream_does_not_affect_others(oracle: Oracle) -> None:
     next(oracle.ask_many({"ask": "version", "text": "1.0.0"} for _ in range(10)))
     assert oracle.ask({"ask": "version", "text": "2.0.0"})["strict"]["normal"] == "2.0.0"
 
 
-def test_thousands_of_questions_leave_nothing_behind(oracle: Oracle) -> None:
+def test_thousands_of_questions_do_not_grow_the_memory(oracle: Oracle) -> None:
     def put(count: int) -> Answer:
         questions = (v0(b(2, "b1"), SmallEntry("b1", f"1.0.{i}")) for i in range(count))
         assert all(a["fresh"]["pick"] == "b2" for a in oracle.ask_many(questions))

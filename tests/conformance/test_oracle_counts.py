@@ -26,11 +26,17 @@ def test_of_4096_graphs_opm_accepts_1146_of_which_414_strand_users_and_72_fail_w
 
     counts = {"graphs": len(graphs), "accepted": len(accepted), **fates}
     record_property("counted", f"three-entry graphs, the oracle alone: {counts}")
-    assert counts == {"graphs": 4096, "accepted": 1146, "stranding": 414, "cycle": 72, "everybody moves": 660}
+    assert counts == {
+        "graphs": 4096,
+        "accepted": 1146,
+        "stranding": 414,
+        "cycle": 72,
+        "all are upgraded": 660,
+    }
 
 
 def fate(graph: SmallGraph, answer: Answer) -> str:
-    """What a channel does to its users: the resolver fails, somebody below the head stays, or neither."""
+    """Return whether the resolver fails, an entry below the head stays, or all entries are upgraded."""
     outcomes = [answer["fresh"], *answer["installed"]]
     errors = {outcome["error"] for outcome in outcomes}
     if errors != {None}:
@@ -38,4 +44,4 @@ def fate(graph: SmallGraph, answer: Answer) -> str:
         return "cycle" if "a cycle exists" in errors.pop() else "another error"
     head = answer["fresh"]["pick"]
     stays = [n for n, o in zip(graph.names, answer["installed"], strict=True) if o["pick"] is None]
-    return "stranding" if set(stays) - {head} else "everybody moves"
+    return "stranding" if set(stays) - {head} else "all are upgraded"

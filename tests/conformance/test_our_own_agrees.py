@@ -1,4 +1,4 @@
-"""Our own catalog and bundles before the real opm: nothing refused, and rendered to what is committed."""
+"""The real opm accepts our catalog and bundles, and renders the committed files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FOLDERS: Final = sorted(path for path in (ROOT / "bundles/searchkeeper").iterdi
 
 
 @pytest.mark.parametrize("folder", _FOLDERS, ids=lambda folder: folder.name)
-def test_opm_renders_a_bundle_to_what_the_catalog_holds_of_it(oracle: Oracle, folder: Path) -> None:
+def test_opm_renders_a_bundle_as_in_the_catalog(oracle: Oracle, folder: Path) -> None:
     blobs = load_blobs(str(CATALOG), Sources())
     held = {blob["name"]: blob for blob in blobs if blob["schema"] == "olm.bundle"}
     question = {"ask": "render", "folders": [str(folder)], "output": "json", "image": _IMAGE}
@@ -32,9 +32,9 @@ def test_opm_renders_a_bundle_to_what_the_catalog_holds_of_it(oracle: Oracle, fo
 
 
 @pytest.mark.parametrize("folder", _FOLDERS, ids=lambda folder: folder.name)
-def test_no_validator_of_theirs_says_a_word_of_a_bundle(oracle: Oracle, folder: Path) -> None:
+def test_validators_of_upstream_have_no_errors_for_a_bundle(oracle: Oracle, folder: Path) -> None:
     assert said_upstream(oracle.ask({"ask": "bundle", "folder": str(folder)})) == set()
 
 
-def test_opm_takes_the_catalog(oracle: Oracle) -> None:
+def test_opm_accepts_the_catalog(oracle: Oracle) -> None:
     assert oracle.ask({"ask": "opm", "catalog": CATALOG.read_text()}) == {"accepts": True}

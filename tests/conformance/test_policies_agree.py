@@ -25,7 +25,7 @@ pytestmark = pytest.mark.conformance
 
 Counted = Callable[[str, object], None]
 
-#: The version of whoever is installed and in no channel: in the midst of what `random_graph` makes.
+#: The version of an installed CSV outside of the channel, in the middle of the versions of `random_graph`.
 OUTSIDER: Final = "1.1.0"
 
 SHARDS: Final = 10
@@ -40,7 +40,7 @@ def test_all_three_entry_graphs(oracle: Oracle, record_property: Counted) -> Non
 
 @pytest.mark.parametrize("doubled", ["b1", "b2", "b3"])
 def test_three_entry_graphs_where_one_entry_provides_an_api_twice(oracle: Oracle, doubled: str) -> None:
-    """Whoever has that entry is not asked about: OLM did not install it."""
+    """That entry is not used as an installed version: OLM does not install it."""
     moves: Counter[str | None] = Counter()
     for plain in three_entry_graphs():
         graph = SmallGraph(tuple(replace(e, doubled=e.name == doubled) for e in plain.entries))
@@ -51,7 +51,7 @@ def test_three_entry_graphs_where_one_entry_provides_an_api_twice(oracle: Oracle
         )
         moves.update(ours.values())
     assert doubled not in moves
-    assert len(moves) > 3  # others are moved to, and some channels fail
+    assert len(moves) > 3  # other entries are chosen, and some channels fail
 
 
 @pytest.mark.parametrize("seed", range(SHARDS))
@@ -59,12 +59,12 @@ def test_random_graphs(oracle: Oracle, seed: int, record_property: Counted) -> N
     random = Random(seed)
     counts = compared(oracle, (random_graph(random) for _ in range(GRAPHS_A_SHARD)))
     record_property("counted", f"random graphs, seed {seed}: {shown(counts)}")
-    # A generator that only makes nonsense would agree about nothing worth knowing.
+    # The random channels must include valid ones.
     assert min(counts["accepted"], counts["moves"], counts["panics"], counts["cycles"]) > 10
 
 
 def compared(oracle: Oracle, graphs: Iterable[SmallGraph]) -> Counter[str]:
-    """Compares opm's verdict and every pick of OLM v0; fails with the smallest graph they differ about."""
+    """Compare the results of opm and OLM v0; fail with the smallest graph for which they differ."""
     counts: Counter[str] = Counter()
     for graph, verdict, picks in answered(oracle, graphs):
         if said := disagreement(graph, verdict, picks):
@@ -74,7 +74,7 @@ def compared(oracle: Oracle, graphs: Iterable[SmallGraph]) -> Counter[str]:
 
 
 def answered(oracle: Oracle, graphs: Iterable[SmallGraph]) -> Iterator[tuple[SmallGraph, Answer, Answer]]:
-    """Each graph with opm's and OLM's answer; both are asked far ahead of being compared."""
+    """Yield each graph with the answers of opm and OLM, which are requested far ahead."""
     asked: list[SmallGraph] = []
 
     def stream() -> Iterator[Question]:

@@ -1,4 +1,4 @@
-"""everpath.versions and everpath.ranges against blang: which texts parse, what they mean, which crash it."""
+"""everpath.versions and everpath.ranges agree with blang: which texts parse, match or panic."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def matches(text: str, versions: list[str]) -> list[bool | str] | None:
 
 
 def match(span: Range, version: Version) -> bool | str:
-    """What `contains` says; the interval algebra must say it too."""
+    """Return the result of `contains`; the intervals must agree."""
     try:
         answer = span.contains(version)
     except RangePanic:
@@ -85,7 +85,7 @@ def reading(read: Callable[[str], Version], text: str) -> str | None:
         return None
 
 
-def test_random_pairs_are_ordered_alike(oracle: Oracle, record_property: Counted) -> None:
+def test_random_pairs_have_the_same_order(oracle: Oracle, record_property: Counted) -> None:
     random = Random(3)
     pairs = [(random_version(random), random_version(random)) for _ in range(20_000)]
     answers = oracle.ask_many({"ask": "compare", "a": a, "b": b} for a, b in pairs)

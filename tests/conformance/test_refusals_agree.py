@@ -1,4 +1,4 @@
-"""The rules about documents, names, bundles and deprecations against opm: the same catalogs are refused."""
+"""opm rejects the catalogs for which rules about documents, names, bundles and deprecations have errors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ pytestmark = pytest.mark.conformance
 
 
 @pytest.mark.parametrize("law", REFUSALS)
-def test_opm_refuses_what_the_rules_call_an_error(oracle: Oracle, law: str) -> None:
+def test_opm_rejects_catalogs_with_errors(oracle: Oracle, law: str) -> None:
     answer = oracle.ask({"ask": "opm", "catalog": text(REFUSALS[law][1])})
     assert not answer["accepts"]
     assert answer["stage"] == ("validate" if law.startswith("M ") else "convert"), answer["error"]
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
-def test_opm_accepts_what_the_rules_let_pass(oracle: Oracle, name: str) -> None:
+def test_opm_accepts_catalogs_without_errors(oracle: Oracle, name: str) -> None:
     assert oracle.ask({"ask": "opm", "catalog": text(ACCEPTED[name])})["accepts"]
 
 

@@ -1,4 +1,4 @@
-"""Our registry server against real `opm serve`: the same calls, the same answers."""
+"""The registry server of everpath and `opm serve` give the same responses."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from registry_api_client import Call, CallError, run_opm_serve, send_call
 
 pytestmark = pytest.mark.conformance
 
-# Of all packages every one of this many.
+# Every package with this step.
 _STEP = 40
 
-# Streams whose order is chance at opm's.
+# Streams that opm sends in random order.
 _UNORDERED = {
     "ListPackages",
     "GetChannelEntriesThatReplace",
@@ -63,7 +63,7 @@ def _comparable(ask: Call, answer: list[Any] | CallError) -> object:
 
 
 def _candidates(index: Index, fields: Mapping[str, str]) -> list[str]:
-    """The bundles that opm picks one of, by chance."""
+    """Return the bundles of which opm returns one at random."""
     channel = index.packages[fields["pkgName"]].channels.get(fields["channelName"])
     name = fields["csvName"]
     entries = channel.entries.values() if channel else ()
@@ -113,7 +113,7 @@ def test_the_catalog_of_operatorhub(
 
 
 def _migrated(operatorhub: Path, folder: Path, image: str) -> Path:
-    """Packages of OperatorHub with their own graphs, those of them that opm serves."""
+    """Return the packages of OperatorHub that opm serves, with their own graphs."""
     names = sorted(path.name for path in (operatorhub / "operators").iterdir() if path.is_dir())[::_STEP]
     for name in names:
         source = complete(operatorhub / "operators" / name, folder / "old" / name)
@@ -144,10 +144,10 @@ def test_packages_of_operatorhub_with_their_own_graphs(
 
 
 @pytest.mark.corpus
-def test_olms_own_client_sees_no_difference(
+def test_client_of_olm_gets_the_same_responses(
     oracle: Oracle, opm: str, corpus: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """The wire as the Go of operator-registry reads it, health and reflection included."""
+    """With the Go client of operator-registry, for all calls, health and reflection."""
     catalog = tmp_path / "catalog"
     make_catalog(corpus, catalog, 3, "yaml")
     with run_opm_serve(opm, catalog, tmp_path) as (address, _), run_server(catalog) as ours:
@@ -349,7 +349,7 @@ def test_odd_graphs(
 
 
 def test_random_graphs(opm: str, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
-    """Those that opm accepts, a package each: forks, skips, cycles behind skipped entries, ghosts."""
+    """Random graphs that opm accepts, one in each package."""
     random, catalog = Random("registry"), tmp_path / "catalog"
     catalog.mkdir()
     while len(list(catalog.iterdir())) < 60:

@@ -1,4 +1,4 @@
-"""What `catalog render` writes against what opm writes: bundles, templates, and the text itself."""
+"""`catalog render` and opm write the same: bundles, templates and text."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _rendered(case: Case) -> str | OpmError:
 
 
 @pytest.mark.parametrize("kind", _CASES)
-def test_templates_render_to_what_opm_makes_of_them(
+def test_templates_are_rendered_as_by_opm(
     oracle: Oracle, kind: str, record_property: Callable[[str, object], None]
 ) -> None:
     random = Random(kind)
@@ -105,14 +105,14 @@ def _folder_rendered(folder: Path, output: str, level: str) -> str | OpmError:
 
 
 def _without_ties(text: str) -> object:
-    """opm leaves images of one reference in whatever order its sort puts them."""
+    """Sort images with the same reference, which opm orders at random."""
     blob = json.loads(text)
     blob.get("relatedImages", []).sort(key=lambda related: (related["image"], related["name"]))
     return blob
 
 
 @pytest.mark.corpus
-def test_bundles_of_operatorhub_render_to_what_opm_makes_of_them(
+def test_bundles_of_operatorhub_are_rendered_as_by_opm(
     oracle: Oracle, operatorhub: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     folders = bundle_folders(operatorhub / "operators")[::97]
@@ -134,7 +134,7 @@ def test_bundles_of_operatorhub_render_to_what_opm_makes_of_them(
 
 
 @pytest.mark.parametrize(("output", "level"), [("json", ""), ("json", _MIGRATION), ("yaml", _MIGRATION)])
-def test_random_bundles_render_to_what_opm_makes_of_them(
+def test_random_bundles_are_rendered_as_by_opm(
     oracle: Oracle, tmp_path: Path, output: str, level: str, record_property: Callable[[str, object], None]
 ) -> None:
     random = Random(f"{output} {level}")
@@ -186,7 +186,7 @@ def test_the_table_of_structs_is_that_of_the_real_types(oracle: Oracle) -> None:
     }
 
 
-def test_a_catalog_rendered_again_is_what_opm_makes_of_it(
+def test_catalog_is_rendered_again_as_by_opm(
     oracle: Oracle, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     random = Random("again")
@@ -222,19 +222,19 @@ def test_a_catalog_rendered_again_is_what_opm_makes_of_it(
 
 
 def _sorted(text: str) -> list[str]:
-    """opm leaves bundles of one name in whatever order."""
+    """Sort bundles with the same name, which opm orders at random."""
     return sorted(text.split("\n}\n"))
 
 
 @pytest.mark.parametrize("name", BUNDLE_REFUSALS)
-def test_opm_refuses_the_bundles_that_are_refused_here(oracle: Oracle, tmp_path: Path, name: str) -> None:
+def test_opm_rejects_the_same_bundles(oracle: Oracle, tmp_path: Path, name: str) -> None:
     case = BUNDLE_REFUSALS[name]
     answer = oracle.ask(_question(_laid_out(case.files, tmp_path / "b"), "json", ""))
     assert case.opm_message in answer["error"]
 
 
 @pytest.mark.parametrize("name", TEMPLATE_REFUSALS)
-def test_opm_refuses_the_templates_that_are_refused_here(oracle: Oracle, name: str) -> None:
+def test_opm_rejects_the_same_templates(oracle: Oracle, name: str) -> None:
     case = TEMPLATE_REFUSALS[name]
     bundles = {blob["image"]: json.dumps(blob) for blob in case.bundles}
     question = {"ask": "template", "type": case.kind, "text": json.dumps(case.body), "bundles": bundles}

@@ -1,4 +1,4 @@
-"""Loading: the real opm takes and refuses the texts that `catalog_streams` says it does."""
+"""The real opm loads and rejects the texts as `catalog_streams` says."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conformance.oracle import Oracle
 
 pytestmark = pytest.mark.conformance
 
-# A question is JSON and holds text only; the others were put to opm as files.
+# A question is JSON and has only text; binary files were tested with opm separately.
 _TEXTS = {
     name: stream
     for name, stream in STREAMS.items()
@@ -20,7 +20,7 @@ _TEXTS = {
 
 
 @pytest.mark.parametrize("name", _TEXTS)
-def test_opm_loads_what_is_said_to_load(oracle: Oracle, name: str) -> None:
+def test_opm_loads_the_expected_texts(oracle: Oracle, name: str) -> None:
     answer = oracle.ask({"ask": "opm", "catalog": _TEXTS[name].text.decode()})
     assert (answer.get("stage") != "load") == _TEXTS[name].opm, answer
 

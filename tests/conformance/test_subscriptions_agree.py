@@ -1,6 +1,6 @@
-"""everpath.resolvers.subscription against OLM v0's own resolver: every pick, and every word it fails with.
+"""everpath.resolvers.subscription and the resolver of OLM v0 have the same results and messages.
 
-Packages have several channels: whatever is installed is also asked about in every other channel.
+Packages have several channels, and every installed version is resolved in every channel.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.conformance
 SHARDS: Final = 4
 PACKAGES_A_SHARD: Final = 200
 
-#: Versions of whoever is in no channel, and of an entry whose version on the cluster is not the catalog's.
+#: Versions of a CSV in no channel, and of an entry whose version on the cluster differs from the catalog.
 ELSEWHERE: Final = ("0.0.1", "1.1.0", "1.2.0-rc.1")
 
 #: A channel that no package has.
@@ -48,7 +48,7 @@ class SmallPackage:
         return {e.name: e for graph in self.channels.values() for e in graph.entries}
 
     def on_cluster(self) -> Iterator[tuple[str, str]]:
-        """Everything that may be installed, with its version: entries of all channels, and strangers."""
+        """Return all installed versions to resolve: entries of all channels, and others."""
         for entry in self.entries.values():
             yield entry.name, entry.version
         for name in (*OUTSIDERS, *sorted(self.entries)[:1]):
@@ -69,7 +69,7 @@ def random_package(random: Random) -> SmallPackage:
 
 
 def asked(package: SmallPackage) -> Iterator[tuple[str, str | None, Question]]:
-    """A question for each channel with everything that may be installed, and one for each startingCSV."""
+    """Yield a question for each channel with all installed versions, and one for each startingCSV."""
     channels = [{**as_channel(g), "name": name, "package": ""} for name, g in package.channels.items()]
     catalog = {"packages": [{"name": PACKAGE, "defaultChannel": "alpha", "channels": channels}]}
     installed = [{"name": name, "version": version} for name, version in package.on_cluster()]
@@ -101,7 +101,7 @@ def ours(decision: Resolution, channel: str) -> str:
 def answers(
     graph: ChannelGraph | None, channel: str, starting: str | None, installed: list[tuple[str, str]]
 ) -> list[str]:
-    """everpath's answers, in the order of the oracle's: a new Subscription, then everything installed."""
+    """Return everpath's results in the order of the oracle: a new Subscription, then installed versions."""
     there = [None, *(InstalledBundle(name, parse_version(version)) for name, version in installed)]
     return [ours(resolve(graph, each, starting_csv=starting), channel) for each in there]
 

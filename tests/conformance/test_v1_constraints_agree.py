@@ -1,4 +1,4 @@
-"""everpath.ranges.masterminds against Masterminds: what parses, what it holds, and how it complains."""
+"""everpath.ranges.masterminds and Masterminds agree: which texts parse, what they match, and the errors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_operator_on_every_form(
 
 
 def compared(oracle: Oracle, asked: list[tuple[str, tuple[str, ...]]]) -> Counter[object]:
-    """Counts the answers; fails where matches, or the words of a complaint, differ."""
+    """Count the results; fail if matches or error messages differ."""
     answers = oracle.ask_many({"ask": "constraint", "constraint": c, "versions": v} for c, v in asked)
     counts: Counter[object] = Counter()
     for (text, versions), answer in zip(asked, answers, strict=True):

@@ -1,4 +1,4 @@
-"""OperatorHub, every package from every version it has: what OLM v1 does, by its own code and by everpath."""
+"""Everpath and OLM v1 have the same result for every version of every package of OperatorHub."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.conformance, pytest.mark.corpus]
 def test_every_version_of_every_package(
     oracle_v1: Oracle, operatorhub: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """With all channels, and with each alone; there the answers for a whole channel are compared too."""
+    """With all channels, and with each; for each, `next_hops` of the whole channel is compared too."""
     graphs = [PackageGraph(found) for found in load(str(operatorhub), cache=None).catalog.packages]
     asked = [(graph, selected) for graph in graphs for selected in ((), *((c.name,) for c in graph.channels))]
     counts: Counter[str] = Counter()

@@ -35,7 +35,7 @@ KINDS: Final = (
 )
 
 
-def test_the_code_that_answers_has_the_versions_everpath_mirrors(oracle_v1: Oracle) -> None:
+def test_oracle_has_the_versions_that_everpath_mirrors(oracle_v1: Oracle) -> None:
     modules = oracle_v1.ask({"ask": "about"})["modules"]
     mirrored = {
         "main": "github.com/operator-framework/operator-controller",
@@ -50,7 +50,7 @@ def test_random_questions(oracle_v1: Oracle, seed: int, record_property: Counted
     random = Random(seed)
     counts = compared(oracle_v1, [random_question(random) for _ in range(QUESTIONS_A_SHARD)])
     record_property("counted", f"OLM v1, random questions, seed {seed}: {shown(counts)}")
-    # A generator that only makes nonsense would agree about nothing worth knowing.
+    # The random questions must include valid ones.
     assert min(counts[kind] for kind in KINDS) > 5, counts
     assert counts["questions"] > 1_500
 
@@ -69,7 +69,7 @@ def compared(oracle: Oracle, questions: Iterable[Question]) -> Counter[str]:
 
 
 def disagreement(oracle: Oracle, question: Question) -> str | None:
-    """What everpath answers and operator-controller does not, in whatever order the bundles are read."""
+    """Return the results of everpath that operator-controller has in no order of the bundles."""
     orders = [question, *reordered(question)]
     answers = [by_oracle(answer) for answer in oracle.ask_many(map(put, orders))]
     for place, ours in enumerate(by_everpath(question)):
@@ -105,10 +105,10 @@ def test_an_installed_version_that_does_not_parse(oracle_v1: Oracle, version: st
         assert by_oracle(oracle_v1.ask(put(asked))) == by_everpath(asked)
 
 
-def test_what_is_said_last_counts_where_a_catalog_repeats_itself(
+def test_last_document_counts_if_a_catalog_has_duplicates(
     oracle_v1: Oracle, record_property: Counted
 ) -> None:
-    """Through operator-controller's own cache: a second document of a name overwrites the first."""
+    """With the cache of operator-controller, in which a second document with a name replaces the first."""
     random = Random(7)
     asked = [without_chance(random, doubled(random, random_question(random))) for _ in range(150)]
     counts: Counter[str] = Counter()
@@ -123,7 +123,7 @@ def test_what_is_said_last_counts_where_a_catalog_repeats_itself(
 
 
 def doubled(random: Random, question: Question) -> Question:
-    """Each catalog followed by some documents of another one, under the same names."""
+    """Return each catalog with some documents of another one added under the same names."""
     other = random_question(random).shelves[0]
     shelves = []
     for shelf in question.shelves:
@@ -143,7 +143,7 @@ def first_said(question: Question) -> Question:
 
 
 def without_chance(random: Random, question: Question) -> Question:
-    """No version twice and no range that crashes: the cache is read in parallel, and that would be a race."""
+    """Leave out duplicate versions and ranges that panic: the cache is read in parallel, in random order."""
     versions = random.sample([f"{x}.{y}.{z}" for x in range(4) for y in range(4) for z in range(4)], 64)
 
     def settled(document: Document) -> Document:

@@ -1,4 +1,4 @@
-"""Random questions to OLM v1's resolver: catalogs, a ClusterExtension, and what is installed of it."""
+"""Random questions for the resolver of OLM v1: catalogs, a ClusterExtension, and installed versions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Shelf:
 
 @dataclass(frozen=True)
 class Installation:
-    """A name with the version it was installed as."""
+    """An installed CSV: its name and version."""
 
     name: str
     version: str
@@ -40,7 +40,7 @@ class Installation:
 
 @dataclass(frozen=True)
 class Question:
-    """A ClusterExtension, and each of `installed` (None: nothing yet) is asked about."""
+    """A ClusterExtension, to be resolved for each of `installed` (None: nothing is installed)."""
 
     shelves: tuple[Shelf, ...]
     installed: tuple[Installation | None, ...]
@@ -66,7 +66,7 @@ def random_question(random: Random) -> Question:
 
 
 def _rebuilt(random: Random, version: str) -> str:
-    """The version once more, with other build metadata or none."""
+    """Return the version with other build metadata or none."""
     return version.partition("+")[0] + random.choice(("", "+1", "+2", "+10", "+a.b"))
 
 
@@ -130,7 +130,7 @@ def _deprecations(random: Random, listed: list[str], owner: str) -> Iterator[Doc
 
 
 def _installations(random: Random, shelves: tuple[Shelf, ...]) -> Iterator[Installation | None]:
-    """Nothing, everything that is in the first catalog, another version of it, and what is in none."""
+    """Return nothing, all bundles of the first catalog, other versions of them, and an unknown one."""
     yield None
     for document in shelves[0].documents:
         if document["schema"] == "olm.bundle" and document["properties"]:
@@ -144,7 +144,7 @@ def _installations(random: Random, shelves: tuple[Shelf, ...]) -> Iterator[Insta
 
 
 def smaller(question: Question) -> Iterator[Question]:
-    """Questions of which one thing has been left out."""
+    """Yield questions with one part left out."""
     for i in range(len(question.installed) if len(question.installed) > 1 else 0):
         yield replace(question, installed=(question.installed[i],))
     for i, shelf in enumerate(question.shelves):

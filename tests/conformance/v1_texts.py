@@ -22,7 +22,7 @@ _SPOILS: Final = tuple(" \t\n\v.-+xX*vV=<>!~^|,019aZ\u00a0\u0661é")
 
 
 def random_v1_version(random: Random) -> str:
-    """A version that a bundle can have, among few enough that bounds are hit."""
+    """Return one of few valid versions, so that bounds are hit."""
     text = ".".join(str(random.choice((0, 0, 1, 1, 2, 3))) for _ in range(3))
     if random.random() < 0.4:
         text += "-" + _labels(random)
@@ -32,13 +32,13 @@ def random_v1_version(random: Random) -> str:
 
 
 def random_constraint(random: Random) -> str:
-    """What somebody may write in `version`, right or wrong."""
+    """Return a text for `version` of a ClusterExtension, valid or not."""
     text = _arms(random, wrong=random.choice((0.0, 0.0, 0.05)))
     return _spoilt(random, text) if random.random() < 0.15 else text
 
 
 def random_pin(random: Random) -> str:
-    """A constraint that parses."""
+    """Return a constraint that parses."""
     return _arms(random, wrong=0.0)
 
 
@@ -88,7 +88,7 @@ def _labels(random: Random, wrong: float = 0.0) -> str:
 
 
 def _spoilt(random: Random, text: str) -> str:
-    """One to three characters put in, taken out or changed."""
+    """Insert, remove or change one to three characters."""
     letters = list(text)
     for _ in range(random.randint(1, 3)):
         place = random.randint(0, len(letters))

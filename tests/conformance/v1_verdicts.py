@@ -1,4 +1,4 @@
-"""What operator-controller and everpath answer, in the same words, so that `==` compares them."""
+"""The results of operator-controller and everpath in the same type, so that `==` compares them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from everpath.versions import parse_or_none
 
 
 class Fate(NamedTuple):
-    """The bundle that is taken, out of which catalog, whose deprecations are shown; or what fails."""
+    """The chosen bundle, its catalog and the reported deprecations; or the failure."""
 
     name: str = ""
     catalog: str = ""
@@ -89,10 +89,10 @@ def _our_fate(installed: Installation | None, decision: Resolution) -> Fate:
 
 
 def reordered(question: Question) -> Iterator[Question]:
-    """The question with its bundles in other orders: each of them first once, and a few shuffles.
+    """Yield the question with its bundles in other orders: each of them first once, and a few random ones.
 
-    operator-controller reads the files of its cache in parallel, so that of two equal versions it takes the
-    one that happens to come first. What it answers in some order is as right as what it answers in another.
+    operator-controller reads the files of its cache in parallel, so of two equal versions it chooses the one
+    that is read first. The results of all orders are correct.
     """
     names = {d["name"]: None for s in question.shelves for d in s.documents if d["schema"] == "olm.bundle"}
     for name in names:
@@ -112,7 +112,7 @@ def _sorted(question: Question, key: Callable[[Document], float]) -> Question:
 
 
 def kind_of(taken: str, failure: str, installed: str | None) -> str:
-    """The sort of an answer, to be counted."""
+    """Return the kind of a result, for counting."""
     if not failure:
         return "stays" if taken == installed else "moves"
     kinds = {

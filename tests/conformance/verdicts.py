@@ -1,4 +1,4 @@
-"""What the real code and everpath say of a channel, in the same words, so that `==` compares them."""
+"""The results of the real code and of everpath in the same types, so that `==` compares them."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _FAILURES: Final = {
     "panic: ": FailureKind.PANIC,
 }
 
-#: For each installed name, and "" for a fresh install: where it goes, None if nowhere, or `failure: …`.
+#: For each installed name, and "" for a new installation: the next hop, None if it stays, or `failure: …`.
 Fates = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Complaints:
-    """What opm has against a channel."""
+    """The errors of opm for a channel."""
 
     graph: str | None
     ranges: frozenset[str]
@@ -55,7 +55,7 @@ class Complaints:
 
 
 def questions(graph: SmallGraph, outsider: str) -> tuple[Question, Question]:
-    """opm's verdict, and OLM's pick for every entry and for outsiders, whose version is given."""
+    """Return questions for opm, and for OLM with every entry and other installed versions."""
     installed = [*graph.names, *({"name": name, "version": outsider} for name in OUTSIDERS)]
     return (
         {"ask": "opm", "catalog": as_catalog(graph)},
@@ -64,7 +64,7 @@ def questions(graph: SmallGraph, outsider: str) -> tuple[Question, Question]:
 
 
 def opm_by_oracle(answer: Answer) -> Complaints:
-    """opm's tree of errors, taken apart. Its order is random, and no line but these may occur."""
+    """Parse opm's tree of errors, which has a random order. Raises an error for unknown lines."""
     assert answer["accepts"] or answer["stage"] == "validate", answer["error"]
     lines = [line.lstrip("│├└─ ") for line in answer.get("error", "").splitlines()]
     known = ("invalid index:", "invalid package", "invalid channel", "invalid bundle")
@@ -114,7 +114,7 @@ def v0_by_oracle(graph: SmallGraph, answer: Answer) -> Fates:
 
 
 def _fresh(outcome: Answer) -> str | None:
-    """Unsatisfiable is what OLM calls it when every entry it might install is prohibited."""
+    """OLM reports unsatisfiable constraints if every installable entry is prohibited."""
     return None if (outcome["error"] or "").startswith("constraints not satisfiable") else _fate(outcome)
 
 
@@ -128,7 +128,7 @@ def _fate(outcome: Answer) -> str | None:
 
 
 def v0_by_everpath(graph: SmallGraph, outsider: str) -> Fates:
-    """The answers of `hops`, and for outsiders of `candidates`."""
+    """Return the results of `next_hops`, and of `candidates` for other installed versions."""
     model = _model(graph)
     hops = olm_v0.next_hops(model)
     if hops.failure is not None:
@@ -147,7 +147,7 @@ def v0_by_everpath(graph: SmallGraph, outsider: str) -> Fates:
 
 
 def _candidate(model: ChannelGraph, installed: str, version: str | None) -> str | None:
-    """The first candidate. Those are edges, so a crash is not among them: whoever asks must look for it."""
+    """Return the first candidate. Panics are not among the candidates, so a caller must check them."""
     parsed = parse_version(version) if version else None
     chain = olm_v0.sort_channel(model).chain
     if parsed and any(model.ranges[n].panics_on(parsed) for n in model.panicking_entries if n in chain):

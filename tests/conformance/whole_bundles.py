@@ -1,7 +1,7 @@
-"""Bundles of OperatorHub made whole: the corpus has their CSVs and annotations, but not their CRDs.
+"""Complete bundles of OperatorHub: the corpus has their CSVs and annotations, but not their CRDs.
 
-opm refuses a bundle that lacks a CRD its CSV owns, so each gets CRDs of the names, kinds and versions that
-its CSV states.
+opm rejects a bundle without the CRDs that its CSV owns, so each gets CRDs with the names, kinds and versions
+of its CSV.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from everpath.model.bundle_contents import Contents
 
 
 def bundle_folders(operators: Path) -> list[Path]:
-    """Every bundle of a repository that has both of a bundle's folders."""
+    """Yield every bundle of a repository that has manifests and metadata."""
     found = (path.parent for path in operators.glob("*/*/manifests"))
     return sorted(path for path in found if (path / "metadata").is_dir())
 
 
 def completed(folder: Path, into: Path) -> Path:
-    """A folder with the bundle's own files, linked, and the CRDs that it owns."""
-    # opm does not take a link for a folder.
+    """Create a folder with links to the bundle's files, and the CRDs that it owns."""
+    # opm does not follow a link to a folder.
     for part in ("manifests", "metadata"):
         (into / part).mkdir(parents=True)
         for file in sorted((folder / part).iterdir()):

@@ -1,4 +1,4 @@
-"""All of OperatorHub, compared with what it was a release ago."""
+"""All of OperatorHub, compared with its state one release before."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from everpath.compare import compare
-from everpath.compare.matrix import compare_sequence
+from everpath.comparison import compare
+from everpath.comparison.matrix import compare_sequence
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.catalog_loader import load
 from everpath.model import Catalog, Channel, Package
@@ -22,7 +22,7 @@ def today(operatorhub: Path) -> Catalog:
 
 @pytest.fixture(scope="module")
 def yesterday(today: Catalog) -> Catalog:
-    """Every channel without its head; channels of one entry were not there yet."""
+    """Return the catalog without the head of every channel; channels with one entry are removed."""
     return today._replace(packages=tuple(map(_earlier, today.packages)))
 
 
@@ -39,25 +39,27 @@ def test_compared_with_itself_nothing_changes(today: Catalog) -> None:
     assert compare(today, today).counts == {"same": 19_038, "before": 144}
 
 
-def test_the_last_release_of_every_channel_stranded_nobody(yesterday: Catalog, today: Catalog) -> None:
+def test_last_release_of_every_channel_strands_no_version(yesterday: Catalog, today: Catalog) -> None:
     counts = {outcome.value: number for outcome, number in compare(yesterday, today).counts.items()}
     assert counts == {"further": 15_766, "different-path": 1_816, "before": 144, "same": 52}
 
 
-def test_a_release_taken_back_strands_whoever_has_it(yesterday: Catalog, today: Catalog) -> None:
+def test_removed_release_is_stranded(yesterday: Catalog, today: Catalog) -> None:
     comparison = compare(today, yesterday)
     gone = [c for c in comparison.changes if c.kind.value == "channel-gone"]
     assert len(gone) == 193
     heads = {(p.name, g.name, g.head) for p in today.packages for g in PackageGraph(p).channels if g.head}
     hurt = {(r.package, r.channel, r.installed) for r in comparison.rows if r.outcome.is_regression}
-    # Only these two have ranges without an upper end, by which an older release takes them down again.
+    # Only these two have ranges without an upper bound, by which an older release downgrades them again.
     assert heads - hurt == {
         ("node-maintenance-operator", "stable", "node-maintenance-operator.v0.21.0"),
         ("fence-agents-remediation", "stable", "fence-agents-remediation.v0.8.0"),
     }
 
 
-def test_there_and_back_again_strands_on_the_way_there_alone(yesterday: Catalog, today: Catalog) -> None:
+def test_removing_and_adding_releases_strands_only_in_the_first_step(
+    yesterday: Catalog, today: Catalog
+) -> None:
     first, second = compare_sequence([today, yesterday, today]).updates
     assert first.stranded == compare(today, yesterday).stranded
     assert second.stranded == 0

@@ -1,6 +1,6 @@
-"""How the upgrade graphs of all of OperatorHub break, counted by our rules and by hand beforehand.
+"""The findings in all upgrade graphs of OperatorHub have the counts that were measured before.
 
-The expected figures were measured with other code (docs/corpus.md tells the method and every difference).
+The expected figures were measured with other code; docs/corpus.md has the method and every difference.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def channels(catalog: Catalog) -> list[ChannelGraph]:
     return [graph for package in catalog.packages for graph in PackageGraph(package).channels]
 
 
-def test_every_package_channel_entry_and_bundle_is_read(catalog: Catalog, report: Report) -> None:
+def test_every_package_channel_entry_and_bundle_is_loaded(catalog: Catalog, report: Report) -> None:
     bundles = sum(len(package.bundles) for package in catalog.packages)
     assert (report.packages, report.channels, report.entries, bundles) == (447, 706, 9591, 7722)
 
@@ -58,7 +58,7 @@ def test_every_package_channel_entry_and_bundle_is_read(catalog: Catalog, report
         ("EP301", 0, 0, 0),  # skipRange does not parse
         ("EP304", 19, 2, 2),  # skipRange contains the bundle's own version
         ("EP305", 17, 2, 2),  # skipRange contains newer bundles of the channel
-        ("EP306", 1, 1, 1),  # skipRange is empty by construction
+        ("EP306", 1, 1, 1),  # skipRange matches no version at all
         ("EP307", 86, 23, 66),  # skipRange matches nothing else in the channel
         ("EP308", 3, 1, 1),  # skipRange is the empty string
         ("EP109", 0, 0, 0),  # one bundle name twice in a channel
@@ -66,7 +66,7 @@ def test_every_package_channel_entry_and_bundle_is_read(catalog: Catalog, report
         ("EP103", 0, 0, 0),  # default channel undeclared, several channels
     ],
 )
-def test_the_class_is_counted_as_it_was_by_hand(
+def test_findings_of_a_rule_have_the_expected_count(
     report: Report, rule: str, findings: int, packages: int, channels: int
 ) -> None:
     found = [f for f in report.findings if f.rule == rule]
@@ -75,7 +75,7 @@ def test_the_class_is_counted_as_it_was_by_hand(
 
 
 @pytest.mark.parametrize("rule", ["EP202", "EP207"])
-def test_several_heads_and_stranded_in_fact_are_the_same_four_channels(report: Report, rule: str) -> None:
+def test_several_heads_and_stranded_v1_are_the_same_four_channels(report: Report, rule: str) -> None:
     channels = {(f.package, f.channel) for f in report.findings if f.rule == rule}
     assert channels == {
         ("postgresql", "stable"),
@@ -85,12 +85,12 @@ def test_several_heads_and_stranded_in_fact_are_the_same_four_channels(report: R
     }
 
 
-def test_opm_would_refuse_six_channels_of_five_packages(channels: list[ChannelGraph]) -> None:
+def test_opm_rejects_six_channels_of_five_packages(channels: list[ChannelGraph]) -> None:
     refused = {(g.package.name, g.name) for g in channels if not opm.validate_channel(g).is_valid}
     assert (len(refused), len({package for package, _ in refused})) == (6, 5)
 
 
-def test_two_direct_replacers_of_which_one_supersedes_the_other_are_no_fork(
+def test_two_entries_that_replace_one_are_no_fork_if_one_replaces_the_other(
     channels: list[ChannelGraph],
 ) -> None:
     doubled = Counter(
@@ -113,7 +113,7 @@ def test_misspelled_and_misplaced_ranges_are_31(report: Report) -> None:
     assert sum(f.rule == "EP431" for f in report.findings) == 7 + 5 + 18 + 1
 
 
-def test_what_opm_alone_was_thought_to_strand_is_stranded_under_v0_too(report: Report) -> None:
-    """flink's and grafana's links are skipped by newer releases, so OLM v0 never offers them."""
+def test_channels_stranded_by_opms_rule_are_stranded_under_v0_too(report: Report) -> None:
+    """Newer releases skip entries on the paths of flink and grafana, so OLM v0 never installs those."""
     found = {(f.package, f.channel) for f in report.findings if f.rule == "EP206"}
     assert found == {("flink-kubernetes-operator", "alpha"), ("grafana-operator", "v5")}

@@ -1,6 +1,6 @@
-"""Packages of OperatorHub as file-based catalogs: every walk is what it was.
+"""Packages of OperatorHub, migrated to file-based catalogs, keep every upgrade path.
 
-The corpus holds no CRDs: each bundle gets those that it owns.
+The corpus has no CRDs: each bundle gets the CRDs that it owns.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from package_manifests import complete, walks
 
 pytestmark = pytest.mark.corpus
 
-#: Of all packages every one of this many; docs/corpus.md has the figures for all.
+#: Every package with this step; docs/corpus.md has the figures for all.
 _STEP = 40
 
 
@@ -29,8 +29,8 @@ def _migrated(source: Path, target: Path) -> Catalog:
     return catalog
 
 
-def test_package_manifests_keep_every_walk(operatorhub: Path, tmp_path: Path) -> None:
-    """litmuschaos is the only package that still has them."""
+def test_package_manifests_keep_every_upgrade_path(operatorhub: Path, tmp_path: Path) -> None:
+    """litmuschaos is the only package that still has package manifests."""
     source = complete(operatorhub / "operators/litmuschaos", tmp_path / "litmuschaos")
     before = _migrated(source, tmp_path / "new")
     assert [package.name for package in before.packages] == ["litmuschaos"]
@@ -39,7 +39,7 @@ def test_package_manifests_keep_every_walk(operatorhub: Path, tmp_path: Path) ->
     assert len(list((tmp_path / "new/bundles/litmuschaos").glob("*/metadata/annotations.yaml"))) == 8
 
 
-def test_bundles_of_every_fortieth_package_keep_every_walk(operatorhub: Path, tmp_path: Path) -> None:
+def test_bundles_of_every_fortieth_package_keep_every_upgrade_path(operatorhub: Path, tmp_path: Path) -> None:
     names = sorted(path.name for path in (operatorhub / "operators").iterdir() if path.is_dir())[::_STEP]
     for name in names:
         source = complete(operatorhub / "operators" / name, tmp_path / "old" / name)

@@ -38,7 +38,7 @@ def test_every_upgrade_rule_is_in_the_table() -> None:
     assert {rule.id: (rule.name, rule.severity) for rule in RULES_BY_ID.values()} == {
         id_: (name, severity) for id_, (_, name, severity) in RULES.items()
     }
-    assert {rule.id for rule in RULES_BY_ID.values() if rule.policy == "v1"} == V1_RULES
+    assert {rule.id for rule in RULES_BY_ID.values() if rule.resolver == "v1"} == V1_RULES
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -1,8 +1,8 @@
-"""Examples of pages as real files, and what everpath finds in them."""
+"""Write the examples of pages to files, and lint them."""
 
 from __future__ import annotations
 
-__all__ = ["file_based_catalog", "judge", "lay_out"]
+__all__ = ["file_based_catalog", "lay_out", "lint_example"]
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from everpath.rules.registry import Rule
 
 
 def lay_out(example: Example, folder: Path) -> None:
-    """Write an example below an empty folder: documents into catalog/, a tree as it stands.
+    """Write an example to an empty folder: documents to catalog/, a tree unchanged.
 
     In a tree `-> FILE` is a link, and `~~ NUMBER letters` a manifest of that size.
     """
@@ -45,7 +45,7 @@ def _files(example: Example) -> dict[str, str]:
 
 
 def file_based_catalog(catalog: Catalog) -> str:
-    """A drawn catalog as the documents opm reads."""
+    """Return a graph in the notation as the documents of a file-based catalog."""
     return "\n".join(json.dumps(d) for package in catalog.packages for d in _documents(package)) + "\n"
 
 
@@ -71,13 +71,13 @@ def _documents(package: Package) -> Iterator[dict[str, Any]]:
 
 
 def _noise(size: int) -> str:
-    """A ConfigMap of letters that do not compress well."""
+    """Return a ConfigMap with data that does not compress well."""
     letters = "".join(Random(7).choices(ascii_letters, k=size))
     return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: table}}\ndata: {{table: {letters}}}\n"
 
 
-def judge(report: Path, rule: Rule) -> dict[str, Any]:
-    """What the command that asks a rule says of the current folder, as the JSON it writes to `report`."""
+def lint_example(report: Path, rule: Rule) -> dict[str, Any]:
+    """Lint the current folder with the command that runs the rule, and return its JSON report."""
     commands = {
         "upgrade": ["validate-graph", "--bundles", "."],
         "bundle folder": ["bundle", "validate", "--select-optional", "all"],

@@ -1,4 +1,4 @@
-"""A rule page, taken apart into what it claims. docs/rules/README.md describes the format."""
+"""Parse rule pages. docs/rules/README.md describes the format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OPINION: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A fenced block: a drawn graph, catalog documents, or a tree of files."""
+    """A fenced block: a graph in the notation, catalog documents, or a tree of files."""
 
     language: str
     text: str
@@ -35,13 +35,13 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What the page says of opm and the bad example; the message is a shape, with <…> for what varies."""
+    """Whether opm accepts the bad example; its message is a pattern with <…> for the parts that vary."""
 
     word: str
     message: str | None
 
     def matches(self, output: str) -> bool:
-        """Whether opm's words have the stated shape; it escapes the quotes in them."""
+        """Return whether opm's message matches the pattern; opm escapes quotes in it."""
         if self.message is None:
             return True
         pattern = ".+?".join(re.escape(part) for part in re.split(r"<[^>]*>", self.message))
@@ -62,7 +62,7 @@ class RulePage:
 
 
 def read_page(file: Path) -> RulePage:
-    """The page; AssertionError says what is missing from it."""
+    """Parse a page. Raises AssertionError with the part that is missing."""
     text = file.read_text(encoding="utf-8")
     title = _TITLE.match(text)
     assert title, f"{file.name} should begin with `# EPnnn name`, a blank line and one sentence"
@@ -92,7 +92,7 @@ def _example(file: Path, section: str) -> Example:
 
 
 def _waiver(section: str) -> Mapping[str, Any] | None:
-    """The waiver it shows, if it shows one: what is wrong with a waiver cannot be waived."""
+    """Return the waiver of the page; rules about waivers have none."""
     block = _BLOCK.search(section)
     if block is None:
         return None

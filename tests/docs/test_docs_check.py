@@ -1,4 +1,4 @@
-"""The check of the docs finds what is missing, and finds nothing missing now."""
+"""The docs check reports what is missing, and the docs are complete."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import check_docs
 from check_docs import (
     missing_commands,
+    missing_formats,
     missing_keys,
     missing_links,
     missing_operator_commands,
@@ -21,14 +22,22 @@ from rule_index import indexed
 
 
 @pytest.mark.parametrize(
-    "missing", [missing_commands, missing_operator_commands, missing_keys, missing_rules, missing_links]
+    "missing",
+    [
+        missing_commands,
+        missing_operator_commands,
+        missing_formats,
+        missing_keys,
+        missing_rules,
+        missing_links,
+    ],
 )
-def test_the_docs_miss_nothing(missing: object) -> None:
+def test_docs_of_the_repository_are_complete(missing: object) -> None:
     assert callable(missing)
     assert list(missing()) == []
 
 
-def test_every_command_is_walked() -> None:
+def test_commands_of_groups_are_checked() -> None:
     assert {"validate-graph", "range explain", "list packages", "rules", "completion"} <= dict(
         check_docs.commands()
     ).keys()
@@ -46,61 +55,77 @@ def edit(page: Path, old: str, new: str) -> None:
 
 
 def news(complaints: Iterable[str], before: Iterable[str]) -> list[str]:
-    """What is missing now and was not before."""
+    """Return the complaints that are new."""
     known = set(before)
     return [complaint for complaint in complaints if complaint not in known]
 
 
-def test_a_command_without_a_page_is_named(docs: Path) -> None:
+def test_command_without_a_page_is_reported(docs: Path) -> None:
     (docs / "commands" / "rules.md").unlink()
     assert news(missing_commands(docs / "commands"), missing_commands()) == [
-        "docs/commands/rules.md: does not say what `everpath rules` does"
+        "docs/commands/rules.md: does not have the command `everpath rules`"
     ]
 
 
-def test_an_option_without_a_word_is_named(docs: Path) -> None:
+def test_option_that_is_not_documented_is_reported(docs: Path) -> None:
     edit(docs / "commands" / "validate-graph.md", "--thorough", "--diligent")
     assert news(missing_commands(docs / "commands"), missing_commands()) == [
-        "docs/commands/validate-graph.md: does not name --thorough of `everpath validate-graph`"
+        "docs/commands/validate-graph.md: does not have the option --thorough of `everpath validate-graph`"
     ]
 
 
-def test_an_option_of_the_operator_without_a_word_is_named(docs: Path) -> None:
+def test_undocumented_option_of_the_operator_is_reported(docs: Path) -> None:
     page = docs / "operator" / "commands.md"
     edit(page, "--lease-namespace", "--lease-place")
     assert list(missing_operator_commands(page)) == [
-        "commands.md: does not name --lease-namespace of `searchkeeper run`"
+        "commands.md: does not have the option --lease-namespace of `searchkeeper run`"
     ]
 
 
-def test_a_key_without_a_word_is_named(docs: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "old", "new"),
+    [
+        ("commands/validate-graph.md", "| `junit` |", "| `j` |"),
+        ("commands/bundle.md", "`junit`", "`j`"),
+        ("configuration.md", "sarif, junit,", "sarif,"),
+        ("schemas/config.schema.json", '"junit"', '"j"'),
+    ],
+)
+def test_format_that_is_not_documented_is_reported(docs: Path, page: str, old: str, new: str) -> None:
+    edit(docs / page, old, new)
+    [complaint] = news(missing_formats(docs), missing_formats())
+    assert complaint.startswith(f"docs/{page}: ")
+    assert complaint.endswith("the output format junit")
+
+
+def test_key_that_is_not_documented_is_reported(docs: Path) -> None:
     edit(docs / "configuration.md", "fail-on", "fail-at")
     assert news(missing_keys(docs / "configuration.md"), missing_keys()) == [
-        "docs/configuration.md: does not show the key fail-on"
+        "docs/configuration.md: does not have the key fail-on"
     ]
 
 
-def test_a_rule_without_a_page_is_named(docs: Path) -> None:
+def test_rule_without_a_page_is_reported(docs: Path) -> None:
     (docs / "rules" / "EP203.md").unlink()
     assert news(missing_rules(docs / "rules"), missing_rules()) == [
-        "docs/rules/EP203.md: is missing, the page of fork"
+        "docs/rules/EP203.md: the page of the rule fork is missing"
     ]
 
 
-def test_a_page_without_a_rule_is_named(docs: Path) -> None:
+def test_page_without_a_rule_is_reported(docs: Path) -> None:
     copy(docs / "rules" / "EP203.md", docs / "rules" / "EP000.md")
     assert news(missing_rules(docs / "rules"), missing_rules()) == [
         "docs/rules/EP000.md: no rule is called EP000"
     ]
 
 
-def test_a_stale_index_of_rules_is_named(docs: Path) -> None:
+def test_outdated_index_of_rules_is_reported(docs: Path) -> None:
     index = docs / "rules" / "README.md"
     index.write_text(indexed(index.read_text(encoding="utf-8")), encoding="utf-8")
     fresh = list(missing_rules(docs / "rules"))
     edit(index, "| fork |", "| spoon |")
     assert news(missing_rules(docs / "rules"), fresh) == [
-        "docs/rules/README.md: its table is not what the rules say; `make docs` writes it"
+        "docs/rules/README.md: the table is out of date; `make docs` writes it"
     ]
 
 
@@ -112,14 +137,14 @@ def test_a_stale_index_of_rules_is_named(docs: Path) -> None:
         ("[x](page.md#elsewhere)", "page.md: links to page.md#elsewhere, which has no such heading"),
     ],
 )
-def test_a_link_that_leads_nowhere_is_named(tmp_path: Path, link: str, complaint: str) -> None:
+def test_dead_link_is_reported(tmp_path: Path, link: str, complaint: str) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"# A `title`, here\n\n{link}\n", encoding="utf-8")
     assert list(missing_links([page])) == [complaint]
 
 
 @pytest.mark.parametrize("link", ["[x](page.md)", "[x](#a-title-here)", "[x](https://example.com/y)"])
-def test_a_link_that_leads_somewhere_is_not_named(tmp_path: Path, link: str) -> None:
+def test_working_link_is_not_reported(tmp_path: Path, link: str) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"# A `title`, here\n\n{link}\n\n```\n[x](nowhere.md)\n```\n", encoding="utf-8")
     assert list(missing_links([page])) == []

@@ -1,4 +1,4 @@
-"""Every example shows its trouble before, and none after."""
+"""Every example has findings before its fix, and none after."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def test_examples_are_numbered_without_gaps() -> None:
 
 
 @pytest.mark.parametrize("path", BEFORE, ids=lambda p: p.parent.name)
-def test_the_trouble_is_reported_before(path: Path, tmp_path: Path) -> None:
+def test_findings_are_reported_before_the_fix(path: Path, tmp_path: Path) -> None:
     code, rules = report(path, tmp_path, "--fail-on", "warning")
     assert code == 1
     assert rules
 
 
 @pytest.mark.parametrize("path", BEFORE, ids=lambda p: p.parent.name)
-def test_nothing_is_reported_after(path: Path, tmp_path: Path) -> None:
+def test_nothing_is_reported_after_the_fix(path: Path, tmp_path: Path) -> None:
     assert report(path.parent / "after", tmp_path) == (0, [])
 
 
-def test_the_waiver_excuses_exactly_one_rule(tmp_path: Path) -> None:
+def test_waiver_accepts_exactly_one_rule(tmp_path: Path) -> None:
     folder = EXAMPLES / "06-waivers"
     _, without = report(folder / "catalog", tmp_path, "--no-config")
     _, excused = report(folder / "catalog", tmp_path, "--config", str(folder / "everpath.yaml"))
@@ -54,7 +54,7 @@ def test_the_waiver_excuses_exactly_one_rule(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", CATALOGS, ids=lambda p: f"{p.parent.name}/{p.name}")
-def test_opm_sees_only_the_range_that_does_not_parse(path: Path) -> None:
+def test_opm_rejects_only_the_range_that_does_not_parse(path: Path) -> None:
     opm = os.environ.get("EVERPATH_OPM")
     if not opm:
         pytest.skip("EVERPATH_OPM does not name an opm")

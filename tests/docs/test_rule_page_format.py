@@ -1,4 +1,4 @@
-"""A page that leaves the format is refused with a word on what is missing."""
+"""A page that violates the format is an error with the missing part."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GOOD = (ROOT / "docs" / "rules" / "EP203.md").read_text(encoding="utf-8")
         ("opm: refuses", "opm: grumbles", "should say `opm: accepts`"),
     ],
 )
-def test_what_is_missing_is_named(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+def test_error_has_the_missing_part(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     assert old in GOOD
     page = tmp_path / "EP203.md"
     page.write_text(GOOD.replace(old, new), encoding="utf-8")
@@ -43,17 +43,17 @@ def test_what_is_missing_is_named(tmp_path: Path, old: str, new: str, complaint:
         (None, "anything", True),
     ],
 )
-def test_the_words_of_opm_must_have_the_stated_shape(shape: str | None, output: str, fits: bool) -> None:
+def test_message_of_opm_must_match_the_pattern(shape: str | None, output: str, fits: bool) -> None:
     assert Opinion("refuses", shape).matches(output) is fits
 
 
-def test_a_tree_is_laid_out_with_its_links(tmp_path: Path) -> None:
+def test_tree_is_written_with_its_links(tmp_path: Path) -> None:
     lay_out(Example("tree", "a/b.yaml: |\n  x: 1\na/link: -> b.yaml\n"), tmp_path)
     assert (tmp_path / "a" / "b.yaml").read_text(encoding="utf-8") == "x: 1\n"
     assert (tmp_path / "a" / "link").readlink() == Path("b.yaml")
 
 
-def test_a_drawing_is_laid_out_as_the_catalog_it_draws(tmp_path: Path) -> None:
+def test_graph_is_written_as_a_catalog(tmp_path: Path) -> None:
     lay_out(Example("graph", "b: a / x / <1.0.0\na\n%deprecated a: old\n"), tmp_path)
     text = (tmp_path / "catalog" / "catalog.json").read_text(encoding="utf-8")
     assert '{"name": "b", "replaces": "a", "skips": ["x"], "skipRange": "<1.0.0"}' in text

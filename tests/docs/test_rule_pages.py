@@ -1,4 +1,4 @@
-"""Every rule has a page, and what the page claims is true."""
+"""Every rule has a page, and its examples and statements are correct."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from console import ROOT
-from docs.example_catalogs import judge, lay_out
+from docs.example_catalogs import lay_out, lint_example
 from docs.rule_page import Example, read_page
 from everpath.rules.registry import Rule, all_rules
 
@@ -19,7 +19,7 @@ every_rule = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.
 
 @pytest.fixture(autouse=True)
 def plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No cache, no GitHub, and a folder that only the example fills."""
+    """Run without cache and GitHub Actions, in a folder with only the example."""
     monkeypatch.setenv("EVERPATH_CACHE", "off")
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
     (tmp_path / "here").mkdir()
@@ -28,11 +28,11 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def found_in(example: Example, tmp_path: Path, rule: Rule) -> set[str]:
     lay_out(example, tmp_path / "here")
-    return {finding["rule"] for finding in judge(tmp_path / "report.json", rule)["findings"]}
+    return {finding["rule"] for finding in lint_example(tmp_path / "report.json", rule)["findings"]}
 
 
 @every_rule
-def test_the_page_names_the_rule_and_who_is_hurt(rule: Rule) -> None:
+def test_page_has_the_rule_and_its_effects(rule: Rule) -> None:
     page = read_page(RULES / f"{rule.id}.md")
     assert (page.rule, page.name) == (rule.id, rule.name)
     assert page.facts["Severity"] == rule.severity.word
@@ -45,9 +45,9 @@ def test_the_bad_example_is_reported(rule: Rule, tmp_path: Path) -> None:
 
 
 @every_rule
-def test_whatever_is_wrong_with_the_bad_example_has_a_fix(rule: Rule, tmp_path: Path) -> None:
+def test_every_finding_of_the_bad_example_has_a_fix(rule: Rule, tmp_path: Path) -> None:
     lay_out(read_page(RULES / f"{rule.id}.md").bad, tmp_path / "here")
-    found = judge(tmp_path / "report.json", rule)["findings"]
+    found = lint_example(tmp_path / "report.json", rule)["findings"]
     assert [finding["rule"] for finding in found if not finding["fix"]] == []
 
 
@@ -69,7 +69,7 @@ def test_the_waiver_is_for_the_rule_and_has_a_reason(rule: Rule) -> None:
 
 
 @every_rule
-def test_opm_says_what_the_page_says_it_does(rule: Rule, tmp_path: Path) -> None:
+def test_opm_accepts_or_rejects_as_the_page_says(rule: Rule, tmp_path: Path) -> None:
     opm = os.environ.get("EVERPATH_OPM")
     if not opm:
         pytest.skip("EVERPATH_OPM does not name an opm")

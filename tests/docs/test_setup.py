@@ -1,4 +1,4 @@
-"""`make` finds a Python or says what is missing, and does not set up twice."""
+"""`make` finds a Python or reports what is missing, and does not set up twice."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TOOLS = ("sh", "cat", "dirname", "rm", "make", "awk", "touch", "mkdir", "chmod")
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A fresh clone as far as make can tell, and beside it a `bin` folder that is the whole PATH."""
+    """Return a fresh clone for make, with a `bin` folder beside it that is the whole PATH."""
     folder = tmp_path / "checkout"
-    # Bytecode comes and goes while other tests import these scripts.
+    # Other tests create and delete bytecode when they import these scripts.
     copytree(ROOT / "scripts", folder / "scripts", ignore=ignore_patterns("__pycache__"))
     for name in ("Makefile", "pyproject.toml"):
         copy(ROOT / name, folder / name)
@@ -28,14 +28,14 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def program(checkout: Path, name: str, body: str) -> None:
-    """Put a program on the PATH."""
+    """Add a program to the PATH."""
     file = checkout.parent / "bin" / name
     file.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
     file.chmod(0o755)
 
 
 def python(checkout: Path, name: str) -> None:
-    """A Python that is new enough; a venv of it is a folder with a python that installs nothing."""
+    """Add a fake Python of a supported version, whose venvs install nothing."""
     venv = "mkdir -p .venv/bin; echo '#!/bin/sh' > .venv/bin/python; chmod +x .venv/bin/python"
     program(checkout, name, f'case "$*" in "-m venv"*) echo {name} makes a venv; {venv};; esac')
 
@@ -52,7 +52,7 @@ def make(checkout: Path, target: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_without_a_suitable_python_it_says_what_to_do(checkout: Path) -> None:
+def test_without_a_supported_python_there_is_a_hint(checkout: Path) -> None:
     program(checkout, "python3", "exit 1")
     done = make(checkout, "docs-check")
     assert done.returncode != 0
@@ -61,20 +61,20 @@ def test_without_a_suitable_python_it_says_what_to_do(checkout: Path) -> None:
     assert not (checkout / ".venv").exists()
 
 
-def test_an_old_python3_is_passed_over_for_a_newer_one(checkout: Path) -> None:
+def test_newer_python_is_preferred_to_an_old_python3(checkout: Path) -> None:
     program(checkout, "python3", "exit 1")
     python(checkout, "python3.12")
     assert "python3.12 makes a venv" in make(checkout, "docs-check").stdout
 
 
-def test_a_python_that_cannot_make_a_venv_is_named_with_the_remedy(checkout: Path) -> None:
+def test_python_without_venv_is_reported_with_a_hint(checkout: Path) -> None:
     program(checkout, "python3", 'case "$*" in "-m venv"*) exit 1;; esac')
     done = make(checkout, "docs-check")
     assert done.returncode != 0
     assert "apt install python3-venv" in done.stderr
 
 
-def test_uv_is_used_where_it_is(checkout: Path) -> None:
+def test_uv_is_used_if_it_is_installed(checkout: Path) -> None:
     python(checkout, "python3")
     program(checkout, "uv", "echo uv $*; mkdir -p .venv/bin")
     done = make(checkout, "docs-check")
@@ -82,7 +82,7 @@ def test_uv_is_used_where_it_is(checkout: Path) -> None:
     assert "makes a venv" not in done.stdout
 
 
-def test_the_second_time_nothing_is_set_up(checkout: Path) -> None:
+def test_second_run_sets_nothing_up(checkout: Path) -> None:
     python(checkout, "python3")
     first, second = make(checkout, "docs-check"), make(checkout, "docs-check")
     assert (first.returncode, second.returncode) == (0, 0), first.stderr
@@ -99,7 +99,7 @@ def test_a_moved_checkout_is_set_up_again(checkout: Path) -> None:
     assert "setting up" in make(moved, "docs-check").stderr
 
 
-def test_help_needs_nothing(checkout: Path) -> None:
+def test_help_needs_no_python(checkout: Path) -> None:
     done = make(checkout, "help")
     assert done.returncode == 0
     assert all(f"make {target}" in done.stdout for target in ("run", "test", "lint", "bench", "conformance"))

@@ -89,7 +89,7 @@ def test_a_chain_is_a_straight_line() -> None:
     assert len({spot.y for spot in drawn("c: b\nb: a\na").spots}) == 1
 
 
-def test_a_withdrawn_release_stands_beside_the_line() -> None:
+def test_a_withdrawn_release_is_beside_the_main_chain() -> None:
     a, b, c = drawn("c: a / b\nb: a\na").spots
     assert a.y == c.y < b.y
 

@@ -1,4 +1,4 @@
-"""Ten times the entries, or channels, cost a comparison at most twelve times as much."""
+"""Comparing ten times as many entries or channels costs at most twelve times as much."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from everpath.compare import compare
+from everpath.comparison import compare
 from everpath.loaders.notation import parse
 from everpath.model import Catalog
 from work import lines_run
@@ -15,7 +15,7 @@ Drawn = Callable[[int, int], str]
 
 
 def _entry(i: int, lost: int) -> str:
-    """An entry that replaces the one below it, unless that edge is lost."""
+    """Return an entry that replaces the one below it, unless that edge is removed."""
     return f"b{i}@1.{i}.0: {f'b{i - 1}' if i and i != lost else '-'}"
 
 
@@ -24,7 +24,7 @@ def _chain(size: int, lost: int) -> str:
 
 
 def _handed_on(size: int, lost: int) -> str:
-    """A channel for every entry, as for minor versions each of which takes over from the last."""
+    """Return a channel for every entry, like minor versions that replace one another."""
     return "\n".join(f"[c{i}]\n{_entry(i, lost)}" for i in range(size))
 
 
@@ -37,7 +37,7 @@ SHAPES: dict[str, Drawn] = {"a chain": _chain, "channels that hand on": _handed_
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("is_cut", [False, True], ids=["as it is", "cut"])
-def test_comparing_ten_times_as_much_is_ten_times_the_work(shape: str, is_cut: bool) -> None:
+def test_comparing_is_linear(shape: str, is_cut: bool) -> None:
     draw = SHAPES[shape]
     little, much = (
         _work(parse(draw(size, 0)), parse(draw(size, size // 2 if is_cut else 0))) for size in (40, 400)
@@ -46,6 +46,6 @@ def test_comparing_ten_times_as_much_is_ten_times_the_work(shape: str, is_cut: b
 
 
 def _work(old: Catalog, new: Catalog) -> int:
-    """Of the second time, because texts of ranges and versions are read only once."""
+    """Return the lines of the second run, because ranges and versions are parsed only once."""
     compare(old, new)
     return lines_run(lambda: compare(old, new))

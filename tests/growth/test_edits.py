@@ -1,4 +1,4 @@
-"""Edits of one long list hold it once, however many there are."""
+"""Many edits of one long list keep the list once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.rules.edits import Edit, add_skips, remove_skip
+from everpath.rules.fixes.edits import Edit, add_skips, remove_skip
 from graphs import channel_graph
 
 EDITS: dict[str, Callable[[ChannelGraph, int], Edit]] = {
@@ -18,7 +18,7 @@ EDITS: dict[str, Callable[[ChannelGraph, int], Edit]] = {
 
 
 def _bytes(edit: Callable[[ChannelGraph, int], Edit], size: int) -> int:
-    """What as many edits take as an entry skips names."""
+    """Return the memory of one edit for each skipped name."""
     graph = channel_graph(f"head@2.0.0: - / {', '.join(f'b{i}' for i in range(size))}")
     assert len(graph.entries["head"].skips) == size
     tracemalloc.start()
@@ -32,7 +32,7 @@ def _bytes(edit: Callable[[ChannelGraph, int], Edit], size: int) -> int:
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-def test_ten_times_as_many_edits_of_a_list_ten_times_as_long_take_ten_times_the_memory(
+def test_memory_of_edits_is_linear_in_the_list(
     edit: Callable[[ChannelGraph, int], Edit],
 ) -> None:
     little, much = (_bytes(edit, size) for size in (100, 1000))

@@ -1,4 +1,4 @@
-"""A picture of twice the entries is twice as long, whatever hangs together in it."""
+"""A drawing of twice as many entries is twice as long, however they are connected."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from everpath.layout.drawing import ChannelDrawing
-from everpath.reporters import graph_json, graph_page, svg
+from everpath.reporters.graph import graph_json, graph_page, svg
 from scenes import without_findings
 
 SHAPES = {
@@ -30,6 +30,6 @@ def length(render: Render, shape: str, entries: int) -> int:
     "render", [graph_page.render, graph_json.render, svg.render], ids=["page", "json", "svg"]
 )
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
-def test_twice_the_entries_are_twice_the_text(render: Render, shape: str) -> None:
+def test_drawing_is_linear_in_the_entries(render: Render, shape: str) -> None:
     one, two, four = (length(render, shape, entries) for entries in (150, 300, 600))
     assert four - two < 2.3 * (two - one)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from everpath import atomic_files
-from everpath.atomic_files import atomic_file, atomic_folder, scratch_folder
+from everpath.atomic_files import atomic_file, atomic_folder, replace_file, scratch_folder
 
 
 @pytest.fixture
@@ -58,3 +58,36 @@ def test_locked_temporary_files_are_preserved_when_process_id_is_unknown(
         assert first.exists()
         assert second.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
+
+
+def test_replace_file_replaces_a_link_and_atomic_file_its_target(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with atomic_file(link) as stream:
+        stream.write(b"followed")
+    assert (link.is_symlink(), target.read_bytes()) == (True, b"followed")
+    with replace_file(link) as stream:
+        stream.write(b"new")
+    assert (link.is_symlink(), link.read_bytes(), target.read_bytes()) == (False, b"new", b"followed")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+def test_a_replaced_file_has_the_wanted_mode(tmp_path: Path, mode: int) -> None:
+    before = os.umask(0o022)
+    try:
+        with replace_file(tmp_path / "file", mode):
+            pass
+    finally:
+        os.umask(before)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == mode
+
+
+def test_a_failed_replacement_keeps_the_file_and_raises_the_cause(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"old")
+    with pytest.raises(TypeError), replace_file(file) as stream:
+        stream.writelines([b"half", "text"])  # type: ignore[list-item]
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("file", b"old")]
+    with pytest.raises(FileNotFoundError), replace_file(tmp_path / "absent" / "file"):
+        pass

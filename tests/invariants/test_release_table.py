@@ -39,7 +39,7 @@ def test_release_is_a_line_of_the_table(table: Path) -> None:
         ('engines: ["2.17.0", "2.19.4"]', "0.1.0 has no procedures: add to catalog/releases.yaml"),
         (
             'procedures: [1, 99]\n    engines: ["2.17.0", "2.19.4"]',
-            "0.1.0 ships configuration version 99, for which there is no procedure: add it",
+            "0.1.0 ships configuration version 99, for which there is no reconciler: add it",
         ),
     ],
     ids=["missing", "unknown"],

@@ -1,4 +1,4 @@
-"""Whatever stands in a bundle is judged, and judging never fails: a finding, not a traceback."""
+"""Linting never fails, whatever a bundle contains: there are findings, not tracebacks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.rules.cel import CelError
 from everpath.rules.cel import check as compiled
 from everpath.rules.constraints import json_size
-from everpath.rules.dns_names import label_error, subdomain_error
 from everpath.rules.image_references import corrected_reference, reference_error
+from everpath.rules.kubernetes_names import label_error, subdomain_error
 from everpath.rules.lint import lint
 
 KEYS = [
@@ -72,19 +72,19 @@ CEL = st.lists(st.sampled_from(SIGNS)).map(" ".join)
 
 
 @given(TYPES, VALUES)
-def test_any_property_is_judged(kind: str, value: object) -> None:
+def test_any_property_can_be_linted(kind: str, value: object) -> None:
     made = catalog(package(), channel("op.v1.0.0"), bundle("op.v1.0.0", "", {"type": kind, "value": value}))
     lint(made)
 
 
 @given(st.text(), st.text(), st.text(), st.text())
-def test_any_name_version_and_image_is_judged(name: str, version: str, image: str, owner: str) -> None:
+def test_any_name_version_and_image_can_be_linted(name: str, version: str, image: str, owner: str) -> None:
     made = bundle(name, version, package=owner, image=image)
     lint(catalog(package(owner), channel(name, package=owner), made))
 
 
 @given(st.text() | CEL)
-def test_any_rule_compiles_or_says_where_not(text: str) -> None:
+def test_any_cel_rule_compiles_or_has_an_error_with_its_position(text: str) -> None:
     fault = _fault(text)
     assert fault is None or 0 <= fault.start <= len(text)
 
@@ -98,7 +98,7 @@ def _fault(text: str) -> CelError | None:
 
 
 @given(st.text(alphabet="aA0./:@-_ ") | st.text())
-def test_a_mended_reference_is_a_reference(text: str) -> None:
+def test_fixed_image_reference_is_valid(text: str) -> None:
     meant = corrected_reference(text)
     assert meant is None or reference_error(meant) is None
 

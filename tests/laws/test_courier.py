@@ -1,4 +1,4 @@
-"""Package manifests moved there and back."""
+"""Nesting and flattening package manifests are inverse."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FOLDERS = ("x", "y", "z", "0", "9", "10", "w")
 
 @st.composite
 def folders_of_versions(draw: st.DrawFn) -> dict[str, str]:
-    """A nested folder: folders in any order, each with a CSV and the CRDs it owns."""
+    """Return nested package manifests: folders in any order, each with a CSV and the CRDs that it owns."""
     versions = draw(st.lists(st.sampled_from(_VERSIONS), min_size=1, unique=True))
     names = draw(st.permutations(_FOLDERS))
     files = {"op.package.yaml": package_file(stable=f"op.v{versions[0]}")}
@@ -36,7 +36,7 @@ def folders_of_versions(draw: st.DrawFn) -> dict[str, str]:
 
 
 class _Aside:
-    """A folder of its own for each step of one example."""
+    """Creates a folder for each step of an example."""
 
     def __init__(self, root: str) -> None:
         self._root = Path(root)
@@ -84,7 +84,7 @@ def test_nesting_a_flat_folder_and_flattening_it_changes_nothing(files: dict[str
 
 @settings(max_examples=60)
 @given(folders_of_versions())
-def test_nesting_what_was_nested_and_flattened_changes_nothing(files: dict[str, str]) -> None:
+def test_nesting_after_nesting_and_flattening_changes_nothing(files: dict[str, str]) -> None:
     with TemporaryDirectory() as root:
         aside = _Aside(root)
         once = aside.moved(aside.moved(aside.written(files), "flatten"), "nest")

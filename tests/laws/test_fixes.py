@@ -1,4 +1,4 @@
-"""Fixes are safe to follow, mend what they are for, and do not go round in circles."""
+"""Fixes remove their findings, strand no version, and do not undo each other."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from everpath.loaders.notation import parse
 from everpath.model import Channel, Entry
 from everpath.resolvers import opm
 from everpath.resolvers.cluster_extension import ClusterCatalog
-from everpath.rules.edits import Edit, apply_edit
 from everpath.rules.findings import Severity
-from everpath.rules.fixes import Violation, verify_fixes
+from everpath.rules.fixes.edits import Edit, apply_edit
+from everpath.rules.fixes.verify import Violation, verify_fixes
 from everpath.rules.lint import Selection, lint
 from everpath.rules.registry import all_rules, find_rules
 from everpath.simulate import Scenario, simulate_package
-from everpath.upgrade_paths.hops import PathEnd
+from everpath.upgrade_path.hops import PathEnd
 from strategies import drawings
 
 RULES = ("EP2", "EP3")
 
-#: The best first.
+#: From best to worst.
 FATES = (PathEnd.HEAD, PathEnd.STRANDED, PathEnd.LOOP, PathEnd.ERROR)
 
 
 def followed(fix: str, entry: Entry) -> Entry:
-    """The entry after the part of a fix that is about it."""
+    """Return the entry after the part of a fix that changes it."""
     name = re.escape(entry.name)
     entry = shortened(fix, entry)
     if found := re.search(rf"add ((?:\w+(?:, | and )?)+) to the skips of {name}\b", fix):
@@ -42,7 +42,7 @@ def followed(fix: str, entry: Entry) -> Entry:
 
 
 def shortened(fix: str, entry: Entry) -> Entry:
-    """The entry without what a fix takes away from it."""
+    """Return the entry without what a fix removes from it."""
     name = re.escape(entry.name)
     if re.search(rf"remove replaces: \w+ from {name}\b|remove {name} from its own replaces", fix):
         entry = entry._replace(replaces=None)
@@ -58,21 +58,21 @@ def shortened(fix: str, entry: Entry) -> Entry:
     return entry
 
 
-def mended(channel: Channel, fix: str) -> Channel:
+def with_fix(channel: Channel, fix: str) -> Channel:
     return channel._replace(entries=tuple(followed(fix, entry) for entry in channel.entries))
 
 
-# Of random channels opm accepts few.
+# opm accepts few random channels.
 @settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(drawings())
-def test_no_fix_turns_a_channel_opm_accepts_into_one_it_refuses(drawing: str) -> None:
+def test_no_fix_makes_opm_reject_a_channel(drawing: str) -> None:
     catalog = parse(drawing)
     [package] = catalog.packages
     [channel] = package.channels
     assume(opm.validate_channel(ChannelGraph(channel, package)).is_valid)
     for finding in lint(catalog, Selection(rules=find_rules(RULES))).findings:
         for edit in re.split(", or |; else ", finding.fix or ""):
-            after = ChannelGraph(mended(channel, edit), package)
+            after = ChannelGraph(with_fix(channel, edit), package)
             assert opm.validate_channel(after).is_valid, (finding.rule, edit)
 
 
@@ -81,8 +81,8 @@ def graph_of(drawing: str) -> ChannelGraph:
     return ChannelGraph(package.channels[0], package)
 
 
-def judged(graph: ChannelGraph, least: Severity = Severity.WARNING) -> list[Violation]:
-    """What the rules about the graph say that is worth mending, the worst first."""
+def graph_findings(graph: ChannelGraph, least: Severity = Severity.WARNING) -> list[Violation]:
+    """Lint a graph, and return the errors and warnings, most severe first."""
     rules = [rule for rule in all_rules() if rule.subject == "channel" and rule.id in find_rules(RULES)]
     found = verify_fixes(graph, [Violation(rule, flaw) for rule in rules for flaw in rule.check(graph)])
     return sorted((j for j in found if j.severity >= least), key=lambda j: -j.severity)
@@ -90,8 +90,8 @@ def judged(graph: ChannelGraph, least: Severity = Severity.WARNING) -> list[Viol
 
 @st.composite
 def odd_drawings(draw: st.DrawFn) -> str:
-    """Channels in which ranges do not parse, crash or mean something else, and bundles are deprecated or not
-    there."""
+    """Return channels with ranges that do not parse, panic or surprise, and with deprecated or missing
+    bundles."""
     text = draw(drawings())
     odd = draw(st.sampled_from((" <", " - ", " <v", " || || <")))
     text = text.replace(" <", odd, draw(st.integers(1, 2)))
@@ -110,25 +110,25 @@ def _without_bundle(line: str) -> str:
 
 
 @given(drawings())
-def test_every_edit_mends_what_it_is_for(drawing: str) -> None:
-    assert_mending(drawing)
+def test_every_edit_removes_its_finding(drawing: str) -> None:
+    assert_fixed(drawing)
 
 
 @given(odd_drawings())
-def test_every_edit_of_an_odd_channel_mends_what_it_is_for(drawing: str) -> None:
-    assert_mending(drawing)
+def test_every_edit_of_an_odd_channel_removes_its_finding(drawing: str) -> None:
+    assert_fixed(drawing)
 
 
-def assert_mending(drawing: str) -> None:
+def assert_fixed(drawing: str) -> None:
     graph = graph_of(drawing)
-    for rule, flaw in judged(graph, Severity.NOTE):
+    for rule, flaw in graph_findings(graph, Severity.NOTE):
         if isinstance(flaw.fix, Edit):
             left = {(f.entry, f.message) for f in rule.check(apply_edit(graph, flaw.fix))}
             assert (flaw.entry, flaw.message) not in left, (rule.id, str(flaw.fix))
 
 
 def ends(graph: ChannelGraph) -> dict[tuple[str, str], PathEnd]:
-    """Where everybody ends under each resolver, as `simulate` says it."""
+    """Return where the path of every version ends under each resolver."""
     package = PackageGraph(graph.package._replace(channels=(graph.channel,)))
     found = simulate_package([ClusterCatalog("catalog", 0, package)], Scenario())
     rows = (row for sheet in found for line in sheet.installed for row in line.paths)
@@ -139,20 +139,20 @@ def ends(graph: ChannelGraph) -> dict[tuple[str, str], PathEnd]:
 @example("b3: - / b2, b1\nb2: - / b1\nb1")
 @example("b4: b3\nb3: - / b2\nb2: - / - / <9.0.0")
 @example("b2@1.0.3: b1\nb1@1.0.1: - / - / 1.0.1 - 1.0.3")
-def test_no_edit_leaves_anybody_worse_off(drawing: str) -> None:
+def test_no_edit_makes_an_upgrade_path_worse(drawing: str) -> None:
     assert_harmless(drawing)
 
 
 @given(odd_drawings())
 @example("b0@1.0.0-rc.1: b0 / - / >=1.0.0 || || <0.0.1\nb1@1.0.0-rc.1")
-def test_no_edit_of_an_odd_channel_leaves_anybody_worse_off(drawing: str) -> None:
+def test_no_edit_of_an_odd_channel_makes_an_upgrade_path_worse(drawing: str) -> None:
     assert_harmless(drawing)
 
 
 def assert_harmless(drawing: str) -> None:
     graph = graph_of(drawing)
     before = ends(graph)
-    for rule, flaw in judged(graph, Severity.NOTE):
+    for rule, flaw in graph_findings(graph, Severity.NOTE):
         if isinstance(flaw.fix, Edit):
             for edit in (flaw.fix, flaw.fix.alternative):
                 after = ends(apply_edit(graph, edit)) if edit is not None else before
@@ -161,21 +161,21 @@ def assert_harmless(drawing: str) -> None:
 
 
 @given(drawings())
-def test_edits_made_one_after_the_other_leave_no_error_that_another_edit_would_mend(drawing: str) -> None:
+def test_edits_one_after_the_other_leave_no_error_with_a_fix(drawing: str) -> None:
     graph = graph_of(drawing)
     for _ in range(3 * len(graph.entries) + 3):
-        found = judged(graph)
+        found = graph_findings(graph)
         edits = [j.flaw.fix for j in found if isinstance(j.flaw.fix, Edit)]
         if not edits or found[0].severity < Severity.ERROR:
             return
         graph = apply_edit(graph, edits[0])
-    raise AssertionError([(j.rule.id, str(j.flaw.fix)) for j in judged(graph)])
+    raise AssertionError([(j.rule.id, str(j.flaw.fix)) for j in graph_findings(graph)])
 
 
 @given(drawings())
-def test_what_is_said_to_have_the_cause_of_another_is_mended_with_it(drawing: str) -> None:
+def test_finding_with_the_cause_of_another_is_fixed_with_it(drawing: str) -> None:
     graph = graph_of(drawing)
-    found = {(j.rule.id, j.flaw.entry): j for j in judged(graph)}
+    found = {(j.rule.id, j.flaw.entry): j for j in graph_findings(graph)}
     for rule, flaw in found.values():
         cause = re.match(r"fixed together with (EP\d+) \((\w+)\)", str(flaw.fix))
         if cause is not None:
@@ -187,21 +187,21 @@ def test_what_is_said_to_have_the_cause_of_another_is_mended_with_it(drawing: st
 
 @given(drawings())
 @example("b5: b3\nb4: b2\nb3: b2\nb2: b1\nb1")
-def test_all_edits_of_one_report_made_together_mend_theirs_and_break_no_rule_that_none_breaks_alone(
+def test_all_edits_of_a_report_together_remove_their_findings_and_add_no_error(
     drawing: str,
 ) -> None:
     assert_agreeing(drawing)
 
 
 @given(odd_drawings())
-def test_all_edits_of_a_report_on_an_odd_channel_made_together_break_no_rule(drawing: str) -> None:
+def test_all_edits_of_a_report_on_an_odd_channel_together_add_no_error(drawing: str) -> None:
     assert_agreeing(drawing)
 
 
 def assert_agreeing(drawing: str) -> None:
     graph = graph_of(drawing)
-    advised = [j for j in judged(graph) if isinstance(j.flaw.fix, Edit)]
-    edits = [j.flaw.fix for j in advised if isinstance(j.flaw.fix, Edit) and not j.flaw.fix.prefix]
+    advised = [j for j in graph_findings(graph) if isinstance(j.flaw.fix, Edit)]
+    edits = [j.flaw.fix for j in advised if isinstance(j.flaw.fix, Edit)]
     if not edits:
         return
     alone = errors(graph).union(*(errors(apply_edit(graph, edit)) for edit in edits))
@@ -213,11 +213,11 @@ def assert_agreeing(drawing: str) -> None:
 
 
 def errors(graph: ChannelGraph) -> frozenset[str]:
-    return frozenset(j.rule.id for j in judged(graph, Severity.ERROR))
+    return frozenset(j.rule.id for j in graph_findings(graph, Severity.ERROR))
 
 
 def together(graph: ChannelGraph, edits: list[Edit]) -> ChannelGraph:
-    """The channel after all edits, each written down by its own difference from what stands there now."""
+    """Apply all edits to the channel, each as its difference from the present entries."""
     after = dict(graph.entries)
     for entry in (entry for edit in edits for entry in edit.entries):
         base = graph.entries.get(entry.name, entry)

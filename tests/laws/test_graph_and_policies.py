@@ -11,7 +11,7 @@ from everpath.graph import ChannelGraph
 from everpath.loaders.notation import format_channel, parse
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.rules.lint import lint
-from everpath.upgrade_paths.hops import PathEnd, hops_from, last_entries
+from everpath.upgrade_path.hops import PathEnd, hops_from, last_entries
 from graphs import channel_graph
 from strategies import channel_graphs, drawings
 
@@ -44,7 +44,7 @@ def test_topmost_agrees_with_reachability(graph: ChannelGraph, chance: Random) -
     below = {name: _reachable(graph, name) for name in names}
 
     def is_below_another(index: int, name: str) -> bool:
-        """Of two entries in the same cycle, the newer one is topmost."""
+        """Of two entries in one cycle, the newer one is topmost."""
         above = ((other, ranked.index(other)) for other in names if name in below[other] and other != name)
         return any(other not in below[name] or rank < index for other, rank in above)
 
@@ -65,7 +65,7 @@ def test_best_successors_agree_with_successors(graph: ChannelGraph, chance: Rand
 
 
 @given(channel_graphs())
-def test_v0_answers_one_question_as_it_answers_all(graph: ChannelGraph) -> None:
+def test_v0_has_the_same_hop_for_one_entry_as_for_all(graph: ChannelGraph) -> None:
     hops = olm_v0.next_hops(graph)
     for name in graph.entries if hops.failure is None else ():
         first = next((e.successor for e in olm_v0.candidates(graph, name)), None)
@@ -73,7 +73,7 @@ def test_v0_answers_one_question_as_it_answers_all(graph: ChannelGraph) -> None:
 
 
 @given(channel_graphs())
-def test_v1_answers_one_question_as_it_answers_all(graph: ChannelGraph) -> None:
+def test_v1_has_the_same_hop_for_one_entry_as_for_all(graph: ChannelGraph) -> None:
     hops = olm_v1.next_hops(graph)
     for name in graph.entries:
         assert hops[name] == next((e.successor for e in olm_v1.candidates(graph, name)), None)
@@ -89,24 +89,24 @@ def test_v0_does_not_depend_on_the_order_of_entries(drawing: str, chance: Random
 
 
 @given(channel_graphs())
-def test_v0_never_sends_anybody_to_a_skipped_entry(graph: ChannelGraph) -> None:
+def test_v0_never_installs_a_skipped_entry(graph: ChannelGraph) -> None:
     assert not {n for n in olm_v0.next_hops(graph).next.values() if n} & set(graph.skippers)
 
 
 @given(channel_graphs())
-def test_v1_never_goes_down(graph: ChannelGraph) -> None:
+def test_v1_never_downgrades(graph: ChannelGraph) -> None:
     for name, target in olm_v1.next_hops(graph).items():
         assert target is None or graph.versions[target] >= graph.versions[name]
 
 
 @given(channel_graphs())
-def test_v1_never_walks_in_circles(graph: ChannelGraph) -> None:
+def test_v1_has_no_loops(graph: ChannelGraph) -> None:
     ends = last_entries(olm_v1.next_hops(graph), graph.head, graph.entries)
     assert all(d.end is not PathEnd.LOOP for d in ends.values())
 
 
 @given(channel_graphs())
-def test_the_destination_is_where_the_walk_ends(graph: ChannelGraph) -> None:
+def test_last_entry_is_the_end_of_the_path(graph: ChannelGraph) -> None:
     hops = olm_v0.next_hops(graph).next
     for name, destination in last_entries(hops, graph.head, graph.entries).items():
         path = (name, *hops_from(hops, name))
@@ -123,13 +123,13 @@ def test_what_opm_accepts_has_one_head(graph: ChannelGraph) -> None:
 
 
 @given(drawings())
-def test_every_channel_can_be_checked(drawing: str) -> None:
+def test_every_channel_can_be_linted(drawing: str) -> None:
     report = lint(parse(drawing))
     assert all(finding.message and finding.rule for finding in report.findings)
 
 
 @given(drawings())
-def test_a_drawing_of_a_channel_draws_it_again(drawing: str) -> None:
+def test_formatted_channel_parses_to_the_same_channel(drawing: str) -> None:
     [channel] = parse(drawing).packages[0].channels
     [again] = parse(format_channel(channel)).packages[0].channels
     assert [e._replace(place=channel.place) for e in again.entries] == [

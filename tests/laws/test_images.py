@@ -1,4 +1,4 @@
-"""Laws of images: what goes in comes out, and no stranger's bytes do more than be refused."""
+"""Properties of images: packing and unpacking are inverse, and untrusted archives are only ever rejected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COMPRESSIONS: st.SearchStrategy[Compression] = st.sampled_from(["gzip", "none"]
 
 
 def _is_a_tree(files: dict[str, bytes]) -> bool:
-    """Whether no file is where another has a folder."""
+    """Return whether no file has the path of a folder."""
     return not any(other.startswith(f"{name}/") for name in files for other in files)
 
 
@@ -80,7 +80,7 @@ def _members(draw: st.DrawFn) -> tuple[tarfile.TarInfo, bytes]:
 
 @given(st.lists(st.lists(_members(), max_size=5), min_size=1, max_size=3))
 @settings(max_examples=80)
-def test_whatever_layers_say_nothing_leaves_the_folder(
+def test_no_layer_writes_outside_the_folder(
     layers: list[list[tuple[tarfile.TarInfo, bytes]]],
 ) -> None:
     image = image_with_layers(*(tar_with_members(members) for members in layers))
@@ -108,7 +108,7 @@ _WHOLE = build_layer(
     st.integers(0, len(_WHOLE.data)),
 )
 @settings(max_examples=80)
-def test_a_broken_archive_is_unpacked_or_refused(changes: list[tuple[int, int]], end: int) -> None:
+def test_damaged_archive_is_unpacked_or_rejected(changes: list[tuple[int, int]], end: int) -> None:
     data = bytearray(_WHOLE.data)
     for at, value in changes:
         data[at] = value

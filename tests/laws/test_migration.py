@@ -1,4 +1,4 @@
-"""Migrated: every walk before is the walk after."""
+"""Migration keeps every upgrade path."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RANGES = ("<1.0.0", ">=0.9.0 <1.0.1", "nonsense")
 
 @st.composite
 def csvs(draw: st.DrawFn) -> dict[str, str]:
-    """Some CSVs with any edges, by name; edges may lead to names that are not there."""
+    """Return CSVs with any edges, by name; edges may refer to names that do not exist."""
     found = {}
     for name in draw(st.lists(st.sampled_from(_NAMES), min_size=1, unique=True)):
         others = st.sampled_from([*_NAMES, "op.v0.0.1"])

@@ -1,4 +1,4 @@
-"""What opm would say of an edit is what it says of the edited channel."""
+"""Incremental validation of an edit agrees with opm's validation of the edited channel."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.resolvers import opm
 from everpath.resolvers.opm_revalidation import is_valid_after
-from everpath.rules.edits import Edit, apply_edit
+from everpath.rules.fixes.edits import Edit, apply_edit
 from graphs import channel_graph
 
 
 @st.composite
 def _accepted(draw: st.DrawFn) -> ChannelGraph:
-    """A chain of which some entries are skipped by others, which may turn off the chain."""
+    """Return a replaces chain with skipped entries, which may have other edges than the chain."""
     size = draw(st.integers(1, 7))
     lines = []
     for i in reversed(range(size)):
@@ -45,7 +45,7 @@ def _changed(draw: st.DrawFn, graph: ChannelGraph) -> tuple[Entry, ...]:
 
 @settings(max_examples=400)
 @given(st.data())
-def test_an_edit_is_judged_as_the_edited_channel_is(data: st.DataObject) -> None:
+def test_edit_has_the_same_result_as_the_edited_channel(data: st.DataObject) -> None:
     graph = data.draw(_accepted())
     changed = data.draw(_changed(graph))
     assert (
@@ -56,13 +56,13 @@ def test_an_edit_is_judged_as_the_edited_channel_is(data: st.DataObject) -> None
 @pytest.mark.parametrize(
     ("name", "target", "accepted"), [("a", "c", False), ("b", "c", True), ("c", "b", False)]
 )
-def test_who_replaces_another_may_leave_out_nobody(name: str, target: str, accepted: bool) -> None:
+def test_entry_that_replaces_another_must_reach_all_entries(name: str, target: str, accepted: bool) -> None:
     graph = channel_graph("a: b\nb: c\nc")
     changed = graph.entries[name]._replace(replaces=target)
     assert is_valid_after(graph, [changed]) is accepted
 
 
-def test_a_long_chain_is_left_at_the_place_of_the_change() -> None:
+def test_validation_of_a_long_chain_ends_at_the_change() -> None:
     names = [f"b{n}" for n in range(12, 0, -1)]
     graph = channel_graph("\n".join(f"{above}: {below}" for above, below in pairwise([*names, "gone"])))
     for name, below in pairwise(names[:-1]):
@@ -70,7 +70,7 @@ def test_a_long_chain_is_left_at_the_place_of_the_change() -> None:
         assert not is_valid_after(graph, [ended])
 
 
-def test_a_head_may_change_places_with_one_that_it_skipped() -> None:
+def test_head_can_be_exchanged_with_an_entry_that_it_skips() -> None:
     graph = channel_graph("c: - / b, a\nb: a\na")
     changed = (graph.entries["c"]._replace(skips=()), graph.entries["a"]._replace(skips=("c",)))
     assert is_valid_after(graph, changed)

@@ -1,4 +1,4 @@
-"""A quick look says what a close one says, or nothing."""
+"""Fast checks agree with complete ones, or decline."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def test_an_api_is_provided_twice_if_an_earlier_property_provides_it(values: lis
 
 
 @given(st.sampled_from(sorted(PROPERTY_TYPES)), _ANYTHING)
-def test_what_fits_plainly_has_no_misfit(kind: str, value: object) -> None:
+def test_value_that_fits_has_no_type_error(kind: str, value: object) -> None:
     if has_only_strings(value, kind):
         assert list(type_mismatches(value, PROPERTY_TYPES[kind], allow_unknown_fields=False)) == []
 
 
-def test_usual_values_fit_plainly() -> None:
+def test_usual_values_fit() -> None:
     assert has_only_strings({"group": "a.b", "kind": "Thing", "version": "v1"}, "olm.gvk")
     assert has_only_strings({"packageName": "op", "version": "1.0.0"}, "olm.package")
 
 
 @st.composite
 def json_slips(draw: st.DrawFn) -> bytes:
-    """One document in JSON with a slip of the pen: a line lost, doubled, cut short, or strange in it."""
+    """Return a JSON document with an error: a line that is missing, duplicated, truncated or foreign."""
     style = Style(True, draw(st.sampled_from((2, 4))), False, draw(st.booleans()), 80)
     lines = dumped(draw(documents)[:1], style).split(b"\n")
     i = draw(st.integers(0, len(lines) - 1))
@@ -73,7 +73,7 @@ def json_slips(draw: st.DrawFn) -> bytes:
 
 
 def _small(document: dict[str, Any]) -> dict[str, Any]:
-    """The document as the lazy reader leaves it: big values unread, fields that may be absent there."""
+    """Return the document as the lazy reader returns it, without large values and with optional fields."""
     for stated in document["properties"]:
         if stated["type"] in ("olm.csv.metadata", "olm.bundle.object"):
             stated["value"] = UNREAD
@@ -82,10 +82,10 @@ def _small(document: dict[str, Any]) -> dict[str, Any]:
 
 @settings(max_examples=500)
 @given(json_slips())
-def test_a_json_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) -> None:
+def test_json_skeleton_agrees_with_a_parser(text: bytes) -> None:
     skeleton = PartialJsonParser().parse(memoryview(text))
     if skeleton is not None:
-        # Also what nobody reads was looked at: a text that does not parse has no skeleton.
+        # Unread values are parsed too: a text that does not parse has no skeleton.
         assert skeleton.value == _small(json_parser.parse(text).value)
 
 
@@ -103,7 +103,7 @@ _GAPS = st.sampled_from((b"\n", b"\n", b"\n", b"", b" ", b"\r\n", b"\n\n", b" \n
 
 @st.composite
 def json_streams(draw: st.DrawFn) -> bytes:
-    """Objects one after the other, nearly always on lines of their own; in big values anything may stand."""
+    """Return a sequence of objects, mostly on separate lines, with any content in large values."""
     style = Style(True, draw(st.sampled_from((2, 4))), False, draw(st.booleans()), 80)
     text = b""
     big = {"type": "olm.csv.metadata", "value": ["}\n{", "}", {}, {"a": {}}]}
@@ -116,7 +116,7 @@ def json_streams(draw: st.DrawFn) -> bytes:
 
 @settings(max_examples=300)
 @given(json_streams())
-def test_objects_read_all_at_once_are_those_a_parser_finds(text: bytes) -> None:
+def test_objects_decoded_at_once_agree_with_a_parser(text: bytes) -> None:
     at_once = PartialJsonParser().parse_all(text)
     if at_once is None:
         return
@@ -128,18 +128,18 @@ def test_objects_read_all_at_once_are_those_a_parser_finds(text: bytes) -> None:
     ]
 
 
-def test_objects_by_the_ten_thousand_are_not_held_all_at_once() -> None:
+def test_tens_of_thousands_of_objects_are_not_decoded_at_once() -> None:
     assert PartialJsonParser().parse_all(b'{"schema": "a"}\n' * 20_000) is not None
     assert PartialJsonParser().parse_all(b'{"schema": "a"}\n' * 20_001) is None
 
 
 @pytest.mark.parametrize("text", [b"", b" \n\t"], ids=["nothing", "white space"])
-def test_of_a_file_that_was_emptied_meanwhile_nothing_is_read_at_once(text: bytes) -> None:
+def test_file_that_was_emptied_meanwhile_is_not_decoded_at_once(text: bytes) -> None:
     assert PartialJsonParser().parse_all(text) is None
 
 
 @pytest.mark.parametrize("between", [b"\n", b"\r\n", b"\n\n"])
-def test_a_usual_stream_is_read_all_at_once(between: bytes) -> None:
+def test_usual_stream_is_decoded_at_once(between: bytes) -> None:
     big = {"type": "olm.csv.metadata", "value": {"a": [{}, {}]}}
     bundle = {"schema": "olm.bundle", "name": "op.v1", "package": "op", "properties": [big, big]}
     channel = {"schema": "olm.channel", "name": "stable", "package": "op", "entries": [{"name": "op.v1"}]}
@@ -150,14 +150,14 @@ def test_a_usual_stream_is_read_all_at_once(between: bytes) -> None:
 
 
 @pytest.mark.parametrize("between", [b"", b" ", b"\t", b","])
-def test_objects_that_share_a_line_are_not_read_all_at_once(between: bytes) -> None:
+def test_objects_that_share_a_line_are_not_decoded_at_once(between: bytes) -> None:
     objects = [b'{"schema": "olm.package"}'] * 3
     assert PartialJsonParser().parse_all(between.join(objects)) is None
     assert PartialJsonParser().parse_all(b"\n".join([between.join(objects[:2]), objects[2]])) is None
 
 
 def _is_text_throughout(bundle: dict[str, Any]) -> bool:
-    """Whether its fields are of the types opm wants, and no number or character needs a closer look."""
+    """Return whether all fields have the types of opm, without unusual numbers and characters."""
     texts = [bundle[key] for key in ("name", "package", "image") if key in bundle]
     texts += [text for image in bundle.get("relatedImages", ()) for text in image.values()]
     is_plain = re.search(r"\d{16}|\\ud[89a-f]", json.dumps(bundle)) is None

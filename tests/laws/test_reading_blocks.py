@@ -13,14 +13,14 @@ from yaml_texts import block_texts, json_values
 
 @settings(max_examples=500)
 @given(block_texts())
-def test_what_the_quick_reader_answers_is_what_libyaml_answers(text: bytes) -> None:
+def test_quick_reader_agrees_with_libyaml(text: bytes) -> None:
     answer = yaml_subset.parse_simple_yaml(text)
     if answer is not None:
         assert yaml_parser.parse(text) == yaml_parser.ParsedDocument(answer)
 
 
 @given(json_values())
-def test_the_quick_reader_agrees_on_what_a_writer_of_yaml_emits(value: Any) -> None:
+def test_quick_reader_agrees_with_libyaml_on_dumped_yaml(value: Any) -> None:
     text = yaml.safe_dump({"value": value}, allow_unicode=True).encode()
     answer = yaml_subset.parse_simple_yaml(text)
     if answer is not None:

@@ -1,4 +1,4 @@
-"""Reading lazily and reading thoroughly tell the same catalog."""
+"""Lazy and complete loading have the same catalog."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from readings import read, read_lazily, without_metadata
 
 @settings(max_examples=200)
 @given(documents, styles)
-def test_a_catalog_read_lazily_is_the_catalog_read_thoroughly(
-    documents: list[dict[str, Any]], style: Style
-) -> None:
+def test_lazy_and_complete_loading_agree(documents: list[dict[str, Any]], style: Style) -> None:
     text = dumped(documents, style)
     assert without_metadata(read_lazily(text)) == without_metadata(read(text, thorough=True))
 
@@ -38,7 +36,7 @@ _BIG = ("olm.csv.metadata", "olm.bundle.object")
 
 @st.composite
 def slips(draw: st.DrawFn) -> bytes:
-    """One document in YAML with a slip of the pen: a line lost, doubled, moved sideways, or a stray quote."""
+    """Return a YAML document with an error: a missing, duplicated or indented line, or a stray quote."""
     style = draw(styles.filter(lambda style: not style.is_json))
     lines = dumped(draw(documents)[:1], style).split(b"\n")
     i = draw(st.integers(0, len(lines) - 1))
@@ -56,7 +54,7 @@ def slips(draw: st.DrawFn) -> bytes:
 
 
 def _small(value: Any) -> Any:
-    """The document with its big values as the lazy reader leaves them."""
+    """Return the document as the lazy reader returns it, without large values."""
     for stated in value.get("properties") or ():
         if isinstance(stated, dict) and stated.get("type") in _BIG:
             stated["value"] = {}
@@ -65,14 +63,14 @@ def _small(value: Any) -> Any:
 
 @settings(max_examples=500)
 @given(slips())
-def test_a_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) -> None:
+def test_skeleton_agrees_with_a_parser(text: bytes) -> None:
     skeleton = PartialYamlParser().parse(text)
     if skeleton is None:
         return
     try:
         parsed = yaml_parser.parse(text)
     except yaml_parser.ParseError:
-        # What is wrong is in a value nobody read; `yaml11.check` is there to find it.
+        # The error is in an unread value; `yaml11.check` finds it.
         assert not skeleton.is_complete
         return
     assert _small(skeleton.value) == _small(parsed.value)

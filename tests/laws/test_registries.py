@@ -1,4 +1,4 @@
-"""Laws of pushing and reading, whatever a registry does meanwhile."""
+"""Properties of pushing and pulling with a faulty registry."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from everpath.errors import EverpathError, UsageError
 from everpath.oci.descriptors import Image
 from everpath.oci.manifests import push_order
 from everpath.oci.references import Reference, parse_reference
-from everpath.oci.registry import ClientOptions, push_image, resolve_image
-from everpath.oci.registry.http_client import ConnectionFailed, Request, Response
+from everpath.oci.registry import RegistryOptions, push_image, resolve_image
+from everpath.oci.registry.http_client import ConnectionFailed, RegistryRequest, RegistryResponse
 from everpath.oci.registry.options import RetryPolicy
 from registry_server import FakeRegistry, ReceivedRequest, Reply
 from small_images import small_image, small_index
@@ -37,7 +37,7 @@ class Faulty:
         self._registry = registry
         self._faults = list(faults)
 
-    def send(self, request: Request) -> Response:
+    def send(self, request: RegistryRequest) -> RegistryResponse:
         fault = self._faults.pop() if self._faults else "none"
         if fault == "lost":
             raise ConnectionFailed("lost")
@@ -47,7 +47,7 @@ class Faulty:
         headers = {name.lower(): value for name, value in reply.headers.items()}
         cut = fault == "short" and request.method == "GET"
         body = _Cut(reply.body[: len(reply.body) // 2]) if cut else io.BytesIO(reply.body)
-        return Response(reply.status, headers, io.BytesIO() if request.method == "HEAD" else body)
+        return RegistryResponse(reply.status, headers, io.BytesIO() if request.method == "HEAD" else body)
 
 
 class _Cut(io.BytesIO):
@@ -60,15 +60,15 @@ class _Cut(io.BytesIO):
         return data
 
 
-def _received(request: Request) -> ReceivedRequest:
+def _received(request: RegistryRequest) -> ReceivedRequest:
     url = urlsplit(request.url)
     body = request.body if isinstance(request.body, bytes) else request.body.read() if request.body else b""
     headers = {name.lower(): value for name, value in request.headers.items()}
     return ReceivedRequest(request.method, url.path, dict(parse_qsl(url.query)), headers, body)
 
 
-def options(registry: FakeRegistry, faults: Sequence[str | int]) -> ClientOptions:
-    return ClientOptions(
+def options(registry: FakeRegistry, faults: Sequence[str | int]) -> RegistryOptions:
+    return RegistryOptions(
         http_client=Faulty(registry, faults),
         environment={},
         chunk_size=700,
@@ -87,8 +87,8 @@ anything = st.one_of(refusing, st.sampled_from([301, 200, 202, 204]))
 
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(refusing, max_size=40))
-def test_a_tag_never_points_at_what_is_not_there(image: Image, faults: list[str | int]) -> None:
-    """Even where the registry does not look."""
+def test_tag_never_refers_to_missing_blobs(image: Image, faults: list[str | int]) -> None:
+    """Even if the registry does not check it."""
     registry = FakeRegistry()
     registry.checks_references = False
     with suppress(EverpathError):
@@ -97,7 +97,7 @@ def test_a_tag_never_points_at_what_is_not_there(image: Image, faults: list[str 
 
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(anything, max_size=40))
-def test_the_next_push_mends_whatever_the_last_one_left(image: Image, faults: list[str | int]) -> None:
+def test_next_push_completes_an_interrupted_one(image: Image, faults: list[str | int]) -> None:
     registry = FakeRegistry()
     with suppress(EverpathError):
         push_image(image, REFERENCE, options(registry, faults))
@@ -107,14 +107,14 @@ def test_the_next_push_mends_whatever_the_last_one_left(image: Image, faults: li
 
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(passing, max_size=4))
-def test_a_few_faults_that_pass_hinder_nobody(image: Image, faults: list[str | int]) -> None:
+def test_push_succeeds_despite_a_few_temporary_faults(image: Image, faults: list[str | int]) -> None:
     registry = FakeRegistry()
     push_image(image, REFERENCE, options(registry, faults))
     assert is_whole(registry, image)
 
 
 @given(image=st.sampled_from(IMAGES), faults=st.lists(anything, max_size=20))
-def test_what_is_read_is_what_was_pushed_or_an_error(image: Image, faults: list[str | int]) -> None:
+def test_pull_returns_the_pushed_image_or_an_error(image: Image, faults: list[str | int]) -> None:
     registry = FakeRegistry()
     push_image(image, REFERENCE, options(registry, []))
     try:
@@ -143,12 +143,12 @@ references = st.builds(
 
 
 @given(references)
-def test_a_reference_is_read_as_it_is_written(reference: Reference) -> None:
+def test_str_of_a_parsed_reference_is_the_text(reference: Reference) -> None:
     assert parse_reference(str(reference)) == reference
 
 
 @given(st.text())
-def test_any_text_is_a_reference_or_a_wrong_one(text: str) -> None:
+def test_any_text_is_a_valid_or_an_invalid_reference(text: str) -> None:
     try:
         reference = parse_reference(text)
     except UsageError:
@@ -156,6 +156,6 @@ def test_any_text_is_a_reference_or_a_wrong_one(text: str) -> None:
     assert parse_reference(str(reference)) == reference
 
 
-def test_the_wire_can_fail() -> None:
+def test_faulty_client_has_faults() -> None:
     with pytest.raises(ConnectionFailed):
-        Faulty(FakeRegistry(), ["lost"]).send(Request("GET", "https://registry.example/v2/"))
+        Faulty(FakeRegistry(), ["lost"]).send(RegistryRequest("GET", "https://registry.example/v2/"))

@@ -1,4 +1,4 @@
-"""Laws of releases.yaml: what a release does to whoever has any version of what came before."""
+"""Properties of releases.yaml: the effect of a release on all installed versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from everpath.compare import compare
+from everpath.comparison import compare
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.catalog_loader import load
@@ -25,17 +25,17 @@ from everpath.releases.reconstruction import reconstruct_releases
 from everpath.releases.release_plan import ReleasePlan, ReleaseRequest, SetChannels, apply_edits, plan_release
 from everpath.releases.validation import find_problems
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.upgrade_paths.hops import hops_from
+from everpath.upgrade_path.hops import hops_from
 from everpath.versions import parse
 from histories import EMPTY, history, release_requests
 from strategies import ranges
 
-# Each example is a history of up to nine releases, and every walk of every channel of it.
+# Each example is a history of up to nine releases, with all upgrade paths of all its channels.
 SOME = settings(max_examples=60)
 
 
 def _hops(graph: ChannelGraph) -> list[dict[str, str | None]]:
-    """The next hop of everybody, under OLM v0 and v1."""
+    """Return the next hop of every version, under OLM v0 and v1."""
     first = olm_v0.next_hops(graph)
     assert first.failure is None, first.failure
     assert not first.failures
@@ -44,7 +44,7 @@ def _hops(graph: ChannelGraph) -> list[dict[str, str | None]]:
 
 @st.composite
 def plain_history(draw: st.DrawFn, most: int = 8) -> ReleasesFile:
-    """Releases on top of one another and z-streams, each into some channels; some withdrawn on the way."""
+    """Return releases and z-streams, each in some channels; some are withdrawn."""
     so_far = EMPTY
     for _ in range(draw(st.integers(1, most))):
         so_far = _after(so_far, draw(release_requests(so_far))._replace(replaces=None, skips=())) or so_far
@@ -53,7 +53,7 @@ def plain_history(draw: st.DrawFn, most: int = 8) -> ReleasesFile:
 
 
 def _after(before: ReleasesFile, request: ReleaseRequest) -> ReleasesFile | None:
-    """The source after a request; None if it is refused."""
+    """Return the file after a request; None if it is rejected."""
     try:
         return plan_release(before, request).source
     except UsageError:
@@ -62,7 +62,7 @@ def _after(before: ReleasesFile, request: ReleaseRequest) -> ReleasesFile | None
 
 @given(plain_history(), st.data())
 @SOME
-def test_a_release_on_top_or_of_a_z_stream_strands_nobody(before: ReleasesFile, data: st.DataObject) -> None:
+def test_release_strands_no_version(before: ReleasesFile, data: st.DataObject) -> None:
     after = _after(before, data.draw(release_requests(before))._replace(replaces=None, skips=()))
     assume(after is not None)
     assert after is not None
@@ -77,7 +77,7 @@ def test_a_release_on_top_or_of_a_z_stream_strands_nobody(before: ReleasesFile, 
 
 @given(plain_history())
 @SOME
-def test_a_withdrawn_release_is_never_landed_on(source: ReleasesFile) -> None:
+def test_withdrawn_release_is_never_installed(source: ReleasesFile) -> None:
     withdrawn = {source.csv_name(r) for r in source.releases if r.withdrawn is not None}
     for graph in PackageGraph(catalog_package(source)).channels:
         assert graph.head not in withdrawn
@@ -90,11 +90,11 @@ def test_a_withdrawn_release_is_never_landed_on(source: ReleasesFile) -> None:
 
 @given(plain_history(), st.data())
 @SOME
-def test_every_z_stream_release_moves_straight_to_the_latest_of_its_stream(
+def test_every_z_stream_release_upgrades_directly_to_the_latest(
     before: ReleasesFile, data: st.DataObject
 ) -> None:
     request = data.draw(release_requests(before))._replace(zstream=True, replaces=None, skips=())
-    # One that is out already, and only gets more channels, need not be the latest there.
+    # A release that is only added to more channels need not be the latest there.
     assume(request.version not in before.by_version)
     after = _after(before, request)
     assume(after is not None)
@@ -108,14 +108,14 @@ def test_every_z_stream_release_moves_straight_to_the_latest_of_its_stream(
             for other, there in graph.versions.items():
                 if there.minor_stream == version.minor_stream and there < version:
                     assert hops[other] == name
-        # What was never published, or published elsewhere, is covered as well.
+        # Unpublished versions are covered too.
         virtual = [parse(f"{version.major}.{version.minor}.{patch}") for patch in range(version.patch)]
         assert all(each in graph.ranges[name].intervals for each in virtual)
 
 
 @given(plain_history(), st.data())
 @SOME
-def test_in_a_catalog_with_some_of_the_releases_everybody_reaches_its_head(
+def test_every_version_reaches_the_head_of_a_catalog_with_some_releases(
     source: ReleasesFile, data: st.DataObject
 ) -> None:
     bounds = st.sampled_from([release.version for release in source.releases])
@@ -131,7 +131,7 @@ def test_in_a_catalog_with_some_of_the_releases_everybody_reaches_its_head(
 
 
 @given(ranges(), ranges())
-def test_who_stands_in_for_another_covers_what_both_covered(one: str, other: str) -> None:
+def test_replacing_release_covers_what_both_covered(one: str, other: str) -> None:
     joined = Edges("a", (), one).absorb("b", Edges(None, (), other)).skip_range
     assert joined is not None
     assert Range.parse(joined).intervals == Range.parse(one).intervals | Range.parse(other).intervals
@@ -139,7 +139,7 @@ def test_who_stands_in_for_another_covers_what_both_covered(one: str, other: str
 
 @given(history())
 @SOME
-def test_whatever_is_cut_has_each_release_once_and_its_edits_say_all(cuts: list[ReleasePlan]) -> None:
+def test_file_has_each_release_once_and_edits_are_complete(cuts: list[ReleasePlan]) -> None:
     before = EMPTY
     for done in cuts:
         assert apply_edits(before, done.edits) == done.source
@@ -150,7 +150,7 @@ def test_whatever_is_cut_has_each_release_once_and_its_edits_say_all(cuts: list[
 
 @given(history())
 @SOME
-def test_what_is_written_is_read_back_as_the_same_source(cuts: list[ReleasePlan]) -> None:
+def test_written_file_parses_to_the_same_releases(cuts: list[ReleasePlan]) -> None:
     for done in cuts[-1:]:
         assert parse_releases(format_releases(done.source, "s.json").encode(), "releases.yaml") == done.source
 
@@ -160,7 +160,7 @@ _COMMENTS = st.sampled_from(("# why", "#  two: {words", "# - version: 9.9.9", "#
 
 @st.composite
 def commented(draw: st.DrawFn, text: str) -> str:
-    """The text with comments and blank lines between and behind its lines, as people leave them."""
+    """Return the text with comments and blank lines between and after its lines."""
     lines = []
     for line in text.splitlines():
         indent = " " * draw(st.sampled_from((0, 2, 4, 6)))
@@ -174,9 +174,7 @@ def commented(draw: st.DrawFn, text: str) -> str:
 
 @given(history(), st.data())
 @SOME
-def test_an_edit_keeps_every_line_and_adds_what_was_meant(
-    cuts: list[ReleasePlan], data: st.DataObject
-) -> None:
+def test_edit_keeps_every_other_line(cuts: list[ReleasePlan], data: st.DataObject) -> None:
     assume(cuts)
     text = data.draw(commented(format_releases(EMPTY, "s.json")))
     for done in cuts:
@@ -193,7 +191,7 @@ def test_an_edit_keeps_every_line_and_adds_what_was_meant(
 
 @given(history())
 @SOME
-def test_a_catalog_gives_back_its_source_and_the_source_the_catalog(cuts: list[ReleasePlan]) -> None:
+def test_releases_are_reconstructed_from_their_catalog(cuts: list[ReleasePlan]) -> None:
     for done in cuts[-1:]:
         whole = catalog_package(done.source)
         _same_graph(whole, catalog_package(reconstruct_releases(whole)))
@@ -201,7 +199,7 @@ def test_a_catalog_gives_back_its_source_and_the_source_the_catalog(cuts: list[R
 
 @given(plain_history(), st.data())
 @SOME
-def test_a_catalog_with_some_of_the_releases_gives_back_a_source_of_its_own(
+def test_releases_are_reconstructed_from_a_catalog_with_some_of_them(
     source: ReleasesFile, data: st.DataObject
 ) -> None:
     bound = data.draw(st.sampled_from([release.version for release in source.releases]))
@@ -214,7 +212,7 @@ def test_a_catalog_with_some_of_the_releases_gives_back_a_source_of_its_own(
 
 
 def _same_graph(one: Package, other: Package) -> None:
-    """Every entry with the same edges in the same channel, and the same deprecations."""
+    """Return whether channels, edges and deprecations are the same."""
     edges = [
         {(c.name, e.name): (e.replaces, e.skips, e.skip_range) for c in p.channels for e in c.entries}
         for p in (one, other)
@@ -228,7 +226,7 @@ def _same_graph(one: Package, other: Package) -> None:
 
 
 @pytest.mark.corpus
-def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Path) -> None:
+def test_every_package_of_operatorhub_is_reconstructed_with_its_upgrade_paths(operatorhub: Path) -> None:
     catalog = load(str(operatorhub / "operators")).catalog
     compared = 0
     for before in catalog.packages:
@@ -245,10 +243,10 @@ def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Pa
 
 @SOME
 @given(history())
-def test_bundles_read_without_the_catalog_strand_nobody(cuts: list[ReleasePlan]) -> None:
-    """A CSV has one set of edges: with it whoever arrives by the catalog arrives by the bundles, too.
+def test_bundles_without_the_catalog_strand_no_version(cuts: list[ReleasePlan]) -> None:
+    """A CSV has one set of edges. A version that reaches the head in the catalog also does with the bundles.
 
-    In a catalog with two heads somebody has arrived at each, and nobody could publish it.
+    Catalogs with two heads are left out: opm rejects them.
     """
     assume(cuts)
     source = cuts[-1].source

@@ -1,4 +1,4 @@
-"""Laws of rendering: what is written reads back as it was, and rendering it once more changes nothing."""
+"""Properties of rendering: output parses to the same documents, and rendering it again changes nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from everpath.parsing import yaml_parser
 from everpath.parsing.yaml_writer import yaml_text
 from rendered import bundle_files
 
-# A lone surrogate is no character; YAML folds NEL in no reader the same way.
+# A lone surrogate is no character, and YAML readers differ about NEL.
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\x85"))
 FLOATS = st.floats(allow_nan=False, allow_infinity=False).map(lambda number: number or 0)
 NUMBERS = st.integers(-(2**53), 2**53) | FLOATS
@@ -61,12 +61,12 @@ def blobs_of(documents: list[dict[str, Any]]) -> list[Blob]:
 
 
 def same(one: object, other: object) -> bool:
-    """Equal as JSON is: 1.0 is 1, and true is not."""
+    """Return whether values are equal as JSON: 1.0 equals 1, true does not."""
     return json_text(one) == json_text(other)
 
 
 @given(VALUES)
-def test_what_is_written_as_yaml_reads_back(value: Any) -> None:
+def test_yaml_output_parses_to_the_same_documents(value: Any) -> None:
     assert same(yaml_parser.load(yaml_text({"value": value}).encode()), {"value": _in_order(value)})
 
 
@@ -79,7 +79,7 @@ def _in_order(value: Any) -> Any:
 
 
 @given(VALUES)
-def test_what_is_written_as_json_reads_back(value: Any) -> None:
+def test_json_output_parses_to_the_same_documents(value: Any) -> None:
     assert same(json.load(io.StringIO(json_text(value, indent="  ", html=True))), value)
 
 
@@ -135,7 +135,7 @@ def test_any_bytes_in_a_bundle_are_read_or_a_problem(data: bytes, name: str) -> 
 
 
 @given(st.sampled_from(sorted(STRUCTS)), VALUES)
-def test_null_fits_every_struct_and_anything_else_is_answered(struct: str, value: Any) -> None:
+def test_null_fits_every_struct_and_other_values_fit_or_not(struct: str, value: Any) -> None:
     assert list(type_mismatches(None, struct)) == []
     for mismatch in type_mismatches({"spec": value, "name": value}, struct):
         assert mismatch.path[0] in ("spec", "name")

@@ -1,4 +1,4 @@
-"""Laws of simulations, over random packages of one to three channels."""
+"""Properties of simulations, for random packages of one to three channels."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from everpath.simulate import (
     all_paths,
     simulate_package,
 )
-from everpath.upgrade_paths import UpgradePath, path_goals
-from everpath.upgrade_paths.hops import PathEnd, PathInterner, hops_by_entry, hops_from
+from everpath.upgrade_path.goals import path_goals
+from everpath.upgrade_path.hops import PathEnd, PathInterner, hops_by_entry, hops_from
+from everpath.upgrade_path.path import UpgradePath
 from everpath.versions import parse_or_none
 from strategies import drawings
 
@@ -36,13 +37,13 @@ T = TypeVar("T")
 
 _CRASHING = "<1.0.1 || || >=2.0.0"
 
-# Packages take long to draw, and the first law has met what resolvers can do.
+# Packages take long to generate, and the first property covers the resolvers.
 FEWER = settings(max_examples=40)
 
 
 @st.composite
 def packages(draw: st.DrawFn) -> str:
-    """A drawing of up to three channels, with deprecated and prohibited bundles and crashing ranges."""
+    """Return up to three channels, with deprecated and prohibited bundles and ranges that panic."""
     channels = [draw(drawings()) for _ in range(draw(st.integers(1, 3)))]
     text = "\n".join(f"[c{i}]\n{drawing}" for i, drawing in enumerate(channels))
     names = sorted({line.partition("@")[0] for line in text.splitlines() if not line.startswith("[")})
@@ -59,8 +60,8 @@ def answered(text: str | Catalog, scenario: Scenario | None = None) -> list[Upgr
     return list(all_paths(simulate_package([source], scenario or Scenario())))
 
 
-def judged(package: PackageGraph, row: UpgradePath, here: str | None) -> Resolution:
-    """One call of the resolver from one stop of a row."""
+def resolve_hop(package: PackageGraph, row: UpgradePath, here: str | None) -> Resolution:
+    """Resolve one hop of a path."""
     graph = package.by_name[row.channel]
     bundle = package.package.by_name.get(here) if here is not None else None
     version = parse_or_none(bundle.version) if bundle is not None else None
@@ -73,13 +74,15 @@ def judged(package: PackageGraph, row: UpgradePath, here: str | None) -> Resolut
 
 
 def agrees(package: PackageGraph, row: UpgradePath) -> None:
-    """Each stop of a walk is the resolver's answer at the one before; at the last it stays or fails."""
+    """Return whether each hop is that of the resolver, which stays or fails at the last one."""
     here = row.installed
     for stop in row.hops:
-        assert judged(package, row, here) == judged(package, row, here)._replace(next=stop, failure=None)
+        assert resolve_hop(package, row, here) == resolve_hop(package, row, here)._replace(
+            next=stop, failure=None
+        )
         here = stop
     if row.end is not PathEnd.LOOP:
-        last = judged(package, row, here)
+        last = resolve_hop(package, row, here)
         assert last.next is None
         assert (last.failure is not None) == (row.end is PathEnd.ERROR)
         assert last.failure is None or last.failure.message in row.reason
@@ -94,7 +97,7 @@ def test_rows_agree_with_single_calls_of_the_resolvers(text: str) -> None:
 
 @FEWER
 @given(packages())
-def test_fresh_rows_and_switches_agree_with_single_calls_too(text: str) -> None:
+def test_new_installations_and_switches_agree_with_single_calls_of_the_resolvers(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
     for row in (*answered(text, Scenario(new_install=True)), *answered(text, Scenario(is_switch=True))):
         agrees(package, row)
@@ -102,17 +105,17 @@ def test_fresh_rows_and_switches_agree_with_single_calls_too(text: str) -> None:
 
 @FEWER
 @given(packages())
-def test_every_channel_entry_and_policy_has_one_row(text: str) -> None:
+def test_every_channel_entry_and_resolver_has_one_row(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
     found = [(row.channel, row.installed, row.resolver) for row in answered(text)]
-    wanted = {(g.name, n, policy) for g in package.channels for n in g.entries for policy in ("v0", "v1")}
+    wanted = {(g.name, n, resolver) for g in package.channels for n in g.entries for resolver in ("v0", "v1")}
     assert len(found) == len(wanted)
     assert set(found) == wanted
 
 
 @FEWER
 @given(packages())
-def test_every_walk_ends_or_is_reported_as_a_loop(text: str) -> None:
+def test_every_path_ends_or_is_a_loop(text: str) -> None:
     for row in answered(text):
         stops = [row.installed, *row.hops]
         repeated = len(set(stops)) < len(stops)
@@ -125,7 +128,7 @@ def test_every_walk_ends_or_is_reported_as_a_loop(text: str) -> None:
 
 @FEWER
 @given(packages())
-def test_whoever_stays_where_one_arrives_has_arrived_and_nobody_else(text: str) -> None:
+def test_path_reaches_the_head_if_and_only_if_it_ends_at_a_goal(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
     for row in answered(text):
         there = path_goals(package.by_name[row.channel], row.resolver)
@@ -136,7 +139,7 @@ def test_whoever_stays_where_one_arrives_has_arrived_and_nobody_else(text: str) 
 
 @FEWER
 @given(packages())
-def test_one_arrives_at_the_head_and_under_v1_at_a_head_that_it_installs(text: str) -> None:
+def test_goal_is_the_head_and_under_v1_an_installable_head(text: str) -> None:
     for graph in PackageGraph(parse(text).packages[0]).channels:
         assert path_goals(graph, "v0") == ((graph.head,) if graph.head else ())
         there = {*path_goals(graph, "v1")}
@@ -147,13 +150,13 @@ def test_one_arrives_at_the_head_and_under_v1_at_a_head_that_it_installs(text: s
 
 @FEWER
 @given(packages())
-def test_the_same_question_has_the_same_answer(text: str) -> None:
+def test_same_input_gives_the_same_paths(text: str) -> None:
     assert answered(text) == answered(text)
 
 
 @FEWER
 @given(packages())
-def test_a_copy_of_the_catalog_with_a_lower_priority_changes_no_walk_of_v1(text: str) -> None:
+def test_copy_of_the_catalog_with_a_lower_priority_changes_no_path_of_v1(text: str) -> None:
     first, copy = (PackageGraph(parse(text).packages[0]) for _ in range(2))
     alone = all_paths(simulate_package([ClusterCatalog("a", 0, first)], Scenario(("v1",))))
     both = all_paths(
@@ -169,8 +172,8 @@ def test_a_copy_of_the_catalog_with_a_lower_priority_changes_no_walk_of_v1(text:
 
 @FEWER
 @given(packages(), st.booleans())
-def test_roads_of_a_policy_are_the_walks_of_the_simulation(text: str, twice: bool) -> None:
-    """Also where the channels are one channel, written several times."""
+def test_paths_of_a_resolver_are_those_of_the_simulation(text: str, twice: bool) -> None:
+    """Also if all channels are the same channel with other names."""
     [package] = parse(text).packages
     if twice:
         package = package._replace(channels=tuple(c._replace(name="c0") for c in package.channels))
@@ -228,8 +231,8 @@ def test_a_waived_finding_changes_no_simulation(text: str) -> None:
 
 @FEWER
 @given(packages())
-def test_terms_that_ask_for_nothing_change_no_walk(text: str) -> None:
-    """Asking stop by stop, as for several catalogs, goes the ways that the answers in bulk go."""
+def test_options_without_effect_change_no_path(text: str) -> None:
+    """Resolving hop by hop, as for several catalogs, gives the same paths as resolving all at once."""
     only_v1 = Scenario(("v1",))
     usual = {(r.channel, r.installed): r.hops for r in answered(text, only_v1)}
     anything = only_v1._replace(options=ClusterExtensionOptions(version_range=">=0.0.0-0"))
@@ -310,10 +313,10 @@ _FEW = st.sets(st.integers(0, 7), max_size=2)
 @given(drawings(), st.permutations(_EIGHT), _FEW, _FEW, st.booleans())
 @example("b3: b1 / - / <1.0.0 || || >=2.0.0\nb2: b0\nb1\nb0", _EIGHT, set(), set(), False)
 @example("b2: b1\nb1: b0\nb0\nb3", _EIGHT, set(), {1}, False)
-def test_the_rules_about_stranded_users_mean_those_whom_a_simulation_strands(
+def test_rules_about_stranded_versions_agree_with_the_simulation(
     drawing: str, versions: Sequence[str], deprecated: set[int], dependent: set[int], crashes: bool
 ) -> None:
-    # Of equal versions v1 may take either: the rule counts on neither, a simulation follows one.
+    # OLM v1 may install either of equal versions: the rule relies on none, a simulation follows one.
     lines = [
         re.sub(r"^b(\d)@[^:]+", lambda m: f"b{m[1]}@{versions[int(m[1])]}", line)
         for line in drawing.splitlines()
@@ -325,7 +328,7 @@ def test_the_rules_about_stranded_users_mean_those_whom_a_simulation_strands(
     catalog = parse("\n".join((*lines, *marks)))
     found = lint(catalog).findings
     rules: dict[ResolverName, str] = {"v0": "EP206", "v1": "EP207"}
-    for policy, rule in rules.items():
-        rows = answered(catalog, Scenario(resolvers=(policy,)))
+    for resolver, rule in rules.items():
+        rows = answered(catalog, Scenario(resolvers=(resolver,)))
         ends = {row.hops[-1] if row.hops else row.installed for row in rows if row.end is PathEnd.STRANDED}
-        assert {f.entry for f in found if f.rule == rule} == ends, policy
+        assert {f.entry for f in found if f.rule == rule} == ends, resolver

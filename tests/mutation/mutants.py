@@ -7,7 +7,7 @@ dataclasses and caches. Tests must check that a finding has a `because` and a `f
 
 from __future__ import annotations
 
-__all__ = ["Mutant", "mutants"]
+__all__ = ["Mutant", "mutants", "statements"]
 
 import ast
 import copy
@@ -69,6 +69,12 @@ def mutants(module: str, source: str) -> Iterator[Mutant]:
                 count[mutant.key] += 1
                 number = count[mutant.key]
                 yield replace(mutant, change=f"{mutant.change} ({number})") if number > 1 else mutant
+
+
+def statements(source: str) -> set[tuple[str, str]]:
+    """Return the owner and the text of every statement that may be mutated, as in the key of a mutant."""
+    nodes = _nodes(ast.parse(source), _Context())
+    return {(context.owner, _header(node)) for node, context in nodes if isinstance(node, ast.stmt)}
 
 
 def _is_worth_testing(node: ast.AST, label: str, context: _Context) -> bool:

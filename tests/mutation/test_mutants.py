@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from textwrap import dedent
 
 import pytest
 
 from mutation import equivalents
-from mutation.mutants import Mutant, mutants
-from mutation.targets import ALL
+from mutation.mutants import Mutant, mutants, statements
+from mutation.targets import ALL, GROUPS, ROOT, path_of
 
 
 def mutants_in(source: str) -> list[Mutant]:
@@ -120,7 +121,38 @@ def test_equal_changes_of_a_statement_have_different_keys() -> None:
     assert changes("x = (a < b) + (a < b)") >= {"a < b → a <= b", "a < b → a <= b (2)"}
 
 
+def test_every_target_has_a_module_and_tests() -> None:
+    assert [module for module in ALL if not path_of(module).is_file()] == []
+    assert [path for group in GROUPS for path in group.tests if not (ROOT / path).exists()] == []
+
+
 def test_every_equivalent_has_a_mutated_module_and_a_reason() -> None:
     equivalent = equivalents.read()
     assert {key.partition(" ")[0] for key in equivalent} <= set(ALL)
     assert all(key.count("\n") == 2 and reason for key, reason in equivalent.items())
+
+
+def stale_equivalents(keys: Iterable[str], sources: Callable[[str], str]) -> list[str]:
+    """Return the keys whose function no longer has the statement."""
+    known: dict[str, set[tuple[str, str]]] = {}
+    stale: list[str] = []
+    for key in keys:
+        head, statement, _ = key.split("\n")
+        module, _, owner = head.partition(" ")
+        if module not in known:
+            known[module] = statements(sources(module))
+        if (owner, statement.strip()) not in known[module]:
+            stale.append(key)
+    return stale
+
+
+def test_the_statement_of_every_equivalent_exists() -> None:
+    assert stale_equivalents(equivalents.read(), lambda module: path_of(module).read_text()) == []
+
+
+@pytest.mark.parametrize("key", ["m f\n  x = 2\n  2 → 3", "m g\n  x = 1\n  1 → 2", "m C.f\n  x = 1\n  1 → 2"])
+def test_equivalent_of_another_statement_or_function_is_stale(key: str) -> None:
+    def source(module: str) -> str:
+        return "def f():\n    x = 1"
+
+    assert stale_equivalents([key, "m f\n  x = 1\n  1 → 2"], source) == [key]

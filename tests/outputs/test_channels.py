@@ -1,4 +1,4 @@
-"""What is true of several channels is told once to people, and in full to programs."""
+"""A finding in several channels is shown once to people, and for each channel to programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_heading_names_all_channels_of_a_finding() -> None:
     assert "\n1 error in 1 package" in text
 
 
-def test_a_finding_of_one_channel_more_stands_under_a_heading_of_its_own() -> None:
+def test_a_finding_in_more_channels_has_its_own_heading() -> None:
     text = rendered("text", *_EACH, finding(channel="beta", message="something else"))
     assert [line for line in text.splitlines() if line.startswith("package")] == [
         "package p, channels alpha, beta and stable: 1 error",
@@ -42,7 +42,7 @@ def test_one_line_names_all_channels(name: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["json", "sarif", "junit"])
-def test_programs_are_told_each_channel(name: str) -> None:
+def test_formats_for_programs_have_each_channel(name: str) -> None:
     text = rendered(name, *_EACH)
     assert all(channel in text for channel in ("alpha", "beta", "stable"))
 

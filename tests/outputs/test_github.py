@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.model import Place
-from everpath.reporters.lint_report import Workspace
+from everpath.reporters.lint.lint_report import Workspace
 from everpath.rules.findings import Severity
 from reports import finding, rendered
 

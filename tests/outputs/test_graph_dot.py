@@ -10,7 +10,7 @@ import subprocess
 import pytest
 from hypothesis import given
 
-from everpath.reporters.dot import render
+from everpath.reporters.graph.dot import render
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, without_findings
 from strategies import drawings
 

@@ -12,8 +12,8 @@ from typing import Any
 from hypothesis import given
 
 from everpath.layout.drawing import ChannelDrawing
-from everpath.reporters.graph_page import render
-from everpath.upgrade_paths.hops import hops_from
+from everpath.reporters.graph.graph_page import render
+from everpath.upgrade_path.hops import hops_from
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, without_findings
 from strategies import drawings
 
@@ -83,7 +83,7 @@ def test_every_channel_has_a_tab_and_a_panel() -> None:
     assert tabs == panels == ["channel-0", "channel-1"]
 
 
-def test_a_tab_says_what_its_badges_show() -> None:
+def test_the_label_of_a_tab_has_its_badges() -> None:
     shown = page(*scenes_of("[stable]\nb3: - / b2\nb2: - / b1\nb1\n[fast]\nb1"))
     said = [a["aria-label"] for _, a in shown.elements if a.get("role") == "tab"]
     assert said == ["stable, default, 3 entries, 1 error, 1 warning", "fast, 1 entry"]

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 
 from everpath.layout.drawing import ChannelDrawing
-from everpath.reporters.graph_json import render
-from everpath.upgrade_paths.hops import hops_from
+from everpath.reporters.graph.graph_json import render
+from everpath.upgrade_path.hops import hops_from
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, without_findings
 from schemas import conforms
 from strategies import drawings
@@ -43,10 +43,10 @@ def test_the_document_is_the_contract() -> None:
                 "failures": [],
                 "paths": [
                     row
-                    for policy in ("v0", "v1")
+                    for resolver in ("v0", "v1")
                     for row in (
                         {
-                            "policy": policy,
+                            "resolver": resolver,
                             "installed": "a",
                             "next": "b",
                             "last": "b",
@@ -54,7 +54,7 @@ def test_the_document_is_the_contract() -> None:
                             "reason": reason,
                         },
                         {
-                            "policy": policy,
+                            "resolver": resolver,
                             "installed": "b",
                             "next": None,
                             "last": "b",
@@ -65,7 +65,7 @@ def test_the_document_is_the_contract() -> None:
                 ],
                 "newInstallation": [
                     {
-                        "policy": drawn.resolver,
+                        "resolver": drawn.resolver,
                         "hops": ["b"],
                         "end": "head",
                         "reason": drawn.path(None).reason,
@@ -77,12 +77,12 @@ def test_the_document_is_the_contract() -> None:
                         "installed": "a",
                         "installedVersion": "1.0.0",
                         "isEntry": True,
-                        "policy": policy,
+                        "resolver": resolver,
                         "hops": ["b"],
                         "end": "head",
                         "reason": reason,
                     }
-                    for policy in ("v0", "v1")
+                    for resolver in ("v0", "v1")
                 ],
             }
         ],
@@ -105,11 +105,11 @@ def test_every_edge_is_there_once(drawing: str) -> None:
 
 
 @given(drawings())
-def test_following_next_leads_where_the_row_says(drawing: str) -> None:
+def test_following_next_leads_to_last(drawing: str) -> None:
     scene = without_findings(drawing)
     [channel] = document(scene)["channels"]
     for drawn in scene.paths:
-        rows = {row["installed"]: row for row in channel["paths"] if row["policy"] == drawn.resolver}
+        rows = {row["installed"]: row for row in channel["paths"] if row["resolver"] == drawn.resolver}
         assert list(rows) == [node["name"] for node in channel["nodes"] if node["isEntry"]]
         hops = {name: row["next"] for name, row in rows.items()}
         for name, row in rows.items():
@@ -126,13 +126,13 @@ def test_findings_say_where_they_are_written() -> None:
 
 def test_a_version_outside_the_channel_is_no_entry_and_has_its_paths() -> None:
     [channel] = document(*scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0"))["channels"]
-    assert [(row["policy"], row["isEntry"], row["hops"]) for row in channel["installed"]] == [
+    assert [(row["resolver"], row["isEntry"], row["hops"]) for row in channel["installed"]] == [
         ("v0", False, ["b", "c"]),
         ("v1", False, ["b", "c"]),
     ]
 
 
-def test_an_unreadable_range_is_told_apart_from_one_that_covers_nobody() -> None:
+def test_an_invalid_range_differs_from_one_that_covers_no_entry() -> None:
     [channel] = document(*scenes_of("b: a / - / nonsense\na"))["channels"]
     assert [(span["isIgnored"], span["covers"]) for span in channel["skipRanges"]] == [(True, [])]
 
@@ -148,13 +148,13 @@ def test_names_come_as_they_are_written() -> None:
     assert {node["name"] for node in found["channels"][0]["nodes"]} == set(HOSTILE)
 
 
-def test_what_fails_for_everybody_is_said_once() -> None:
+def test_a_failure_of_the_whole_channel_is_written_once() -> None:
     [channel] = document(*scenes_of("\n".join(f"b{i}@1.{i}.0" for i in range(300))))["channels"]
     [failure] = channel["failures"]
-    assert failure["policy"] == "v0"
+    assert failure["resolver"] == "v0"
     assert "300 replacement chains were found" in failure["reason"]
-    assert {row["reason"] for row in channel["paths"] if row["policy"] == "v0"} == {None}
-    assert None not in {row["reason"] for row in channel["paths"] if row["policy"] == "v1"}
+    assert {row["reason"] for row in channel["paths"] if row["resolver"] == "v0"} == {None}
+    assert None not in {row["reason"] for row in channel["paths"] if row["resolver"] == "v1"}
 
 
 def test_a_channel_without_entries_is_one() -> None:

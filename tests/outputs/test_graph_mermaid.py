@@ -6,7 +6,7 @@ import re
 
 from hypothesis import given
 
-from everpath.reporters.mermaid import MAX_ARROWS, flowchart, github_limit_exceeded, render
+from everpath.reporters.graph.mermaid import MAX_ARROWS, flowchart, github_limit_exceeded, render
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, without_findings
 from strategies import drawings
 
@@ -48,7 +48,7 @@ def test_paths_of_installed_versions_are_thick() -> None:
     assert "\nOLM v0: a &#8594; b: reaches the head in 1 hop\n" in text
 
 
-def test_a_flowchart_too_large_for_github_is_told() -> None:
+def test_a_flowchart_too_large_for_github_is_reported() -> None:
     [large] = scenes_of("\n".join(f"b{i}: b{i - 1} / b{i - 2}" for i in range(2, 300)))
     told = github_limit_exceeded(large)
     assert told is not None

@@ -1,4 +1,4 @@
-"""The image: well-formed, complete, the same bytes each time, and words for whoever cannot see it."""
+"""The image is well-formed, complete, reproducible, and has texts for screen readers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xml.etree import ElementTree as Xml
 from hypothesis import given
 
 from everpath.layout.diagram import Diagram
-from everpath.reporters.svg import render
+from everpath.reporters.graph.svg import render
 from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, without_findings
 from strategies import drawings
 
@@ -66,7 +66,7 @@ def test_versions_are_text() -> None:
     assert {"1.0.0", "1.1.0"} <= set(labels)
 
 
-def test_an_edge_says_what_it_is() -> None:
+def test_an_edge_has_a_title() -> None:
     told = {title(edge) for edge in groups(image("c: a / b / <3.0.0\nb: a\na"), "edge")}
     assert {"c replaces a", "c skips b", "c skipRange <3.0.0 covers a … b (2 entries)"} <= told
 

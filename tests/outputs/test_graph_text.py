@@ -8,7 +8,7 @@ from textwrap import dedent
 from hypothesis import given
 
 from everpath.layout.drawing import ChannelDrawing
-from everpath.reporters.tree_text import render
+from everpath.reporters.graph.tree_text import render
 from scenes import edge_set, hostile_scenes, scenes_of, without_findings
 from strategies import drawings
 
@@ -38,7 +38,7 @@ def test_a_channel_is_drawn_from_the_head_down() -> None:
     """)
 
 
-def test_who_is_stranded_is_told_with_the_finding() -> None:
+def test_a_stranded_entry_has_its_finding() -> None:
     text = tree("op.v3: - / op.v2\nop.v2: - / op.v1\nop.v1")
     assert "op.v1 (1.0.0)  skipped, no further updates under OLM v0\n" in text
     assert "! error EP206: clusters on op.v1 get no further updates under OLM v0\n" in text
@@ -103,7 +103,7 @@ _ROW = re.compile(r"(?P<rail>[│ ]*)(?P<mark>[◉○●]|[├└] (?:skips|repl
 
 
 def _read_back(text: str, scene: ChannelDrawing) -> tuple[set[str], set[tuple[str, str, str]]]:
-    """Names and edges as a reader sees them: who stands where, and what hangs on whom."""
+    """Names and edges in the order of a tree, and what is attached to which entry."""
     at: dict[int, str] = {}
     names, edges = set[str](), set[tuple[str, str, str]]()
     for line in text.splitlines()[1:]:
@@ -138,5 +138,5 @@ def _covered(owner: str, rest: str, scene: ChannelDrawing) -> set[tuple[str, str
     return found
 
 
-def test_where_a_policy_arrives_below_the_head_is_not_called_stuck() -> None:
+def test_where_a_resolver_arrives_below_the_head_is_not_called_stuck() -> None:
     assert "● a (1.0.0)  OLM v1 stays here\n" in tree("b: a\na\n%deprecated b: old")

@@ -57,20 +57,3 @@ def test_text_is_kept_as_it_was() -> None:
     strange = '\x1b[31m"日本"\n'
     document = json.loads(rendered("json", finding(message=strange, entry=None)))
     assert document["findings"][0]["message"] == strange
-
-
-def test_a_finding_is_written_before_the_next_one_is_located() -> None:
-    from everpath.reporters import reporter  # noqa: PLC0415
-    from reports import outcome  # noqa: PLC0415
-
-    located: list[Place] = []
-    plain = outcome(*[finding()] * 3)
-
-    def locate(place: Place) -> object:
-        located.append(place)
-        return plain.locate(place)
-
-    chunks = reporter("json")(outcome(*[finding()] * 3, locate=locate))
-    next(chunks)
-    next(chunks)
-    assert len(located) == 1

@@ -34,7 +34,7 @@ def test_what_is_a_failure_follows_fail_on() -> None:
     assert "<failure" not in rendered("junit", finding(), fail_on=None)
 
 
-def test_unreadable_input_is_a_failure_whatever_fail_on_says() -> None:
+def test_unreadable_input_is_a_failure_whatever_fail_on_is() -> None:
     assert "<failure" in rendered("junit", finding(unreadable=True), fail_on=None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.model import Place
-from everpath.reporters.markdown import escape_markdown, render_table
+from everpath.reporters.lint.markdown import escape_markdown, render_table
 from reports import finding, outcome, rendered
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.reporters.formatting import columns, count, join_names, one_line, printable
+from everpath.reporters.formatting import columns, join_names, one_line, printable
+from everpath.wording import count
 
 
 @given(st.text())

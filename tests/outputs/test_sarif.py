@@ -7,7 +7,7 @@ from typing import Any
 
 from everpath.model import Place
 from everpath.reporters import reporter
-from everpath.reporters.lint_report import Workspace
+from everpath.reporters.lint.lint_report import Workspace
 from everpath.rules.findings import Severity
 from everpath.rules.registry import Rule
 from reports import finding, outcome, rendered
@@ -87,7 +87,7 @@ def test_a_rule_that_hurts_one_generation_of_olm_is_tagged_with_it() -> None:
         return found
 
     assert tags(RULE) == ["olm", "channel"]
-    assert tags(RULE._replace(policy="v0")) == ["olm", "channel", "v0"]
+    assert tags(RULE._replace(resolver="v0")) == ["olm", "channel", "v0"]
 
 
 def fingerprints(*findings: Any) -> list[str]:

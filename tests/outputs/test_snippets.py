@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everpath.loaders.source_positions import SourcePosition
+from everpath.model import SourcePosition
 from everpath.reporters.formatting import display_width
-from everpath.reporters.snippet import snippet
+from everpath.reporters.lint.snippet import snippet
 
 
 def under_the_caret(source: str, column: int, end: int) -> str:
@@ -17,7 +17,7 @@ def under_the_caret(source: str, column: int, end: int) -> str:
     return shown.line[shown.indent : shown.indent + shown.length]
 
 
-def test_the_caret_stands_under_what_is_meant() -> None:
+def test_the_caret_is_below_the_value() -> None:
     assert under_the_caret("  replaces: a.v1", 13, 17) == "a.v1"
 
 

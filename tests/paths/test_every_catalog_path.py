@@ -14,7 +14,7 @@ import pytest
 from everpath.graph import PackageGraph
 from everpath.loaders.catalog_loader import load
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.upgrade_paths.hops import hops_from
+from everpath.upgrade_path.hops import hops_from
 from operator_runs import (
     SMALL,
     KnownStates,

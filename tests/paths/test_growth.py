@@ -12,7 +12,7 @@ import pytest
 from everpath.graph import PackageGraph
 from everpath.paths import path_counts
 from everpath.paths.bundle_selector import select_bundles
-from everpath.paths.constraints import Constraint, ConstraintKind, check_must_pass, check_never
+from everpath.paths.constraints import ConstraintKind, PathConstraint, check_must_pass, check_never
 from everpath.paths.hop_graph import build_hop_graph
 from everpath.paths.mirror_v0 import mirror_v0
 from everpath.paths.mirror_v1 import mirror_v1
@@ -32,8 +32,8 @@ def _count(package: PackageGraph) -> object:
 
 def _demand(package: PackageGraph) -> object:
     hop_graph, size = build_hop_graph(package.channels), len(package.channels[0].entries)
-    passing = Constraint(ConstraintKind.MUST_PASS, select_bundles(package, f"b{size // 2}"))
-    landing = Constraint(ConstraintKind.NEVER, select_bundles(package, ">=2.0.0", allow_range=True))
+    passing = PathConstraint(ConstraintKind.MUST_PASS, select_bundles(package, f"b{size // 2}"))
+    landing = PathConstraint(ConstraintKind.NEVER, select_bundles(package, ">=2.0.0", allow_range=True))
     return (
         check_must_pass(hop_graph, passing, f"b{size}"),
         check_never(hop_graph, landing),

@@ -24,7 +24,7 @@ def _serves(graph: ChannelGraph, kept: tuple[str, ...], served: tuple[str, ...],
     return goal in kept and set(served) <= reaching(hops, (goal,))
 
 
-def test_v0_keeps_the_run_of_the_chain_down_to_whoever_accepts_the_last() -> None:
+def test_v0_keeps_the_chain_down_to_the_entry_that_accepts_the_last_version() -> None:
     mirror = mirror_v0([channel_graph("d: c / - / >=2.0.0 <4.0.0\nc: b\nb: a\na")])
     [kept] = mirror.channels
     assert mirror.bundles == kept.entries == ("d", "c", "b")
@@ -38,18 +38,18 @@ def test_v1_leaves_out_the_middle() -> None:
     assert mirror.channels[0].needed_by["b"] == ("a",)
 
 
-def test_a_head_that_accepts_everybody_is_enough() -> None:
+def test_a_head_that_accepts_all_versions_is_enough() -> None:
     graph = channel_graph("c: b / - / <3.0.0\nb: a\na")
     assert mirror_v0([graph]).bundles == mirror_v1([graph]).bundles == ("c",)
 
 
-def test_only_who_may_be_installed_is_served() -> None:
+def test_only_installable_versions_are_served() -> None:
     graph = channel_graph("d: c / - / >=2.0.0 <4.0.0\nc: b\nb: a\na")
     assert mirror_v0([graph], parse("2.0.0")).bundles == ("d",)
     assert mirror_v1([graph], parse("2.0.0")).bundles == ("d",)
 
 
-def test_who_has_no_path_is_reported_and_costs_nothing() -> None:
+def test_a_version_without_a_path_is_reported_and_needs_no_entry() -> None:
     graph = channel_graph("c: b\nb\nz@0.1.0: - / - / -\nx@5.0.0: c / z")
     [kept] = mirror_v0([channel_graph("c: b / x\nb\nx: a\na")]).channels
     assert kept.cut_off == ("a",)
@@ -86,7 +86,7 @@ def test_an_entry_beside_the_chain_is_kept_when_it_skips_what_would_lead_astray(
     assert not any(_serves(graph, names, kept.served, "b3") for names in fewer)
 
 
-def test_a_search_that_is_cut_short_keeps_what_serves_and_says_what_it_knows(
+def test_a_search_that_is_cut_short_returns_a_working_mirror_and_a_lower_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(chain, "MOST_TRIALS", 1)
@@ -119,8 +119,8 @@ def test_a_prohibited_head_is_no_goal_and_its_users_keep_what_they_have() -> Non
     assert mirror.bundles == ("b", "a")
 
 
-def test_all_is_kept_where_a_resolver_fails_for_somebody() -> None:
-    """The range of c crashes both wherever it is looked at."""
+def test_the_whole_channel_is_kept_if_a_resolver_fails() -> None:
+    """The range of c crashes both resolvers."""
     graph = channel_graph("c: b / - / <1.0.0 || || >5.0.0\nb: a\na")
     for mirror in mirror_v0([graph]), mirror_v1([graph]):
         assert mirror.channels[0].goals == ()
@@ -155,8 +155,8 @@ def test_a_list_of_names_keeps_every_chain_whole() -> None:
     assert not named.is_smallest
 
 
-def test_a_list_of_names_may_lead_somebody_astray() -> None:
-    """x is kept for the second channel. In the first it ends the road of whoever v1 brings there."""
+def test_a_list_of_names_may_cut_off_versions() -> None:
+    """x is kept for the second channel. In the first, paths that v1 leads there end."""
     package = package_graph("[one]\nd: - / a, b\nx@3.0.0: - / a\nb: - / a\na\n[two]\nx@3.0.0: a\na")
     mirror = mirror_v1(package.channels)
     assert as_bundle_list(package.channels, mirror)[1] == ()
@@ -197,7 +197,7 @@ def test_the_v1_mirror_leaves_out_what_is_withdrawn() -> None:
         assert kept.served == ("c", "a")
 
 
-def test_one_of_several_equal_versions_stands_for_all_in_the_v1_mirror() -> None:
+def test_one_of_several_equal_versions_is_enough_for_v1() -> None:
     mirror = mirror_v1([channel_graph("c@2.0.0: a\nb@2.0.0: a\na@1.0.0")])
     [kept] = mirror.channels
     assert set(kept.goals) == {"b", "c"}
@@ -206,7 +206,7 @@ def test_one_of_several_equal_versions_stands_for_all_in_the_v1_mirror() -> None
     assert mirror.is_smallest
 
 
-def test_the_v1_mirror_brings_whoever_is_on_a_deprecated_bundle_to_its_equal_without_an_edge() -> None:
+def test_v1_replaces_a_deprecated_bundle_by_an_equal_one_without_an_edge() -> None:
     mirror = mirror_v1([channel_graph("d@2.0.0: c\nc@1.0.0\nb@1.0.0\n%deprecated b: old")])
     [kept] = mirror.channels
     assert set(kept.served) == {"d", "c", "b"}

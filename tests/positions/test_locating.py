@@ -8,9 +8,9 @@ from textwrap import dedent
 import pytest
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.source_positions import SourcePosition, locate
+from everpath.loaders.source_positions import locate
 from everpath.loaders.sources import Sources
-from everpath.model import Place
+from everpath.model import Place, SourcePosition
 
 YAML = dedent("""
     ---
@@ -100,7 +100,7 @@ def test_a_value_in_yaml(pointer: tuple[str | int, ...], shown: str, asked_befor
         (("entries", 0, "name", "deeper", "still"), "9:11 op.v1.1.0"),
     ],
 )
-def test_what_is_absent_is_shown_at_its_nearest_parent(pointer: tuple[str | int, ...], shown: str) -> None:
+def test_an_absent_value_is_shown_at_its_nearest_parent(pointer: tuple[str | int, ...], shown: str) -> None:
     assert _shown(YAML, CHANNEL, *pointer) == shown
 
 
@@ -128,13 +128,13 @@ def test_a_document_of_comments_is_shown_itself_and_not_the_next(text: str, offs
     assert _shown(text, offset) == shown
 
 
-def test_of_a_manifest_the_separator_behind_the_licence_is_passed_over() -> None:
+def test_a_manifest_starts_after_the_separator_below_a_licence() -> None:
     sources = Sources()
     sources.add_content("-", b"# licence\n---\nkind: x\n")
     assert locate(Place("-", dialect="csv"), sources).line == 3
 
 
-def test_an_offset_amid_a_line_is_shown_as_it_is() -> None:
+def test_an_offset_inside_a_line_is_shown_unchanged() -> None:
     assert _shown(YAML, YAML.index("olm.package")) == "3:9 olm.package"
 
 
@@ -209,7 +209,7 @@ def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
         ("skip: b\n", ("absent",), 1),
     ],
 )
-def test_a_key_is_found_in_front_of_its_value(
+def test_a_key_is_found_before_its_value(
     tmp_path: Path, text: str, pointer: tuple[str | int, ...], column: int
 ) -> None:
     file = tmp_path / "catalog.yaml"

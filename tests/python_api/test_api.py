@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import pkgutil
 import re
+import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,13 +71,10 @@ def test_unknown_name_is_an_attribute_error() -> None:
         _ = everpath.check
 
 
-def test_functions_stay_functions_after_packages_of_the_same_name_are_imported() -> None:
-    script = "import everpath, everpath.compare.matrix, everpath.explain.trace, everpath.upgrade_paths.path"
-    check = "print(*(callable(f) for f in (everpath.compare, everpath.explain, everpath.upgrade_paths)))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{script}; {check}"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "True True True\n"
+def test_no_module_has_the_name_of_a_function() -> None:
+    # Importing everpath.compare would replace the function everpath.compare by the module.
+    modules = {module.name for module in pkgutil.iter_modules(everpath.__path__)}
+    assert modules.isdisjoint(everpath.__all__)
 
 
 def test_import_loads_no_other_module() -> None:
@@ -105,8 +107,33 @@ def test_select_and_ignore_choose_rules(forked: Path) -> None:
     assert "EP203" not in {finding.rule for finding in everpath.lint(forked, ignore=["fork"]).findings}
 
 
-def test_lint_of_other_packages_finds_nothing(forked: Path) -> None:
-    assert everpath.lint(forked, packages=["other"]).findings == ()
+def test_one_name_counts_as_a_list_of_one(forked: Path) -> None:
+    assert everpath.lint(forked, select="EP203") == everpath.lint(forked, select=["EP203"])
+    assert everpath.lint(forked, packages="op", channels="stable").packages == 1
+
+
+@pytest.mark.parametrize("limit", [{"packages": "other"}, {"channels": "other"}, {"resolver": "other"}])
+def test_unknown_name_is_an_error_not_a_clean_result(forked: Path, limit: dict[str, Any]) -> None:
+    with pytest.raises(everpath.EverpathError, match="'other'"):
+        everpath.lint(forked, **limit)
+    with pytest.raises(everpath.EverpathError, match="'other'"):
+        everpath.compare(forked, forked, **limit)
+
+
+def test_unknown_resolver_is_an_error(chain: everpath.Catalog) -> None:
+    with pytest.raises(everpath.EverpathError, match="'v2'"):
+        everpath.upgrade_paths(chain, "op", resolver="v2")  # type: ignore[arg-type]
+    with pytest.raises(everpath.EverpathError, match="'v2'"):
+        everpath.explain(chain, "op", resolver="v2")  # type: ignore[arg-type]
+
+
+def test_compare_accepts_a_package_that_only_the_new_catalog_has(
+    tmp_path: Path, chain: everpath.Catalog
+) -> None:
+    (tmp_path / "new").mkdir()
+    new = write_fbc(tmp_path / "new", "added.v1.0.0", "added")
+    (change,) = everpath.compare(chain, new, packages="added").changes
+    assert change.kind == "package-added"
 
 
 def test_lint_rejects_an_unknown_rule(forked: Path) -> None:
@@ -147,7 +174,10 @@ def test_compare_counts_stranded_versions(tmp_path: Path, chain: everpath.Catalo
     (tmp_path / "new").mkdir()
     new = write_fbc(tmp_path / "new", "op.v3.0.0: op.v2.0.0\nop.v2.0.0", "op")
     assert everpath.compare(chain, chain).stranded == 0
-    assert everpath.compare(chain, new, resolver="v0").stranded == 1
+    comparison = everpath.compare(chain, new, resolver="v0")
+    assert comparison.stranded == 1
+    positions = [change.position for change in comparison.changes]
+    assert {position.file for position in positions if position is not None} == {f"{new}/op.yaml"}
 
 
 def test_explain_returns_the_decision(chain: everpath.Catalog) -> None:
@@ -160,6 +190,77 @@ def test_explain_of_a_new_installation_uses_the_default_channel(chain: everpath.
     explanation = everpath.explain(chain, "op")
     assert explanation.query.channel == chain.by_name["op"].default_channel
     assert explanation.query.installed is None
+
+
+@pytest.mark.parametrize("name", ["load", "lint", "upgrade_paths", "compare", "explain"])
+def test_page_has_the_signature_and_every_argument(name: str) -> None:
+    parameters = inspect.signature(getattr(everpath, name)).parameters.values()
+    signature = inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in parameters])
+    assert f"### `{name}{signature}`" in DOCS.read_text().splitlines()
+    documented = _first_cells("Functions") | _first_cells(f"{name}{signature}")
+    assert {p.name for p in parameters} <= documented
+
+
+#: Fields for reporters and the command line.
+INTERNAL_FIELDS = {
+    everpath.Finding: {"place", "position", "related", "sort_key", "unreadable"},
+    everpath.Report: {"bundles", "waived", "with_positions"},
+    everpath.UpgradePath: {"catalog", "describe", "failure", "origins", "sources"},
+    everpath.Comparison: {"properties", "without_channels"},
+    everpath.Explanation: {"query"},
+    everpath.Version: {"key", "minor_stream", "parse"},
+}
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [
+        everpath.Catalog,
+        everpath.Comparison,
+        everpath.Explanation,
+        everpath.Finding,
+        everpath.Report,
+        everpath.UpgradePath,
+        everpath.Version,
+    ],
+)
+def test_page_has_every_field(cls: type) -> None:
+    inherited = {"count", "index"} if issubclass(cls, tuple) else set()
+    fields = {name for name in dir(cls) if not name.startswith("_")} - inherited
+    fields |= {name for base in cls.__mro__ for name in inspect.get_annotations(base)}
+    assert _first_cells(cls.__name__) - {"count"} == fields - INTERNAL_FIELDS.get(cls, set())
+
+
+def _first_cells(heading: str) -> set[str]:
+    """Return the names in the first column of the tables below a heading of the page."""
+    title = rf"\n#+ `?{re.escape(heading)}`?\n"
+    section = re.split(r"\n#+ ", re.split(title, DOCS.read_text())[1])[0]
+    cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| ")]
+    return {name for cell in cells for name in re.findall(r"`(\w+)", cell)}
+
+
+def test_use_cases_of_the_page_exist() -> None:
+    section = DOCS.read_text().split("\n## Use cases\n")[1]
+    rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
+    assert len(rows) > 5
+    for modules, functions in rows:
+        exported = {
+            name
+            for module in re.findall(r"`([\w.]+)`", modules)
+            for name in import_module(f"everpath.app.{module}").__all__
+        }
+        assert set(re.findall(r"`(\w+)`", functions)) <= exported
+
+
+def test_release_script_of_the_docs_releases(tmp_path: Path) -> None:
+    script = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)[1]
+    shutil.copytree(DOCS.parents[1] / "examples/08-release", tmp_path / "project")
+    (tmp_path / "project/release.py").write_text(script.replace("0.4.0", "1.2.1"))
+    done = subprocess.run(
+        [sys.executable, "release.py"], cwd=tmp_path / "project", capture_output=True, text=True, check=True
+    )
+    assert "1.2.1" in (tmp_path / "project/catalog/releases.yaml").read_text()
+    assert "catalog.yaml" in done.stdout
 
 
 @pytest.mark.parametrize(("drawing", "code"), [(CHAIN, 0), (FORKED, 1)])
@@ -179,3 +280,15 @@ def test_script_of_the_docs_runs(tmp_path: Path, drawing: str, code: int) -> Non
     )
     assert done.returncode == code, done.stdout
     assert (code == 0) == ("op.v2.0.0" not in done.stdout)
+
+
+@pytest.mark.parametrize(("version", "is_contained"), [("1.1.0", True), ("2.0.0", False)])
+def test_range_contains_versions_as_text_or_objects(version: str, is_contained: bool) -> None:
+    version_range = everpath.Range.parse(">=1.0.0 <2.0.0")
+    assert version_range.contains(version) is is_contained
+    assert version_range.contains(everpath.Version.parse(version)) is is_contained
+
+
+def test_range_raises_value_error_for_a_text_that_is_no_version() -> None:
+    with pytest.raises(ValueError, match="is not a version"):
+        everpath.Range.parse(">=1.0.0").contains("1.x")

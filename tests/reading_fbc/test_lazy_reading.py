@@ -84,6 +84,7 @@ def test_a_rendered_bundle_is_read_without_its_metadata(text: bytes) -> None:
         (b"package: op\n", b"package: op\nicon:\n  base64data: e30=\n  mediatype: x\n"),
         (b"    version: 1.0.0\n", b"    version: 1.0.0\n    release: 1\n"),
         (b"    version: 1.0.0\n", b"    version: 1.0\n"),
+        (b"packageName: op\n", b"packageName: on\n"),
     ],
 )
 def test_small_differences_are_taken_as_a_parser_takes_them(old: bytes, new: bytes) -> None:
@@ -119,7 +120,6 @@ def test_a_channel_is_read_as_a_whole() -> None:
         ("a first key that stands in", b"---\nimage", b"---\n image"),
         ("a comment", b"package: op\n", b"package: op # the package\n"),
         ("an anchor", b"package: op\n", b"package: &p op\n"),
-        ("a package called on", b"packageName: op\n", b"packageName: on\n"),
         ("a key twice in an item", b'  name: ""\n', b"  image: b\n"),
         ("a tag", b"package: op\n", b"package: !!str op\n"),
         ("a key twice", b"schema: olm.bundle\n", b"schema: olm.bundle\npackage: op\n"),
@@ -251,7 +251,7 @@ def test_a_hostile_catalog_does_not_fill_the_memory_of_pieces(monkeypatch: pytes
         assert skeletons.parse(FLUSH.replace(b"kind: Thing", b"kind: Thing%d" % i)) is not None
         assert objects.parse(JSON.replace(b'"version": "1.0.0"', b'"version": "1.0.%d"' % i)) is not None
     sizes = [len(d) for o in (skeletons, objects) for d in vars(o).values()]
-    assert sizes == [10, 10, 10]
+    assert sizes == [10, 10]
 
 
 def test_the_quick_reader_of_blocks_knows_its_depth() -> None:

@@ -11,7 +11,7 @@ from everpath.model import Property
 from everpath.releases.channel_edges import Edges, catalog_package, union_range
 from everpath.releases.model import DeclaredEdges, Membership, Release, ReleasesFile, Variant
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.upgrade_paths.hops import hops_from
+from everpath.upgrade_path.hops import hops_from
 from histories import drawn, source
 
 
@@ -426,7 +426,7 @@ def test_hundreds_of_patches_are_no_deeper_than_one() -> None:
 
 
 def _ends(made: ReleasesFile) -> set[str]:
-    """Where everybody ends, under OLM v0 and v1."""
+    """Where all paths end, under OLM v0 and v1."""
     graph = PackageGraph(catalog_package(made)).channels[0]
     hops = (olm_v0.next_hops(graph).next, olm_v1.next_hops(graph))
     return {[name, *hops_from(each, name)][-1] for each in hops for name in graph.entries}

@@ -14,7 +14,7 @@ from everpath.graph import PackageGraph
 from everpath.loaders.catalog_loader import load
 from everpath.loaders.releases.parser import load_releases
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.upgrade_paths.hops import hops_from
+from everpath.upgrade_path.hops import hops_from
 
 CATALOG, BUNDLES = ROOT / "catalog", ROOT / "bundles"
 SOURCES = [CATALOG / "releases.yaml", ROOT / "examples/08-release/catalog/releases.yaml"]
@@ -42,7 +42,7 @@ def test_no_validator_warns_of_a_bundle(capsys: pytest.CaptureFixture[str]) -> N
     assert run([*arguments, "--fail-on", "warning"]) == 0, capsys.readouterr().out
 
 
-def test_every_walk_ends_at_the_head_under_both_policies() -> None:
+def test_every_path_ends_at_the_head_under_both_resolvers() -> None:
     [package] = load(str(CATALOG)).catalog.packages
     for graph in PackageGraph(package).channels:
         first = olm_v0.next_hops(graph)

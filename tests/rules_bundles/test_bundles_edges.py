@@ -1,4 +1,4 @@
-"""Bundles: every fault of every one of them is told, where it is written, with what follows from it."""
+"""Rules about bundles: all findings, their positions and consequences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def released(name: str, version: str, release: str) -> Document:
     return {**bundle(name), "properties": [package_property("op", version, release=release)]}
 
 
-def test_every_entry_without_a_bundle_is_told_where_it_is_written() -> None:
+def test_every_entry_without_a_bundle_is_reported_with_its_position() -> None:
     found = parse_report(catalog(package(), channel(A, B, C), bundle(B)), "EP401")
     assert [(f.entry, f.place.pointer) for f in found] == [
         (A, ("entries", 0, "name")),
@@ -27,7 +27,7 @@ def test_every_entry_without_a_bundle_is_told_where_it_is_written() -> None:
     assert {f.fix for f in found} == {"add the olm.bundle document"}
 
 
-def test_an_entry_without_a_name_has_no_bundle_either() -> None:
+def test_entry_without_a_name_has_no_bundle() -> None:
     (finding,) = parse_report(catalog(package(), channel(A, {"name": ""}), bundle(A)), "EP401")
     assert (finding.message, finding.fix) == (
         "an entry has no name",
@@ -41,14 +41,14 @@ def test_an_entry_that_replaces_only_itself_may_be_removed() -> None:
     assert finding.fix == "add the olm.bundle document, or remove the entry if it is not installed anywhere"
 
 
-def test_an_entry_that_has_a_bundle_is_not_the_one_a_bundle_was_meant_for() -> None:
+def test_entry_that_has_a_bundle_is_not_suggested() -> None:
     made = catalog(package(), channel(A, B), bundle(A), bundle(B), bundle("opp.v1.1.0"))
     (finding,) = parse_report(made, "EP402")
     assert finding.fix is not None
     assert finding.fix.startswith("add it to a channel, such as ")
 
 
-def test_a_bundle_without_annotations_hides_no_other_that_is_in_no_channel() -> None:
+def test_bundle_beside_one_without_annotations_is_reported() -> None:
     folders = (in_folder(A, annotations=None, channels=()), in_folder(B), in_folder(C, channels=()))
     assert [f.entry for f in parse_report(repository(*folders), "EP402")] == [C]
 
@@ -58,7 +58,7 @@ def way_in(*documents: Document, default: str = "stable") -> str | None:
     return finding.fix
 
 
-def test_where_the_default_channel_is_absent_the_first_is_the_example() -> None:
+def test_without_a_default_channel_the_fix_names_the_first() -> None:
     channels = channel(A, name="b"), channel(A, name="a"), channel(A, name="c")
     fix = way_in(*channels, bundle(A), bundle(B), default="gone")
     assert (
@@ -67,7 +67,7 @@ def test_where_the_default_channel_is_absent_the_first_is_the_example() -> None:
     )
 
 
-def test_a_bundle_that_is_not_newer_for_certain_is_skipped_by_the_head() -> None:
+def test_fix_skips_a_bundle_unless_it_is_newer_than_the_head() -> None:
     equal = way_in(channel(A), bundle(A), bundle("x", "1.0.0+1"))
     unknown = way_in(channel(B), bundle(C))
     for fix, head in ((equal, A), (unknown, B)):
@@ -75,7 +75,7 @@ def test_a_bundle_that_is_not_newer_for_certain_is_skipped_by_the_head() -> None
         assert f"and to the skips of {head}; " in fix
 
 
-def test_a_bundle_called_like_another_is_told_where_it_is_called_so() -> None:
+def test_duplicate_bundle_is_reported_at_its_name() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), bundle(A), bundle(A)), "EP403")
     assert (finding.entry, finding.place.file, finding.place.pointer) == (A, "3.yaml", ("name",))
     assert finding.because == ("the first is in 2.yaml", REJECTED)
@@ -83,18 +83,18 @@ def test_a_bundle_called_like_another_is_told_where_it_is_called_so() -> None:
     assert (finding.related.file, finding.related.pointer) == ("2.yaml", ("name",))
 
 
-def test_of_two_copied_folders_the_first_is_to_be_parted() -> None:
+def test_fix_for_two_copied_folders_names_the_first() -> None:
     (finding,) = parse_report(repository(in_folder(A, folder="one"), in_folder(A, folder="two")), "EP403")
     assert finding.fix == "change name and version of the bundle in the folder one"
 
 
-def test_a_long_text_that_is_no_image_is_cut_and_an_example_given() -> None:
+def test_long_invalid_image_is_shortened_in_the_message() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), bundle(A, image="!" * 250)), "EP404")
     assert finding.because == (f"'{'!' * 200}' cannot be pulled; opm rejects the catalog",)
     assert finding.fix == "write host/path:tag or host/path@sha256:…"
 
 
-def test_a_version_is_judged_if_one_of_two_properties_can_be_read() -> None:
+def test_version_is_checked_if_one_of_two_properties_is_valid() -> None:
     properties = [package_property("op", "1.0"), {"type": "olm.package", "value": {"packageName": 1}}]
     made = catalog(package(), channel(A), {**bundle(A), "properties": properties})
     assert len(parse_report(made, "EP406")) == 1
@@ -106,16 +106,16 @@ def because(version: str) -> tuple[str, ...]:
     return finding.because
 
 
-def test_a_version_that_is_not_there_is_not_shown() -> None:
+def test_missing_version_is_not_underlined() -> None:
     assert because("") == (REJECTED,)
 
 
-def test_only_what_olm_reads_in_a_cluster_is_said_to_be_read() -> None:
+def test_tolerant_version_is_shown_only_if_it_parses() -> None:
     assert because("1.0")[-2:] == ("on a cluster, OLM reads it as 1.0.0", REJECTED)
     assert not any("in a cluster" in reason for reason in because("one"))
 
 
-def test_a_release_may_be_wrong_in_two_ways() -> None:
+def test_release_can_have_two_findings() -> None:
     made = catalog(package(), channel(A), released(A, "1.0.0+1", "2"))
     assert [f.message for f in parse_report(made, "EP407")] == [
         f"{A} has build metadata (1.0.0+1) and a release (2)",
@@ -123,14 +123,14 @@ def test_a_release_may_be_wrong_in_two_ways() -> None:
     ]
 
 
-def test_the_fault_of_a_release_is_told_as_that_of_a_release() -> None:
+def test_reason_names_the_release_not_a_prerelease() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), released(A, "1.0.0", "01")), "EP407")
     assert (
         finding.message == f"the release '01' of {A} is invalid: a number in the release has a leading zero"
     )
 
 
-def test_every_version_that_two_bundles_have_is_told() -> None:
+def test_every_duplicate_version_is_reported() -> None:
     made = catalog(package(), *(bundle(f"{name}.{v}", v) for v in ("1.0.0", "2.0.0") for name in "ab"))
     found = parse_report(made, "EP408")
     assert [(f.entry, f.because) for f in found] == [
@@ -139,14 +139,14 @@ def test_every_version_that_two_bundles_have_is_told() -> None:
     ]
 
 
-def test_a_version_that_no_property_states_is_told_where_the_bundle_is() -> None:
+def test_missing_version_property_is_reported_at_the_bundle() -> None:
     twins = tuple(Bundle(name, "op", "1.0.0", PLACE) for name in "ab")
     declared = Package("op", (Declaration(PLACE),), (Channel("stable", "op", PLACE),), twins)
     (finding,) = parse_report(Catalog("test", (declared,)), "EP408")
     assert finding.place == PLACE
 
 
-def test_every_pair_of_equal_versions_is_told() -> None:
+def test_every_pair_of_equal_versions_is_reported() -> None:
     versions = ("1.0.0+1", "1.0.0+2", "2.0.0+1", "2.0.0+2")
     found = parse_report(catalog(package(), *(bundle(f"b{i}", v) for i, v in enumerate(versions))), "EP409")
     assert [(f.entry, f.severity) for f in found] == [("b1", Severity.WARNING), ("b3", Severity.WARNING)]
@@ -157,5 +157,5 @@ def test_every_pair_of_equal_versions_is_told() -> None:
     assert all(getattr(finding, name) == value for finding in found for name, value in facts.items())
 
 
-def test_equal_versions_without_build_metadata_are_duplicates_and_nothing_else() -> None:
+def test_equal_versions_without_build_metadata_are_only_duplicates() -> None:
     assert findings(catalog(package(), bundle("a", "1.0.0"), bundle("b", "1.0.0")), "EP409") == []

@@ -1,4 +1,4 @@
-"""CEL: what compiles and what does not, down to the last sign."""
+"""CEL rules that compile, and those that do not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OTHER_VALUE = "a constraint must be a boolean, and this is another value"
         "google.X{`a-b`: 1} == 1",
     ],
 )
-def test_rules_that_compile(rule: str) -> None:
+def test_valid_cel_rule_is_accepted(rule: str) -> None:
     check(rule)
 
 
@@ -67,7 +67,7 @@ def test_rules_that_compile(rule: str) -> None:
         ("{'a': 1 'b': 2} == {}", 8, 11, "expected '}' but found \"'b'\""),
     ],
 )
-def test_rules_that_do_not_compile_point_at_the_fault(rule: str, start: int, end: int, reason: str) -> None:
+def test_invalid_cel_rule_has_the_position_of_the_error(rule: str, start: int, end: int, reason: str) -> None:
     with pytest.raises(CelError) as caught:
         check(rule)
     assert (caught.value.start, caught.value.end, str(caught.value)) == (start, end, reason)
@@ -78,13 +78,13 @@ def nested(depth: int) -> str:
     return "(" * depth + "nonsense" + ")" * depth
 
 
-def test_what_is_nested_deeper_than_sixty_is_not_judged() -> None:
+def test_cel_rule_nested_deeper_than_60_is_not_checked() -> None:
     check(nested(60))
     with pytest.raises(CelError):
         check(nested(59))
 
 
-def test_what_stands_side_by_side_is_not_deep() -> None:
+def test_long_cel_rule_is_not_deeply_nested() -> None:
     long = f"[{'1, ' * 100}1]"
     with pytest.raises(CelError):
         check(f"{long} == nonsense")

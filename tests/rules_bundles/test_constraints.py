@@ -1,4 +1,4 @@
-"""olm.constraint: parsed by nobody before OLM fails on it."""
+"""Validation of olm.constraint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GVK = {"gvk": {"group": "a.io", "kind": "A", "version": "v1"}}
 PACKAGE = {"package": {"packageName": "a", "versionRange": ">=1.0.0"}}
 
 
-def said(constraint: object) -> list[str]:
+def messages(constraint: object) -> list[str]:
     made = catalog(package(), channel(A), bundle(A, "", {"type": "olm.constraint", "value": constraint}))
     prefix = f"EP425 {A}: OLM v0 cannot resolve dependencies: invalid constraint of {A}: "
     return [f.removeprefix(prefix) for f in findings(made, "constraint")]
@@ -35,8 +35,8 @@ def said(constraint: object) -> list[str]:
         {**GVK, "cel": None},
     ],
 )
-def test_constraints_that_olm_reads(constraint: object) -> None:
-    assert said(constraint) == []
+def test_valid_constraints_are_accepted(constraint: object) -> None:
+    assert messages(constraint) == []
 
 
 @pytest.mark.parametrize(
@@ -66,11 +66,11 @@ def test_constraints_that_olm_reads(constraint: object) -> None:
         ),
     ],
 )
-def test_constraints_that_fail_the_namespace(constraint: object, message: str) -> None:
-    assert said(constraint) == [message]
+def test_invalid_constraints_are_errors(constraint: object, message: str) -> None:
+    assert messages(constraint) == [message]
 
 
-def test_a_misspelled_field_is_named_with_what_was_meant() -> None:
+def test_misspelled_field_has_a_suggestion() -> None:
     (fault, *_) = constraint_problems({"packge": {"packageName": "a", "versionRange": "1.0.0"}})
     assert fault.fix == "did you mean 'package'?"
 
@@ -85,13 +85,11 @@ def test_a_misspelled_field_is_named_with_what_was_meant() -> None:
         ({"cel": {"expression": "true"}}, "the fields are rule"),
     ],
 )
-def test_an_unknown_field_is_guessed_among_those_of_its_struct_and_reported_alone(
-    constraint: object, fix: str
-) -> None:
+def test_suggestion_is_a_field_of_the_same_struct(constraint: object, fix: str) -> None:
     assert [fault.fix for fault in constraint_problems(constraint)] == [fix]
 
 
-def test_a_range_within_a_constraint_is_read_like_any_other() -> None:
+def test_range_in_a_constraint_is_parsed_like_others() -> None:
     constraint = {"all": {"constraints": [{"package": {"packageName": "a", "versionRange": "<v2.0.0"}}]}}
     (fault,) = constraint_problems(constraint)
     assert fault.path == ("all", "constraints", 0, "package", "versionRange")
@@ -100,14 +98,14 @@ def test_a_range_within_a_constraint_is_read_like_any_other() -> None:
     assert fault.fix == "write '<2.0.0'"
 
 
-def test_of_two_kinds_olm_reads_the_first_and_this_is_a_warning() -> None:
+def test_second_kind_of_a_constraint_is_a_warning() -> None:
     made = {**PACKAGE, "gvk": GVK["gvk"], "cel": {"rule": "nonsense"}}
     (fault,) = constraint_problems(made)
     assert fault.message == "it has several kinds: OLM v0 evaluates gvk and ignores package and cel"
     assert not fault.is_fatal
 
 
-def test_what_olm_passes_over_need_not_make_sense_but_must_parse() -> None:
+def test_ignored_kind_must_only_parse() -> None:
     assert [f.is_fatal for f in constraint_problems({**GVK, "all": {"constraints": [{}]}})] == [False]
     assert [f.is_fatal for f in constraint_problems({**GVK, "all": {"constraints": [{"x": 1}]}})] == [
         False,
@@ -117,12 +115,12 @@ def test_what_olm_passes_over_need_not_make_sense_but_must_parse() -> None:
     assert [f.is_fatal for f in constraint_problems({**GVK, "all": {"constraints": [nested]}})] == [False]
 
 
-def test_what_does_not_parse_is_read_all_the_same_as_far_as_it_goes() -> None:
+def test_constraint_with_a_type_error_is_checked_further() -> None:
     made = {"package": {"packageName": "a", "versionRange": "<v2.0.0"}, "arbitrary": 1}
-    assert len(said(made)) == 2
+    assert len(messages(made)) == 2
 
 
-def test_only_what_fails_the_namespace_is_said_to() -> None:
+def test_only_fatal_problems_mention_the_namespace() -> None:
     cases: list[tuple[object, bool]] = [({}, True), ({"all": {"constraints": []}}, False)]
     for value, is_fatal in cases:
         made = catalog(package(), channel(A), bundle(A, "", {"type": "olm.constraint", "value": value}))
@@ -136,7 +134,7 @@ def test_only_what_fails_the_namespace_is_said_to() -> None:
     ("kind", "effect"),
     [("all", "is always satisfied"), ("any", "is never satisfied"), ("not", "is always satisfied")],
 )
-def test_a_list_of_no_constraints_is_a_warning(kind: str, effect: str) -> None:
+def test_empty_list_of_constraints_is_a_warning(kind: str, effect: str) -> None:
     made = catalog(
         package(), channel(A), bundle(A, "", {"type": "olm.constraint", "value": {kind: {"constraints": []}}})
     )
@@ -160,7 +158,7 @@ def test_size_is_that_of_compact_json(value: object) -> None:
     assert json_size(value) == len(compact.encode())
 
 
-def test_no_depth_of_nesting_overwhelms_the_reader() -> None:
+def test_deeply_nested_constraint_does_not_overflow_the_stack() -> None:
     made: dict[str, Any] = {"gvk": {"kindd": "A"}}
     for _ in range(3000):
         made = {"not": {"constraints": [made]}}
@@ -189,7 +187,7 @@ def test_no_depth_of_nesting_overwhelms_the_reader() -> None:
         "properties.exists_one(p, true)",
     ],
 )
-def test_rules_that_compile(rule: str) -> None:
+def test_valid_cel_rule_is_accepted(rule: str) -> None:
     check(rule)
 
 
@@ -232,14 +230,14 @@ def test_rules_that_compile(rule: str) -> None:
         ("int{1: 2} == 1", 4, "expected the name of a field"),
     ],
 )
-def test_rules_that_do_not_compile_point_at_the_fault(rule: str, caret: int, reason: str) -> None:
+def test_invalid_cel_rule_has_the_position_of_the_error(rule: str, caret: int, reason: str) -> None:
     with pytest.raises(CelError) as caught:
         check(rule)
     assert (caught.value.start, str(caught.value)) == (caret, reason)
     assert caught.value.pretty().splitlines()[-1].index("^") == caret
 
 
-def test_what_is_nested_too_deeply_is_not_judged() -> None:
+def test_too_deeply_nested_cel_rule_is_not_checked() -> None:
     check("(" * 70 + "nonsense" + ")" * 70)
     with pytest.raises(CelError):
         check("(" * 50 + "nonsense" + ")" * 50)

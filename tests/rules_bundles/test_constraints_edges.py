@@ -1,4 +1,4 @@
-"""olm.constraint: every fault of it, in order, with the way to it and what to do."""
+"""Problems of olm.constraint: order, paths and fixes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GVK = {"gvk": {"group": "a.io", "kind": "A", "version": "v1"}}
 SHA = "sha256:" + "a" * 64
 
 
-def test_every_unknown_field_is_told_outermost_and_first_first() -> None:
+def test_unknown_fields_are_reported_outermost_first() -> None:
     inner = {"constraints": [{"u": 1, "v": 1}, {"w": 1}]}
     assert [fault.path for fault in constraint_problems({"x": 1, "all": inner})] == [
         ("x",),
@@ -40,26 +40,26 @@ def test_every_unknown_field_is_told_outermost_and_first_first() -> None:
         ),
     ],
 )
-def test_a_fault_says_what_to_do(constraint: dict[str, Any], fix: str) -> None:
+def test_every_problem_of_a_constraint_has_a_fix(constraint: dict[str, Any], fix: str) -> None:
     assert next(constraint_problems(constraint)).fix == fix
 
 
-def test_the_first_of_two_kinds_is_judged() -> None:
+def test_first_of_two_kinds_is_checked() -> None:
     both = {"package": {"packageName": "a", "versionRange": "<v1"}, "cel": {"rule": "true"}}
     assert [fault.path for fault in constraint_problems(both)] == [(), ("package", "versionRange")]
 
 
-def test_a_rule_that_does_not_compile_is_told_where_it_stands() -> None:
+def test_invalid_cel_rule_is_reported_with_its_position() -> None:
     (fault,) = constraint_problems({"all": {"constraints": [{"cel": {"rule": "nonsense"}}]}})
     assert fault.path == ("all", "constraints", 0, "cel", "rule")
 
 
-def test_constraints_of_another_type_are_not_called_empty_too() -> None:
+def test_constraints_of_a_wrong_type_are_not_reported_as_empty() -> None:
     (fault,) = constraint_problems({"all": {"constraints": 0}})
     assert fault.message == "all.constraints must be a list, not the number 0"
 
 
-def test_half_a_character_has_a_size() -> None:
+def test_unpaired_surrogate_has_a_size() -> None:
     assert json_size("\ud800") == 5
 
 
@@ -70,11 +70,11 @@ def test_half_a_character_has_a_size() -> None:
     ("image", "fault"),
     [
         ("!" * 520, "it is not of the form [host/]path[:tag][@digest]"),
-        ("!" * 521, "no reference has 521 characters"),
-        ("a oci://b", "there is white space in it"),
+        ("!" * 521, "it has 521 characters, more than 520"),
+        ("a oci://b", "it contains white space"),
     ],
 )
-def test_why_a_text_is_no_image(image: str, fault: str) -> None:
+def test_reason_for_an_invalid_image_reference(image: str, fault: str) -> None:
     assert reference_error(image) == fault
 
 
@@ -86,14 +86,14 @@ def test_why_a_text_is_no_image(image: str, fault: str) -> None:
         ("oci://docker://a/b:1", None),
     ],
 )
-def test_what_a_text_that_is_no_image_was_meant_to_be(image: str, meant: str | None) -> None:
+def test_suggestion_for_an_invalid_image_reference(image: str, meant: str | None) -> None:
     assert corrected_reference(image) == meant
 
 
 # Versions
 
 
-def test_bundles_come_lowest_first_and_equal_ones_by_name() -> None:
+def test_bundles_are_sorted_by_version_then_name() -> None:
     made: list[Bundle] = [
         in_folder("b.v2", "2.0.0"),
         in_folder("c.v1", "1.0.0+1"),
@@ -104,7 +104,5 @@ def test_bundles_come_lowest_first_and_equal_ones_by_name() -> None:
 
 
 @pytest.mark.parametrize(("length", "meant"), [(1040, "op:1"), (1041, None)])
-def test_what_is_twice_as_long_as_any_reference_is_not_searched_for_one(
-    length: int, meant: str | None
-) -> None:
+def test_very_long_reference_has_no_suggestion(length: int, meant: str | None) -> None:
     assert corrected_reference("op:1".rjust(length, "/")) == meant

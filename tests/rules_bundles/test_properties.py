@@ -1,4 +1,4 @@
-"""What bundles state and require."""
+"""Rules about properties of bundles."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def annotated(**value: str) -> Catalog:
     return repository(in_folder(A, "1.0.0", stated))
 
 
-def test_the_second_olm_package_property_is_the_one_reported() -> None:
+def test_second_olm_package_property_is_reported() -> None:
     (finding,) = parse_report(stating(package_property()), "package-property")
     assert finding.place.pointer == ("properties", 1)
     assert finding.message == f"{A} has 2 olm.package properties"
     assert finding.fix == "keep the right one"
 
 
-def test_a_bundle_without_olm_package_property_is_told_to_add_one() -> None:
+def test_missing_olm_package_property_has_a_fix() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), {**bundle(A), "properties": []}), "EP421")
     assert finding.message == f"{A} has no olm.package property"
     assert finding.fix == "add one with packageName and version"
@@ -50,7 +50,7 @@ def test_a_bundle_folder_needs_no_olm_package_property() -> None:
     assert findings(repository(in_folder(A)), "EP421") == []
 
 
-def test_an_annotation_that_belies_the_csv_is_believed_by_opm_alone() -> None:
+def test_annotation_that_differs_from_the_csv_is_a_warning() -> None:
     found = parse_report(annotated(packageName="po", version="1.0.1"), "package-property-differs")
     assert {(f.because, f.place.pointer) for f in found} == {
         (
@@ -70,14 +70,14 @@ def test_an_annotation_that_belies_the_csv_is_believed_by_opm_alone() -> None:
     ]
 
 
-def test_in_a_catalog_another_package_is_refused_where_it_is_written() -> None:
+def test_another_package_in_a_catalog_is_reported_with_its_position() -> None:
     odd = {**bundle(A), "properties": [package_property("po")]}
     (finding,) = parse_report(catalog(package(), channel(A), odd), "EP422")
     assert finding.place.pointer == ("properties", 0, "value", "packageName")
     assert finding.because == ("opm rejects the catalog",)
 
 
-def test_a_package_that_is_not_named_is_another_one() -> None:
+def test_missing_package_name_differs_from_the_package() -> None:
     odd = {**bundle(A), "properties": [{"type": "olm.package", "value": {"version": "1.0.0"}}]}
     (finding,) = parse_report(catalog(package(), channel(A), odd), "EP422")
     assert finding.message == f"olm.package of {A} has packageName '', but the bundle has 'op'"
@@ -91,7 +91,7 @@ def test_a_package_of_a_wrong_type_is_reported_once() -> None:
     assert [f.rule for f in parse_report(catalog(package(), channel(A), odd), "EP422", "EP423")] == ["EP423"]
 
 
-def test_what_a_bundle_folder_does_not_say_belies_nothing() -> None:
+def test_missing_values_of_a_bundle_folder_do_not_differ() -> None:
     stated = Property("olm.package", {"packageName": "po", "version": "1.0.0"}, Place("csv.yaml"))
     bare = in_folder(A, "1.0.0", stated)
     assert bare.csv is not None
@@ -102,11 +102,11 @@ def test_an_annotation_that_agrees_is_fine() -> None:
     assert findings(annotated(packageName="op", version="1.0.0"), "EP422") == []
 
 
-def test_in_a_catalog_the_version_is_stated_nowhere_else() -> None:
+def test_version_of_a_catalog_is_only_in_the_property() -> None:
     assert findings(catalog(package(), channel(A), bundle(A, "1.0.1")), "EP422") == []
 
 
-def test_go_does_not_regard_case_and_takes_the_last_spelling() -> None:
+def test_keys_are_matched_as_in_go() -> None:
     assert field({"Version": "1", "version": "2", "VERSION": "0"}, "version") == "2"
     assert field({"other": 1}, "version") is None
     assert field("text", "version") is None
@@ -135,11 +135,13 @@ def test_go_does_not_regard_case_and_takes_the_last_spelling() -> None:
         ),
     ],
 )
-def test_values_fit_their_shape_or_say_where_not(kind: str, value: object, messages: list[str]) -> None:
+def test_property_value_has_the_type_or_a_path_to_the_error(
+    kind: str, value: object, messages: list[str]
+) -> None:
     assert [m.message for m in type_mismatches(value, PROPERTY_TYPES[kind])] == messages
 
 
-def test_a_misshapen_value_is_reported_where_it_is_written() -> None:
+def test_value_of_a_wrong_type_is_reported_with_its_position() -> None:
     made = stating({"type": "olm.gvk", "value": {**GVK, "version": 1}})
     (finding,) = parse_report(made, "property-does-not-parse")
     assert finding.place.pointer == ("properties", 1, "value", "version")
@@ -147,12 +149,12 @@ def test_a_misshapen_value_is_reported_where_it_is_written() -> None:
     assert finding.because == ("opm rejects the catalog",)
 
 
-def test_a_misshapen_label_fails_in_the_cluster() -> None:
+def test_label_of_a_wrong_type_fails_in_olm() -> None:
     (finding,) = parse_report(stating({"type": "olm.label.required", "value": "x"}), "EP423")
     assert "every Subscription of a namespace fails" in finding.because[0]
 
 
-def test_what_was_not_read_is_not_judged() -> None:
+def test_unread_value_is_not_checked() -> None:
     unread = Bundle(
         A,
         "op",
@@ -162,8 +164,8 @@ def test_what_was_not_read_is_not_judged() -> None:
     )
     made = catalog(package(), channel(A))
     (op,) = made.packages
-    unjudged = Catalog("test", (type(op)("op", op.declarations, op.channels, (unread,)),))
-    assert findings(unjudged, "EP422", "EP423", "EP424", "EP425", "EP427") == []
+    with_unread_value = Catalog("test", (type(op)("op", op.declarations, op.channels, (unread,)),))
+    assert findings(with_unread_value, "EP422", "EP423", "EP424", "EP425", "EP427") == []
 
 
 def test_s15_a_required_range_that_does_not_parse_fails_the_namespace() -> None:
@@ -179,7 +181,7 @@ def test_s15_a_required_range_that_does_not_parse_fails_the_namespace() -> None:
 
 
 @pytest.mark.parametrize("span", ["not a range", "", None])
-def test_nor_does_a_range_that_is_none(span: object) -> None:
+def test_required_range_that_is_empty_does_not_parse(span: object) -> None:
     (finding,) = parse_report(requiring(span), "EP424")
     assert finding.fix == "write a range such as '>=1.0.0 <2.0.0'"
 

@@ -1,4 +1,4 @@
-"""Every field that opm reads from a property has a type."""
+"""Go types of the fields of properties."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def test_the_case_of_a_field_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize(("priority", "count"), [(3, 0), (3.0, 0), (3.5, 1), (True, 1), ("3", 1)])
-def test_a_number_that_is_whole_fits_however_it_is_written(priority: object, count: int) -> None:
+def test_integer_can_be_written_as_a_float(priority: object, count: int) -> None:
     assert len(list(type_mismatches({"priority": priority}, PROPERTY_TYPES["olm.channel"]))) == count
 
 
-def test_a_long_text_in_a_wrong_place_is_cut() -> None:
+def test_long_value_is_shortened_in_the_message() -> None:
     (mismatch,) = type_mismatches({"priority": "x" * 50}, PROPERTY_TYPES["olm.channel"])
     assert mismatch.message == f"priority must be a 64-bit integer, not the string '{'x' * 40}'"
 
@@ -85,12 +85,12 @@ def test_a_long_text_in_a_wrong_place_is_cut() -> None:
         ({"label": "a"}, "olm.unknown", False),
     ],
 )
-def test_only_structs_of_nothing_but_texts_fit_plainly(value: object, kind: str, fits: bool) -> None:
+def test_fast_check_accepts_only_structs_of_strings(value: object, kind: str, fits: bool) -> None:
     assert has_only_strings(value, kind) is fits
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [({"Kind": "C"}, "C"), ({"kind": 1}, ""), ({}, ""), (["kind"], "")]
 )
-def test_a_text_field_is_empty_where_no_text_is(value: object, text: str) -> None:
+def test_string_field_defaults_to_empty(value: object, text: str) -> None:
     assert text_field(value, "kind") == text

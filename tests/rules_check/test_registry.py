@@ -1,4 +1,4 @@
-"""Which rules there are, and how they are called up."""
+"""The registry of rules, and how rules are found."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from everpath.rules.registry import (
 from rule_index import README, indexed
 
 
-def test_ids_names_severities_and_laws_are_those_of_the_published_index() -> None:
+def test_rules_are_those_of_the_published_index() -> None:
     published = README.read_text(encoding="utf-8")
     assert indexed(published) == published
 
 
-def test_only_a_document_that_cannot_be_read_leaves_input_unjudged() -> None:
+def test_only_an_unreadable_document_is_marked_as_unreadable() -> None:
     assert [rule.name for rule in all_rules() if rule.unreadable] == ["unreadable-document"]
 
 
-def test_rules_come_in_the_order_of_their_ids() -> None:
+def test_rules_are_sorted_by_id() -> None:
     ids = [rule.id for rule in all_rules()]
     assert ids == sorted(ids)
 
@@ -68,7 +68,7 @@ def test_a_summary_that_is_wrapped_is_joined() -> None:
 
 
 @pytest.mark.parametrize(("id", "name"), [("EP203", "another-fork"), ("EP999", "fork")])
-def test_an_id_and_a_name_stand_for_one_rule(id: str, name: str) -> None:  # noqa: A002 - the word users know
+def test_ids_and_names_are_unique(id: str, name: str) -> None:  # noqa: A002 - the word users know
     def check(_: ChannelGraph) -> Iterator[Flaw]:
         return iter(())
 
@@ -76,19 +76,19 @@ def test_an_id_and_a_name_stand_for_one_rule(id: str, name: str) -> None:  # noq
         channel_rule(id, name, Severity.NOTE)(check)
 
 
-def test_a_rule_is_still_the_function_it_was() -> None:
+def test_decorator_returns_the_function() -> None:
     [rule] = [rule for rule in all_rules() if rule.name == "fork"]
     assert rule.check is fork
 
 
 @pytest.mark.parametrize("decorate", [catalog_rule, package_rule, channel_rule, bundle_rule, upgrade_rule])
-def test_a_rule_of_any_subject_may_hurt_one_generation_only(
+def test_rule_of_any_subject_can_have_a_resolver(
     monkeypatch: pytest.MonkeyPatch, decorate: Callable[..., Callable[[object], object]]
 ) -> None:
     kept: dict[str, Rule] = {}
     monkeypatch.setattr(registry, "_RULES", kept)
-    decorate("EP000", "invented", Severity.NOTE, policy="v1")(lambda _: iter(()))
-    assert kept["EP000"].policy == "v1"
+    decorate("EP000", "invented", Severity.NOTE, resolver="v1")(lambda _: iter(()))
+    assert kept["EP000"].resolver == "v1"
     assert kept["EP000"].subject == decorate.__name__.removesuffix("_rule")
     assert kept["EP000"].description == ""
 
@@ -96,7 +96,7 @@ def test_a_rule_of_any_subject_may_hurt_one_generation_only(
 @pytest.mark.parametrize(
     ("decorate", "subject"), [(bundle_folder_rule, "bundle folder"), (package_file_rule, "package file")]
 )
-def test_a_rule_about_folders_says_which_validators_check_the_same(
+def test_rule_about_folders_has_validators(
     monkeypatch: pytest.MonkeyPatch, decorate: Callable[..., Callable[[object], object]], subject: str
 ) -> None:
     kept: dict[str, Rule] = {}
@@ -121,13 +121,11 @@ def invented(id: str, name: str = "", **more: Any) -> Rule:  # noqa: A002 - the 
         (("multiarch", "csv"), False),
     ],
 )
-def test_a_rule_is_optional_if_all_validators_that_check_the_same_are(
-    validators: tuple[str, ...], is_optional: bool
-) -> None:
+def test_rule_is_optional_if_all_its_validators_are(validators: tuple[str, ...], is_optional: bool) -> None:
     assert invented("EP000", validators=validators).is_optional is is_optional
 
 
-def test_rules_come_by_id_in_whatever_order_their_modules_are_imported(
+def test_rules_are_sorted_by_id_in_any_order_of_imports(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(rule_modules, "load_rules", lambda **_: None)
@@ -139,7 +137,7 @@ def test_rules_come_by_id_in_whatever_order_their_modules_are_imported(
     ("subject", "is_imported"),
     [("channel", False), ("bundle", False), *((subject, True) for subject in registry.FOLDER_SUBJECTS)],
 )
-def test_rules_about_folders_are_imported_only_for_who_asks_about_folders(
+def test_rules_about_folders_are_imported_only_if_needed(
     monkeypatch: pytest.MonkeyPatch, subject: str, is_imported: bool
 ) -> None:
     imported: list[dict[str, bool]] = []
@@ -153,12 +151,12 @@ def test_a_rule_is_found_by_its_name_and_by_its_id_in_either_case(word: str) -> 
     assert find_rules([word]) == {"EP203"}
 
 
-def test_the_beginning_of_ids_finds_all_of_them() -> None:
+def test_prefix_of_ids_finds_all_of_them() -> None:
     assert find_rules(["EP90"]) == {"EP901", "EP902"}
     assert find_rules(["EP"]) == {rule.id for rule in all_rules()}
 
 
-def test_several_words_find_the_rules_of_each() -> None:
+def test_several_words_find_all_their_rules() -> None:
     assert find_rules(["fork", "EP90"]) == {"EP203", "EP901", "EP902"}
 
 
@@ -176,7 +174,7 @@ def test_no_words_find_nothing() -> None:
         ("strandedv0", "stranded-v0"),
     ],
 )
-def test_a_misspelled_rule_is_answered_with_the_one_that_was_meant(word: str, meant: str) -> None:
+def test_misspelled_rule_has_a_suggestion(word: str, meant: str) -> None:
     with pytest.raises(UsageError) as caught:
         find_rules([word])
     assert caught.value.message == f"no rule is called {word!r}"
@@ -184,14 +182,14 @@ def test_a_misspelled_rule_is_answered_with_the_one_that_was_meant(word: str, me
 
 
 @pytest.mark.parametrize("word", ["stranded", "STRANDED"])
-def test_a_word_of_several_names_is_answered_with_all_of_them(word: str) -> None:
+def test_word_of_several_names_suggests_all_of_them(word: str) -> None:
     with pytest.raises(UsageError) as caught:
         find_rules([word])
     assert caught.value.hint == "did you mean 'stranded-v0' or 'stranded-v1' or 'stranded-opm'?"
 
 
 @pytest.mark.parametrize(("count", "is_enough"), [(5, True), (6, False)])
-def test_a_word_of_more_than_five_names_says_too_little(
+def test_word_of_more_than_five_names_has_no_suggestion(
     monkeypatch: pytest.MonkeyPatch, count: int, is_enough: bool
 ) -> None:
     rules = [invented(f"EP{n}", f"shared-{n}") for n in range(count)]
@@ -202,7 +200,7 @@ def test_a_word_of_more_than_five_names_says_too_little(
 
 
 @pytest.mark.parametrize("word", ["EP299", "ep2999"])
-def test_a_wrong_number_is_answered_with_its_family(word: str) -> None:
+def test_unknown_id_suggests_rules_with_the_same_prefix(word: str) -> None:
     with pytest.raises(UsageError) as caught:
         find_rules([word])
     assert caught.value.hint == (
@@ -211,7 +209,7 @@ def test_a_wrong_number_is_answered_with_its_family(word: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["zzz", "EP877", "XEP299"])
-def test_a_word_like_no_rule_is_answered_with_where_to_look(word: str) -> None:
+def test_unknown_word_suggests_the_list_of_rules(word: str) -> None:
     with pytest.raises(UsageError) as caught:
         find_rules([word])
     assert caught.value.hint == "`everpath rules` lists them all"

@@ -1,4 +1,4 @@
-"""What a report holds: every finding stamped, sorted and counted."""
+"""Reports: contents, order and counts of findings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.loaders.notation import parse
-from everpath.model import Bundle, Catalog, Channel, Package, Place
+from everpath.model import Bundle, Catalog, Channel, Package, Place, SourcePosition
 from everpath.rules import lint as checking
 from everpath.rules.findings import Finding, Flaw, Severity
 from everpath.rules.lint import Report, Selection, build_report, lint, lint_catalog
@@ -35,13 +35,13 @@ def report(monkeypatch: pytest.MonkeyPatch, *rules: Rule) -> Report:
 HERE = Place("here.yaml", 7)
 
 
-def test_a_finding_carries_the_place_of_the_other_document(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finding_has_the_place_of_the_related_document(monkeypatch: pytest.MonkeyPatch) -> None:
     there = Place("there.yaml", 3)
     (finding,) = report(monkeypatch, rule(Flaw(HERE, "twice", related=there))).findings
     assert finding.related == there
 
 
-def test_a_finding_carries_the_rule_and_its_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finding_has_the_rule_and_its_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     edge = Edge("b", "a", EdgeKind.REPLACES)
     flaw = Flaw(HERE, "something", because=(edge, "and so"), fix="do this", entry="a")
     assert report(monkeypatch, rule(flaw)).findings == (
@@ -60,12 +60,12 @@ def test_a_finding_carries_the_rule_and_its_subject(monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_a_flaw_may_name_another_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flaw_can_have_another_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     [finding] = report(monkeypatch, rule(Flaw(HERE, "x", package="q", channel="fast"))).findings
     assert (finding.package, finding.channel) == ("q", "fast")
 
 
-def test_a_flaw_nobody_can_mend_has_no_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flaw_without_a_fix_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     [finding] = report(monkeypatch, rule(Flaw(HERE, "x"))).findings
     assert finding.fix is None
 
@@ -78,7 +78,7 @@ def test_a_flaw_nobody_can_mend_has_no_fix(monkeypatch: pytest.MonkeyPatch) -> N
         (Severity.ERROR, Severity.WARNING),
     ],
 )
-def test_a_flaw_may_hurt_less_than_its_rule_but_not_more(
+def test_flaw_can_have_a_lower_severity_than_its_rule_but_not_a_higher(
     monkeypatch: pytest.MonkeyPatch, own: Severity | None, stamped: Severity
 ) -> None:
     [finding] = report(monkeypatch, rule(Flaw(HERE, "x", severity=own))).findings
@@ -108,7 +108,7 @@ def test_findings_sort_by_place_then_subject_then_severity_then_rule() -> None:
 
 
 @pytest.mark.parametrize("subject", ["package", "channel", "entry"])
-def test_findings_about_less_come_first(subject: str) -> None:
+def test_findings_without_a_channel_sort_first(subject: str) -> None:
     whole = Finding("EP001", "", Severity.NOTE, HERE, "")
     named: dict[str, Any] = {subject: "a"}
     part = Finding("EP001", "", Severity.NOTE, HERE, "", **named)
@@ -121,7 +121,7 @@ def test_a_report_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [finding.place.file for finding in found] == ["a", "b"]
 
 
-def test_a_report_counts_by_severity_and_knows_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_has_counts_and_the_highest_severity(monkeypatch: pytest.MonkeyPatch) -> None:
     found = report(
         monkeypatch,
         rule(Flaw(HERE, "x"), Flaw(HERE, "y")),
@@ -131,7 +131,7 @@ def test_a_report_counts_by_severity_and_knows_the_worst(monkeypatch: pytest.Mon
     assert found.worst is Severity.WARNING
 
 
-def test_a_report_without_findings_has_no_worst(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report_without_findings_has_no_highest_severity(monkeypatch: pytest.MonkeyPatch) -> None:
     found = report(monkeypatch)
     assert (found.findings, found.worst, found.unreadable) == ((), None, False)
 
@@ -140,20 +140,20 @@ def lint_all(*catalogs: Catalog) -> Report:
     return build_report([lint_catalog(catalog, Selection()) for catalog in catalogs], Selection())
 
 
-def test_a_report_counts_what_was_looked_at_in_all_catalogs() -> None:
+def test_report_has_the_totals_of_all_catalogs() -> None:
     one, two = parse("[stable]\nb: a\na\n[fast]\na"), parse("a", "q")
     seen = lint_all(one, two)
     assert (seen.packages, seen.channels, seen.entries) == (2, 3, 4)
 
 
-def test_each_catalog_is_judged_by_itself() -> None:
+def test_catalogs_are_checked_independently() -> None:
     def declared() -> Catalog:
         return parse("a")
 
     assert lint_all(declared(), declared()).findings == ()
 
 
-def test_bundles_of_a_package_are_all_judged() -> None:
+def test_all_bundles_of_a_package_are_checked() -> None:
     bundles = tuple(Bundle(name, "p", "x", HERE) for name in "ab")
     catalog = Catalog("test", (Package("p", channels=(Channel("c", "p", HERE),), bundles=bundles),))
     assert [f.entry for f in parse_report(catalog, "EP421")] == ["a", "b"]
@@ -162,3 +162,64 @@ def test_bundles_of_a_package_are_all_judged() -> None:
 @pytest.mark.parametrize(("severity", "word"), [(1, "note"), (2, "warning"), (3, "error")])
 def test_severities_are_ordered_and_have_words(severity: int, word: str) -> None:
     assert Severity(severity).word == word
+
+
+def positioned_report(*findings: Finding, lowest: Severity = Severity.NOTE) -> tuple[Report, list[Place]]:
+    """The report with positions, and the places that were located. The line is the offset of the place."""
+    located: list[Place] = []
+
+    def locate(place: Place) -> SourcePosition:
+        located.append(place)
+        return SourcePosition(f"shown/{place.file}", place.offset, 2, 5, "- name: a")
+
+    return Report(findings, 1, 1, 1).with_positions(locate, lowest), located
+
+
+WARNING = Finding("EP000", "name", Severity.WARNING, HERE, "a message")
+
+
+def test_a_finding_without_a_position_has_the_file_of_its_place() -> None:
+    assert (WARNING.file, WARNING.line, WARNING.column) == ("here.yaml", 0, 0)
+
+
+def test_a_located_finding_has_file_line_and_column() -> None:
+    [finding] = positioned_report(WARNING)[0].findings
+    assert (finding.file, finding.line, finding.column) == ("shown/here.yaml", 7, 2)
+    assert finding.position is not None
+    assert (finding.position.end_column, finding.position.source_line) == (5, "- name: a")
+
+
+def test_every_place_is_located_once() -> None:
+    there = Place("there.yaml", 3)
+    report, located = positioned_report(
+        WARNING, WARNING._replace(rule="EP001"), WARNING._replace(place=there)
+    )
+    assert located == [HERE, there]
+    assert [finding.line for finding in report.findings] == [7, 7, 3]
+
+
+def test_findings_below_the_lowest_severity_are_not_located() -> None:
+    note = WARNING._replace(severity=Severity.NOTE, place=Place("there.yaml", 3))
+    report, located = positioned_report(WARNING, note, lowest=Severity.WARNING)
+    assert located == [HERE]
+    assert report.findings[1] is note
+
+
+def test_a_clean_report_locates_nothing() -> None:
+    assert positioned_report() == (Report((), 1, 1, 1), [])
+
+
+@pytest.mark.parametrize(
+    ("because", "expected"),
+    [((), (":3",)), (("also in there.yaml",), ("also in there.yaml:3",)), (("a", "b"), ("a:3", "b"))],
+)
+def test_the_line_of_a_related_place_is_added_to_the_first_reason(
+    because: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    related = WARNING._replace(because=because, related=Place("there.yaml", 3))
+    assert positioned_report(related)[0].findings[0].because == expected
+
+
+def test_a_related_place_without_a_line_changes_no_reason() -> None:
+    related = WARNING._replace(because=("also in there.yaml",), related=Place("there.yaml", 0))
+    assert positioned_report(related)[0].findings[0].because == ("also in there.yaml",)

@@ -1,4 +1,4 @@
-"""Waivers excuse findings, and are held to account for it."""
+"""Waivers: matching, expiry and unused ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def waiver(rule: str = "EP203", **limits: Any) -> Waiver:
     return Waiver(rule, "agreed with the users", Place("everpath.yaml", pointer=("waivers", 0)), **limits)
 
 
-def judged(drawing: str, *waivers: Waiver, **options: Any) -> Report:
+def lint_with(drawing: str, *waivers: Waiver, **options: Any) -> Report:
     asked = frozenset({"EP203", "EP901", "EP902"}) | options.pop("also", frozenset())
     return lint(parse(drawing), Selection(asked, **options), waivers=waivers, today=TODAY)
 
@@ -32,14 +32,14 @@ def rules(report: Report) -> list[str]:
 
 
 @pytest.mark.parametrize("rule", ["EP203", "fork"])
-def test_a_waiver_excuses_its_rule_by_id_and_by_name(rule: str) -> None:
-    report = judged(FORK, waiver(rule))
+def test_waiver_matches_its_rule_by_id_and_by_name(rule: str) -> None:
+    report = lint_with(FORK, waiver(rule))
     assert report.findings == ()
     assert [finding.rule for finding in report.waived] == ["EP203"]
 
 
-def test_a_waiver_excuses_no_other_rule() -> None:
-    assert rules(judged(FORK, waiver("EP202"), also=frozenset({"EP202"}))) == ["EP203"]
+def test_waiver_does_not_match_another_rule() -> None:
+    assert rules(lint_with(FORK, waiver("EP202"), also=frozenset({"EP202"}))) == ["EP203"]
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_a_waiver_excuses_no_other_rule() -> None:
         {"package": "?"},
     ],
 )
-def test_a_waiver_excuses_where_every_pattern_matches(limits: dict[str, str]) -> None:
-    assert rules(judged(FORK, waiver(**limits))) == []
+def test_waiver_matches_if_all_patterns_do(limits: dict[str, str]) -> None:
+    assert rules(lint_with(FORK, waiver(**limits))) == []
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_a_waiver_excuses_where_every_pattern_matches(limits: dict[str, str]) ->
         {"channel": "stab"},
     ],
 )
-def test_a_waiver_with_a_pattern_that_does_not_match_excuses_nothing(limits: dict[str, str]) -> None:
-    assert sorted(rules(judged(FORK, waiver(**limits)))) == ["EP203", "EP901"]
+def test_waiver_does_not_match_if_one_pattern_does_not(limits: dict[str, str]) -> None:
+    assert sorted(rules(lint_with(FORK, waiver(**limits)))) == ["EP203", "EP901"]
 
 
-def test_a_pattern_does_not_match_a_subject_that_is_not_there() -> None:
+def test_pattern_does_not_match_a_missing_subject() -> None:
     finding = Finding("EP104", "x", Severity.ERROR, Place("a"), "", package="p")
     assert not waiver("EP104", channel="?*").matches(finding)
     assert waiver("EP104", channel="*").matches(finding)
@@ -81,55 +81,55 @@ def test_a_pattern_does_not_match_a_subject_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize("limits", [{}, {"package": "*"}, {"channel": "*", "entry": "*"}])
-def test_a_finding_about_nothing_in_particular_can_be_excused(limits: dict[str, str]) -> None:
+def test_finding_without_a_subject_can_be_waived(limits: dict[str, str]) -> None:
     finding = Finding("EP001", "x", Severity.ERROR, Place("a"), "")
     kept, excused, [standing] = apply_waivers([finding], (waiver("EP001", **limits),), TODAY, lambda _: True)
     assert (kept, excused, standing.is_unused) == ([], [finding], False)
 
 
-def test_excused_findings_are_sorted_as_findings_are() -> None:
-    report = judged("f: e\ne: c\nd: c\nc: a\nb: a\na", waiver())
+def test_waived_findings_are_sorted() -> None:
+    report = lint_with("f: e\ne: c\nd: c\nc: a\nb: a\na", waiver())
     assert [finding.entry for finding in report.waived] == ["a", "c"]
 
 
 def test_other_findings_of_the_rule_remain() -> None:
-    report = judged(TWO_FORKS, waiver(channel="fast"))
+    report = lint_with(TWO_FORKS, waiver(channel="fast"))
     assert [finding.channel for finding in report.findings] == ["stable"]
     assert [finding.channel for finding in report.waived] == ["fast"]
 
 
-def test_one_waiver_may_excuse_several_findings() -> None:
-    report = judged(TWO_FORKS, waiver())
+def test_waiver_can_match_several_findings() -> None:
+    report = lint_with(TWO_FORKS, waiver())
     assert report.findings == ()
     assert len(report.waived) == 2
 
 
-def test_a_waiver_that_excuses_nothing_is_reported() -> None:
-    [finding] = judged("b: a\na", waiver(package="p", entry="a")).findings
+def test_unused_waiver_is_reported() -> None:
+    [finding] = lint_with("b: a\na", waiver(package="p", entry="a")).findings
     assert (finding.rule, finding.severity) == ("EP901", Severity.WARNING)
-    assert finding.message == "the waiver of EP203 for package p, entry a excuses nothing"
+    assert finding.message == "the waiver of EP203 for package p, entry a matches no finding"
     assert finding.because == ("its reason was: agreed with the users",)
     assert finding.fix == "delete the waiver"
     assert finding.place == Place("everpath.yaml", pointer=("waivers", 0))
     assert (finding.package, finding.channel, finding.entry) == (None, None, None)
 
 
-def test_the_first_waiver_that_fits_is_the_one_that_is_used() -> None:
-    [finding] = judged(FORK, waiver("fork"), waiver("EP203")).findings
-    assert finding.message == "the waiver of EP203 excuses nothing"
+def test_first_matching_waiver_is_used() -> None:
+    [finding] = lint_with(FORK, waiver("fork"), waiver("EP203")).findings
+    assert finding.message == "the waiver of EP203 matches no finding"
 
 
-def test_each_waiver_is_held_to_account() -> None:
-    report = judged(FORK, waiver(channel="fast"), waiver(), waiver(entry="z"))
+def test_every_unused_waiver_is_reported() -> None:
+    report = lint_with(FORK, waiver(channel="fast"), waiver(), waiver(entry="z"))
     assert [finding.message for finding in report.findings] == [
-        "the waiver of EP203 for channel fast excuses nothing",
-        "the waiver of EP203 for entry z excuses nothing",
+        "the waiver of EP203 for channel fast matches no finding",
+        "the waiver of EP203 for entry z matches no finding",
     ]
 
 
-def test_a_waiver_of_a_rule_that_was_not_asked_is_not_called_unused() -> None:
-    assert rules(judged("b: a\na", waiver("EP202"))) == []
-    assert rules(judged("b: a\na", waiver("several-heads"), also=frozenset({"EP202"}))) == ["EP901"]
+def test_waiver_of_a_rule_that_did_not_run_is_not_unused() -> None:
+    assert rules(lint_with("b: a\na", waiver("EP202"))) == []
+    assert rules(lint_with("b: a\na", waiver("several-heads"), also=frozenset({"EP202"}))) == ["EP901"]
 
 
 @pytest.mark.parametrize(
@@ -151,14 +151,14 @@ def test_a_waiver_of_a_rule_that_was_not_asked_is_not_called_unused() -> None:
         ({"packages": frozenset("p"), "channels": frozenset({"stable"})}, {"package": "p"}, False),
     ],
 )
-def test_a_waiver_of_something_that_was_left_out_is_not_called_unused(
+def test_waiver_of_an_excluded_subject_is_not_unused(
     selected: dict[str, frozenset[str]], limits: dict[str, str], is_reported: bool
 ) -> None:
-    assert rules(judged("b: a\na", waiver(**limits), **selected)) == ["EP901"] * is_reported
+    assert rules(lint_with("b: a\na", waiver(**limits), **selected)) == ["EP901"] * is_reported
 
 
-def test_a_waiver_excuses_nothing_after_its_last_day_and_is_reported() -> None:
-    report = judged(FORK, waiver(expires=date(2030, 6, 14)))
+def test_expired_waiver_does_not_match_and_is_reported() -> None:
+    report = lint_with(FORK, waiver(expires=date(2030, 6, 14)))
     fork, expired = sorted(report.findings, key=lambda finding: finding.rule)
     assert (fork.rule, expired.rule) == ("EP203", "EP902")
     assert expired.severity is Severity.ERROR
@@ -170,8 +170,8 @@ def test_a_waiver_excuses_nothing_after_its_last_day_and_is_reported() -> None:
 
 
 @pytest.mark.parametrize("expires", [None, TODAY, date(2031, 1, 1)])
-def test_a_waiver_is_in_force_until_the_end_of_its_last_day(expires: date | None) -> None:
-    assert rules(judged(FORK, waiver(expires=expires))) == []
+def test_waiver_matches_on_its_last_day(expires: date | None) -> None:
+    assert rules(lint_with(FORK, waiver(expires=expires))) == []
 
 
 def test_without_a_date_no_waiver_has_expired() -> None:
@@ -179,11 +179,11 @@ def test_without_a_date_no_waiver_has_expired() -> None:
     assert [finding.rule for finding in report.waived] == ["EP203"]
 
 
-def test_an_expired_waiver_is_not_called_unused_too() -> None:
-    assert rules(judged("b: a\na", waiver(expires=date(2030, 6, 14)))) == ["EP902"]
+def test_expired_waiver_is_not_reported_as_unused() -> None:
+    assert rules(lint_with("b: a\na", waiver(expires=date(2030, 6, 14)))) == ["EP902"]
 
 
-def test_the_rules_about_waivers_can_be_left_out() -> None:
+def test_rules_about_waivers_can_be_excluded() -> None:
     report = lint(
         parse("b: a\na"),
         Selection(ignored=frozenset({"EP901"})),
@@ -204,19 +204,20 @@ def test_the_rules_about_waivers_can_be_left_out() -> None:
         ),
     ],
 )
-def test_a_waiver_says_in_words_what_it_excuses(limits: dict[str, str], subject: str) -> None:
+def test_waiver_has_a_subject_for_messages(limits: dict[str, str], subject: str) -> None:
     assert waiver(**limits).subject == subject
 
 
 @pytest.mark.parametrize("first", ["a", "a*", "*", "[a]", ""])
 @pytest.mark.parametrize("second", ["a", "?", "*a"])
-def test_of_two_waivers_for_one_finding_the_first_is_used(first: str, second: str) -> None:
+def test_second_matching_waiver_is_unused(first: str, second: str) -> None:
     waivers = (waiver(entry=first), waiver("fork", entry=second))
-    [unused] = judged(FORK, *waivers).findings
-    assert unused.message == f"the waiver of fork for entry {second} excuses nothing"
+    [unused] = lint_with(FORK, *waivers).findings
+    assert unused.message == f"the waiver of fork for entry {second} matches no finding"
 
 
-def test_a_waiver_of_something_alike_excuses_nothing() -> None:
+def test_waiver_of_a_similar_name_does_not_match() -> None:
     assert (
-        rules(judged(FORK, waiver(entry="aa"), waiver(entry="a?"), waiver(entry="[!a]"))).count("EP203") == 1
+        rules(lint_with(FORK, waiver(entry="aa"), waiver(entry="a?"), waiver(entry="[!a]"))).count("EP203")
+        == 1
     )

@@ -1,4 +1,4 @@
-"""Deprecations that point at nothing, and heads that nobody should get."""
+"""Deprecations with invalid references, and deprecated heads."""
 
 from __future__ import annotations
 
@@ -22,49 +22,47 @@ def deprecating(*entries: tuple[str, str, str]) -> Catalog:
     [
         (
             ("olm.bundle", "opp.v1.0.0", "m"),
-            "bundle 'opp.v1.0.0' is deprecated and does not exist",
+            "bundle 'opp.v1.0.0' is deprecated, but does not exist",
             f"did you mean {A}?",
         ),
         (
             ("olm.channel", "stabel", "m"),
-            "channel 'stabel' is deprecated and does not exist",
+            "channel 'stabel' is deprecated, but does not exist",
             "did you mean stable?",
         ),
         (
             ("olm.channel", "", "m"),
-            "channel '' is deprecated and does not exist",
+            "channel '' is deprecated, but does not exist",
             "remove the entry, or correct the name",
         ),
         (
             ("olm.bundles", A, "m"),
-            "something of the unknown schema 'olm.bundles' is deprecated",
+            "a deprecated reference has the unknown schema 'olm.bundles'",
             "did you mean olm.bundle?",
         ),
         (
             ("", A, "m"),
-            "something of no schema is deprecated",
+            "a deprecated reference has no schema",
             "write one of olm.package, olm.channel and olm.bundle",
         ),
         (
             ("olm.package", "op", "m"),
-            "the deprecation of package op has a name, op",
-            "remove the name: the document names the package",
+            "the reference to the deprecated package op has a name, op",
+            "remove the name: the document has the package",
         ),
     ],
 )
-def test_a_deprecation_of_nothing_is_named_with_what_was_meant(
-    entry: tuple[str, str, str], message: str, fix: str
-) -> None:
+def test_invalid_reference_has_a_suggestion(entry: tuple[str, str, str], message: str, fix: str) -> None:
     (finding,) = parse_report(deprecating(entry), "deprecation-of-nothing")
     assert (finding.message, finding.fix, finding.package) == (message, fix, "op")
 
 
-def test_a_misspelled_package_is_named_with_what_was_meant() -> None:
+def test_misspelled_package_has_a_suggestion() -> None:
     made = catalog(
         package("searchkeeper"), channel(A, package="searchkeeper"), deprecations(package="searchkeper")
     )
     (finding,) = parse_report(made, "EP501")
-    assert finding.message == "deprecations of the package searchkeper, which does not exist"
+    assert finding.message == "the package searchkeper has deprecations, but does not exist"
     assert finding.fix == "did you mean searchkeeper?"
 
 
@@ -73,33 +71,33 @@ def test_an_entry_that_has_no_bundle_cannot_be_deprecated() -> None:
     assert [f.rule for f in parse_report(made, "EP501")] == ["EP501"]
 
 
-def test_deprecations_of_what_exists_are_fine() -> None:
+def test_valid_deprecations_are_accepted() -> None:
     made = deprecating(("olm.package", "", "m"), ("olm.channel", "stable", "m"), ("olm.bundle", A, "m"))
     assert findings(made, "EP5") == []
 
 
-def test_the_second_document_of_a_package_is_the_one_reported() -> None:
+def test_second_document_of_a_package_is_reported() -> None:
     made = catalog(package(), channel(A), bundle(A), deprecations(), deprecations())
     (finding,) = parse_report(made, "duplicate-deprecation")
     assert (finding.place.file, finding.because[0]) == ("4.yaml", "the first is in 3.yaml")
 
 
-def test_a_reference_that_stands_twice_is_reported_at_the_second() -> None:
+def test_duplicate_reference_is_reported_at_the_second() -> None:
     made = deprecating(("olm.bundle", A, "a"), ("olm.bundle", B, "b"), ("olm.bundle", A, "c"))
     (finding,) = parse_report(made, "EP502")
     assert finding.message == f"olm.bundle {A} is deprecated twice"
     assert finding.place.pointer == ("entries", 2)
 
 
-def test_a_deprecation_without_message_tells_users_nothing() -> None:
+def test_deprecation_without_a_message_is_reported() -> None:
     assert findings(deprecating(("olm.package", "", "")), "EP503") == [
-        "EP503 op: the deprecation of op says nothing"
+        "EP503 op: the deprecation of op has no message"
     ]
 
 
-def test_a_deprecation_without_message_is_named_after_what_it_deprecates() -> None:
+def test_deprecation_without_a_message_names_its_reference() -> None:
     (finding,) = parse_report(deprecating(("olm.channel", "stable", "")), "EP503")
-    assert finding.message == "the deprecation of stable says nothing"
+    assert finding.message == "the deprecation of stable has no message"
 
 
 def test_s19_a_deprecated_head_is_installed_by_v0_and_avoided_by_v1() -> None:
@@ -109,34 +107,34 @@ def test_s19_a_deprecated_head_is_installed_by_v0_and_avoided_by_v1() -> None:
 
 
 @pytest.mark.parametrize("entry", [("olm.package", "", "m"), ("olm.channel", "stable", "m")])
-def test_the_head_of_what_is_deprecated_as_a_whole_is_no_surprise(entry: tuple[str, str, str]) -> None:
+def test_deprecated_head_of_a_deprecated_channel_is_accepted(entry: tuple[str, str, str]) -> None:
     assert findings(deprecating(("olm.bundle", B, "m"), entry), "EP504") == []
 
 
-def test_below_the_head_a_bundle_may_be_deprecated() -> None:
+def test_deprecated_bundle_below_the_head_is_accepted() -> None:
     assert findings(deprecating(("olm.bundle", A, "m")), "EP504") == []
 
 
-def test_s19_a_prohibited_head_gives_users_of_v0_an_older_one() -> None:
+def test_s19_v0_never_installs_a_head_with_olm_deprecated() -> None:
     (finding,) = parse_report("%prohibited b\nb: a\na", "prohibited-head")
     assert (finding.entry, finding.severity) == ("b", Severity.ERROR)
     assert finding.fix == (
-        "held back on purpose: publish a successor that skips it; else: remove the property, and OLM v0 "
+        "if it is withdrawn, publish a successor that skips it; else remove the property, and OLM v0 "
         "installs it"
     )
 
 
-def test_a_prohibited_head_hurts_nobody_on_v1() -> None:
+def test_head_with_olm_deprecated_is_not_reported_for_v1() -> None:
     made = catalog(package(), channel(A), bundle(A, "", {"type": "olm.deprecated", "value": {}}))
-    assert {f.rule for f in lint(made, Selection(policy="v0")).findings} == {"EP505"}
-    assert lint(made, Selection(policy="v1")).findings == ()
+    assert {f.rule for f in lint(made, Selection(resolver="v0")).findings} == {"EP505"}
+    assert lint(made, Selection(resolver="v1")).findings == ()
 
 
-def test_below_the_head_a_bundle_may_be_prohibited() -> None:
+def test_olm_deprecated_below_the_head_is_accepted() -> None:
     assert findings("%prohibited a\nb: a\na", "EP505") == []
 
 
-def test_a_deprecated_head_without_a_bundle_is_not_said_to_give_way_to_another() -> None:
+def test_deprecated_head_without_a_bundle_has_no_alternative() -> None:
     made = catalog(package(), channel(A), deprecations(("olm.bundle", A, "m")))
     (finding,) = parse_report(made, "EP504")
-    assert finding.because[0].endswith("; so does v1, which finds none that is not deprecated")
+    assert finding.because == ("OLM v1 installs it, too: all others are deprecated as well",)

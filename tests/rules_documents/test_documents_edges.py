@@ -1,4 +1,4 @@
-"""All that is wrong is told, and where: not only the first of its kind."""
+"""Rules about documents: all findings of a kind, with their positions."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from everpath.rules import documents
 from graphs import parse_report
 
 
-def test_every_problem_of_a_kind_is_told() -> None:
+def test_every_problem_of_a_kind_is_reported() -> None:
     problems = tuple(Problem("duplicate-key", Place(f"{n}.yaml"), "twice") for n in range(2))
     found = parse_report(Catalog("test", problems=problems), "duplicate-key")
     assert [finding.place.file for finding in found] == ["0.yaml", "1.yaml"]
 
 
-def test_what_follows_from_a_problem_can_be_asked() -> None:
+def test_consequence_of_a_problem_is_a_function() -> None:
     assert documents.no_csv() == "opm and OLM reject a bundle without a ClusterServiceVersion"
 
 
-def test_every_name_of_every_custom_document_that_cannot_be_served_is_told() -> None:
+def test_every_unserved_name_of_custom_documents_is_reported() -> None:
     customs = ({"schema": "a/b", "package": "c/d"}, {"schema": "e/f", "package": "op"})
     found = parse_report(catalog(package(), *customs), "EP012")
     assert [(f.place.file, f.place.pointer) for f in found] == [

@@ -1,4 +1,4 @@
-"""An edit is more than its words: the channel it leads to is the one the words describe."""
+"""Edits: their text, and the channel after them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from documents import catalog, channel, package
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.loaders.notation import format_channel
 from everpath.model import Csv, Entry, Place
-from everpath.rules.edits import (
+from everpath.rules.fixes.edits import (
     Edit,
     add_skips,
     apply_edit,
     cap_range,
-    is_worth_trying,
     join_edits,
     remove_replaces,
     widen_range,
 )
-from everpath.rules.fixes import Violation, verify_fixes
+from everpath.rules.fixes.verify import Violation, verify_fixes
 from everpath.rules.registry import all_rules
 from graphs import channel_graph
 
@@ -26,8 +25,8 @@ from graphs import channel_graph
 def fix(graph: ChannelGraph, rule: str) -> Edit:
     """The edit that a rule advises; the only one, or the first."""
     [asked] = [found for found in all_rules() if found.id == rule]
-    [told, *_] = verify_fixes(graph, [Violation(asked, flaw) for flaw in asked.check(graph)])
-    edit = told.flaw.fix
+    [violation, *_] = verify_fixes(graph, [Violation(asked, flaw) for flaw in asked.check(graph)])
+    edit = violation.flaw.fix
     assert isinstance(edit, Edit)
     return edit
 
@@ -39,18 +38,18 @@ def after(drawing: str, rule: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("drawing", "mended"),
+    ("drawing", "expected"),
     [
         ("b3: b2\nb2: b3\nb1: b0 / b3, b2\nb0: - / b1", "b3: b2\nb2\nb1: b0 / b2\nb0: - / b1"),
         ("b3: b3 / b3", "b3"),
     ],
 )
-def test_a_head_is_freed_of_every_edge_to_it_and_of_no_other(drawing: str, mended: str) -> None:
-    assert after(drawing, "EP201") == mended
+def test_edit_for_a_head_removes_all_edges_to_it_and_no_others(drawing: str, expected: str) -> None:
+    assert after(drawing, "EP201") == expected
 
 
 @pytest.mark.parametrize(
-    ("drawing", "rule", "mended"),
+    ("drawing", "rule", "expected"),
     [
         ("c: b\nb: a\na: b", "EP204", "c: b\nb: a\na"),
         ("b2: - / b2", "EP211", "b2"),
@@ -62,17 +61,17 @@ def test_a_head_is_freed_of_every_edge_to_it_and_of_no_other(drawing: str, mende
         ("b3\nb2: b1\nb1", "EP207", "b3: - / - / >=2.0.0 <3.0.0\nb2: b1\nb1"),
     ],
 )
-def test_an_edit_is_what_its_words_say(drawing: str, rule: str, mended: str) -> None:
-    assert after(drawing, rule) == mended
+def test_text_of_an_edit_describes_its_entries(drawing: str, rule: str, expected: str) -> None:
+    assert after(drawing, rule) == expected
 
 
-def test_without_its_empty_items_an_entry_skips_what_it_skipped() -> None:
+def test_edit_of_empty_items_keeps_the_other_skips() -> None:
     made = catalog(package(), channel({"name": "b", "skips": ["a", "", ""]}, {"name": "a"}))
     graph = PackageGraph(made.packages[0]).channels[0]
     assert format_channel(apply_edit(graph, fix(graph, "EP217")).channel) == "b: - / a\na"
 
 
-def test_what_replaces_nothing_any_more_keeps_its_other_edges() -> None:
+def test_removing_replaces_keeps_the_other_edges() -> None:
     graph = channel_graph("b3: b2 / b1 / <1.0.0\nb2\nb1")
     assert (
         format_channel(apply_edit(graph, remove_replaces(graph, "b3")).channel)
@@ -94,14 +93,14 @@ def in_repository(csv: Csv) -> ChannelGraph:
         (Csv(Place("csv"), skips=("b1", "x"), skip_range="<1.0.0"), ""),
     ],
 )
-def test_a_link_from_a_repository_comes_with_the_edges_of_its_csv(csv: Csv, words: str) -> None:
+def test_added_entry_of_a_repository_has_the_edges_of_its_csv(csv: Csv, words: str) -> None:
     graph = in_repository(csv)
     edit = fix(graph, "EP202")
     assert str(edit) == f"add b2 to this channel{words}, or add b1 to the skips of b3"
     assert edit.entries == (Entry("b2", graph.channel.place, csv.replaces, csv.skips, csv.skip_range),)
 
 
-def test_a_link_from_a_repository_that_does_not_lead_to_the_second_head_is_no_link() -> None:
+def test_bundle_without_an_edge_to_the_second_head_is_not_added() -> None:
     assert str(fix(in_repository(Csv(Place("csv"), replaces="b0")), "EP202")) == "add b1 to the skips of b3"
 
 
@@ -114,7 +113,7 @@ def test_a_link_from_a_repository_that_does_not_lead_to_the_second_head_is_no_li
         ("-", "b1, b4", ">=1.0.0 <3.0.0"),
     ],
 )
-def test_a_range_is_widened_from_the_lowest_that_it_is_to_cover(span: str, covered: str, wanted: str) -> None:
+def test_widened_range_starts_at_the_lowest_version(span: str, covered: str, wanted: str) -> None:
     graph = channel_graph(f"b4: b3\nb3: b2 / - / {span}\nb2: b1\nb1")
     edit = widen_range(graph, "b3", covered.split(", "))
     assert edit is not None
@@ -122,7 +121,7 @@ def test_a_range_is_widened_from_the_lowest_that_it_is_to_cover(span: str, cover
 
 
 @pytest.mark.parametrize("covered", ["b4", "b3", "b4, b3", "x"])
-def test_no_range_is_widened_over_what_is_not_older(covered: str) -> None:
+def test_range_is_not_widened_for_versions_that_are_not_older(covered: str) -> None:
     assert widen_range(channel_graph("b4: b3\nb3: x\nx?"), "b3", covered.split(", ")) is None
 
 
@@ -134,14 +133,14 @@ def test_no_range_is_widened_over_what_is_not_older(covered: str) -> None:
         ("<=1.0.0 || =2.0.0", "<=1.0.0"),
     ],
 )
-def test_a_range_is_bounded_run_by_run(span: str, left: str) -> None:
+def test_capped_range_keeps_all_intervals_below_the_version(span: str, left: str) -> None:
     graph = channel_graph(f"b2: b1 / - / {span}\nb1")
     edit = cap_range(graph, "b2")
     assert edit is not None
     assert edit.text == f"give b2 the skipRange '{left}'"
 
 
-def test_edits_of_different_entries_can_be_made_together() -> None:
+def test_edits_of_different_entries_are_joined() -> None:
     graph = channel_graph("b2: b1\nb1")
     both = join_edits(add_skips(graph, "b2", ["x"]), add_skips(graph, "b1", ["y"]))
     assert both is not None
@@ -149,16 +148,6 @@ def test_edits_of_different_entries_can_be_made_together() -> None:
     assert format_channel(apply_edit(graph, both).channel) == "b2: b1 / x\nb1: - / y"
 
 
-def test_two_edits_of_one_entry_cannot() -> None:
+def test_edits_of_one_entry_are_not_joined() -> None:
     graph = channel_graph("b2: b1\nb1")
     assert join_edits(add_skips(graph, "b2", ["x"]), add_skips(graph, "b2", ["y"])) is None
-
-
-@pytest.mark.parametrize(
-    ("count", "length", "is_worth_it"), [(1, 100, True), (1, 101, False), (10, 10, True), (0, 9, True)]
-)
-def test_edits_of_notes_are_tried_on_a_hundred_entries_of_copies(
-    count: int, length: int, is_worth_it: bool
-) -> None:
-    graph = channel_graph("\n".join(f"b{n}" for n in range(length)))
-    assert is_worth_trying(count, graph) is is_worth_it

@@ -1,11 +1,11 @@
-"""A fix that would strand somebody, or not mend what it is for, gives way to another one, or to advice."""
+"""Fixes that are harmful or without effect are replaced by another one, or by advice."""
 
 from __future__ import annotations
 
 import pytest
 
-from everpath.rules.edits import next_release_advice, remove_replaces
-from everpath.rules.fix_trials import FixTrials
+from everpath.rules.fixes.edits import next_release_advice, remove_replaces
+from everpath.rules.fixes.trials import FixTrials
 from graphs import channel_graph, parse_report
 
 #: Both ranges cover everything: the head's own keeps it from going down.
@@ -17,21 +17,21 @@ def fixes(drawing: str, *rules: str) -> dict[tuple[str, str | None], str | None]
 
 
 @pytest.mark.parametrize("rule", ["EP304", "EP309"])
-def test_a_range_that_keeps_the_head_from_going_down_is_cut_with_the_one_that_draws_it(rule: str) -> None:
+def test_range_of_the_head_is_capped_together_with_the_older_range(rule: str) -> None:
     assert fixes(OPEN, rule) == {
         (rule, "b1"): "remove the skipRange of b1",
         (rule, "b2"): "remove the skipRange of b1 and give b2 the skipRange '>=1.0.0 <2.0.0'",
     }
 
 
-def test_what_only_all_other_fixes_make_safe_is_advised_after_them() -> None:
+def test_edit_that_needs_all_other_fixes_is_suggested_after_them() -> None:
     found = fixes("b3: b2 / - / >=1.0.0\nb2: b1 / - / >=1.0.0\nb1: - / - / >=1.0.0", "EP304")
     assert found["EP304", "b3"] == (
         "give b3 the skipRange '>=1.0.0 <3.0.0', after all other fixes: EP304 (b2) and EP304 (b1)"
     )
 
 
-def test_an_edit_is_joined_with_one_of_the_first_three_or_comes_after_all() -> None:
+def test_edit_is_combined_with_one_of_three_or_comes_after_all() -> None:
     harmless = "b4: b3 / - / =4.0.0\nb3: b2 / - / =3.0.0\nb2: b1 / - / =2.0.0"
     found = fixes(f"b9: b4 / - / >=1.0.0\n{harmless}\nb1: - / - / >=9.0.0 || =1.0.0", "EP304")
     assert found["EP304", "b9"] == (
@@ -40,12 +40,12 @@ def test_an_edit_is_joined_with_one_of_the_first_three_or_comes_after_all() -> N
     )
 
 
-def test_a_patch_is_not_let_in_where_that_closes_a_circle() -> None:
+def test_range_is_not_widened_if_that_closes_a_cycle() -> None:
     found = fixes("op.v1.1.0\nop.v2.0.0: op.v1.1.0\nop.v1.1.0-beta: op.v2.0.0", "EP231")
     assert found == {("EP231", "op.v1.1.0"): "publish a patch above 1.1.0 that skips op.v1.1.0-beta"}
 
 
-def test_a_skip_that_hides_a_range_is_removed_with_it() -> None:
+def test_skip_is_removed_together_with_the_range_it_hides() -> None:
     found = fixes("b3: b1 / b1\nb1: - / - / >=2.0.0", "EP216", "EP305")
     assert found["EP216", "b3"] == (
         "remove the skipRange of b1 and remove b1 from the skips of b3, unless it was withdrawn on purpose"
@@ -65,14 +65,14 @@ def test_a_skip_that_hides_a_range_is_removed_with_it() -> None:
     ],
     ids=["it would be stranded", "it would still go down"],
 )
-def test_a_range_that_is_the_only_way_on_is_not_cut_because_it_leads_down(drawing: str, entry: str) -> None:
+def test_only_edge_of_a_version_is_not_removed_because_it_is_a_downgrade(drawing: str, entry: str) -> None:
     [fix] = fixes(drawing, "EP218").values()
     assert fix is not None
     assert fix.startswith("publish a release above")
     assert entry in {finding.entry for finding in parse_report(drawing, "EP218")}
 
 
-def test_an_entry_that_skips_itself_is_moved_to_whoever_can_take_it() -> None:
+def test_self_skip_is_moved_to_an_entry_that_can_have_it() -> None:
     below = fixes("b1\nb2: b1 / b2\nb3", "EP211", "EP206", "EP208")
     assert below["EP211", "b2"] == "move b2 from its own skips to the skips of b3"
     assert not any("EP211" in (fix or "") for (rule, _), fix in below.items() if rule != "EP211")
@@ -83,18 +83,18 @@ def test_an_entry_that_skips_itself_is_moved_to_whoever_can_take_it() -> None:
     }
 
 
-def test_a_second_head_above_a_circle_is_joined_to_it_where_the_circle_is() -> None:
+def test_second_head_above_a_cycle_is_joined_at_the_cycle() -> None:
     [finding] = parse_report("b1\nb2: b2\nb3: b2", "EP202")
     assert finding.because == ("b2 replaces b2", "b2 closes a cycle")
     assert finding.fix == "set replaces: b1 on b2"
 
 
-def test_what_is_left_as_a_note_is_not_said_to_be_mended() -> None:
+def test_finding_that_remains_as_a_note_is_not_fixed() -> None:
     found = fixes("op.v2.0.0-rc.1\nop.v1.1.0: op.v2.0.0-rc.1\nop.v2.0.0", "EP202", "EP231")
     assert found["EP231", "op.v2.0.0"] == "give op.v2.0.0 the skipRange '>=2.0.0-rc.1 <2.0.0'"
 
 
-def test_several_successors_of_which_none_is_taken_by_an_edge_have_a_whole_sentence_for_a_fix() -> None:
+def test_several_successors_without_a_followed_edge_need_no_action() -> None:
     twins = "b0@1.2.0: - / b2\nb1@1.2.0+1: b0\nb2@1.2.0+2: b1\nb4@2.0.0: - / b0 / =1.2.0"
     found = fixes(f"{twins}\n%deprecated b0: old\n%deprecated b2: old\n%deprecated b4: old", "EP209")
     assert found["EP209", "b2"] == "no action if this is intended"
@@ -121,11 +121,11 @@ def test_several_successors_of_which_none_is_taken_by_an_edge_have_a_whole_sente
     ],
     ids=["a head", "two heads", "no head", "no head of three", "no version", "a head without a version"],
 )
-def test_the_release_that_is_advised_takes_up_every_head(drawing: str, release: str) -> None:
+def test_suggested_release_replaces_every_head(drawing: str, release: str) -> None:
     assert next_release_advice(channel_graph(drawing), "b1") == release
 
 
-def test_to_uncover_a_range_that_crashes_v1_is_harm() -> None:
+def test_edit_that_exposes_a_panicking_range_is_harmful() -> None:
     # OLM v1 asks for the range of an entry only where it neither replaces nor skips what is installed.
     graph = channel_graph("b1@1.0.0: b1 / - / >=2.0.0 || || <0.1.0")
     assert FixTrials(graph).regression(remove_replaces(graph, "b1")) == "OLM v1 would fail for b1"

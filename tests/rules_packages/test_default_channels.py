@@ -1,4 +1,4 @@
-"""What users get who name no channel."""
+"""Rules about default channels."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ def two_channels(default: str) -> Catalog:
     return catalog(package(default=default), channel(A), channel(A, B, name="fast"), bundle(A), bundle(B))
 
 
-def test_a_rendered_package_without_default_channel_is_refused_even_with_one_channel() -> None:
+def test_rendered_package_without_default_channel_is_reported_even_with_one_channel() -> None:
     (finding,) = parse_report(catalog(package(default=""), channel(A), bundle(A)), "no-default-channel")
     assert finding.fix == "set defaultChannel: stable in the olm.package document"
 
 
-def test_the_channel_with_the_highest_version_is_offered_as_default() -> None:
+def test_channel_with_the_highest_version_is_suggested() -> None:
     (finding,) = parse_report(two_channels(""), "EP103")
-    assert finding.message == "the package op names no default channel; it has fast and stable"
+    assert finding.message == "the package op has no default channel; its channels are fast and stable"
     assert finding.fix == "set defaultChannel: fast in the olm.package document"
 
 
-def test_the_channel_is_offered_by_what_it_holds_and_not_by_its_name() -> None:
+def test_suggested_channel_depends_on_its_entries_not_its_name() -> None:
     made = catalog(package(default=""), channel(A, name="a"), channel(A, B, name="b"), bundle(A), bundle(B))
     (finding,) = parse_report(made, "EP103")
     assert finding.fix == "set defaultChannel: b in the olm.package document"
 
 
-def test_a_channel_of_releases_is_offered_before_one_of_pre_releases() -> None:
+def test_channel_with_releases_is_preferred_to_one_with_prereleases() -> None:
     late = "op.v2.0.0-rc.1"
     made = catalog(
         package(default=""), channel(late, name="candidate"), channel(A, B), *map(bundle, (A, B, late))
@@ -42,64 +42,64 @@ def test_a_channel_of_releases_is_offered_before_one_of_pre_releases() -> None:
     assert parse_report(only, "EP103")[0].fix == "set defaultChannel: candidate in the olm.package document"
 
 
-def test_any_channel_is_offered_where_there_is_no_version_to_go_by() -> None:
+def test_first_channel_by_name_is_suggested_without_versions() -> None:
     made = catalog(package(default=""), channel(A, name="b"), channel(A, name="a"))
     (finding,) = parse_report(made, "EP103")
     assert finding.fix == "set defaultChannel: a in the olm.package document"
 
 
-def test_an_undeclared_package_lacks_more_than_a_default_channel() -> None:
+def test_undeclared_package_is_not_reported_by_ep103() -> None:
     assert findings(catalog(channel(A), bundle(A)), "EP103") == []
 
 
-def test_a_default_channel_that_is_not_named_is_not_absent_too() -> None:
+def test_missing_default_channel_is_reported_once() -> None:
     assert findings(two_channels(""), "EP104") == []
 
 
-def test_of_bundle_folders_the_only_channel_is_the_default() -> None:
+def test_only_channel_of_bundle_folders_is_the_default() -> None:
     assert findings(repository(in_folder(A)), "EP103") == []
 
 
-def test_of_bundle_folders_with_two_channels_none_is_the_default() -> None:
+def test_bundle_folders_with_two_channels_need_a_default() -> None:
     made = repository(in_folder(A, channels=("alpha", "beta")))
     assert findings(made, "EP103") == [
-        "EP103 op: the package op names no default channel; it has alpha and beta"
+        "EP103 op: the package op has no default channel; its channels are alpha and beta"
     ]
 
 
-def test_a_package_file_may_leave_out_the_default_of_its_only_channel() -> None:
+def test_package_manifest_with_one_channel_needs_no_default() -> None:
     """The format before bundles, which declares the package itself."""
     (made,) = repository(in_folder(A)).packages
     declared = Package("op", (Declaration(Place("op.package.yaml")),), made.channels, made.bundles)
     assert findings(Catalog("test", (declared,)), "EP103") == []
 
 
-def test_a_misspelled_default_channel_is_named_with_what_was_meant() -> None:
+def test_misspelled_default_channel_has_a_suggestion() -> None:
     (finding,) = parse_report(two_channels("stabel"), "default-channel-absent")
     assert finding.message == "the default channel 'stabel' of op does not exist"
     assert finding.fix == "did you mean stable?"
 
 
-def test_a_default_channel_unlike_any_other_is_answered_with_all_of_them() -> None:
+def test_fix_for_an_unknown_default_channel_lists_all() -> None:
     (finding,) = parse_report(two_channels("xyz"), "EP104")
-    assert finding.fix == "name one of fast and stable"
+    assert finding.fix == "write one of fast and stable"
 
 
-def test_no_default_channel_is_looked_for_in_a_package_without_channels() -> None:
+def test_package_without_channels_is_not_reported_by_ep103_and_ep104() -> None:
     assert findings(catalog(package()), "EP103", "EP104") == []
 
 
-def test_where_no_bundle_names_a_default_the_only_channel_is_taken_and_noted() -> None:
+def test_inferred_default_channel_is_a_note() -> None:
     (finding,) = parse_report(repository(in_folder(A)), "default-channel-inferred")
-    assert finding.message == "no bundle of op names a default channel; stable, the only one, is taken"
+    assert finding.message == "no bundle of op has a default channel; stable, the only channel, is used"
     assert finding.severity is Severity.NOTE
 
 
-def test_nothing_is_inferred_where_a_bundle_names_the_default() -> None:
+def test_default_channel_of_a_bundle_is_not_inferred() -> None:
     assert findings(repository(in_folder(A), in_folder(B, default_channel="stable")), "EP112") == []
 
 
-def test_nothing_is_inferred_of_two_channels_or_of_a_rendered_catalog() -> None:
+def test_default_channel_is_not_inferred_from_two_channels_or_a_rendered_catalog() -> None:
     assert findings(repository(in_folder(A, channels=("a", "b"))), "EP112") == []
     assert findings(catalog(package(), channel(A), bundle(A)), "EP112") == []
 
@@ -107,55 +107,57 @@ def test_nothing_is_inferred_of_two_channels_or_of_a_rendered_catalog() -> None:
 def test_a_highest_version_outside_the_default_channel_is_a_warning_in_a_repository() -> None:
     made = repository(in_folder(A), in_folder(B, channels=("fast",)), default="stable")
     (finding,) = parse_report(made, "default-channel-left-behind")
-    assert finding.message == f"{B}, the highest version, is not in the default channel stable"
-    assert finding.because == ("1.1.0 is only in fast", f"new users get {A}")
+    assert finding.message == (
+        f"Subscriptions without a channel do not get {B}, the highest version: it is not in the default "
+        "channel stable"
+    )
+    assert finding.because == ("1.1.0 is only in fast", f"new Subscriptions get {A}")
     assert finding.severity is Severity.WARNING
     assert finding.fix == (
-        f"if it is for everybody, release it to stable too, with replaces: {A}; if it is of another line, "
-        "leave it and waive this"
+        f"if it is for all users, add it to stable, with replaces: {A}; otherwise waive this finding"
     )
 
 
-def test_where_versions_make_the_edges_none_is_asked_for() -> None:
+def test_fix_has_no_edge_in_semver_mode() -> None:
     for mode in (UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH):
         made = repository(in_folder(A), in_folder(B, channels=("fast",)), default="stable", mode=mode)
         (finding,) = parse_report(made, "EP113")
-        assert (finding.fix or "").startswith("if it is for everybody, release it to stable too; ")
+        assert (finding.fix or "").startswith("if it is for all users, add it to stable; ")
 
 
-def test_in_a_rendered_catalog_it_may_be_a_candidate_and_is_noted() -> None:
+def test_highest_version_outside_the_default_channel_is_a_note_in_a_rendered_catalog() -> None:
     (finding,) = parse_report(two_channels("stable"), "EP113")
     assert finding.severity is Severity.NOTE
 
 
-def test_a_pre_release_leaves_no_rendered_channel_behind() -> None:
+def test_prerelease_does_not_count_in_a_rendered_catalog() -> None:
     late = "op.v1.1.0-rc.1"
     made = catalog(package(), channel(A), channel(A, late, name="fast"), bundle(A), bundle(late))
     assert findings(made, "EP113") == []
 
 
-def test_in_a_repository_a_pre_release_counts() -> None:
+def test_prerelease_counts_in_a_repository() -> None:
     made = repository(in_folder(A), in_folder("op.v1.1.0-rc.1", channels=("fast",)), default="stable")
     assert len(findings(made, "EP113")) == 1
 
 
-def test_a_default_channel_without_a_head_gives_new_users_nothing() -> None:
+def test_default_channel_without_a_head_installs_nothing() -> None:
     loop = channel({"name": A, "replaces": "op.v1.0.1"}, {"name": "op.v1.0.1", "replaces": A})
     made = catalog(package(), loop, channel(B, name="fast"), bundle(A), bundle("op.v1.0.1"), bundle(B))
     (finding,) = parse_report(made, "EP113")
-    assert finding.because[1] == "new users get nothing"
-    assert (finding.fix or "").startswith("if it is for everybody, release it to stable too; ")
+    assert finding.because[1] == "new Subscriptions get nothing"
+    assert (finding.fix or "").startswith("if it is for all users, add it to stable; ")
 
 
-def test_a_default_channel_with_the_highest_version_is_not_left_behind() -> None:
+def test_default_channel_with_the_highest_version_is_accepted() -> None:
     assert findings(two_channels("fast"), "EP113") == []
 
 
-def test_a_highest_version_in_no_channel_is_another_rules_business() -> None:
+def test_highest_version_in_no_channel_is_not_reported_by_ep113() -> None:
     assert findings(catalog(package(), channel(A), bundle(A), bundle(B)), "EP113") == []
 
 
-def test_a_changed_default_channel_is_noted_with_each_change() -> None:
+def test_changed_default_channel_is_a_note_with_each_change() -> None:
     made = repository(
         in_folder(A, default_channel="alpha"),
         in_folder(B, default_channel="beta", channels=("alpha", "beta", "stable")),
@@ -164,7 +166,9 @@ def test_a_changed_default_channel_is_noted_with_each_change() -> None:
         default="stable",
     )
     (finding,) = parse_report(made, "default-channel-changed")
-    assert finding.message == "the default channel of op changed to stable with op.v1.10.0"
+    assert finding.message == (
+        "existing Subscriptions do not follow the default channel of op, which op.v1.10.0 changed to stable"
+    )
     assert finding.because == (
         "op.v1.1.0 changed it from alpha to beta",
         "op.v1.10.0 changed it from beta to stable",
@@ -172,12 +176,12 @@ def test_a_changed_default_channel_is_noted_with_each_change() -> None:
     assert finding.place.file == "operators/op/1.10.0/metadata/annotations.yaml"
 
 
-def test_without_a_file_of_annotations_the_csv_is_pointed_at() -> None:
+def test_changed_default_channel_without_annotations_is_reported_at_the_csv() -> None:
     old, new = (in_folder(n, default_channel=c, annotations=None) for n, c in ((A, "alpha"), (B, "stable")))
     (finding,) = parse_report(repository(old, new), "EP114")
     assert finding.place.file == "operators/op/1.1.0/manifests/csv.yaml"
 
 
-def test_the_same_default_channel_throughout_is_no_change() -> None:
+def test_equal_default_channels_are_no_change() -> None:
     made = repository(in_folder(A, default_channel="stable"), in_folder(B, default_channel="stable"))
     assert findings(made, "EP114") == []

@@ -1,4 +1,4 @@
-"""Packages: every fault of every one of them is told, where it is written, with what follows from it."""
+"""Rules about packages: all findings, their positions and consequences."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from everpath.model import Catalog, Channel, Declaration, Package, Place, Proble
 from graphs import findings, parse_report
 
 A, B, C = "op.v1.0.0", "op.v1.1.0", "op.v1.2.0"
-REFUSED = "opm refuses the catalog"
+REJECTED = "opm rejects the catalog"
 
 
-def test_a_bad_name_is_told_at_every_declaration() -> None:
+def test_invalid_package_name_is_reported_at_every_declaration() -> None:
     found = parse_report(catalog(package("Op"), package("Op")), "EP101")
     assert [(f.place.file, f.place.pointer) for f in found] == [("0.yaml", ("name",)), ("1.yaml", ("name",))]
-    assert found[0].message.startswith("'Op' cannot be the name of a package: ")
+    assert found[0].message.startswith("'Op' is not a valid package name: ")
     assert findings(catalog(package("")), "EP101") == ["EP101 -: the package has no name"]
 
 
-def test_every_declaration_after_the_first_is_one_too_many() -> None:
+def test_every_declaration_after_the_first_is_reported() -> None:
     found = parse_report(catalog(package(), package(), package()), "EP102")
     assert [f.place.file for f in found] == ["1.yaml", "2.yaml"]
     assert {f.message for f in found} == {"the package op is declared 3 times"}
-    assert {f.because for f in found} == {("it is also declared in 0.yaml", REFUSED)}
+    assert {f.because for f in found} == {("it is also declared in 0.yaml", REJECTED)}
     assert [f.related and f.related.file for f in found] == ["0.yaml"] * 2
 
 
-def test_the_channel_of_the_highest_version_alone_is_offered_as_default() -> None:
+def test_only_the_channel_of_the_highest_version_is_suggested() -> None:
     channels = [channel(name, name=letter) for name, letter in ((A, "a"), (B, "b"), (C, "c"))]
     made = catalog(package(default=""), *channels, *map(bundle, (A, B, C)))
     assert parse_report(made, "EP103")[0].fix == "set defaultChannel: c in the olm.package document"
 
 
-def test_every_declaration_with_an_absent_default_channel_is_told() -> None:
+def test_every_declaration_with_a_missing_default_channel_is_reported() -> None:
     declared = [package(default=default) for default in ("b", "gone", "nowhere")]
     made = catalog(*declared, channel(A, name="b"), channel(A, name="a"), bundle(A))
     found = parse_report(made, "EP104")
@@ -41,11 +41,11 @@ def test_every_declaration_with_an_absent_default_channel_is_told() -> None:
         ("1.yaml", ("defaultChannel",)),
         ("2.yaml", ("defaultChannel",)),
     ]
-    assert {f.because for f in found} == {("the package has a and b", REFUSED)}
-    assert {f.fix for f in found} == {"name one of a and b"}
+    assert {f.because for f in found} == {("its channels are a and b", REJECTED)}
+    assert {f.fix for f in found} == {"write one of a and b"}
 
 
-def test_a_package_without_channels_is_told_although_it_shares_a_file_with_its_bundles() -> None:
+def test_package_without_channels_in_the_file_of_its_bundles_is_reported() -> None:
     place = Place("op.yaml")
     (made,) = catalog(package(), bundle(A)).packages
     (held,) = made.bundles
@@ -53,7 +53,7 @@ def test_a_package_without_channels_is_told_although_it_shares_a_file_with_its_b
     assert findings(Catalog("test", (shared,)), "EP105") == ["EP105 op: the package op has no channel"]
 
 
-def test_every_undeclared_package_is_told_with_its_documents() -> None:
+def test_every_undeclared_package_is_reported_with_its_documents() -> None:
     made = catalog(
         package("one"),
         channel(A, package="onee"),
@@ -63,11 +63,11 @@ def test_every_undeclared_package_is_told_with_its_documents() -> None:
     )
     found = {f.place.file: f for f in parse_report(made, "EP106")}
     assert [(f.package, f.message) for f in found.values()] == [
-        ("onee", "2 documents belong to the package onee, which nobody declares"),
+        ("onee", "2 documents belong to the package onee, which is not declared"),
         (None, "1 document belongs to no package"),
-        ("strange", "1 document belongs to the package strange, which nobody declares"),
+        ("strange", "1 document belongs to the package strange, which is not declared"),
     ]
-    assert found["1.yaml"].because == (f"channel stable and bundle {A}", REFUSED)
+    assert found["1.yaml"].because == (f"channel stable and bundle {A}", REJECTED)
     assert found["1.yaml"].place.pointer == ("package",)
     assert [f.fix for f in found.values()] == [
         "did you mean one?",
@@ -77,7 +77,7 @@ def test_every_undeclared_package_is_told_with_its_documents() -> None:
 
 
 def undeclared(problem: Problem) -> Catalog:
-    """Two packages that nobody declares, one in folder a, one in folder b, and a problem."""
+    """Two undeclared packages, one in folder a, one in folder b, and a problem."""
     (held,) = catalog(bundle(A)).packages[0].bundles
     a = Package("a", channels=(Channel("stable", "a", Place("a/channel.yaml")),))
     b = Package("b", bundles=(type(held)(A, "b", "1.0.0", Place("b/bundle.yaml")),))
@@ -85,30 +85,28 @@ def undeclared(problem: Problem) -> Catalog:
 
 
 @pytest.mark.parametrize(("folder", "left"), [("a", ["b"]), ("b", ["a"]), ("c", ["a", "b"])])
-def test_a_document_that_was_lost_may_declare_the_packages_of_its_folder_alone(
-    folder: str, left: list[str]
-) -> None:
+def test_unreadable_document_can_declare_only_packages_of_its_folder(folder: str, left: list[str]) -> None:
     made = undeclared(Problem("unreadable-document", Place(f"{folder}/torn.yaml"), "torn"))
     fixes = {f.package: f.fix or "" for f in parse_report(made, "EP106")}
     assert [package for package, fix in fixes.items() if fix.startswith("add")] == left
 
 
 @pytest.mark.parametrize(("kind", "key"), [("duplicate-key", "schema"), ("misspelled-key", "name")])
-def test_a_document_whose_schema_is_known_is_not_lost(kind: str, key: str) -> None:
+def test_document_with_a_known_schema_is_not_a_declaration(kind: str, key: str) -> None:
     made = undeclared(Problem(kind, Place("a/x.yaml", 0, (key,)), "wrong"))
     assert [f.fix for f in parse_report(made, "EP106")] == [
         "add an olm.package document, or correct the name"
     ] * 2
 
 
-def test_a_default_channel_beside_a_channel_without_a_name_may_be_its_name() -> None:
+def test_default_channel_is_suggested_for_a_channel_without_a_name() -> None:
     (finding,) = parse_report(catalog(package(), channel(A, name=""), bundle(A)), "EP104")
-    assert finding.fix == "call the channel without a name stable"
+    assert finding.fix == "name the channel without a name stable"
 
 
-def test_a_default_channel_that_was_only_inferred_is_told_with_what_to_write() -> None:
+def test_inferred_default_channel_has_a_fix() -> None:
     (finding,) = parse_report(repository(in_folder(A)), "EP112")
-    assert finding.because == ("with a second channel the package would have no default, and be refused",)
+    assert finding.because == ("with a second channel, opm would reject the package",)
     assert finding.fix == (
         "set operators.operatorframework.io.bundle.channel.default.v1: stable in metadata/annotations.yaml"
     )
@@ -122,17 +120,17 @@ def declared_too(made: Catalog, *declarations: Declaration) -> Catalog:
     return Catalog("test", (Package("op", joined, one.channels, (*one.bundles, rendered)),))
 
 
-def test_one_declaration_among_others_may_be_inferred() -> None:
+def test_one_of_several_declarations_can_be_inferred() -> None:
     made = declared_too(repository(in_folder(A)), Declaration(Place("x.yaml")))
     assert len(parse_report(made, "EP112")) == 1
 
 
-def test_a_release_in_another_description_of_the_default_channel_is_not_left_behind() -> None:
+def test_release_in_a_second_document_of_the_default_channel_counts() -> None:
     made = catalog(package(), channel(A), channel(B), bundle(A), bundle(B))
     assert findings(made, "EP113") == []
 
 
-def test_what_is_left_behind_needs_no_edge_where_versions_make_them() -> None:
+def test_fix_has_no_edge_if_edges_are_generated() -> None:
     folders = (in_folder(A), in_folder(B, channels=("fast",)))
     made = repository(*folders, mode=UpdateMode.SEMVER, default="stable")
     (one,) = made.packages
@@ -143,7 +141,7 @@ def test_what_is_left_behind_needs_no_edge_where_versions_make_them() -> None:
     assert "replaces" not in finding.fix
 
 
-def test_a_changed_default_channel_is_told_where_it_was_changed() -> None:
+def test_changed_default_channel_is_reported_at_the_change() -> None:
     made = repository(in_folder(A, default_channel="old"), in_folder(B, default_channel="new"))
     (finding,) = parse_report(made, "EP114")
     assert finding.entry == B
@@ -151,4 +149,4 @@ def test_a_changed_default_channel_is_told_where_it_was_changed() -> None:
         "annotations",
         "operators.operatorframework.io.bundle.channel.default.v1",
     )
-    assert finding.fix == "tell users of the old channel to move to the new one"
+    assert finding.fix == "release to the old channel as well, or ask its users to switch"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from commandline import ROOT
 from comparisons import outcomes
-from everpath.compare import compare
+from everpath.comparison import compare
 from everpath.graph import PackageGraph
 from everpath.loaders.catalog_loader import load
 from everpath.model import Catalog
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.upgrade_paths.hops import hops_from
+from everpath.upgrade_path.hops import hops_from
 
 
 def own_catalog() -> Catalog:

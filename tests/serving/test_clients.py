@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from catalogs import large_catalog, write_fbc
-from everpath.server.catalog.snapshot import ServedCatalog
+from everpath.server.catalog.snapshot import CurrentSnapshot
 from in_process_server import RunningServer, run_server
 from registry_api_client import Call, connect, send_call
 
@@ -95,7 +95,7 @@ def test_all_servers_are_stopped_concurrently(tmp_path: Path) -> None:
     closed = []
 
     @asynccontextmanager
-    async def frontend(_served: ServedCatalog, _on_response: Callable[[int], None]) -> AsyncIterator[str]:
+    async def frontend(_served: CurrentSnapshot, _on_response: Callable[[int], None]) -> AsyncIterator[str]:
         yield "a URL"
         # Times out if the servers are stopped one after the other.
         await asyncio.wait_for(both_closing.wait(), 10)

@@ -17,7 +17,7 @@ import pytest
 
 from catalogs import fbc, write_fbc
 from commandline import heeded
-from everpath.cli.commands import catalog_serve
+from everpath.app.extras import missing_extra
 from everpath.cli.entry_point import run
 from everpath.server import lifecycle
 from everpath.server.registry_api import grpc_server
@@ -222,13 +222,14 @@ def test_a_missing_library_is_reported_with_the_extra(
     monkeypatch.setitem(sys.modules, "grpc_health.v1", None)
     code, message = _run_failing(capfd, write_fbc(tmp_path, "a"))
     assert code == 2
-    assert "serving needs a library that is not installed: grpc_health" in message
+    assert "this command needs the Python package grpc_health, which is not installed" in message
     assert "pip install '.[serve]' in a clone, or pip install 'everpath[serve]'" in message
 
 
-def test_any_other_missing_module_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_other_missing_module_is_an_internal_error() -> None:
+    error = ImportError("no such", name="everpath.nothing")
     with pytest.raises(ImportError, match="no such"):
-        catalog_serve._missing(ImportError("no such", name="everpath.nothing"))
+        missing_extra(error, "serve", ["grpc"])
 
 
 def test_help_works_without_the_extra() -> None:

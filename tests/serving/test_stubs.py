@@ -19,7 +19,7 @@ def test_stale_stubs_are_reported(
     changed.message_type[0].field[0].number = 99
     monkeypatch.setattr(stubs, "compiled", lambda: changed)
     assert stubs.main([]) == 1
-    assert "is stale: scripts/stubs.py --write" in capsys.readouterr().err
+    assert "is out of date: scripts/stubs.py --write" in capsys.readouterr().err
 
 
 def test_the_field_numbers_are_those_of_operator_registry() -> None:

@@ -1,4 +1,4 @@
-"""Children that fail cost time, never the answer."""
+"""Child processes that fail cost time, but do not change the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ except ValueError as error:
 try:
     os.waitpid(-1, 0)
 except ChildProcessError:
-    print("nobody left")
+    print("no child left")
 """
 
 MINE_FAILS = """
@@ -38,7 +38,7 @@ def work(number):
 
 
 def run(misfortune: str = "pass", before: str = "") -> list[str]:
-    """In a process of its own: pytest has threads, which no fork should meet."""
+    """Run in a separate process, because pytest has threads and a fork would copy their locks."""
     program = PROGRAM.format(misfortune=misfortune, before=before)
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
@@ -46,8 +46,8 @@ def run(misfortune: str = "pass", before: str = "") -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_each_process_answers_for_its_number() -> None:
-    assert run() == ["[0, 10, 20]", "nobody left"]
+def test_each_process_returns_the_result_of_its_number() -> None:
+    assert run() == ["[0, 10, 20]", "no child left"]
 
 
 @pytest.mark.parametrize(
@@ -60,15 +60,15 @@ def test_each_process_answers_for_its_number() -> None:
         "return lambda: None",
     ],
 )
-def test_a_child_that_fails_answers_none(misfortune: str) -> None:
-    assert run(misfortune)[-2:] == ["[0, None, 20]", "nobody left"]
+def test_failed_child_has_the_result_none(misfortune: str) -> None:
+    assert run(misfortune)[-2:] == ["[0, None, 20]", "no child left"]
 
 
-def test_where_no_process_can_be_made_none_is_missed() -> None:
+def test_without_fork_everything_runs_in_the_parent() -> None:
     refused = "def no(): raise BlockingIOError\nos.fork = no"
-    assert run(before=refused) == ["[0, None, None]", "nobody left"]
+    assert run(before=refused) == ["[0, None, None]", "no child left"]
 
 
-def test_a_failure_of_ones_own_ends_the_children_at_once() -> None:
+def test_failure_of_the_parent_ends_the_children() -> None:
     slow = "import time; time.sleep(600)"
-    assert run(slow, MINE_FAILS) == ["mine", "nobody left"]
+    assert run(slow, MINE_FAILS) == ["mine", "no child left"]

@@ -1,4 +1,4 @@
-"""A large input is judged in partitions. Nobody can tell from the report."""
+"""A large input is linted in partitions; the report is the same."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def parted(items: list[tuple[str, int]], count: int) -> list[list[tuple[str, int
 
 
 @given(ITEMS, COUNTS)
-def test_every_item_is_in_one_share_and_in_its_order(items: list[tuple[str, int]], count: int) -> None:
+def test_every_item_is_in_one_partition_and_in_order(items: list[tuple[str, int]], count: int) -> None:
     numbered = [(folder, number) for number, (folder, _) in enumerate(items)]
     parts = parted(numbered, count)
     assert sorted(item for part in parts for item in part) == sorted(numbered)
@@ -34,15 +34,13 @@ def test_every_item_is_in_one_share_and_in_its_order(items: list[tuple[str, int]
 
 
 @given(ITEMS, COUNTS)
-def test_a_folder_is_never_parted(items: list[tuple[str, int]], count: int) -> None:
+def test_folder_is_never_split(items: list[tuple[str, int]], count: int) -> None:
     folders = [{folder for folder, _ in part} for part in parted(items, count)]
     assert sum(map(len, folders)) == len(set().union(*folders))
 
 
 @given(ITEMS, COUNTS)
-def test_no_share_outweighs_another_by_more_than_the_heaviest_folder(
-    items: list[tuple[str, int]], count: int
-) -> None:
+def test_partitions_differ_by_at_most_the_largest_folder(items: list[tuple[str, int]], count: int) -> None:
     weights: dict[str, int] = {}
     for folder, weight in items:
         weights[folder] = weights.get(folder, 0) + weight
@@ -77,7 +75,7 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 
 def validated(root: Path, jobs: int, *options: str) -> tuple[int, dict[str, Any], str]:
-    """In a process of its own, as forks want it."""
+    """Run in a separate process, because it forks."""
     typed = ["validate-graph", str(root), "--no-config", "-o", "json", "-j", str(jobs), *options]
     done = subprocess.run(
         [sys.executable, "-m", "everpath", *typed], capture_output=True, text=True, check=False
@@ -92,7 +90,7 @@ CATALOGS = {
         "channels/b.yaml": PACKAGE.format("b") + CHANNEL.format("b"),
         "bundles/b.yaml": BUNDLES.format("b"),
     },
-    "a package that nobody declares, whose name is nearly another's": {
+    "a package without a declaration, whose name is similar to another": {
         "a/catalog.yaml": WHOLE_PACKAGE.format("cache-operator"),
         "b/catalog.yaml": BUNDLES.format("cache-operater") + CHANNEL.format("cache-operater"),
     },
@@ -113,13 +111,13 @@ def test_the_report_is_the_same_with_any_number_of_processes(tmp_path: Path, nam
     assert validated(root, jobs) == alone
 
 
-def test_an_empty_folder_is_refused_with_the_same_words(tmp_path: Path) -> None:
+def test_empty_folder_has_the_same_error(tmp_path: Path) -> None:
     alone = validated(tmp_path, 1)
     assert alone[0] == 3
     assert validated(tmp_path, 2) == alone
 
 
-def test_a_name_of_any_share_can_be_selected(tmp_path: Path) -> None:
+def test_name_of_any_partition_can_be_selected(tmp_path: Path) -> None:
     root = write(tmp_path, CATALOGS["a package in each folder"])
     for package in "abcde":
         code, report, _ = validated(root, 3, "-p", package)

@@ -1,4 +1,4 @@
-"""Ten times as many entries cost about ten times as much, though their paths are a hundred times as long."""
+"""The work of a simulation grows linearly with the number of entries."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from everpath.reporters.simulation_text import text
+from everpath.reporters.simulation.text import text
 from everpath.simulate import ClusterExtensionOptions, Scenario, simulate_package
-from simulations import simulation_of, sources
+from simulations import simulation_report, sources
 from work import lines_run
 
 
@@ -33,7 +33,7 @@ def test_simulating_ten_times_as_many_entries_is_ten_times_the_work(shape: str) 
         served = sources(_drawn(size, SHAPES[shape]))
 
         def act() -> None:
-            found = simulation_of(list(simulate_package(served, Scenario())), Scenario())
+            found = simulation_report(list(simulate_package(served, Scenario())), Scenario())
             assert sum(map(len, text(found)))
 
         return lines_run(act)
@@ -43,7 +43,7 @@ def test_simulating_ten_times_as_many_entries_is_ten_times_the_work(shape: str) 
 
 
 @pytest.mark.parametrize("shape", ["a chain", "ranges over all below", "two of one version"])
-def test_asking_all_channels_about_ten_times_as_many_entries_is_ten_times_the_work(shape: str) -> None:
+def test_joint_channels_with_ten_times_as_many_entries_are_ten_times_the_work(shape: str) -> None:
     def work(size: int) -> int:
         served = sources(_drawn(size, SHAPES[shape]))
         return lines_run(

@@ -33,21 +33,20 @@ __all__ = [
     "upgrade_paths",
 ]
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from everpath.api import compare, explain, lint, load, upgrade_paths
-    from everpath.compare.catalogs import Comparison
+    from everpath.comparison.catalogs import Comparison
     from everpath.errors import EverpathError
-    from everpath.explain import Explanation
+    from everpath.explanation import Explanation
     from everpath.model import Catalog
     from everpath.ranges import Range
     from everpath.rules.findings import Finding, Severity
     from everpath.rules.lint import Report
-    from everpath.upgrade_paths import PathEnd, UpgradePath
+    from everpath.upgrade_path.hops import PathEnd
+    from everpath.upgrade_path.path import UpgradePath
     from everpath.versions import Version
 
 __version__: Final = "0.1.0"
@@ -57,15 +56,15 @@ __url__: Final = "https://github.com/everpath/everpath"
 
 _MODULES: Final = {
     "Catalog": "everpath.model",
-    "Comparison": "everpath.compare.catalogs",
+    "Comparison": "everpath.comparison.catalogs",
     "EverpathError": "everpath.errors",
-    "Explanation": "everpath.explain",
+    "Explanation": "everpath.explanation",
     "Finding": "everpath.rules.findings",
-    "PathEnd": "everpath.upgrade_paths",
+    "PathEnd": "everpath.upgrade_path.hops",
     "Range": "everpath.ranges",
     "Report": "everpath.rules.lint",
     "Severity": "everpath.rules.findings",
-    "UpgradePath": "everpath.upgrade_paths",
+    "UpgradePath": "everpath.upgrade_path.path",
     "Version": "everpath.versions",
     "compare": "everpath.api",
     "explain": "everpath.api",
@@ -83,18 +82,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Everpath(ModuleType):
-    """Keeps `everpath.compare` a function when Python imports the package `everpath.compare`.
-
-    The import system binds a submodule to its parent under the same name; `compare`, `explain` and
-    `upgrade_paths` are both a package and a function.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _MODULES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Everpath

@@ -1,6 +1,7 @@
 """Files and folders that appear whole or not at all: written beside their place, then renamed.
 
-`atomic_file` and `atomic_folder` write one; a `FileTransaction` writes many files, all of them or none.
+`replace_file`, `atomic_file` and `atomic_folder` write one; a `FileTransaction` writes many, all or none. No
+other module writes a file aside and renames it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,10 @@ __all__ = [
     "StagingDir",
     "atomic_file",
     "atomic_folder",
+    "is_leftover",
+    "leftovers_below",
+    "leftovers_beside",
+    "replace_file",
     "scratch_folder",
     "write_error",
 ]
@@ -20,7 +25,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,28 +42,42 @@ except ImportError:  # Windows has no file locks of this kind.
 
 _TEMPORARY_NAME: Final = re.compile(r"\.everpath\.([0-9]+)\.[0-9a-f]{8}")
 
+# The names that a transaction uses beside a file.
+_LEFTOVER: Final = re.compile(r"\.(?P<name>.+)\.\d+\.(new|old)")
+
+
+@contextmanager
+def replace_file(path: Path, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Open a temporary file that replaces `path` when the block succeeds, and is deleted when it fails.
+
+    A symbolic link is replaced, not followed. The umask applies to `mode`. Raises OSError.
+    """
+    temporary = _temporary_path(path)
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(descriptor, "wb") as stream, _shared_lock(temporary):
+            yield stream
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces `path` when the block succeeds, and is deleted when it fails.
+    """Replace a file as `replace_file` does, or the target of a symbolic link.
 
-    If `path` is a symbolic link, its target is replaced. Raises UsageError for an OSError, and for a path
-    that is not a regular file, such as a device.
+    Raises UsageError for an OSError, and for a path that is not a regular file, such as a device.
     """
     path = path.resolve() if path.is_symlink() else path
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} exists and is not a file", hint="choose a file, new or existing")
-    temporary = _temporary_path(path)
     try:
-        with temporary.open("xb") as stream, _shared_lock(temporary):
+        with replace_file(path) as stream:
             yield stream
-        temporary.replace(path)
-    except BaseException as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise write_error(path, error) from error
-        raise
+    except OSError as error:
+        raise write_error(path, error) from error
 
 
 @contextmanager
@@ -179,8 +198,11 @@ class StagingDir(NamedTuple):
         folder = real.parent / f".{real.name}.drafts"
         return cls(folder if catalog.is_absolute() else Path(os.path.relpath(folder)))
 
-    def path_for(self, path: Path, run: int, kind: Literal["new", "old"]) -> Path | None:
-        """Return where a file is staged; None outside the mirrored folder, or if no folder can be made."""
+    def make_path(self, path: Path, run: int, kind: Literal["new", "old"]) -> Path | None:
+        """Create the folder in which a file is staged, and return the path of the file there.
+
+        None: the file is outside the mirrored folder, or the folder cannot be created.
+        """
         root, real = _resolve_parent(self.folder.parent), _resolve_parent(path)
         if not real.is_relative_to(root):
             return None
@@ -213,6 +235,26 @@ class StagingDir(NamedTuple):
 def _resolve_parent(path: Path) -> Path:
     """Resolve the links above a path, but not the path itself: a link is replaced, not followed."""
     return path.parent.resolve() / path.name if path.name not in ("", "..") else path.resolve()
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file has the name of a temporary file that a transaction writes beside another one."""
+    return _LEFTOVER.fullmatch(name) is not None
+
+
+def leftovers_below(folder: Path) -> Iterator[Path]:
+    """Yield the temporary files of killed runs below a folder."""
+    return (path for path in folder.rglob(".*") if is_leftover(path.name) and path.is_file())
+
+
+def leftovers_beside(files: Iterable[Path]) -> Iterator[Path]:
+    """Yield the temporary files of killed runs for some files, in their folders."""
+    paths = set(files)
+    for folder in sorted({path.parent for path in paths}):
+        for path in folder.glob(".*"):
+            found = _LEFTOVER.fullmatch(path.name)
+            if found and folder / found["name"] in paths and path.is_file():
+                yield path
 
 
 @dataclass(frozen=True)
@@ -316,7 +358,7 @@ class _CommitSteps:
             staged.chmod(stat.S_IMODE(path.stat().st_mode))
 
     def _staging_path(self, path: Path, kind: Literal["new", "old"]) -> Path:
-        staged = self.staging.path_for(path, self.run, kind) if self.staging else None
+        staged = self.staging.make_path(path, self.run, kind) if self.staging else None
         return staged or path.with_name(f".{path.name}.{self.run}.{kind}")
 
     def replace(self, path: Path, *, delete: bool) -> None:

@@ -22,7 +22,6 @@ _DIGEST_SIZE: Final = 32
 _HEADER_SIZE: Final = len(_MAGIC) + _DIGEST_SIZE
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 # The index of the largest known catalog has 6 MB. The limit keeps a foreign file of many GB out of memory.
 _MAX_SIZE: Final = 1 << 30
@@ -68,17 +67,14 @@ class FileCache:
 
         `repr(key)` is compared when the file is loaded: pass everything that the payload depends on.
         """
+        from everpath.atomic_files import replace_file  # noqa: PLC0415 - most runs only load
+
         file = self.file(path, kind)
-        temporary = file.parent / f"{os.getpid()}.{self.clock()}"
-        try:
+        with suppress(OSError):
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(os.open(temporary, _CREATE, 0o600), "wb") as stream:
+            with replace_file(file, 0o600) as stream:
                 stream.write(_header(path, kind, key, payload))
                 stream.write(payload)
-            temporary.replace(file)
-        except OSError:
-            with suppress(OSError):
-                temporary.unlink()
 
 
 def _resolve(path: str) -> bytes:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from everpath.model import Bundle, Channel, Entry, Package
 from everpath.ranges import Coverage, Range
 from everpath.scc import Condensation
-from everpath.versions import Key, Version, VersionError, parse_tolerant, version_suffix
+from everpath.versions import Key, Version, parse_tolerant_or_none, version_suffix
 
 
 class EdgeKind(StrEnum):
@@ -70,7 +70,7 @@ class ChannelGraph:
         found: dict[str, Version] = {}
         for name in self.entries:
             bundle = self.bundle(name)
-            version = _parse_tolerant_or_none(bundle.version) if bundle else None
+            version = parse_tolerant_or_none(bundle.version) if bundle else None
             if version is not None:
                 found[name] = version
         return found
@@ -84,7 +84,7 @@ class ChannelGraph:
         """
         found = dict(self.versions)
         for name in self.entries:
-            if name not in found and (version := _parse_tolerant_or_none(version_suffix(name))) is not None:
+            if name not in found and (version := parse_tolerant_or_none(version_suffix(name))) is not None:
                 found[name] = version
         return found
 
@@ -112,6 +112,11 @@ class ChannelGraph:
     def sorted_versions(self) -> tuple[Version, ...]:
         """The versions of `by_version`."""
         return tuple(self.versions[name] for name in self.by_version)
+
+    def is_lower(self, one: str, other: str) -> bool:
+        """Return whether both names have a version, and that of `one` is lower."""
+        first, second = self.versions.get(one), self.versions.get(other)
+        return first is not None and second is not None and first < second
 
     @cached_property
     def replacers(self) -> Mapping[str, tuple[str, ...]]:
@@ -309,12 +314,3 @@ def _invert(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[st
             if owner not in owners[-1:]:
                 owners.append(owner)
     return {target: tuple(owners) for target, owners in found.items()}
-
-
-def _parse_tolerant_or_none(text: str | None) -> Version | None:
-    if not text:
-        return None
-    try:
-        return parse_tolerant(text)
-    except VersionError:
-        return None

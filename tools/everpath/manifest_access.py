@@ -7,13 +7,13 @@ reports values of the wrong type with their location.
 
 from __future__ import annotations
 
-__all__ = ["FieldPath", "as_string", "items_at", "mapping", "mappings", "string_at", "text", "value_at"]
+__all__ = ["Pointer", "as_string", "items_at", "mapping", "mappings", "string_at", "text", "value_at"]
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 #: Keys and indices from the top of a document to a value.
-FieldPath: TypeAlias = tuple[str | int, ...]
+Pointer: TypeAlias = tuple[str | int, ...]
 
 
 def mapping(body: object, *path: str) -> Mapping[str, Any]:

@@ -170,7 +170,11 @@ def parse(text: str) -> Version:
 
 
 def parse_or_none(text: str | None) -> Version | None:
-    """Parse a version; return None for None and for a text that is not a version."""
+    """Parse a version; return None for None and for a text that is not a version.
+
+    Cost: the first text that is not a common version, such as a name, imports semver (milliseconds). Rules
+    call this only with texts that are meant to be versions; those of entries are in `ChannelGraph.versions`.
+    """
     if text is None:
         return None
     try:
@@ -198,8 +202,10 @@ def parse_tolerant(text: str) -> Version:
 
 def parse_tolerant_or_none(text: str | None) -> Version | None:
     """Parse a version as OLM v0 does; return None for None and for a text that OLM v0 cannot parse."""
+    if not text:
+        return None
     try:
-        return parse_tolerant(text or "")
+        return parse_tolerant(text)
     except VersionError:
         return None
 

@@ -1,28 +1,47 @@
-"""Names in messages: lists, plurals, and suggestions for misspelled names."""
+"""Names in messages: lists, plurals, and suggestions for misspelled or renamed names."""
 
 from __future__ import annotations
 
-__all__ = ["NameSuggestions", "display_name", "join_names", "plural", "shorten_names", "skip_clause"]
+__all__ = [
+    "MAX_NAMES",
+    "NameSuggestions",
+    "count",
+    "join_hops",
+    "join_names",
+    "plural",
+    "quote_empty",
+    "shorten_names",
+    "skip_clause",
+]
 
 import re
-from collections.abc import Collection, Iterable
-from functools import cached_property, lru_cache
-from itertools import islice
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import Final
 
+#: Names in a list before it is abbreviated.
+MAX_NAMES: Final = 8
+
 _VERSION: Final = re.compile(r"v?(\d+\.\d+\.\d+.*)$")
+
+# The version at the end of an entry's name, and a place where a name starts that users do not copy.
+_ENTRY_VERSION: Final = re.compile(
+    r"v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?(?:\+[0-9A-Za-z.-]*[0-9A-Za-z])?(?![\w/:@'\"]|\.\w)"
+)
+_NOT_COPIED: Final = re.compile(r"(?<!replaces: )(?<!did you mean )(?<![\w./@:'\"-])")
 
 #: Letters that are mistaken for digits, and the digits.
 _LOOKALIKES: Final = str.maketrans("oil", "011")
 
-#: The number of names that a misspelled name is compared with letter by letter.
-_MAX_COMPARED: Final = 500
+#: The number of names on either side of a misspelled name that it is compared with letter by letter.
+_MAX_NEIGHBOURS: Final = 12
 
 
-def join_names(names: Iterable[str], limit: int = 8, *, total: int = 0) -> str:
+def join_names(names: Iterable[str], limit: int = MAX_NAMES, *, total: int = 0) -> str:
     """Return `a, b and c`, or `a, b and 7 more`. `total` is the count if not all names are given."""
     all_names = list(names)
-    visible, total = list(map(display_name, all_names[:limit])), max(total, len(all_names))
+    visible, total = list(map(quote_empty, all_names[:limit])), max(total, len(all_names))
     if total > len(visible):
         return f"{', '.join(visible)} and {total - len(visible)} more"
     if len(visible) < 2:
@@ -30,16 +49,26 @@ def join_names(names: Iterable[str], limit: int = 8, *, total: int = 0) -> str:
     return f"{', '.join(visible[:-1])} and {visible[-1]}"
 
 
-def display_name(name: str) -> str:
-    """Return the name, or `""` if it is empty."""
+def join_hops(names: Sequence[str], most: int, first: int, last: int) -> str:
+    """Return `a → b → c`; of more than `most` the first and the last: `a → b → … 7 more … → z`."""
+    if len(names) > most:
+        names = (*names[:first], f"… {len(names) - first - last} more …", *names[-last:])
+    return " → ".join(names)
+
+
+def quote_empty(name: str) -> str:
+    """Return the name, or `""` if it is empty, so that it is visible in a sentence."""
     return name or '""'
 
 
-def plural(count: int, noun: str) -> str:
-    """Return `1 entry` or `2 entries`."""
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count} {noun[:-1]}ies" if noun.endswith("y") else f"{count} {noun}s"
+def count(number: int, noun: str) -> str:
+    """Return `1 entry`, `2 entries` or `3,000 entries`."""
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return `entries` for `entry`, `errors` for `error`."""
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
 def skip_clause(skippers: Collection[str]) -> str:
@@ -53,52 +82,79 @@ def shorten_names(text: str, package: str) -> str:
     A name in quotes, after `replaces: ` or after `did you mean ` is kept, because users copy it; so is a part
     of a path.
     """
-    if f"{package}.v" not in text:
-        return text
-    return _entry_name(package).sub(r"\1", text)
-
-
-@lru_cache(maxsize=64)
-def _entry_name(package: str) -> re.Pattern[str]:
-    version = r"v\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]*[0-9A-Za-z])?(?:\+[0-9A-Za-z.-]*[0-9A-Za-z])?"
-    not_copied = r"(?<!replaces: )(?<!did you mean )(?<![\w./@:'\"-])"
-    return re.compile(rf"{not_copied}{re.escape(package)}\.({version})(?![\w/:@'\"]|\.\w)")
+    prefix = f"{package}."
+    at = text.find(prefix)
+    while at >= 0:
+        end = at + len(prefix)
+        if _NOT_COPIED.match(text, at) and _ENTRY_VERSION.match(text, end):
+            text = text[:at] + text[end:]
+        at = text.find(prefix, at + 1)
+    return text
 
 
 class NameSuggestions:
-    """Existing names, to suggest one for a misspelled name.
+    """Existing names, to suggest one for a misspelled or renamed name.
 
-    Names of a package differ only in their version, so similar spelling is not enough: `op.v1.2.3` is not a
-    misspelling of `op.v1.2.4`. A name is suggested if it differs only in case, dashes, a missing or doubled
-    `v` or letters that look like digits, or if it ends in the same version. Only a name without a version is
-    compared letter by letter. Cost: one pass over the names, then one look-up a suggestion.
+    Cost: O(n · log n) for n names at the first suggestion, then O(log n) and a few comparisons for each.
     """
 
-    def __init__(self, names: Collection[str]) -> None:
-        self._names = names
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = names if isinstance(names, Collection) else tuple(names)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
 
     def suggest(self, wrong: str, exclude: Collection[str] = ()) -> str | None:
-        """Return the name that was probably meant; never one of `exclude`."""
+        """Return the name that was probably meant; never one of `exclude`.
+
+        Names of a package differ only in their version, so similar spelling is not enough: `op.v1.2.3` is not
+        a misspelling of `op.v1.2.4`. A name is suggested if it differs only in case, dashes, a missing or
+        doubled `v` or letters that look like digits, or if it ends in the same version. Only a name without
+        a version is compared letter by letter.
+        """
         version = _VERSION.search(wrong)
-        match = self._by_normalized_name.get(_normalized(wrong)) or (
+        match = self._by_normalized_name.get(_normalize(wrong)) or (
             self._by_version.get(version[1]) if version else None
         )
         if match is None and version is None:
-            from difflib import get_close_matches  # noqa: PLC0415 - needed for misspelled names only
-
-            candidates = list(islice(self._names, _MAX_COMPARED))
-            match = next(iter(get_close_matches(wrong, candidates, n=1, cutoff=0.8)), None)
+            match = self.most_similar(wrong, 0.8)
         return None if match in exclude or match == wrong else match
+
+    def most_similar(self, name: str, cutoff: float = 0.6) -> str | None:
+        """Return the name with the most similar spelling; None if none is as similar as `cutoff`.
+
+        A misspelled or renamed name still begins or ends as before, so only its neighbours in the order of
+        names, and of reversed names, are compared.
+        """
+        from difflib import get_close_matches  # noqa: PLC0415 - most runs need no suggestion
+
+        same_start = _neighbours(self._sorted, name)
+        same_end = (found[::-1] for found in _neighbours(self._reversed, name[::-1]))
+        matches = get_close_matches(name, sorted({*same_start, *same_end}), n=1, cutoff=cutoff)
+        return matches[0] if matches else None
 
     @cached_property
     def _by_normalized_name(self) -> dict[str, str]:
-        return {_normalized(name): name for name in self._names}
+        return {_normalize(name): name for name in self._names}
 
     @cached_property
     def _by_version(self) -> dict[str, str]:
         return {match[1]: name for name in self._names if (match := _VERSION.search(name))}
 
+    @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self._names)
 
-def _normalized(name: str) -> str:
+    @cached_property
+    def _reversed(self) -> list[str]:
+        return sorted(name[::-1] for name in self._names)
+
+
+def _normalize(name: str) -> str:
     plain = name.lower().replace("-", ".").replace("vv", "v").replace(".v", ".")
     return plain.translate(_LOOKALIKES)
+
+
+def _neighbours(names: list[str], name: str) -> list[str]:
+    index = bisect_left(names, name)
+    return names[max(0, index - _MAX_NEIGHBOURS) : index + _MAX_NEIGHBOURS]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The body of both actions: installs the everpath that the action was checked out with, and runs it.
-# Annotations and the step summary come from everpath itself, which knows that it runs under GitHub Actions.
+# Installs everpath from the checkout of the action, and runs it. Both actions call this script.
+# Everpath detects GitHub Actions, and writes the annotations and the step summary.
 set -euo pipefail
 
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
@@ -15,8 +15,8 @@ if ! [ -x "$venv/bin/everpath" ]; then
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$source"
 fi
 
-# Both inputs are lists of words by contract, so they are split here on purpose, at blanks and at line ends
-# (`read` says 1 when it meets no NUL, which is always). What an input leaves open, the configuration decides.
+# Both inputs are lists of words, which `read` splits at spaces and newlines; it returns 1 because there is no
+# NUL. For an empty input, everpath uses its configuration.
 read -r -d '' -a paths <<< "${EVERPATH_PATH:-}" || true
 read -r -d '' -a options <<< "${EVERPATH_ARGS:-}" || true
 command=("$venv/bin/everpath" validate-graph "${paths[@]}" ${EVERPATH_FAIL_ON:+--fail-on "$EVERPATH_FAIL_ON"} "${options[@]}")
@@ -24,7 +24,7 @@ command=("$venv/bin/everpath" validate-graph "${paths[@]}" ${EVERPATH_FAIL_ON:+-
 if [ -n "${EVERPATH_SARIF:-}" ]; then
     code=0
     "${command[@]}" -o sarif --output-file "$EVERPATH_SARIF" || code=$?
-    # 1 is findings, 3 is findings with unreadable parts: both leave a report to upload, and the run below fails the job.
+    # With 1 (findings) and 3 (unreadable parts) there is a report to upload, and the run below fails the job.
     case $code in 0 | 1 | 3) ;; *) exit "$code" ;; esac
 fi
 exec "${command[@]}"

@@ -15,7 +15,7 @@ from e2e.images.docker_registry import DockerRegistry, blob_storage, docker_regi
 from everpath.errors import Unreachable
 from everpath.oci.descriptors import Image
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, push_image
+from everpath.oci.registry import RegistryOptions, push_image
 from image_samples import image_with_layers, special_member, tar_with_files, tar_with_members
 from small_images import last_layer, small_image
 
@@ -38,7 +38,7 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerRegistr
 def push_to(image: Image, registry: DockerRegistry) -> str:
     """Push an image, and return its reference."""
     push_image(
-        image, Reference(registry.host, "me/catalog", "v1"), ClientOptions(insecure=True, environment={})
+        image, Reference(registry.host, "me/catalog", "v1"), RegistryOptions(insecure=True, environment={})
     )
     return f"{registry.host}/me/catalog:v1"
 
@@ -116,7 +116,7 @@ def test_truncated_blob_in_the_registry_is_an_error(
     image = small_image(b"a whole layer")
     reference, options = (
         Reference(registry.host, "me/large", "v1"),
-        ClientOptions(insecure=True, environment={}),
+        RegistryOptions(insecure=True, environment={}),
     )
     push_image(image, reference, options)
     blob = registry.blob(last_layer(image).digest)

@@ -18,7 +18,7 @@ from e2e.images.commands import everpath, run_command, skopeo
 from e2e.images.docker_registry import DockerRegistry, docker_registry
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, TransferProgress, push_image
+from everpath.oci.registry import RegistryOptions, TransferProgress, push_image
 from everpath.oci.registry.options import RetryPolicy
 from registry_server import run_registry as fake_registry
 from small_images import last_layer, small_image
@@ -187,10 +187,10 @@ def test_damaged_blob_is_rejected(registry: DockerRegistry, tmp_path: Path, chan
 DATA = os.urandom(4 << 20)
 
 
-def push_options(attempts: int = 240) -> ClientOptions:
+def push_options(attempts: int = 240) -> RegistryOptions:
     """Retry for two minutes: on a busy machine the registry may need that long to restart."""
     patience = RetryPolicy(attempts=attempts, first_delay=0.1, max_delay=0.5)
-    return ClientOptions(insecure=True, chunk_size=256 << 10, retry=patience, environment={})
+    return RegistryOptions(insecure=True, chunk_size=256 << 10, retry=patience, environment={})
 
 
 def test_push_continues_after_a_restart_of_the_registry(registry: DockerRegistry) -> None:

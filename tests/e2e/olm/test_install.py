@@ -145,7 +145,7 @@ def test_upgrade_approves_the_predicted_hops(everpath: Everpath, install: Everpa
     versions = ("0.1.1", "0.2.0", "0.3.1", "0.4.0", "0.5.0")
     assert report["path"] == [f"{PACKAGE}.v{version}" for version in versions]
     assert report["running"] == f"{PACKAGE}.v0.3.1"
-    assert [change["did"] for change in report["changes"]] == ["approved"] * 3
+    assert [change["type"] for change in report["changes"]] == ["approved"] * 3
     skipped = everpath("upgrade", "in-manual", "--yes", "--to", "0.3.5", "--timeout", "6m")
     assert skipped.code == 2, skipped
     assert "goes beyond 0.3.5" in skipped.err

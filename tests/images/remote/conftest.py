@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions
+from everpath.oci.registry import RegistryOptions
 from everpath.oci.registry.options import RetryPolicy
 from registry_server import FakeRegistry, run_registry
 
@@ -27,17 +27,17 @@ def sleeps() -> list[float]:
 
 
 @pytest.fixture
-def options(sleeps: list[float]) -> Callable[..., ClientOptions]:
+def options(sleeps: list[float]) -> Callable[..., RegistryOptions]:
     """Return a factory of options: plain HTTP, no credentials, a fixed clock, and recorded delays."""
 
-    def create_options(**overrides: Any) -> ClientOptions:
+    def create_options(**overrides: Any) -> RegistryOptions:
         defaults: dict[str, Any] = {
             "insecure": True,
             "environment": {},
             "timeout": 60.0,
             "retry": RetryPolicy(sleep=sleeps.append, now=lambda: 1_000_000.0),
         }
-        return ClientOptions(**{**defaults, **overrides})
+        return RegistryOptions(**{**defaults, **overrides})
 
     return create_options
 

@@ -12,14 +12,14 @@ import pytest
 
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, push_image, resolve_image
+from everpath.oci.registry import RegistryOptions, push_image, resolve_image
 from everpath.oci.registry.credentials import Credential
-from everpath.oci.registry.http_client import Request, Response
+from everpath.oci.registry.http_client import RegistryRequest, RegistryResponse
 from everpath.oci.registry.options import RetryPolicy
 from registry_server import FakeRegistry, ReceivedRequest, Reply, run_registry
 from small_images import last_layer, small_image
 
-OptionsFactory = Callable[..., ClientOptions]
+OptionsFactory = Callable[..., RegistryOptions]
 ANN = Credential("ann", "secret")
 
 
@@ -225,14 +225,14 @@ def test_default_port_is_same_origin(options: OptionsFactory, port: str) -> None
     sent: list[str] = []
 
     class RedirectingClient:
-        def send(self, request: Request) -> Response:
+        def send(self, request: RegistryRequest) -> RegistryResponse:
             sent.append(request.headers.get("Authorization", ""))
             body = io.BytesIO()
             if not sent[-1]:
-                return Response(401, {"www-authenticate": "Basic"}, body)
+                return RegistryResponse(401, {"www-authenticate": "Basic"}, body)
             other = {"": ":443", ":443": ""}[port]
             where = f"https://r.example{other}/v2/a/manifests/v1"
-            return Response(404 if len(sent) > 2 else 307, {"location": where}, body)
+            return RegistryResponse(404 if len(sent) > 2 else 307, {"location": where}, body)
 
     with pytest.raises(Unreachable, match="404"):
         resolve_image(

@@ -9,11 +9,11 @@ import pytest
 
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, TransferProgress, push_image
+from everpath.oci.registry import RegistryOptions, TransferProgress, push_image
 from registry_server import FakeRegistry, ReceivedRequest, Reply
 from small_images import last_layer, small_image
 
-OptionsFactory = Callable[..., ClientOptions]
+OptionsFactory = Callable[..., RegistryOptions]
 DATA = os.urandom(3500)
 BROKEN = Reply(0)
 

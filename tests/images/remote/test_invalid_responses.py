@@ -9,12 +9,12 @@ import pytest
 
 from everpath.errors import Unreachable, UsageError
 from everpath.oci.references import Reference, parse_reference
-from everpath.oci.registry import ClientOptions, push_image, resolve_image
+from everpath.oci.registry import RegistryOptions, push_image, resolve_image
 from everpath.oci.registry.credentials import Credential, find_credential, run_helper
 from registry_server import FakeRegistry, ReceivedRequest, Reply, run_registry
 from small_images import small_image
 
-OptionsFactory = Callable[..., ClientOptions]
+OptionsFactory = Callable[..., RegistryOptions]
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 
 from everpath.errors import Unreachable, UsageError
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, resolve_image
+from everpath.oci.registry import RegistryOptions, resolve_image
 from everpath.oci.registry.options import RetryPolicy
 
-OptionsFactory = Callable[..., ClientOptions]
+OptionsFactory = Callable[..., RegistryOptions]
 
 
 def test_proxy_gets_connect_with_its_credentials(

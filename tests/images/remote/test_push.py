@@ -11,11 +11,11 @@ from everpath.oci.blobs import MemoryBlobs
 from everpath.oci.descriptors import Descriptor, Image
 from everpath.oci.manifests import push_order
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, TransferProgress, push_image
+from everpath.oci.registry import RegistryOptions, TransferProgress, push_image
 from registry_server import FakeRegistry, ReceivedRequest, Reply
 from small_images import last_layer, small_image, small_index
 
-OptionsFactory = Callable[..., ClientOptions]
+OptionsFactory = Callable[..., RegistryOptions]
 
 
 def test_push_stores_all_blobs_and_manifests(

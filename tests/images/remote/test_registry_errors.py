@@ -11,14 +11,14 @@ import pytest
 
 from everpath.errors import ExitCode, Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, push_image, resolve_image
+from everpath.oci.registry import RegistryOptions, push_image, resolve_image
 from registry_server import FakeRegistry, Reply, error_reply
 from small_images import small_image
 
-OptionsFactory = Callable[..., ClientOptions]
+OptionsFactory = Callable[..., RegistryOptions]
 
 
-def resolve_error(reference: Reference, options: ClientOptions) -> Unreachable:
+def resolve_error(reference: Reference, options: RegistryOptions) -> Unreachable:
     with pytest.raises(Unreachable) as caught:
         resolve_image(reference, options)
     return caught.value

@@ -12,11 +12,11 @@ from everpath.oci.blobs import digest_of
 from everpath.oci.descriptors import Image
 from everpath.oci.manifests import push_order
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, push_image, resolve_image
+from everpath.oci.registry import RegistryOptions, push_image, resolve_image
 from registry_server import FakeRegistry, ReceivedRequest, Reply
 from small_images import last_layer, small_image, small_index
 
-OptionsFactory = Callable[..., ClientOptions]
+OptionsFactory = Callable[..., RegistryOptions]
 
 
 def read(image: Image) -> dict[str, bytes]:

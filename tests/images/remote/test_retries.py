@@ -11,13 +11,19 @@ import pytest
 
 from everpath.errors import Unreachable
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, push_image, resolve_image
-from everpath.oci.registry.http_client import ConnectionFailed, ConnectionPool, Request, Response, retry_after
+from everpath.oci.registry import RegistryOptions, push_image, resolve_image
+from everpath.oci.registry.http_client import (
+    ConnectionFailed,
+    ConnectionPool,
+    RegistryRequest,
+    RegistryResponse,
+    retry_after,
+)
 from everpath.oci.registry.options import RetryPolicy
 from registry_server import FakeRegistry, Reply
 from small_images import small_image
 
-OptionsFactory = Callable[..., ClientOptions]
+OptionsFactory = Callable[..., RegistryOptions]
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
@@ -124,7 +130,7 @@ class _Dropping:
         self._left = drops
         self._pool = ConnectionPool(verify=False, cacert=None, timeout=60.0)
 
-    def send(self, request: Request) -> Response:
+    def send(self, request: RegistryRequest) -> RegistryResponse:
         self._left -= 1
         if self._left >= 0:
             raise ConnectionFailed("connection closed")

@@ -10,11 +10,11 @@ import pytest
 from certificates import self_signed
 from everpath.errors import Unreachable, UsageError
 from everpath.oci.references import Reference
-from everpath.oci.registry import ClientOptions, push_image, resolve_image
+from everpath.oci.registry import RegistryOptions, push_image, resolve_image
 from registry_server import FakeRegistry, Reply, run_registry
 from small_images import small_image
 
-OptionsFactory = Callable[..., ClientOptions]
+OptionsFactory = Callable[..., RegistryOptions]
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from documents import bundle, channel, package
 from everpath.errors import UsageError
 from everpath.loaders.sources import Sources
 from everpath.server.address import Address
-from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog, take_snapshot
+from everpath.server.catalog.snapshot import CatalogSnapshot, CurrentSnapshot, take_snapshot
 from everpath.server.content_api.frontend import build_content, content_frontend
-from everpath.server.errors import CatalogRefused
+from everpath.server.errors import CatalogRejected
 
 
 def catalog(folder: Path, *versions: str) -> CatalogSnapshot:
@@ -51,7 +51,7 @@ def test_files_in_indexignore_are_not_served(tmp_path: Path) -> None:
 
 def test_a_new_snapshot_is_served_to_the_next_request(tmp_path: Path) -> None:
     async def run() -> tuple[str, bytes, bytes]:
-        served = ServedCatalog(catalog(tmp_path / "c", "1.0.0"))
+        served = CurrentSnapshot(catalog(tmp_path / "c", "1.0.0"))
         async with content_frontend(Address("127.0.0.1", 0), "op", 5)(served, print) as address:
             before = await asyncio.to_thread(fetch, address)
             served.snapshot = catalog(tmp_path / "c", "1.0.0", "1.1.0")
@@ -65,7 +65,7 @@ def test_a_new_snapshot_is_served_to_the_next_request(tmp_path: Path) -> None:
 
 def test_an_invalid_snapshot_leaves_the_previous_content(tmp_path: Path) -> None:
     async def run() -> tuple[bytes, bytes]:
-        served = ServedCatalog(catalog(tmp_path / "c", "1.0.0"))
+        served = CurrentSnapshot(catalog(tmp_path / "c", "1.0.0"))
         async with content_frontend(Address("127.0.0.1", 0), "op", 5)(served, print) as address:
             before = await asyncio.to_thread(fetch, address)
             served.snapshot = invalid_snapshot(tmp_path)
@@ -77,7 +77,7 @@ def test_an_invalid_snapshot_leaves_the_previous_content(tmp_path: Path) -> None
 
 def test_an_invalid_snapshot_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        CatalogRefused, match=r"catalogd would not serve this catalog: .*invalid_snapshot\.json: "
+        CatalogRejected, match=r"catalogd would not serve this catalog: .*invalid_snapshot\.json: "
     ):
         build_content(invalid_snapshot(tmp_path), 1)
 
@@ -85,11 +85,11 @@ def test_an_invalid_snapshot_is_refused(tmp_path: Path) -> None:
 def test_a_server_does_not_start_with_an_invalid_snapshot(tmp_path: Path) -> None:
     async def run() -> None:
         async with content_frontend(Address("127.0.0.1", 0), "op", 5)(
-            ServedCatalog(invalid_snapshot(tmp_path)), print
+            CurrentSnapshot(invalid_snapshot(tmp_path)), print
         ):
             pass
 
-    with pytest.raises(CatalogRefused, match="catalogd would not serve this catalog"):
+    with pytest.raises(CatalogRejected, match="catalogd would not serve this catalog"):
         asyncio.run(run())
 
 
@@ -103,7 +103,7 @@ def invalid_snapshot(tmp_path: Path) -> CatalogSnapshot:
 def test_a_port_in_use_is_an_error(tmp_path: Path) -> None:
     async def run(port: int) -> None:
         async with content_frontend(Address("127.0.0.1", port), "op", 5)(
-            ServedCatalog(catalog(tmp_path / "c", "1.0.0")), print
+            CurrentSnapshot(catalog(tmp_path / "c", "1.0.0")), print
         ):
             pass
 

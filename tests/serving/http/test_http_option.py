@@ -50,7 +50,7 @@ def test_the_catalog_is_served_until_a_signal() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--http", "0", "--name", "Not A Name"), "'Not A Name' is no name for a catalog"),
+        (("--http", "0", "--name", "Not A Name"), "'Not A Name' is not a valid name of a catalog"),
         (("--http", "nowhere"), "'nowhere' is not an address to listen on"),
         (("--http", "127.0.0.1:70000"), "'127.0.0.1:70000' is not an address to listen on"),
     ],

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 __all__ = ["CatalogSet", "describe_unknown", "find_installed", "package_count", "with_entry"]
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from everpath.app.inputs import not_found_error, unreadable_part_count
-from everpath.app.served_catalogs import ServedCatalog
+from everpath.app.inputs import Inputs, not_found_error, unreadable_part_count
+from everpath.app.served_catalogs import ServedCatalog, parse_served_catalogs
 from everpath.errors import EverpathError
 from everpath.graph import PackageGraph
+from everpath.loaders.catalog_loader import Progress
 from everpath.model import Catalog
-from everpath.reporters.formatting import count, join_names, printable
+from everpath.reporters.formatting import join_names, printable
 from everpath.resolvers.cluster_extension import ClusterCatalog
 from everpath.simulate import InstalledVersion
 from everpath.simulate import find_installed as find_in_graphs
+from everpath.wording import count
 
 _MAX_NAMES: Final = 5
 
@@ -32,35 +34,35 @@ class CatalogSet:
                 source = ClusterCatalog(each.name, each.priority, PackageGraph(package))
                 self._packages.setdefault(package.name, []).append(source)
 
+    @classmethod
+    def load(
+        cls, inputs: Inputs, served: Sequence[ServedCatalog], progress: Progress | None = None
+    ) -> CatalogSet:
+        """Load the inputs. Without `served` catalogs they are named after their folders."""
+        catalogs = list(inputs.catalogs(progress))
+        return cls(served or parse_served_catalogs(inputs.chosen_paths()), catalogs)
+
     def packages(self, wanted: Sequence[str]) -> dict[str, list[ClusterCatalog]]:
         """Return the sources of each wanted package, or of all, sorted by name."""
         return {name: self._packages[name] for name in sorted(self._packages) if not wanted or name in wanted}
 
 
 def find_installed(
-    text: str,
-    packages: Mapping[str, Sequence[ClusterCatalog]],
-    *,
-    warn: Callable[[str], None] | None = None,
-    unread: int = 0,
-) -> dict[str, tuple[InstalledVersion, ...]]:
-    """Return the CSVs that a name or version stands for, by package.
+    text: str, packages: Mapping[str, Sequence[ClusterCatalog]], unread: int = 0
+) -> tuple[dict[str, tuple[InstalledVersion, ...]], list[str]]:
+    """Return the CSVs that a name or version stands for, by package, and notes about unknown ones.
 
-    With a single package an unknown name is accepted, and `warn` is called with what it is taken for.
-    Raises an error if nothing matches; `unread` parts of the catalogs may be the reason.
+    With a single package an unknown name is accepted. Raises an error if nothing matches; `unread` parts of
+    the catalogs may be the reason.
     """
-    matches = {
-        name: find_in_graphs(_graphs(sources), text, guess=len(packages) == 1)
-        for name, sources in packages.items()
-    }
-    matches = {name: csvs for name, csvs in matches.items() if csvs}
+    matches = {}
+    for name, sources in packages.items():
+        if csvs := find_in_graphs(_graphs(sources), text, guess=len(packages) == 1):
+            matches[name] = csvs
     if not matches:
         raise _not_found(text, packages, unread)
-    if warn is not None:
-        for csv in (csv for csvs in matches.values() for csv in csvs if not csv.is_known):
-            for line in describe_unknown(text, csv, packages):
-                warn(line)
-    return matches
+    unknown = (csv for csvs in matches.values() for csv in csvs if not csv.is_known)
+    return matches, [note for csv in unknown for note in describe_unknown(text, csv, packages)]
 
 
 def with_entry(
@@ -85,10 +87,10 @@ def describe_unknown(
 
     near = neighbouring_versions(text, _versions_by_name(packages))
     version = f"version {csv.version}" if csv.version else "an unknown version"
-    taken = f"to be of {version}" if csv.name == text else f"for {printable(csv.name)} of {version}"
-    notes = [f"note: {printable(text)} is in no catalog; taken {taken}"]
+    taken = f"to be of {version}" if csv.name == text else f"for {csv.name} of {version}"
+    notes = [f"{text} is in no catalog; taken {taken}"]
     if near:
-        notes.append(f"note: did you mean {printable(' or '.join(near))}?")
+        notes.append(f"did you mean {' or '.join(near)}?")
     return notes
 
 

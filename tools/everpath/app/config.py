@@ -16,7 +16,7 @@ from __future__ import annotations
 
 __all__ = [
     "FAIL_ON",
-    "POLICIES",
+    "OLM_CHOICES",
     "SEVERITIES",
     "UPDATE_MODES",
     "Config",
@@ -24,6 +24,7 @@ __all__ = [
     "find_config_file",
     "load",
     "select_rules",
+    "selected_resolvers",
     "today",
 ]
 
@@ -34,18 +35,19 @@ from contextlib import suppress
 from datetime import date, datetime
 from typing import Final, NamedTuple
 
-from everpath.app.config_file import ConfigFile, ConfigValue, describe_value, load_config_file
+from everpath.app.config_file import ConfigFile, known_values, load_config_file
 from everpath.errors import UsageError
-from everpath.loaders.location import SourcePosition
-from everpath.model import Place, UpdateMode
+from everpath.loaders.fields import Field, describe_value
+from everpath.model import Place, SourcePosition, UpdateMode
 from everpath.reporters import FORMATS
 from everpath.reporters.formatting import printable
+from everpath.resolvers import ResolverName
 from everpath.rules.registry import all_rules, find_rules, rules_for_subjects
 from everpath.rules.waivers import Waiver
 
 SEVERITIES: Final = ("error", "warning", "note")
 FAIL_ON: Final = (*SEVERITIES, "never")
-POLICIES: Final = ("v0", "v1", "both")
+OLM_CHOICES: Final = ("v0", "v1", "both")
 UPDATE_MODES: Final = tuple(mode.value for mode in UpdateMode)
 
 _KEYS: Final = (
@@ -55,7 +57,7 @@ _KEYS: Final = (
     "select",
     "ignore",
     "fail-on",
-    "policy",
+    "olm",
     "output",
     "show",
     "default-update-mode",
@@ -64,6 +66,11 @@ _KEYS: Final = (
     "waivers",
 )
 _WAIVER_KEYS: Final = ("rule", "package", "channel", "entry", "reason", "expires")
+
+
+def selected_resolvers(olm: str | None) -> tuple[ResolverName, ...]:
+    """Return the resolvers that a value of `--olm` stands for; None stands for both."""
+    return ("v0",) if olm == "v0" else ("v1",) if olm == "v1" else ("v0", "v1")
 
 
 class Config(NamedTuple):
@@ -76,7 +83,7 @@ class Config(NamedTuple):
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     fail_on: str | None = None
-    policy: str | None = None
+    olm: str | None = None
     output: str | None = None
     show: str | None = None
     default_update_mode: str | None = None
@@ -142,7 +149,7 @@ def current_folder() -> str:
 
 
 def _config(config_file: ConfigFile) -> Config:
-    values = config_file.top.mapping(_KEYS)
+    values = known_values(config_file.top, _KEYS)
 
     def texts(key: str) -> tuple[str, ...]:
         return values[key].texts() if key in values else ()
@@ -158,7 +165,7 @@ def _config(config_file: ConfigFile) -> Config:
         select=_rules(values, "select", texts),
         ignore=_rules(values, "ignore", texts),
         fail_on=choice("fail-on", FAIL_ON),
-        policy=choice("policy", POLICIES),
+        olm=choice("olm", OLM_CHOICES),
         output=choice("output", FORMATS),
         show=choice("show", SEVERITIES),
         default_update_mode=choice("default-update-mode", UPDATE_MODES),
@@ -171,7 +178,7 @@ def _config(config_file: ConfigFile) -> Config:
     return config
 
 
-def _paths(value: ConfigValue, file: str) -> Iterator[str]:
+def _paths(value: Field, file: str) -> Iterator[str]:
     for path in value.texts():
         if _can_name_a_file(path):
             yield _beside(file, path)
@@ -192,9 +199,7 @@ def _beside(file: str, path: str) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(file), path))
 
 
-def _rules(
-    values: dict[str, ConfigValue], key: str, texts: Callable[[str], tuple[str, ...]]
-) -> tuple[str, ...]:
+def _rules(values: dict[str, Field], key: str, texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
     words = texts(key)
     try:
         find_rules(words)
@@ -203,7 +208,7 @@ def _rules(
     return words
 
 
-def _validators(values: dict[str, ConfigValue], texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+def _validators(values: dict[str, Field], texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
     from everpath.rules.bundle.validators import find_validators  # noqa: PLC0415 - few name any
 
     words = texts("select-optional")
@@ -214,9 +219,9 @@ def _validators(values: dict[str, ConfigValue], texts: Callable[[str], tuple[str
     return words
 
 
-def _waiver(value: ConfigValue) -> Waiver:
+def _waiver(value: Field) -> Waiver:
     """One waiver; whatever is missing is on record and the result is thrown away."""
-    fields = value.mapping(_WAIVER_KEYS)
+    fields = known_values(value, _WAIVER_KEYS)
     for key in ("rule", "reason"):
         if key not in fields:
             value.add_problem(
@@ -234,7 +239,7 @@ def _waiver(value: ConfigValue) -> Waiver:
     )
 
 
-def _rule(value: ConfigValue, word: str) -> str:
+def _rule(value: Field, word: str) -> str:
     """The id of the one rule a waiver names; a waiver for whole families would excuse rules to come."""
     for rule in all_rules():
         if word in (rule.id, rule.name):
@@ -247,7 +252,7 @@ def _rule(value: ConfigValue, word: str) -> str:
     return ""
 
 
-def _date(value: ConfigValue) -> date | None:
+def _date(value: Field) -> date | None:
     """TOML has dates, YAML gives them as text."""
     if type(value.raw) is date:
         return value.raw

@@ -5,32 +5,22 @@ The parsers are imported when there is a file to parse; most runs have none.
 
 from __future__ import annotations
 
-__all__ = ["ConfigFile", "ConfigValue", "describe_value", "load_config_file"]
+__all__ = ["ConfigFile", "known_values", "load_config_file"]
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from os.path import exists, relpath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from everpath import __url__
 from everpath.errors import ConfigError, UnreadableInput
-from everpath.loaders.location import SourcePosition
+from everpath.loaders.fields import Field, describe_value, suggestion
 from everpath.loaders.sources import MEBIBYTE, Sources
-from everpath.model import Place
-
-# Python does not print integers of thousands of digits.
-_LARGE: Final = 10**20
+from everpath.manifest_access import Pointer
+from everpath.model import Place, SourcePosition
 
 _PAGE: Final = f"{__url__}/blob/main/docs/configuration.md"
 _TABLE: Final = ("tool", "everpath")
-_KINDS: Final = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean", type(None): "nothing"}
-
-
-def describe_value(raw: object) -> str:
-    """Return the type of a value in words, or a number as it is."""
-    if kind := _KINDS.get(type(raw)):
-        return kind
-    return "a very large number" if isinstance(raw, int) and abs(raw) >= _LARGE else repr(raw)
 
 
 def load_config_file(path: str) -> ConfigFile:
@@ -48,23 +38,25 @@ def load_config_file(path: str) -> ConfigFile:
 
 
 class ConfigFile:
-    """One configuration file. `problems` are collected, so that one run reports all of them."""
+    """One configuration file. Problems are collected, so that one run reports all of them."""
 
     def __init__(self, file: str, content: bytes, sources: Sources) -> None:
         self.file = file
         self.content = content
         self.sources = sources
-        self.problems: list[tuple[int, int, str]] = []
         self.tree: Any = None
+        self._problems: list[tuple[Place, str]] = []
+        self._warnings: list[tuple[int, int, str]] = []
 
     @property
     def is_toml(self) -> bool:
         return self.file.endswith(".toml")
 
     @property
-    def top(self) -> ConfigValue:
+    def top(self) -> Field:
         """The whole configuration."""
-        return ConfigValue(self, _TABLE if self.is_toml else (), self.tree)
+        place = Place(self.file, pointer=_TABLE if self.is_toml else ())
+        return Field(self.tree, place, self._problems)
 
     def parse(self) -> None:
         self.tree = self._toml() if self.is_toml else self._yaml()
@@ -107,10 +99,10 @@ class ConfigFile:
             at = f"{self.file}:{error.line}:{error.column}"
             raise ConfigError(f"{at}: {error.message}", file=self.file) from error
         for remark in parsed.warnings:
-            self.problems.append((remark.line, remark.column, _YAML_PROBLEMS[remark.kind]))
+            self._warnings.append((remark.line, remark.column, _YAML_PROBLEMS[remark.kind]))
         return parsed.value
 
-    def locate(self, pointer: tuple[str | int, ...]) -> SourcePosition:
+    def locate(self, pointer: Pointer) -> SourcePosition:
         if self.is_toml:
             from everpath.app import toml_positions  # noqa: PLC0415
 
@@ -121,10 +113,14 @@ class ConfigFile:
 
     def raise_problems(self) -> None:
         """Raise one ConfigError with all problems, ordered by position, if there are any."""
-        if self.problems:
+        problems = list(self._warnings)
+        for place, message in self._problems:
+            at = self.locate(place.pointer)
+            problems.append((at.line, at.column, message))
+        if problems:
             lines = (
                 f"{self.file}{f':{line}:{column}' if line else ''}: {m}"
-                for line, column, m in sorted(self.problems)
+                for line, column, m in sorted(problems)
             )
             raise ConfigError("\n".join(lines), hint=f"{_PAGE} lists all keys", file=self.file)
 
@@ -141,81 +137,12 @@ _YAML_PROBLEMS: Final = {
 }
 
 
-class ConfigValue(NamedTuple):
-    """A value of a configuration file and its keys. Methods that convert it record a problem and go on."""
-
-    file: ConfigFile
-    pointer: tuple[str | int, ...]
-    raw: Any
-
-    @property
-    def place(self) -> Place:
-        return Place(self.file.file, pointer=self.pointer)
-
-    def add_problem(self, message: str) -> None:
-        """Record a problem at the position of this value."""
-        at = self.file.locate(self.pointer)
-        self.file.problems.append((at.line, at.column, message))
-
-    def _add_type_problem(self, expected: str) -> None:
-        self.add_problem(f"{self._name} must be {expected}, not {describe_value(self.raw)}")
-
-    @property
-    def _name(self) -> str:
-        return next((step for step in reversed(self.pointer) if isinstance(step, str)), "the file")
-
-    def child(self, step: str | int, raw: Any) -> ConfigValue:
-        return ConfigValue(self.file, (*self.pointer, step), raw)
-
-    def mapping(self, keys: Sequence[str]) -> dict[str, ConfigValue]:
-        """Return the values of known keys; an unknown key is a problem, with the most similar key."""
-        if self.raw is None and not self.pointer:
-            return {}
-        if not isinstance(self.raw, dict):
-            self._add_type_problem("a mapping")
-            return {}
-        values = {key: self.child(key, raw) for key, raw in self.raw.items()}
-        for unknown in values.keys() - set(keys):
-            suggestion = _suggestion(unknown, keys) or f"; the keys are {', '.join(keys)}"
-            values.pop(unknown).add_problem(f"unknown key {unknown!r}{suggestion}")
-        return values
-
-    def items(self) -> Iterator[ConfigValue]:
-        if not isinstance(self.raw, list):
-            self._add_type_problem("a list")
-            return
-        for index, raw in enumerate(self.raw):
-            yield self.child(index, raw)
-
-    def text(self) -> str:
-        """Return the text; empty, with a problem, if it is blank or of another type."""
-        if isinstance(self.raw, str) and self.raw.strip():
-            return self.raw.strip()
-        if isinstance(self.raw, str):
-            self.add_problem(f"{self._name} must not be empty")
-        else:
-            self._add_type_problem("text")
-        return ""
-
-    def texts(self) -> tuple[str, ...]:
-        """Return a list of texts; one text counts as a list."""
-        values = [self] if isinstance(self.raw, str) else list(self.items())
-        return tuple(text for value in values if (text := value.text()))
-
-    def choice(self, words: Sequence[str]) -> str | None:
-        """Return one of some words; None, with a problem, for another one."""
-        word = self.text()
-        if not word or word in words:
-            return word or None
-        self.add_problem(
-            f"{self._name} must be one of {', '.join(words)}, not {word!r}{_suggestion(word, words)}"
-        )
-        return None
-
-
-def _suggestion(word: str, words: Sequence[str]) -> str:
-    """Return the most similar word as a question; empty if none is similar."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only for an error
-
-    near = get_close_matches(word, words, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+def known_values(value: Field, keys: Sequence[str]) -> dict[str, Field]:
+    """Return the values of known keys; an unknown key is a problem, with the most similar key."""
+    if value.raw is None and not value.place.pointer:
+        return {}
+    values = value.fields()
+    for unknown in values.keys() - set(keys):
+        hint = suggestion(unknown, keys) or f"; the keys are {', '.join(keys)}"
+        values.pop(unknown).add_problem(f"unknown key {unknown!r}{hint}")
+    return values

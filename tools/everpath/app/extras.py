@@ -1,12 +1,21 @@
-"""Hints for commands that need an optional dependency."""
+"""Errors for commands that need an optional dependency."""
 
 from __future__ import annotations
 
-__all__ = ["install_extra_hint"]
+__all__ = ["missing_extra"]
+
+from collections.abc import Collection
+
+from everpath.errors import UsageError
 
 
-def install_extra_hint(extra: str) -> str:
-    """Return how to install an extra, from a clone or from a release."""
-    return (
-        f"pip install '.[{extra}]' in a clone, or pip install 'everpath[{extra}]' once a release is published"
+def missing_extra(error: ImportError, extra: str, packages: Collection[str]) -> UsageError:
+    """Return the error for a missing package of an extra. Raises `error` itself for any other module."""
+    name = (error.name or "").partition(".")[0]
+    if name not in packages:
+        raise error
+    return UsageError(
+        f"this command needs the Python package {name}, which is not installed",
+        hint=f"pip install '.[{extra}]' in a clone, or pip install 'everpath[{extra}]' once a release is "
+        "published",
     )

@@ -81,7 +81,7 @@ def _pull(text: str, progress: Progress | None) -> tuple[str, str]:
 def _extract(
     text: str, location: ImageLocation, cache: ImageCache, progress: Progress | None
 ) -> CachedPayload:
-    from everpath.oci.registry import ClientOptions, with_progress  # noqa: PLC0415 - HTTP and TLS
+    from everpath.oci.registry import with_progress  # noqa: PLC0415 - HTTP and TLS
     from everpath.oci.transports import open_image  # noqa: PLC0415 - HTTP and TLS
 
     def report(step: TransferProgress) -> None:
@@ -89,7 +89,7 @@ def _extract(
             progress(step.transferred, step.size, f"bytes of {step.digest[:19]} fetched")
 
     try:
-        image = with_progress(open_image(location, ClientOptions()), report)
+        image = with_progress(open_image(location), report)
         try:
             return cache.find_or_extract(image, str(location))
         except UsageError:

@@ -12,22 +12,20 @@ __all__ = [
 ]
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from everpath.app.config import Config
 from everpath.app.image_inputs import display_name, local_path
 from everpath.errors import EverpathError, UnreadableInput, UsageError
 from everpath.loaders.catalog_loader import Progress, load
-from everpath.loaders.location import SourcePosition
 from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import STANDARD_INPUT, Sources
-from everpath.model import Catalog, Place, Problem, UpdateMode
-from everpath.reporters.formatting import count
+from everpath.model import Catalog, Place, Problem, SourcePosition, UpdateMode
 from everpath.rules.registry import rules_for_subjects
+from everpath.wording import count
 
 if TYPE_CHECKING:
-    from everpath.app.lint_cache import LintCache
     from everpath.file_cache import FileCache
 
 
@@ -58,9 +56,8 @@ class Inputs:
         self.unread = 0
         self.failed: list[UnreadableInput] = []
 
-    @property
-    def chosen(self) -> Sequence[str]:
-        """The given paths, those of the configuration, or the default path."""
+    def chosen_paths(self) -> Sequence[str]:
+        """Return the given paths, those of the configuration, or `catalog` if that folder exists, or `.`."""
         paths = self.paths or self.config.paths or (default_path(),)
         if list(paths).count(STANDARD_INPUT) > 1:
             raise UsageError("standard input can be read only once", hint="give - a single time")
@@ -68,7 +65,7 @@ class Inputs:
 
     def catalogs(self, progress: Progress | None) -> Iterator[Catalog]:
         """Load each path as a catalog, when it is requested."""
-        for path in self.chosen:
+        for path in self.chosen_paths():
             catalog = self.load(path, progress)
             self.add_names(PackageNames.of(catalog))
             self.unread += unreadable_part_count(catalog)
@@ -84,9 +81,8 @@ class Inputs:
         path: str,
         progress: Progress | None,
         partition: Partition = WHOLE,
-        lint_cache: Callable[[], LintCache | None] | None = None,
     ) -> Catalog:
-        """Load one path, or a partition of it, without the packages that have cached findings."""
+        """Load one path, or a partition of it."""
         folder = local_path(path, progress)
         catalog = load(
             folder,
@@ -96,16 +92,8 @@ class Inputs:
             cache=_file_cache,
             default_mode=UpdateMode(self.update_mode) if self.update_mode else None,
             partition=partition,
-            package_filter=lint_cache,
         ).catalog
         return catalog if folder == path else catalog._replace(name=path.removeprefix("docker://"))
-
-    def lint_cache(self, path: str, key: object) -> LintCache | None:
-        """Return the cached findings of a path for a selection of rules; None without a cache."""
-        from everpath.app.lint_cache import LintCache  # noqa: PLC0415 - only for repositories
-
-        cache = None if self.thorough else _file_cache()
-        return LintCache.for_path(cache, path, (self.update_mode, key)) if cache else None
 
     def add_names(self, names: PackageNames) -> None:
         for package, channels in names.items():
@@ -138,7 +126,7 @@ class Inputs:
 
     def raise_failed(self, *, only_if_all: bool = False) -> None:
         """Raise UnreadableInput for the paths that could not be read at all."""
-        if self.failed and (not only_if_all or len(self.failed) == len(self.chosen)):
+        if self.failed and (not only_if_all or len(self.failed) == len(self.chosen_paths())):
             message = "; ".join(error.message for error in self.failed)
             raise UnreadableInput(message, hint=self.failed[0].hint, file=self.failed[0].file)
 

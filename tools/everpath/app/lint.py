@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["lint_inputs"]
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date
 from itertools import combinations
@@ -18,12 +18,12 @@ from everpath.errors import UnreadableInput
 from everpath.loaders.catalog_loader import Progress, preload_modules
 from everpath.loaders.partition import WHOLE, Partition
 from everpath.loaders.sources import MEBIBYTE, STANDARD_INPUT
-from everpath.model import Catalog
-from everpath.rules.lint import LintResult, PackageCrds, Report, Selection, build_report, lint_catalog
+from everpath.model import Package
+from everpath.rules.lint import LintResult, Report, Selection, build_report, lint_catalog
 from everpath.rules.waivers import Waiver
 
 if TYPE_CHECKING:
-    from everpath.app.lint_cache import LintCache
+    from everpath.crd_upgrade_safety import BundleCrds
 
 #: Below this size one process is faster than several.
 _LARGE_INPUT: Final = 4 * MEBIBYTE
@@ -37,128 +37,80 @@ def lint_inputs(  # noqa: PLR0913 - the options of validate-graph
     today: date | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
-    crds: PackageCrds | None = None,
+    load_crds: Callable[[Package], BundleCrds] | None = None,
 ) -> Report:
     """Load and lint every input, and return one report.
 
     A path that cannot be read at all is recorded in `inputs.failed`; the others are linted. `jobs` is the
-    number of processes; None chooses it by the size of the input. `crds` returns the CRDs of a package,
-    for the rules about upgrades.
+    number of processes; None chooses it by the size of the input. `load_crds` loads the CRDs of a
+    package, for the rules about upgrades. Raises UnreadableInput if no path can be read, and UsageError if a
+    selected package or channel is unknown.
     """
     results: list[LintResult] = []
-    for chosen in inputs.chosen:
+    for chosen in inputs.chosen_paths():
         try:
             path = local_path(chosen, progress)
-            parts = _PathLinter(inputs, path, selection, crds).lint(_process_count(path, jobs), progress)
+            parts = _PathLinter(inputs, path, selection, load_crds).lint(_process_count(path, jobs), progress)
         except UnreadableInput as error:
             inputs.failed.append(error)
             continue
         for part in parts:
             inputs.add_names(part.names)
             results.append(part.result)
-    return build_report(results, selection, waivers=waivers, today=today)
+    inputs.raise_failed(only_if_all=True)
+    report = build_report(results, selection, waivers=waivers, today=today)
+    # A selected package may be in a part that could not be read; the report says so.
+    if not report.unreadable and not inputs.failed:
+        inputs.verify_names(selection.packages, selection.channels)
+    return report
 
 
 class _Part(NamedTuple):
     """The result of one partition of an input.
 
-    `is_complete` is False if a package lacks its declaration, which may be in another partition. `reused` are
-    the folders with valid cached findings, `encoded` are new findings for the cache.
+    `is_complete` is False if a package lacks its declaration, which may be in another partition.
     """
 
     names: PackageNames
     result: LintResult
     is_complete: bool
-    reused: frozenset[str] = frozenset()
-    encoded: Mapping[str, bytes] = {}
 
 
-class _PathLinter:
-    """Lints one path.
+class _PathLinter(NamedTuple):
+    """Lints one path, in one process or in several."""
 
-    Rules look at one package at a time, except those about catalogs; these find the same in the parts as in
-    the whole if each package is in one part together with its declaration. So partitions of the input can be
-    linted in separate processes, and findings of unchanged folders can be cached.
-    """
-
-    def __init__(
-        self, inputs: Inputs, path: str, selection: Selection, crds: PackageCrds | None = None
-    ) -> None:
-        self._inputs = inputs
-        self._path = path
-        self._selection = selection
-        self._crds = crds
-        self._cache: LintCache | None = None
+    inputs: Inputs
+    path: str
+    selection: Selection
+    load_crds: Callable[[Package], BundleCrds] | None
 
     def lint(self, processes: int, progress: Progress | None) -> Sequence[_Part]:
-        """Return the results of all partitions, or of the whole input if they depend on each other."""
+        """Return the results of all partitions, or of the whole input if they depend on each other.
 
-        def lint_share(number: int) -> _Part:
-            share_progress = progress if number == 0 else None
-            partition = Partition(number, processes) if processes > 1 else WHOLE
-            catalog = self._inputs.load(self._path, share_progress, partition, self._open_cache)
-            return self._with_cached_findings(self.lint_part(catalog, share_progress), catalog)
-
-        if processes > 1:
-            preload_modules(self._path)
-        partitions = worker_processes.run_in_processes(lint_share, processes)
-        parts = [part for part in partitions if part is not None]
-        if not _are_independent(parts, processes):
-            self._save_cache([])
-            return [self.lint_part(self._inputs.load(self._path, progress), progress)]
-        self._save_cache(parts)
-        return parts
-
-    def lint_part(self, catalog: Catalog, progress: Progress | None) -> _Part:
-        is_complete = all(package.declarations for package in catalog.packages)
-        result = lint_catalog(catalog, self._selection, progress, self._crds)
-        return _Part(PackageNames.of(catalog), result, is_complete)
-
-    def _open_cache(self) -> LintCache | None:
-        """Return the cached findings of the path. The loader calls this for a repository.
-
-        A run over some packages or channels does not use the cache: it would evict the findings of the
-        others. Findings about upgrades depend on files elsewhere and are not cached.
+        Rules look at one package at a time, except those about catalogs; these find the same in the parts as
+        in the whole if each package is in one part together with its declaration.
         """
-        selection = self._selection
-        if not selection.packages and not selection.channels and "upgrade" not in selection.subjects:
-            key = [sorted(part) if isinstance(part, frozenset) else part for part in selection]
-            self._cache = self._inputs.lint_cache(self._path, key)
-        return self._cache
+        if processes > 1:
+            preload_modules(self.path)
+            parts = worker_processes.run_in_processes(
+                lambda number: self._lint(Partition(number, processes), None if number else progress),
+                processes,
+            )
+            complete = [part for part in parts if part is not None and part.is_complete]
+            is_disjoint = all(a.names.keys().isdisjoint(b.names) for a, b in combinations(complete, 2))
+            if len(complete) == processes and is_disjoint and any(part.names for part in complete):
+                return complete
+        return [self._lint(WHOLE, progress)]
 
-    def _save_cache(self, parts: Sequence[_Part]) -> None:
-        if self._cache is not None:
-            reused = frozenset[str]().union(*(part.reused for part in parts))
-            encoded = {name: content for part in parts for name, content in part.encoded.items()}
-            self._cache.save(reused, encoded)
-
-    def _with_cached_findings(self, part: _Part, catalog: Catalog) -> _Part:
-        """Add the cached findings of unchanged folders, and encode the new ones for the cache."""
-        if self._cache is None:
-            return part
-        reused, result = self._cache.reused, part.result
-        names = PackageNames(part.names)
-        is_complete = part.is_complete
-        for folder in reused.values():
-            is_complete = is_complete and names.keys().isdisjoint(folder.packages)
-            names.update((package, set(channels)) for package, channels in folder.packages.items())
-        total = result._replace(
-            findings=(*result.findings, *(f for folder in reused.values() for f in folder.findings)),
-            packages=result.packages + sum(len(folder.packages) for folder in reused.values()),
-            channels=result.channels + sum(folder.channels for folder in reused.values()),
-            entries=result.entries + sum(folder.entries for folder in reused.values()),
-        )
-        encoded = self._cache.encode(catalog, result.findings)
-        return _Part(names, total, is_complete, frozenset(reused), encoded)
-
-
-def _are_independent(parts: Sequence[_Part], expected: int) -> bool:
-    """True if all parts exist and together have the findings of the whole input."""
-    if len(parts) == expected == 1 and not parts[0].reused:
-        return True
-    is_complete = len(parts) == expected and all(part.is_complete for part in parts)
-    is_disjoint = all(a.names.keys().isdisjoint(b.names) for a, b in combinations(parts, 2))
-    return is_complete and is_disjoint and any(part.result.packages for part in parts)
+    def _lint(self, partition: Partition, progress: Progress | None) -> _Part:
+        catalog = self.inputs.load(self.path, progress, partition)
+        crds = None
+        if self.load_crds is not None:
+            selected = (p for p in catalog.packages if self.selection.has_package(p.name))
+            crds = {package.name: self.load_crds(package) for package in selected}
+        result = lint_catalog(catalog, self.selection, progress, crds)
+        is_complete = all(package.declarations for package in catalog.packages)
+        return _Part(PackageNames.of(catalog), result, is_complete)
 
 
 def _process_count(path: str, jobs: int | None) -> int:

@@ -19,7 +19,7 @@ from typing import Final
 
 from everpath.app import worker_processes
 from everpath.app.image_inputs import local_path
-from everpath.app.released_bundles import advise_next_release
+from everpath.app.project.released_bundles import advise_next_release
 from everpath.errors import UnreadableInput, UsageError
 from everpath.loaders.bundle.bundle_folder import (
     BundleFolders,
@@ -32,20 +32,26 @@ from everpath.loaders.catalog_loader import Progress
 from everpath.loaders.packagemanifest.bundles import load_package_for_validation
 from everpath.loaders.partition import Partition
 from everpath.model import Place
+from everpath.rules.bundle.validators import find_validators
 from everpath.rules.lint import (
     BUNDLE_SUBJECTS,
     CATALOG_SUBJECTS,
     LintResult,
     Report,
+    SelectedRules,
     Selection,
     build_report,
     lint_bundle,
     lint_catalog,
 )
+from everpath.rules.registry import find_rules
 from everpath.rules.waivers import Waiver
 from everpath.versions import VersionError, parse_tolerant
 
 PACKAGE_MANIFEST_SUBJECTS: Final = CATALOG_SUBJECTS | BUNDLE_SUBJECTS
+
+_PACKAGE_FILE_VALIDATOR: Final = "packagemanifest"
+_BUNDLE_FORMAT_RULES: Final = ("bundle-layout", "required-annotation", "media-type", "annotation-folders")
 
 #: Below this number of bundles one process is faster than several.
 _MANY_BUNDLES: Final = 30
@@ -118,6 +124,7 @@ def lint_bundles(  # noqa: PLR0913 - the options of bundle validate
     processes; None chooses it by the number of bundles.
     """
     selected = [folder for folder in bundles.folders if selection.has_package(folder[0])]
+    rules = SelectedRules(selection)
     processes = 1
     if worker_processes.can_fork():
         default = worker_processes.usable_processors() if len(selected) >= _MANY_BUNDLES else 1
@@ -129,7 +136,7 @@ def lint_bundles(  # noqa: PLR0913 - the options of bundle validate
         for done, (package, path) in enumerate(partition):
             if progress is not None and number == reporting:
                 progress(done, len(partition), package)
-            results.append(lint_bundle(load_bundle_for_validation(path, target), selection))
+            results.append(lint_bundle(load_bundle_for_validation(path, target), rules))
         return results
 
     results: list[LintResult] = []
@@ -137,7 +144,7 @@ def lint_bundles(  # noqa: PLR0913 - the options of bundle validate
         # A process that ended without a result: its partition is linted here.
         results += lint_share(number, reporting=number) if part is None else part
     if not selection.packages:
-        results += (lint_bundle(load_package_file(path), selection) for path in bundles.package_files)
+        results += (lint_bundle(load_package_file(path), rules) for path in bundles.package_files)
     report = build_report(results, selection, waivers=waivers, today=today)
     return advise_next_release(report, (path for _, path in bundles.folders))
 
@@ -150,7 +157,16 @@ def lint_package_manifests(
     today: date | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Load and lint package manifests: the package file, every CSV, and the upgrades between them."""
+    """Load and lint package manifests: the package file, every CSV, and the upgrades between them.
+
+    Rules about folders and annotations, which package manifests do not have, are not run.
+    """
+    selection = selection._replace(
+        ignored=selection.ignored | find_rules(_BUNDLE_FORMAT_RULES),
+        subjects=PACKAGE_MANIFEST_SUBJECTS,
+        validators=selection.validators | find_validators([_PACKAGE_FILE_VALIDATOR]),
+    )
+    rules = SelectedRules(selection)
     results: list[LintResult] = []
     for number, path in enumerate(paths):
         if progress is not None:
@@ -158,7 +174,5 @@ def lint_package_manifests(
         loaded = load_package_for_validation(path)
         results.append(lint_catalog(loaded.catalog, selection))
         # The packages are counted with the catalog already.
-        results += (
-            lint_bundle(part, selection)._replace(bundle_packages=frozenset()) for part in loaded.inputs
-        )
+        results += (lint_bundle(part, rules)._replace(bundle_packages=frozenset()) for part in loaded.inputs)
     return build_report(results, selection, waivers=waivers, today=today)

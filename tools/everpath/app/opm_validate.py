@@ -35,8 +35,8 @@ def rejection_reason(blobs: Sequence[Blob]) -> str | None:
             return finding.message
     for package in catalog.packages:
         for graph in PackageGraph(package).channels:
-            if (words := opm.validate_channel(graph).error) is not None:
-                return f"channel {graph.name}: {words}"
-        for refusal in range_errors(package):
-            return f"channel {refusal.channel}: {refusal.message}"
+            if (error := opm.validate_channel(graph).error) is not None:
+                return f"channel {graph.name}: {error}"
+        for range_error in range_errors(package):
+            return f"channel {range_error.channel}: {range_error.message}"
     return None

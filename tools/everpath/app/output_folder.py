@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["require_free_folder"]
+__all__ = ["require_free_folder", "write_folder"]
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
+from everpath.atomic_files import FileChange, FileTransaction
 from everpath.errors import UsageError
 
 
@@ -30,3 +32,12 @@ def require_free_folder(source: str, out: str, *, force: bool) -> Path:
             hint="name another folder; --force writes into this one and replaces files of the same names",
         )
     return folder
+
+
+def write_folder(folder: Path, files: Mapping[str, bytes], *, dry_run: bool = False) -> list[FileChange]:
+    """Write files by their paths below the folder, all or none, and return the changes.
+
+    A dry run writes nothing. Raises UsageError.
+    """
+    transaction = FileTransaction({folder / name: content for name, content in files.items()})
+    return transaction.changes() if dry_run else transaction.commit()

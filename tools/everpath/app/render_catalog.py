@@ -1,9 +1,10 @@
-"""Renders bundles, catalogs and templates to the documents of a file-based catalog, as opm does."""
+"""Render bundles, catalogs and templates to the documents of a file-based catalog, as opm does."""
 
 from __future__ import annotations
 
-__all__ = ["MIGRATION", "CatalogRenderer", "RenderWarning"]
+__all__ = ["MIGRATION", "CatalogRenderer", "RenderWarning", "RenderedCatalog"]
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -32,6 +33,8 @@ from everpath.opm_render.templates import is_template, render_template
 
 #: The migration of opm that replaces olm.bundle.object by olm.csv.metadata.
 MIGRATION: Final = "bundle-object-to-csv-metadata"
+#: A key of every document of a catalog, and of every template.
+_SCHEMA: Final = b"schema"
 
 
 class RenderWarning(NamedTuple):
@@ -40,6 +43,14 @@ class RenderWarning(NamedTuple):
     message: str
     place: Place
     fix: str | None
+
+
+class RenderedCatalog(NamedTuple):
+    """The documents of all paths, the errors of paths that opm rejects, and the paths that are ignored."""
+
+    blobs: list[Blob]
+    errors: list[OpmError]
+    ignored: list[str]
 
 
 class CatalogRenderer:
@@ -67,6 +78,29 @@ class CatalogRenderer:
         self._migrate_bundles = migrate
         self._pull = pull
         self._on_warning = on_warning
+
+    def render_all(self, paths: Sequence[str]) -> RenderedCatalog:
+        """Render some paths. Raises UnreadableInput, and UsageError for paths that cannot be combined.
+
+        Ignores files beside bundles that are no catalog or template: a shell pattern such as `bundles/acme/*`
+        adds ci.yaml and OWNERS.
+        """
+        if (*paths, *self._catalogs).count(STANDARD_INPUT) > 1:
+            raise UsageError("standard input can be read only once", hint="give - a single time")
+        if not paths:
+            raise UsageError("nothing to render", hint="name a bundle's folder, a catalog or a template")
+        rendered = RenderedCatalog([], [], [])
+        parents = {Path(path).parent for path in paths if Path(path).is_dir() and is_bundle_folder(path)}
+        for path in paths:
+            file = Path(path)
+            if file.parent in parents and file.is_file() and _SCHEMA not in file.read_bytes():
+                rendered.ignored.append(path)
+                continue
+            try:
+                rendered.blobs.extend(self.render(path.rstrip(os.sep) or path))
+            except OpmError as error:
+                rendered.errors.append(error)
+        return rendered
 
     def render(self, path: str) -> list[Blob]:
         """Return the documents of a path. Raises OpmError, UnreadableInput and UsageError."""

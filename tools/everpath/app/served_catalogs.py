@@ -6,7 +6,6 @@ __all__ = ["ServedCatalog", "parse_served_catalogs"]
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Final, NamedTuple
@@ -38,14 +37,12 @@ def parse_served_catalogs(paths: Sequence[str], priorities: Iterable[str] = ()) 
     priorities that a cluster cannot have.
     """
     parsed = [_parse_catalog(path) for path in paths]
-    used = Counter(each.name for each in parsed if each.name)
-    for name, times in used.items():
-        if times > 1:
-            raise UsageError(f"two catalogs are called {name!r}", hint="give each its own name: NAME=PATH")
-    names = set(used)
+    names = {each.name for each in parsed if each.name}
     catalogs: dict[str, ServedCatalog] = {}
     for each in parsed:
         name = each.name or _unused_name(each.path, names)
+        if name in catalogs:
+            raise UsageError(f"two catalogs are called {name!r}", hint="give each its own name: NAME=PATH")
         names.add(name)
         catalogs[name] = each._replace(name=name)
     for text in priorities:

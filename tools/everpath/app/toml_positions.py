@@ -9,15 +9,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.loaders.location import SourcePosition
+from everpath.manifest_access import Pointer
+from everpath.model import SourcePosition
 
 _TABLE: Final = re.compile(r"\s*\[(?P<array>\[)?\s*(?P<path>[^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?")
 _KEY: Final = re.compile(r"(?P<indent>\s*)(?P<key>[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')\s*=")
 
-_Pointer = tuple[str | int, ...]
 
-
-def location(file: str, text: str, pointer: _Pointer) -> SourcePosition:
+def location(file: str, text: str, pointer: Pointer) -> SourcePosition:
     """Return the position of a value, or of its nearest parent that starts a line.
 
     Tables and keys at the start of a line have positions; a value in an inline table or array has that of the
@@ -34,10 +33,10 @@ def location(file: str, text: str, pointer: _Pointer) -> SourcePosition:
     return SourcePosition(file, 0, 0, 0, "")
 
 
-def _keys(lines: list[str]) -> Iterator[tuple[int, int, _Pointer]]:
+def _keys(lines: list[str]) -> Iterator[tuple[int, int, Pointer]]:
     """Yield each table and key: line and column from 0, and the keys from the top."""
-    table: _Pointer = ()
-    items: Counter[_Pointer] = Counter()
+    table: Pointer = ()
+    items: Counter[Pointer] = Counter()
     for number, line in enumerate(lines):
         if header := _TABLE.fullmatch(line):
             table = tuple(part.strip().strip("\"'") for part in header["path"].split("."))

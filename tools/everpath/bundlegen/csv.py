@@ -57,7 +57,7 @@ def scaffold_csv(package: str) -> Json:
 def generate_csv(
     operator: OperatorManifests, release: ReleaseMetadata, permissions: InstallPermissions
 ) -> Json:
-    """The complete CSV. Values of the release and of the manifests replace those of the base CSV."""
+    """Generate the ClusterServiceVersion. Values of release and manifests replace those of the base CSV."""
     deployments = [_deployment(manifest, release) for manifest in operator.deployments]
     images = related_images([item["spec"]["template"]["spec"] for item in deployments])
     if release.digests is not None and (unpinned := images_without_digest(images)):

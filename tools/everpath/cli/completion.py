@@ -8,7 +8,7 @@ from __future__ import annotations
 __all__ = ["channels", "packages", "rules"]
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from everpath.app.inputs import PackageNames
 
 # Loading this much takes a tenth of a second; larger catalogs are not completed.
-_MOST_BYTES: Final = 1 << 20
-_MOST_FILES: Final = 200
+_MAX_BYTES: Final = 1 << 20
+_MAX_FILES: Final = 200
 
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
@@ -34,7 +34,7 @@ def _completer(words: Callable[[click.Context], Iterable[tuple[str, str | None]]
         before, comma, start = incomplete.rpartition(",")
         try:
             found = [(word, text) for word, text in words(ctx) if word.startswith(start)]
-        except Exception:  # noqa: BLE001 - a shell in the middle of a line can do nothing with an error
+        except Exception:  # noqa: BLE001 - the shell cannot show an error here
             return []
         return [CompletionItem(f"{before}{comma}{word}", help=text) for word, text in found]
 
@@ -65,28 +65,26 @@ def _names(ctx: click.Context) -> PackageNames:
     from everpath.app.inputs import Inputs  # noqa: PLC0415
 
     config = load(ctx.params.get("config_file"), wanted=not ctx.params.get("no_config"))
-    inputs = Inputs(_paths(ctx), config)
-    if all(map(_is_small, inputs.chosen)):
+    paths = ctx.params.get("paths") or ([ctx.params["path"]] if ctx.params.get("path") else [])
+    if not paths and "range_text" not in ctx.params:
+        # While an option is incomplete, click leaves the arguments unparsed.
+        paths = ctx.args
+    inputs = Inputs(paths, config)
+    if all(map(_is_small, inputs.chosen_paths())):
         for _ in inputs.catalogs(None):
             pass
     return inputs.names
 
 
-def _paths(ctx: click.Context) -> Sequence[str]:
-    """The paths typed so far. Of a line that ends with an option click leaves them where it found them."""
-    given = ctx.params.get("paths") or ([ctx.params["path"]] if ctx.params.get("path") else [])
-    return given or ([] if "range_text" in ctx.params else ctx.args)
-
-
 def _is_small(path: str) -> bool:
-    """True if a path loads quickly. Standard input does not: it belongs to the shell."""
-    sizes = [os.path.getsize(path)] if os.path.isfile(path) else []  # noqa: PTH113, PTH202 - one look each
+    """True if a path loads quickly. False for standard input, which the shell reads."""
+    sizes = [os.path.getsize(path)] if os.path.isfile(path) else []  # noqa: PTH113, PTH202 - faster
     for folder, _, files in os.walk(path):
         for file in files:
             sizes.append(os.lstat(os.path.join(folder, file)).st_size)  # noqa: PTH118
-            if len(sizes) > _MOST_FILES or sum(sizes) > _MOST_BYTES:
+            if len(sizes) > _MAX_FILES or sum(sizes) > _MAX_BYTES:
                 return False
-    return bool(sizes) and sum(sizes) <= _MOST_BYTES
+    return bool(sizes) and sum(sizes) <= _MAX_BYTES
 
 
 rules: Final = _completer(_rules)

@@ -13,12 +13,11 @@ import click
 from everpath.app.image_inputs import display_name
 from everpath.cli.terminal import wants_colour
 from everpath.errors import UnreadableInput
-from everpath.loaders.location import SourcePosition
 from everpath.loaders.sources import Sources
-from everpath.model import OpmError, Place
+from everpath.model import OpmError, Place, SourcePosition
 from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import printable
-from everpath.reporters.snippet import snippet
+from everpath.reporters.lint.snippet import snippet
 
 
 def print_refusal(refusal: OpmError, sources: Sources) -> None:
@@ -33,30 +32,25 @@ def print_warning(message: str, place: Place, fix: str | None, sources: Sources)
 
 def _print(heading: str, colour: str, message: str, place: Place, fix: str | None, sources: Sources) -> None:
     paint = Paint(wants_colour(sys.stderr, os.environ))
-    first, *rest = _source_lines(message, _locate(place, sources))
-    click.echo(f"{paint(colour, heading)}: {first}", err=True, color=paint.on)
-    for line in rest:
-        click.echo(line, err=True, color=paint.on)
+    lines = [f"{paint(colour, heading)}: {printable(message)}", *_source_lines(place, sources)]
     if fix is not None:
-        click.echo(f"{paint('cyan', 'hint')}: {printable(fix)}", err=True, color=paint.on)
+        lines.append(f"{paint('cyan', 'hint')}: {printable(fix)}")
+    for line in lines:
+        click.echo(line, err=True, color=paint.on)
 
 
-def _locate(place: Place, sources: Sources) -> SourcePosition:
+def _source_lines(place: Place, sources: Sources) -> Iterator[str]:
+    """Yield the position of a place, and its line with the value underlined."""
     from everpath.loaders import source_positions  # noqa: PLC0415 - only for an error
 
     try:
-        found = source_positions.locate(place, sources)
+        position = source_positions.locate(place, sources)
     except UnreadableInput:
-        found = SourcePosition(place.file, 0, 0, 0, "")
-    return found._replace(file=display_name(found.file))
-
-
-def _source_lines(message: str, location: SourcePosition) -> Iterator[str]:
-    yield printable(message)
-    if location.file:
-        where = f":{location.line}:{location.column}" if location.line else ""
-        yield f"  --> {printable(location.file)}{where}"
-    display_name = snippet(location)
-    if display_name is not None:
-        yield f"   | {display_name.line}"
-        yield f"   | {' ' * display_name.indent}{'^' * display_name.length}"
+        position = SourcePosition(place.file, 0, 0, 0, "")
+    if position.file:
+        where = f":{position.line}:{position.column}" if position.line else ""
+        yield f"  --> {printable(display_name(position.file))}{where}"
+    excerpt = snippet(position)
+    if excerpt is not None:
+        yield f"   | {excerpt.line}"
+        yield f"   | {' ' * excerpt.indent}{'^' * excerpt.length}"

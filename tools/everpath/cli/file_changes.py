@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from everpath.app.project import Project
+from everpath.app.project.project import Project
 from everpath.atomic_files import FileChange
-from everpath.reporters.formatting import count, printable
+from everpath.reporters.formatting import printable
+from everpath.wording import count
 
 GenerateState: TypeAlias = Literal["written", "upToDate", "outOfDate", "refused"]
 #: `planned` is the state of a dry run.

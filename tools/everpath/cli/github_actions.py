@@ -10,7 +10,7 @@ from typing import Final
 
 from everpath.app.config import current_folder
 from everpath.cli.output import print_message
-from everpath.reporters.lint_report import Workspace
+from everpath.reporters.lint.lint_report import Workspace
 
 #: GitHub refuses a step summary of more than a mebibyte; a row is some hundred bytes.
 MAX_SUMMARY_ROWS: Final = 500

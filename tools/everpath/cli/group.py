@@ -122,20 +122,14 @@ def _print_click_error(error: click.ClickException, print_error: Callable[[Everp
         with suppress(OSError):
             error.show()
         return error.exit_code
-    message, suggestion = _message_and_suggestion(error)
+    # The message of click for several suggestions differs between releases, the list of them does not.
+    if similar := getattr(error, "possibilities", None):
+        message, suggestion = error.message, " or ".join(repr(word) for word in similar)
+    else:
+        message, _, suggestion = error.format_message().partition(" Did you mean ")
+        suggestion = suggestion.removesuffix("?")
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     command = ctx.command_path if ctx is not None else "everpath"
-    hint = f"did you mean {suggestion}?" if suggestion else f"`{command} --help` shows what it takes"
+    hint = f"did you mean {suggestion}?" if suggestion else f"`{command} --help` shows the usage"
     print_error(UsageError(f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint=hint))
     return error.exit_code
-
-
-def _message_and_suggestion(error: click.ClickException) -> tuple[str, str]:
-    """Return the message, and similar names in quotes, or an empty string.
-
-    The message of click for several suggestions differs between releases, the list of them does not.
-    """
-    if near := getattr(error, "possibilities", None):
-        return error.message, " or ".join(repr(word) for word in near)
-    message, _, suggestion = error.format_message().partition(" Did you mean ")
-    return message, suggestion.removesuffix("?")

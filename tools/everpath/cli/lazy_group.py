@@ -44,14 +44,12 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in self.lazy and not name.startswith("-") and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {name!r}.{self._suggestion(name)}")
+            from difflib import get_close_matches  # noqa: PLC0415 - only for an error
+
+            similar = get_close_matches(name, self.lazy, n=1)
+            suggestion = f" Did you mean {similar[0]!r}?" if similar else ""
+            ctx.fail(f"No such command {name!r}.{suggestion}")
         return super().resolve_command(ctx, args)
-
-    def _suggestion(self, name: str) -> str:
-        from difflib import get_close_matches  # noqa: PLC0415 - only for an error
-
-        near = get_close_matches(name, self.lazy, n=1)
-        return f" Did you mean {near[0]!r}?" if near else ""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

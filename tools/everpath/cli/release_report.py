@@ -9,16 +9,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from everpath.app.release import CatalogUpdate, PreparedRelease
-from everpath.compare import Change, ChangeKind
+from everpath.app.project.release import PreparedRelease, VariantUpdate
+from everpath.comparison import Change, ChangeKind
+from everpath.comparison.changes import with_positions
 from everpath.graph import PackageGraph
 from everpath.layout.drawing import channel_drawings
 from everpath.loaders import source_positions
 from everpath.model import Package
-from everpath.reporters import comparison_json, comparison_text, tree_text
 from everpath.reporters.colour import Paint
-from everpath.reporters.comparison import ComparisonReport
+from everpath.reporters.comparison import json as comparison_json
+from everpath.reporters.comparison import text as comparison_text
+from everpath.reporters.comparison.report import ComparisonReport, DisplayOptions
 from everpath.reporters.formatting import printable
+from everpath.reporters.graph import tree_text
 from everpath.resolvers import ResolverName
 from everpath.rules.findings import Severity
 
@@ -39,8 +42,8 @@ def release_lines(
             expected = {ChangeKind.DIFFERENT_PATH} if expect_new_paths else set()
             severe = (c for c in update.comparison.changes if c.severity >= Severity.WARNING)
             changes = tuple(change for change in severe if change.kind not in expected)
-            report = replace(_comparison_report(release, update, changes), colour=colour, is_brief=quiet)
-            yield from comparison_text.render(report)
+            report = _comparison_report(release, update, changes)
+            yield from comparison_text.render(report, DisplayOptions(colour=colour, is_brief=quiet))
 
 
 def comparison_documents(release: PreparedRelease) -> Iterator[str]:
@@ -48,7 +51,7 @@ def comparison_documents(release: PreparedRelease) -> Iterator[str]:
     for update in release.updates:
         if update.old.channels:
             report = _comparison_report(release, update, update.comparison.changes)
-            yield "".join(comparison_json.render(report)).rstrip("\n")
+            yield "".join(comparison_json.render(report, DisplayOptions())).rstrip("\n")
 
 
 def source_diff(release: PreparedRelease) -> Iterator[str]:
@@ -60,7 +63,7 @@ def source_diff(release: PreparedRelease) -> Iterator[str]:
         yield f"{printable(line)}\n"
 
 
-def _channel_trees(update: CatalogUpdate, *, colour: bool) -> Iterator[str]:
+def _channel_trees(update: VariantUpdate, *, colour: bool) -> Iterator[str]:
     paint = Paint(colour)
     old, new = _edges(update.old), _edges(update.new)
     changed = {name for name in {*old, *new} if old.get(name) != new.get(name)}
@@ -81,17 +84,16 @@ def _edges(package: Package) -> dict[str, object]:
 
 
 def _comparison_report(
-    release: PreparedRelease, update: CatalogUpdate, changes: tuple[Change, ...]
+    release: PreparedRelease, update: VariantUpdate, changes: tuple[Change, ...]
 ) -> ComparisonReport:
+    located = with_positions(changes, lambda place: source_positions.locate(place, release.new.sources))
     return ComparisonReport(
         resolvers=_RESOLVERS,
-        locate=lambda place: source_positions.locate(place, release.new.sources),
-        show=Severity.WARNING,
-        comparison=replace(update.comparison, changes=changes),
+        comparison=replace(update.comparison, changes=located),
         old=f"the catalog{_of_variant(update)}",
         new=f"the new catalog{_of_variant(update)}",
     )
 
 
-def _of_variant(update: CatalogUpdate) -> str:
+def _of_variant(update: VariantUpdate) -> str:
     return f" of {update.variant.name}" if update.variant.name else ""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 __all__ = [
-    "Constraint",
     "Json",
+    "SchemaConstraint",
     "canonical_json",
     "is_equal",
     "new_constraints",
@@ -51,22 +51,22 @@ _VALIDATED_FORMATS: Final = {
 }
 
 
-class Constraint(NamedTuple):
+class SchemaConstraint(NamedTuple):
     """A constraint. `is_validated` is False for one that schema validation does not check, such as CEL."""
 
     message: str
     is_validated: bool = True
 
 
-def new_constraints(old: Json, new: Json) -> Iterator[Constraint]:
+def new_constraints(old: Json, new: Json) -> Iterator[SchemaConstraint]:
     """Constraints of the new schema itself, not of its fields or items, that the old one does not have."""
     type_ = schema_type(new)
     if type_ not in ("", INT_OR_STRING):
         new = {key: value for key, value in new.items() if type_ in _CONSTRAINED_TYPES.get(key, (type_,))}
     for message in (*_bounds(old, new), *_values(old, new), *_combinations(old, new)):
-        yield Constraint(message)
+        yield SchemaConstraint(message)
     for message in _kubernetes_extensions(old, new):
-        yield Constraint(message, is_validated=False)
+        yield SchemaConstraint(message, is_validated=False)
 
 
 def schema_type(schema: Json) -> str:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from everpath.go_types.structs import STRUCTS
-from everpath.manifest_access import FieldPath
+from everpath.manifest_access import Pointer
 from everpath.versions import VersionError, parse_tolerant
 
 #: A type as `structs` writes it, `{field: type}` for a struct, or `[type]` for a list.
@@ -27,7 +27,7 @@ class TypeMismatch(NamedTuple):
     `is_unknown_field` marks a key that is not a field of the struct, for decoders that refuse those.
     """
 
-    path: FieldPath
+    path: Pointer
     expected: str
     value: object
     is_unknown_field: bool = False
@@ -57,7 +57,7 @@ def type_mismatches(
     value: object,
     type_: GoType,
     *,
-    path: FieldPath = (),
+    path: Pointer = (),
     ignore_case: bool = True,
     allow_unknown_fields: bool = True,
 ) -> Iterator[TypeMismatch]:
@@ -86,7 +86,7 @@ class _Decoder(NamedTuple):
     ignore_case: bool
     allow_unknown_fields: bool
 
-    def check(self, value: object, type_: GoType, path: FieldPath) -> Iterator[TypeMismatch]:
+    def check(self, value: object, type_: GoType, path: Pointer) -> Iterator[TypeMismatch]:
         if isinstance(type_, str):
             yield from self._check_named(value, type_, path)
         elif isinstance(type_, list):
@@ -94,7 +94,7 @@ class _Decoder(NamedTuple):
         else:
             yield from self._check_struct(value, type_, path)
 
-    def _check_named(self, value: object, type_: str, path: FieldPath) -> Iterator[TypeMismatch]:
+    def _check_named(self, value: object, type_: str, path: Pointer) -> Iterator[TypeMismatch]:
         if type_ in _SCALARS:
             if value is not None and not _SCALARS[type_].accepts(value):
                 yield TypeMismatch(path, _SCALARS[type_].description, value)
@@ -107,14 +107,14 @@ class _Decoder(NamedTuple):
         elif type_ != "any":
             yield from self._check_struct(value, STRUCTS[type_], path, _folded_fields(type_))
 
-    def _check_map(self, value: object, item_type: str, path: FieldPath) -> Iterator[TypeMismatch]:
+    def _check_map(self, value: object, item_type: str, path: Pointer) -> Iterator[TypeMismatch]:
         if isinstance(value, dict):
             for key, item in value.items():
                 yield from self.check(item, item_type, (*path, key))
         elif value is not None:
             yield TypeMismatch(path, "a mapping", value)
 
-    def _check_list(self, value: object, item_type: GoType, path: FieldPath) -> Iterator[TypeMismatch]:
+    def _check_list(self, value: object, item_type: GoType, path: Pointer) -> Iterator[TypeMismatch]:
         if isinstance(value, list):
             for index, item in enumerate(value):
                 yield from self.check(item, item_type, (*path, index))
@@ -125,7 +125,7 @@ class _Decoder(NamedTuple):
         self,
         value: object,
         fields: Mapping[str, GoType],
-        path: FieldPath,
+        path: Pointer,
         folded_fields: Mapping[str, GoType] | None = None,
     ) -> Iterator[TypeMismatch]:
         if not isinstance(value, dict):
@@ -142,7 +142,7 @@ class _Decoder(NamedTuple):
             elif not self.allow_unknown_fields:
                 yield TypeMismatch((*path, key), "", item, is_unknown_field=True)
 
-    def _check_unmarshaler(self, value: object, type_: str, path: FieldPath) -> Iterator[TypeMismatch]:
+    def _check_unmarshaler(self, value: object, type_: str, path: Pointer) -> Iterator[TypeMismatch]:
         # v1 and v1beta1 have the same schemas.
         schema = "apiextensions.JSONSchemaProps"
         if type_.startswith("JSONSchemaPropsOr") and isinstance(value, dict):

@@ -27,7 +27,8 @@ from everpath.layout.diagram import CoveredRange, Diagram, Node
 from everpath.layout.drawing import ChannelDrawing
 from everpath.layout.geometry import Stroke
 from everpath.rules.findings import Severity
-from everpath.upgrade_paths import PathEnd
+from everpath.upgrade_path.hops import PathEnd
+from everpath.wording import count
 
 #: What a resolver does with a version that has no next hop and is not the head.
 _END_TEXTS: Final = {
@@ -35,12 +36,6 @@ _END_TEXTS: Final = {
     PathEnd.HEAD: "OLM {} stays here",
     PathEnd.STRANDED: "no further updates under OLM {}",
 }
-
-
-def _count(number: int, noun: str) -> str:
-    """Return `1 error`, `2 errors`, `3,000 entries`."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def heading(drawing: ChannelDrawing) -> str:
@@ -53,21 +48,21 @@ def heading(drawing: ChannelDrawing) -> str:
         more = ", …" if len(heads) > 4 else ""
         head = f"{len(heads):,} heads: {', '.join(heads[:4])}{more}" if heads else "no head"
     default = " (default)" if diagram.is_default else ""
-    entries = _count(len(diagram.graph.entries), "entry")
+    entries = count(len(diagram.graph.entries), "entry")
     problems = finding_counts(drawing)
     return f"{diagram.channel}{default}: {entries}, {head}{f'; {problems}' if problems else ''}"
 
 
 def finding_counts(drawing: ChannelDrawing) -> str:
     """Return `1 error, 2 warnings`; empty without errors and warnings."""
-    counts = Counter(located.finding.severity for located in drawing.findings)
-    return ", ".join(_count(counts[s], s.word) for s in (Severity.ERROR, Severity.WARNING) if counts[s])
+    counts = Counter(finding.severity for finding in drawing.findings)
+    return ", ".join(count(counts[s], s.word) for s in (Severity.ERROR, Severity.WARNING) if counts[s])
 
 
 def node_text(drawing: ChannelDrawing, column: int) -> str:
     """Return the title, the states and the findings of a node."""
     node = drawing.diagram.nodes[column]
-    problems = (f"{s.finding.rule} {s.finding.name}" for s in drawing.problems(node.name))
+    problems = (f"{finding.rule} {finding.name}" for finding in drawing.problems(node.name))
     states = [*node_states(drawing, node), *problems]
     return f"{node_title(node)}{': ' if states else ''}{'; '.join(states)}"
 
@@ -145,6 +140,6 @@ def covered_text(diagram: Diagram, covered: CoveredRange) -> str:
     runs = []
     for first, last in covered.runs:
         oldest, newest = diagram.nodes[first].name, diagram.nodes[last].name
-        size = _count(last - first + 1, "entry")
+        size = count(last - first + 1, "entry")
         runs.append(oldest if first == last else f"{oldest} … {newest} ({size})")
     return ", ".join(runs) or "no entry of this channel"

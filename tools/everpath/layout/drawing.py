@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["ChannelDrawing", "LocatedFinding", "channel_drawings"]
+__all__ = ["ChannelDrawing", "channel_drawings"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.layout.diagram import Diagram
@@ -18,26 +17,12 @@ from everpath.rules.findings import Finding, Severity
 from everpath.simulate import InstalledVersion
 
 
-class LocatedFinding(NamedTuple):
-    """A finding and its position; line and column are 0 if unknown."""
-
-    finding: Finding
-    file: str = ""
-    line: int = 0
-    column: int = 0
-
-    @property
-    def where(self) -> str:
-        """The position as text: `catalog.yaml:14`."""
-        return f"{self.file}:{self.line}" if self.line else self.file
-
-
 @dataclass(frozen=True)
 class ChannelDrawing:
     """One channel. `installed` are the versions whose paths are highlighted. Everything is computed once."""
 
     diagram: Diagram
-    findings: tuple[LocatedFinding, ...] = ()
+    findings: tuple[Finding, ...] = ()
     installed: tuple[InstalledVersion, ...] = ()
 
     @cached_property
@@ -49,26 +34,26 @@ class ChannelDrawing:
         return drawn_paths(self.diagram)
 
     @cached_property
-    def by_entry(self) -> Mapping[str, tuple[LocatedFinding, ...]]:
+    def by_entry(self) -> Mapping[str, tuple[Finding, ...]]:
         """Findings by the name of their node."""
-        found: dict[str, list[LocatedFinding]] = {}
-        for located in self.findings:
-            if located.finding.entry in self.diagram.columns:
-                found.setdefault(located.finding.entry or "", []).append(located)
+        found: dict[str, list[Finding]] = {}
+        for finding in self.findings:
+            if finding.entry in self.diagram.columns:
+                found.setdefault(finding.entry or "", []).append(finding)
         return {name: tuple(each) for name, each in found.items()}
 
     @cached_property
-    def channel_findings(self) -> tuple[LocatedFinding, ...]:
+    def channel_findings(self) -> tuple[Finding, ...]:
         """Findings about the channel, or about a name that is not a node."""
-        return tuple(s for s in self.findings if s.finding.entry not in self.diagram.columns)
+        return tuple(f for f in self.findings if f.entry not in self.diagram.columns)
 
     def worst_severity(self, name: str) -> Severity | None:
         """Return the severity that marks a node. Notes do not mark it."""
-        return max((s.finding.severity for s in self.problems(name)), default=None)
+        return max((f.severity for f in self.problems(name)), default=None)
 
-    def problems(self, name: str) -> tuple[LocatedFinding, ...]:
+    def problems(self, name: str) -> tuple[Finding, ...]:
         """Return the errors and warnings about a node."""
-        return tuple(s for s in self.by_entry.get(name, ()) if s.finding.severity > Severity.NOTE)
+        return tuple(f for f in self.by_entry.get(name, ()) if f.severity > Severity.NOTE)
 
     @property
     def installed_entries(self) -> tuple[str, ...]:
@@ -93,14 +78,14 @@ class ChannelDrawing:
 
 def channel_drawings(
     graphs: Sequence[ChannelGraph],
-    findings: Sequence[LocatedFinding],
+    findings: Sequence[Finding],
     installed: Sequence[InstalledVersion] = (),
 ) -> tuple[ChannelDrawing, ...]:
     """Return a drawing for each channel with its findings in their order. O(entries + findings)."""
     by_channel: dict[str, list[int]] = {}
     by_entry: dict[str, list[int]] = {}
     of_package: list[int] = []
-    for index, (finding, *_) in enumerate(findings):
+    for index, finding in enumerate(findings):
         if finding.channel is not None:
             by_channel.setdefault(finding.channel, []).append(index)
         elif finding.entry is not None:

@@ -11,7 +11,8 @@ from everpath.layout.diagram import Diagram
 from everpath.resolvers import ResolverName, olm_v0
 from everpath.resolvers.catalog_candidates import served_channel
 from everpath.simulate import InstalledVersion
-from everpath.upgrade_paths import ChannelPaths, UpgradePath
+from everpath.upgrade_path.channel_paths import ChannelPaths
+from everpath.upgrade_path.path import UpgradePath
 
 
 class DrawnPaths:

@@ -22,7 +22,6 @@ from everpath.model.builder import CatalogBuilder
 
 if TYPE_CHECKING:
     from everpath.file_cache import FileCache
-    from everpath.loaders.bundle.repository import PackageFilter
 
 #: Receives the progress of a load: items done, items in total, the next item.
 Progress = Callable[[int, int, str], None]
@@ -46,7 +45,6 @@ def load(  # noqa: PLR0913 - each is an option of the user
     cache: Callable[[], FileCache | None] | None = None,
     default_mode: UpdateMode | None = None,
     partition: Partition = WHOLE,
-    package_filter: Callable[[], PackageFilter | None] | None = None,
 ) -> LoadedCatalog:
     """Load the catalog at a path: everything is read when the function returns.
 
@@ -56,8 +54,7 @@ def load(  # noqa: PLR0913 - each is an option of the user
 
     `thorough` also parses values that the graph does not need. `cache` returns the index of a repository.
     `default_mode` sets the edges of packages whose ci.yaml has no updateGraph. Of a folder with several
-    packages only those of the `partition` are loaded, and of a repository none that the `package_filter`
-    excludes.
+    packages only those of the `partition` are loaded.
     """
     sources = sources or Sources()
     builder = CatalogBuilder()
@@ -80,7 +77,6 @@ def load(  # noqa: PLR0913 - each is an option of the user
             thorough=thorough,
             progress=progress,
             partition=partition,
-            package_filter=package_filter() if package_filter else None,
         )
     elif partition.number == 0:
         # One package is not divided: it is in the first partition.

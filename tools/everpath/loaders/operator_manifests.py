@@ -49,7 +49,8 @@ def load_operator_manifests(paths: Iterable[str], sources: Sources) -> OperatorM
     tests: list[tuple[int, Any]] = []
     manifests = [manifest for file in texts for manifest in _manifests(file, sources, tests)]
     manifests = [
-        _with_tests(manifest, tests) if _is_scorecard(manifest) else manifest for manifest in manifests
+        _with_tests(manifest, tests) if manifest.api_version.startswith(f"{SCORECARD_GROUP}/") else manifest
+        for manifest in manifests
     ]
     pictures = [file for file in files if _is_icon(file)]
     if len(pictures) > 1:
@@ -139,10 +140,6 @@ def _added_tests(value: Any) -> list[tuple[int, Any]]:
         if (where := _APPENDED.fullmatch(str(step.get("path"))))
     ]
     return found if len(found) == len(steps) else []
-
-
-def _is_scorecard(manifest: Manifest) -> bool:
-    return manifest.api_version.startswith(f"{SCORECARD_GROUP}/")
 
 
 def _with_tests(scorecard: Manifest, tests: Iterable[tuple[int, Any]]) -> Manifest:

@@ -19,6 +19,7 @@ __all__ = [
     "Place",
     "Problem",
     "Property",
+    "SourcePosition",
     "Unread",
     "UpdateMode",
 ]
@@ -43,3 +44,4 @@ from everpath.model.catalog import (
     UpdateMode,
 )
 from everpath.model.opm_error import OpmError
+from everpath.model.source_position import SourcePosition

@@ -35,6 +35,8 @@ from enum import Enum, StrEnum
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
 
+from everpath.manifest_access import Pointer
+
 Dialect = Literal["fbc", "csv", "annotations"]
 
 # The path to each field of an entry or a bundle, by the kind of document.
@@ -64,7 +66,7 @@ class Place(NamedTuple):
 
     file: str
     offset: int = 0
-    pointer: tuple[str | int, ...] = ()
+    pointer: Pointer = ()
     dialect: Dialect = "fbc"
     on_key: bool = False
 
@@ -137,7 +139,7 @@ class Csv(NamedTuple):
     package: str | None = None
     channels: tuple[str, ...] = ()
     default_channel: str | None = None
-    misplaced_ranges: tuple[tuple[tuple[str | int, ...], str], ...] = ()
+    misplaced_ranges: tuple[tuple[Pointer, str], ...] = ()
 
 
 class Bundle(NamedTuple):
@@ -262,6 +264,11 @@ class Package(_Package):
     def is_one_release(self) -> bool:
         """Whether the input was the folder of one bundle, so that other releases are unknown."""
         return any(declaration.single_bundle for declaration in self.declarations)
+
+    @cached_property
+    def is_rendered(self) -> bool:
+        """Whether the package is from a file-based catalog, not from bundle folders."""
+        return not any(bundle.csv for bundle in self.bundles)
 
     @property
     def place(self) -> Place:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_summary import is_metadata_name
-from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, Layout, find_layouts
+from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, BundleLayout, find_layouts
 from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.fbc.catalog_files import UnreadableFile, catalog_files
 from everpath.loaders.sources import Sources
@@ -81,13 +81,13 @@ def bundle_members(path: str) -> BundleMembers:
 # The functions below yield pairs: the name of a file in the image, and its path in the folder of the bundle.
 
 
-def _manifest_files(layout: Layout) -> Iterator[tuple[str, str]]:
+def _manifest_files(layout: BundleLayout) -> Iterator[tuple[str, str]]:
     for name in layout.files:
         if layout.metadata != layout.manifests or not is_metadata_name(name):
             yield f"manifests/{name}", join(layout.manifests, name)
 
 
-def _metadata_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str, str]]:
+def _metadata_files(reader: FolderReader, layout: BundleLayout) -> Iterator[tuple[str, str]]:
     if layout.metadata is None:
         return
     is_metadata = is_metadata_name if layout.metadata == layout.manifests else _is_read_by_opm
@@ -101,7 +101,7 @@ def _is_read_by_opm(name: str) -> bool:
     return not name.startswith(".") or name.endswith(MANIFEST_SUFFIXES)
 
 
-def _test_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str, str]]:
+def _test_files(reader: FolderReader, layout: BundleLayout) -> Iterator[tuple[str, str]]:
     """Yield the files of scorecard tests, in folders of any depth beside the manifests."""
     root = layout.manifests.rpartition(os.sep)[0] if layout.manifests != layout.metadata else ""
     if "tests" not in reader.list_folder(root).folders:
@@ -120,7 +120,7 @@ def _test_files(reader: FolderReader, layout: Layout) -> Iterator[tuple[str, str
             yield file.replace(os.sep, "/"), join(root, file)
 
 
-def _files_ignored_by_olm(reader: FolderReader, layout: Layout) -> Iterator[str]:
+def _files_ignored_by_olm(reader: FolderReader, layout: BundleLayout) -> Iterator[str]:
     """Yield the subfolders and hidden files of manifests and metadata, which OLM does not read."""
     for folder in filter(None, dict.fromkeys((layout.manifests, layout.metadata))):
         listing = reader.list_folder(folder, hidden=True)

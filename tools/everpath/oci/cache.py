@@ -11,10 +11,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
-from everpath.atomic_files import write_error
+from everpath.atomic_files import scratch_folder, write_error
 from everpath.errors import UnreadableInput
 from everpath.oci.descriptors import Image
 from everpath.oci.payload import extract_payload, find_payload
@@ -77,12 +76,12 @@ class ImageCache:
             if len(os.fsencode(root)) > _MAX_ROOT_LENGTH:
                 raise UnreadableInput(f"{name} is invalid: a label points to {payload.root[:60]!r}…")
             kind = f"{_CATALOG}.{root}"
+        digest = image.root.digest.removeprefix("sha256:")
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with TemporaryDirectory(dir=self._folder, prefix=".new.") as temporary:
-                extracted = Path(temporary, "files")
+            with scratch_folder(beside=self._folder / digest) as temporary:
+                extracted = temporary / "files"
                 extract_payload(image, payload, str(extracted), name)
-                digest = image.root.digest.removeprefix("sha256:")
                 entry = self._folder / f"{digest}.{_checksum(extracted)}.{kind}"
                 if not entry.exists():
                     try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["Payload", "extract_payload", "find_payload"]
+__all__ = ["Payload", "PayloadKind", "extract_payload", "find_payload"]
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from everpath.atomic_files import atomic_folder, scratch_folder
 from everpath.errors import UnreadableInput
@@ -22,12 +22,14 @@ from everpath.oci.labels import (
 from everpath.oci.platforms import select_manifest
 from everpath.oci.unpack import unpack_into
 
+PayloadKind: TypeAlias = Literal["catalog", "bundle"]
+
 
 @dataclass(frozen=True, slots=True)
 class Payload:
     """The folders of an image that OLM reads, relative to its root. `root` contains all of them."""
 
-    kind: Literal["catalog", "bundle"]
+    kind: PayloadKind
     root: str
     folders: tuple[str, ...]
 

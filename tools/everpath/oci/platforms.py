@@ -26,10 +26,10 @@ _WORD: Final = re.compile(r"[a-z0-9_.]+")
 
 def parse_platform(text: str) -> Platform:
     """Parse `linux/arm64` or `linux/arm/v7`. Raises UsageError."""
-    words = text.split("/")
-    if len(words) not in (2, 3) or not all(map(_WORD.fullmatch, words)):
+    parts = text.split("/")
+    if len(parts) not in (2, 3) or not all(map(_WORD.fullmatch, parts)):
         raise UsageError(f"{text!r} is not a platform", hint="write it like linux/amd64 or linux/arm/v7")
-    return Platform(*words)
+    return Platform(*parts)
 
 
 def platform_manifests(image: Image) -> Iterator[tuple[Platform, Descriptor]]:

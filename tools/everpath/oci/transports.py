@@ -5,7 +5,7 @@ The names of the transports are those of skopeo.
 
 from __future__ import annotations
 
-__all__ = ["ImageLocation", "Transport", "looks_like_image", "open_image", "parse_location"]
+__all__ = ["ImageLocation", "Transport", "looks_like_image", "open_image", "parse_location", "write_image"]
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -15,7 +15,7 @@ from everpath.oci.references import REGISTRY_PREFIX, Reference, invalid_referenc
 
 if TYPE_CHECKING:
     from everpath.oci.descriptors import Image
-    from everpath.oci.registry import ClientOptions
+    from everpath.oci.registry import RegistryOptions
 
 Transport = Literal["docker", "oci", "oci-archive", "docker-archive"]
 
@@ -69,15 +69,15 @@ def looks_like_image(text: str) -> bool:
     return True
 
 
-def open_image(location: ImageLocation, options: ClientOptions) -> Image:
+def open_image(location: ImageLocation, options: RegistryOptions | None = None) -> Image:
     """Open an image. Raises UnreadableInput, and Unreachable for a registry that does not return it.
 
     Modules are imported when they are needed: the registry client imports HTTP and TLS.
     """
     if location.reference is not None:
-        from everpath.oci.registry import resolve_image  # noqa: PLC0415
+        from everpath.oci.registry import RegistryOptions, resolve_image  # noqa: PLC0415
 
-        return resolve_image(location.reference, options)
+        return resolve_image(location.reference, options or RegistryOptions())
     if location.transport == "oci":
         from everpath.oci.layouts import open_layout  # noqa: PLC0415
 
@@ -89,3 +89,19 @@ def open_image(location: ImageLocation, options: ClientOptions) -> Image:
     from everpath.oci.docker_archives import open_docker_archive  # noqa: PLC0415
 
     return open_docker_archive(location.path, location.tag)
+
+
+def write_image(image: Image, location: ImageLocation) -> None:
+    """Write an image to disk, all of it or nothing. Raises UsageError if the path cannot be written."""
+    if location.transport == "oci":
+        from everpath.oci.layouts import write_layout  # noqa: PLC0415
+
+        write_layout(image, location.path, location.tag)
+    elif location.transport == "oci-archive":
+        from everpath.oci.oci_archives import write_oci_archive  # noqa: PLC0415
+
+        write_oci_archive(image, location.path, location.tag)
+    else:
+        from everpath.oci.docker_archives import write_docker_archive  # noqa: PLC0415
+
+        write_docker_archive(image, location.path, location.tag)

@@ -37,14 +37,12 @@ def operator_status(snapshot: OperatorSnapshot) -> OperatorStatus:
         next_csv=snapshot.current_csv if snapshot.current_csv != running_csv else "",
         pending_plan=name_of(plan) if plan is not None and requires_approval(plan) else "",
     )
-    return status if status.is_settled or status.waits else _waiting_for_olm(status)
-
-
-def _waiting_for_olm(status: OperatorStatus) -> OperatorStatus:
-    """Return the status with a wait for OLM: every object is fine, and the next one is not created yet."""
+    if status.is_settled or status.waits:
+        return status
+    # Every object is fine, and OLM has not created the next one yet.
     wait = Wait(f"OLM to install {status.next_csv or 'the package'}")
-    chain = (
+    waiting = (
         replace(obj, state=State.WORKING, waits=(wait,)) if obj.kind == SUBSCRIPTION.name else obj
         for obj in status.chain
     )
-    return replace(status, chain=tuple(chain))
+    return replace(status, chain=tuple(waiting))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Change", "ChangeType", "Difference", "differences"]
+__all__ = ["ChangeType", "FieldDifference", "ObjectChange", "differences"]
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -21,7 +21,7 @@ class ChangeType(StrEnum):
     DELETED = "deleted"
 
 
-class Change(NamedTuple):
+class ObjectChange(NamedTuple):
     """An object, and what was done to it."""
 
     type: ChangeType
@@ -33,7 +33,7 @@ class Change(NamedTuple):
         return f"{self.type.capitalize()} {self.ref}"
 
 
-class Difference(NamedTuple):
+class FieldDifference(NamedTuple):
     """A field whose actual value is not the requested one. None means not set."""
 
     path: str
@@ -46,7 +46,7 @@ class Difference(NamedTuple):
         return f"{self.path} is {actual}, not {_format_value(self.requested)}"
 
 
-def differences(actual: Object, requested: Object, *path: str) -> list[Difference]:
+def differences(actual: Object, requested: Object, *path: str) -> list[FieldDifference]:
     """Return the fields below a path that do not have the requested value.
 
     Fields that are not requested are ignored: they belong to other managers. Lists are compared as a whole.
@@ -54,12 +54,12 @@ def differences(actual: Object, requested: Object, *path: str) -> list[Differenc
     return list(_differences(nested(actual, *path), nested(requested, *path), ".".join(path)))
 
 
-def _differences(actual: Any, requested: Any, path: str) -> Iterator[Difference]:
+def _differences(actual: Any, requested: Any, path: str) -> Iterator[FieldDifference]:
     if isinstance(requested, Mapping):
         for key, value in requested.items():
             yield from _differences(nested(actual, key), value, f"{path}.{key}" if path else key)
     elif actual != requested:
-        yield Difference(path, actual, requested)
+        yield FieldDifference(path, actual, requested)
 
 
 def _format_value(value: Any) -> str:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from everpath.errors import Unreachable, UsageError
-from everpath.olm.changes import Change, ChangeType, Difference, differences
+from everpath.olm.changes import ChangeType, FieldDifference, ObjectChange, differences
 from everpath.olm.follow import GRACE_PERIOD, UNPACK_TIMEOUT, Outcome, StableTimer, StopCondition
 from everpath.olm.install_plan import approve_install_plan
 from everpath.olm.manifests import (
@@ -66,7 +66,7 @@ def plan_install(cluster: Cluster, request: InstallRequest, *, force: bool = Fal
 
 def apply_changes(
     cluster: Cluster, planned: Sequence[PlannedChange], *, force: bool = False
-) -> Iterator[Change]:
+) -> Iterator[ObjectChange]:
     """Apply the planned changes, and yield each when it is done.
 
     All are first sent as a dry run, so that a denied one leaves nothing behind. Objects in a namespace that
@@ -81,7 +81,7 @@ def apply_changes(
     for change, ref, obj in planned:
         if obj is not None:
             cluster.apply(ref.kind, obj, force=force)
-        yield Change(change, ref)
+        yield ObjectChange(change, ref)
 
 
 def _plan_namespaces(cluster: Cluster, request: InstallRequest) -> Iterator[PlannedChange]:
@@ -198,14 +198,14 @@ def _plan_subscription(cluster: Cluster, request: InstallRequest, *, force: bool
     return PlannedChange(ChangeType.UPDATED, ref, requested)
 
 
-def _format_differences(found: Sequence[Difference]) -> str:
+def _format_differences(found: Sequence[FieldDifference]) -> str:
     return "; ".join(map(str, found))
 
 
 def until_installed(
     cluster: Cluster,
     timer: StableTimer,
-    on_approval: Callable[[Change], None],
+    on_approval: Callable[[ObjectChange], None],
     *,
     approve_first: bool,
     expects_upgrade: bool,

@@ -6,7 +6,7 @@ __all__ = ["approve_install_plan", "install_plan_status", "planned_csvs", "requi
 
 from typing import Final
 
-from everpath.olm.changes import Change, ChangeType
+from everpath.olm.changes import ChangeType, ObjectChange
 from everpath.olm.objects import (
     INSTALL_PLAN,
     Cluster,
@@ -87,7 +87,7 @@ def _progress(plan: Object) -> str:
     return f"{done} of {len(steps)} steps done" if steps else "its steps are not known yet"
 
 
-def approve_install_plan(cluster: Cluster, plan: Object) -> Change:
+def approve_install_plan(cluster: Cluster, plan: Object) -> ObjectChange:
     """Approve an InstallPlan as it was shown. Raises ConflictError if it installs other CSVs by now."""
     ref = ref_to(plan, INSTALL_PLAN)
     shown_csvs = planned_csvs(plan)
@@ -95,13 +95,13 @@ def approve_install_plan(cluster: Cluster, plan: Object) -> Change:
         version = nested_str(plan, "metadata", "resourceVersion")
         try:
             cluster.patch(ref, {"metadata": {"resourceVersion": version}, "spec": {"approved": True}})
-            return Change(ChangeType.APPROVED, ref)
+            return ObjectChange(ChangeType.APPROVED, ref)
         except ConflictError:
             current = cluster.get(ref)
             if current is None or planned_csvs(current) != shown_csvs:
                 break
             if nested(current, "spec", "approved") is True:
-                return Change(ChangeType.APPROVED, ref)
+                return ObjectChange(ChangeType.APPROVED, ref)
             plan = current
     raise ConflictError(
         f"InstallPlan {ref.name} has changed since it was shown", hint="run the command again"

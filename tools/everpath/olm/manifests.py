@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "MANAGED_BY",
     "MANAGER",
+    "REGISTRY_POLL_INTERVAL",
     "Approval",
     "CatalogType",
     "InstallMode",
@@ -18,6 +19,7 @@ __all__ = [
     "subscription",
 ]
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
@@ -27,6 +29,9 @@ from everpath.olm.objects import Object
 #: The label of objects that everpath has created; `uninstall` deletes only these.
 MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 MANAGER: Final = "everpath"
+
+#: The intervals that `spec.updateStrategy.registryPoll` accepts, such as `90s`, `10m` or `1h30m`.
+REGISTRY_POLL_INTERVAL: Final = re.compile(r"(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?")
 
 Approval = Literal["Automatic", "Manual"]
 
@@ -155,15 +160,10 @@ def olm_v1_objects(request: InstallRequest, version: str | None = None) -> list[
 
 
 def _minutes(interval: str) -> int:
-    """Return an interval such as `90s`, `10m` or `1h30m` in whole minutes, at least one."""
-    seconds, number = 0, ""
-    for character in interval:
-        if character.isdigit():
-            number += character
-        else:
-            seconds += int(number or 0) * {"h": 3600, "m": 60, "s": 1}[character]
-            number = ""
-    return max(1, seconds // 60)
+    """Return a poll interval in whole minutes, at least one."""
+    match = REGISTRY_POLL_INTERVAL.fullmatch(interval)
+    hours, minutes, seconds = (int(number or 0) for number in match.groups()) if match else (0, 0, 0)
+    return max(1, hours * 60 + minutes + seconds // 60)
 
 
 def _object(api_version: str, kind: str, namespace: str, name: str, spec: Object | None = None) -> Object:

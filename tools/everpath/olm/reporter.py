@@ -7,14 +7,14 @@ __all__ = ["SCHEMA_VERSION", "changes_data", "ref_data", "status_data", "status_
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from everpath.olm.changes import Change
+from everpath.olm.changes import ObjectChange
 from everpath.olm.objects import ObjectRef
 from everpath.olm.status import OperatorStatus, State, Wait
 from everpath.reporters.colour import Paint
 from everpath.reporters.formatting import columns, one_line
 
 #: Increased when a field is removed or changes its meaning; fields may be added at any time.
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 _COLOURS: Final = {
     State.FINE: "green",
@@ -54,7 +54,7 @@ def status_data(status: OperatorStatus) -> dict[str, Any]:
         "package": status.package,
         "namespace": status.namespace,
         "running": status.running_csv or None,
-        "goingTo": status.next_csv or None,
+        "next": status.next_csv or None,
         "pending": status.pending_plan or None,
         "chain": [
             {
@@ -70,7 +70,7 @@ def status_data(status: OperatorStatus) -> dict[str, Any]:
             {
                 "kind": obj.kind,
                 "name": obj.name,
-                "sentence": wait.message,
+                "message": wait.message,
                 "hint": wait.hint or None,
                 "final": wait.is_final,
             }
@@ -80,9 +80,9 @@ def status_data(status: OperatorStatus) -> dict[str, Any]:
     }
 
 
-def changes_data(changes: Iterable[Change]) -> list[dict[str, Any]]:
+def changes_data(changes: Iterable[ObjectChange]) -> list[dict[str, Any]]:
     """Return the changes as JSON, in order."""
-    return [{"did": change.type.value, **ref_data(change.ref)} for change in changes]
+    return [{"type": change.type.value, **ref_data(change.ref)} for change in changes]
 
 
 def ref_data(ref: ObjectRef) -> dict[str, str | None]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from everpath.errors import Unreachable, UsageError
-from everpath.olm.changes import Change, ChangeType
+from everpath.olm.changes import ChangeType, ObjectChange
 from everpath.olm.follow import POLL_INTERVAL, Clock
 from everpath.olm.manifests import MANAGED_BY, MANAGER, default_catalog_name
 from everpath.olm.objects import (
@@ -271,7 +271,8 @@ def _volume_claims(cluster: Cluster, namespace: str) -> list[ObjectRef]:
 class UninstallResult:
     """What was deleted, and what remains at the deadline, each with the reason."""
 
-    changes: list[Change] = field(default_factory=list)
+    plan: UninstallPlan
+    changes: list[ObjectChange] = field(default_factory=list)
     remaining: list[tuple[ObjectRef, str]] = field(default_factory=list)
 
 
@@ -283,12 +284,12 @@ def execute_uninstall(
     The operator must not be deleted before the custom resources whose finalizers it removes. At the deadline
     it stops; a second run continues.
     """
-    result = UninstallResult()
+    result = UninstallResult(plan)
     deadline = clock.deadline()
     for stage in plan.stages:
         for deletion in stage:
             cluster.delete(deletion.kind, deletion.obj)
-            result.changes.append(Change(ChangeType.DELETED, deletion.ref))
+            result.changes.append(ObjectChange(ChangeType.DELETED, deletion.ref))
             log(f"Deleted {plan.describe(deletion.ref)}")
         remaining = _wait_until_deleted(cluster, plan, stage, clock, deadline, log)
         if remaining:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
-    "Hop",
+    "PendingHop",
     "Target",
     "hop_refusal",
     "pending_hop",
@@ -25,7 +25,7 @@ from everpath.olm.subscription import is_unpacking
 from everpath.versions import parse_or_none
 
 
-class Hop(NamedTuple):
+class PendingHop(NamedTuple):
     """An InstallPlan that requires approval. `installed` is empty for the first install.
 
     `dependencies` are the other CSVs that the InstallPlan installs.
@@ -47,7 +47,7 @@ class Target(NamedTuple):
         return csv in (self.text, f"{package}.v{version}") or version_in_name(csv) == version
 
 
-def pending_hop(snapshot: OperatorSnapshot) -> Hop | None:
+def pending_hop(snapshot: OperatorSnapshot) -> PendingHop | None:
     """Return the hop that requires approval, if there is one."""
     plan = snapshot.install_plan
     if plan is None or not requires_approval(plan):
@@ -55,7 +55,7 @@ def pending_hop(snapshot: OperatorSnapshot) -> Hop | None:
     csvs = planned_csvs(plan)
     next_csv = snapshot.current_csv if snapshot.current_csv in csvs else next(iter(csvs), "")
     installed = snapshot.installed_csv if snapshot.installed_csv != next_csv else ""
-    return Hop(plan, installed, next_csv, tuple(csv for csv in csvs if csv != next_csv))
+    return PendingHop(plan, installed, next_csv, tuple(csv for csv in csvs if csv != next_csv))
 
 
 def version_in_name(csv: str) -> str:
@@ -64,7 +64,7 @@ def version_in_name(csv: str) -> str:
     return version if separator and parse_or_none(version) is not None else ""
 
 
-def hop_refusal(hop: Hop, target: Target, package: str, path: Sequence[str]) -> str:
+def hop_refusal(hop: PendingHop, target: Target, package: str, path: Sequence[str]) -> str:
     """Return why a hop does not lead to the target; empty if it does.
 
     Decides by the predicted upgrade path if there is one, else by the versions in the names.

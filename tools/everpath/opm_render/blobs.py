@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from everpath.go_types import GoType, type_mismatches
+from everpath.manifest_access import Pointer
 from everpath.model import Channel, OpmError, Place
 from everpath.opm_render.bundles import BUNDLE, BUNDLE_OBJECT, Blob
 from everpath.opm_render.go_json import sort_keys
@@ -24,7 +25,7 @@ class CatalogDocument(NamedTuple):
 
     place: Place
     body: Any
-    repeated: tuple[tuple[str | int, ...], ...] = ()
+    repeated: tuple[Pointer, ...] = ()
 
 
 class _Field(NamedTuple):

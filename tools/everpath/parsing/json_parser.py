@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final, NoReturn
 
+from everpath.manifest_access import Pointer
 from everpath.parsing.parse_result import (
     MAX_DEPTH,
     MAX_EXACT_INTEGER,
@@ -18,7 +19,6 @@ from everpath.parsing.parse_result import (
     ParsedDocument,
     ParseError,
     ParseWarning,
-    Pointer,
 )
 
 # An escape of a surrogate, alone or in a pair.

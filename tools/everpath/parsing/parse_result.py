@@ -11,13 +11,12 @@ __all__ = [
     "ParseWarning",
     "ParseWarningKind",
     "ParsedDocument",
-    "Pointer",
 ]
 
 from typing import Any, Final, Literal, NamedTuple
 
-#: The keys and list indices from the root of a document down to a value.
-Pointer = tuple[str | int, ...]
+from everpath.manifest_access import Pointer
+
 ParseWarningKind = Literal["duplicate-key", "lossy-number", "leftover"]
 
 # Objects of OLM nest less than forty levels deep. The limit keeps recursive functions below Python's own.

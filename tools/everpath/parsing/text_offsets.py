@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["BYTE_ORDER_MARK", "OffsetMap", "byte_offset"]
+__all__ = ["OffsetMap"]
 
 from bisect import bisect_right
+from codecs import BOM_UTF8
 from functools import cached_property
 from typing import Final, Literal
-
-BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 _BLOCK: Final = 1 << 12
 
@@ -16,34 +15,22 @@ _BLOCK: Final = 1 << 12
 _LONGEST_TAIL: Final = 3
 
 
-def byte_offset(text: bytes, index: int) -> int:
-    """Return the byte at which the character with this index starts. A byte order mark is no character.
-
-    Cost: linear in the text. Use `OffsetMap` for several offsets of one text.
-    """
-    if text.isascii():
-        return index
-    mark = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
-    return mark + len(
-        text[mark:].decode("utf-8", "surrogateescape")[:index].encode("utf-8", "surrogateescape")
-    )
-
-
 class OffsetMap:
-    """Converts many offsets of one text.
+    """Converts offsets of one text. A byte order mark has bytes and is no character.
 
     ASCII costs nothing. For other text, the first conversion counts the characters of every block of 4 KiB,
     and each conversion decodes one block.
     """
 
     def __init__(self, text: bytes, errors: Literal["replace", "surrogateescape"]) -> None:
-        self._text = text
+        self._mark = len(BOM_UTF8) if text.startswith(BOM_UTF8) else 0
+        self._text = text[self._mark :]
         self._errors = errors
         self._is_ascii = text.isascii()
 
     def characters(self, size: int) -> int:
         """Return the number of characters in the first `size` bytes."""
-        size = min(max(0, size), len(self._text))
+        size = min(max(0, size - self._mark), len(self._text))
         if self._is_ascii:
             return size
         starts, before = self._blocks
@@ -51,13 +38,14 @@ class OffsetMap:
         return before[block] + len(self._decode(starts[block], size))
 
     def bytes(self, count: int) -> int:
-        """Return the number of bytes in the first `count` characters."""
+        """Return the byte after the first `count` characters."""
         if self._is_ascii:
             return count
         starts, before = self._blocks
         block = bisect_right(before, count) - 1
         text = self._decode(starts[block], starts[block] + 2 * _BLOCK)
-        return starts[block] + len(text[: count - before[block]].encode("utf-8", self._errors))
+        inside = len(text[: count - before[block]].encode("utf-8", self._errors))
+        return self._mark + starts[block] + inside
 
     @cached_property
     def _blocks(self) -> tuple[list[int], list[int]]:

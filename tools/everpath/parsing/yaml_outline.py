@@ -265,7 +265,11 @@ def scalars(value: bytes) -> tuple[str, ...]:
 def _string(raw: bytes) -> str:
     """Return a plain or quoted string. Raises `UnsupportedLayout`."""
     if raw[:1] in (b'"', b"'"):
-        return _quoted(raw)
+        quoted = (_DOUBLE_QUOTED if raw[0] == _QUOTE else _SINGLE_QUOTED).match(raw)
+        if quoted is None or b"\\" in raw or not _is_blank(raw, quoted.end()):
+            raise UnsupportedLayout
+        text = quoted[0][1:-1].decode()
+        return _printable(text.replace("''", "'") if raw[0] == _APOSTROPHE else text)
     plain = raw.partition(b" #")[0].rstrip(b" ")
     if not _PLAIN.fullmatch(plain) or b": " in plain or plain.endswith(b":"):
         raise UnsupportedLayout
@@ -273,14 +277,6 @@ def _string(raw: bytes) -> str:
     if resolve(text) != text:
         raise UnsupportedLayout
     return _printable(text)
-
-
-def _quoted(raw: bytes) -> str:
-    quoted = (_DOUBLE_QUOTED if raw[0] == _QUOTE else _SINGLE_QUOTED).match(raw)
-    if quoted is None or b"\\" in raw or not _is_blank(raw, quoted.end()):
-        raise UnsupportedLayout
-    text = quoted[0][1:-1].decode()
-    return _printable(text.replace("''", "'") if raw[0] == _APOSTROPHE else text)
 
 
 def _printable(text: str) -> str:

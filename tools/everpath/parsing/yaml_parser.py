@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import yaml
 
+from everpath.manifest_access import Pointer
 from everpath.parsing.parse_result import (
     MAX_DEPTH,
     MAX_EXACT_INTEGER,
@@ -25,9 +26,8 @@ from everpath.parsing.parse_result import (
     ParseError,
     ParseWarning,
     ParseWarningKind,
-    Pointer,
 )
-from everpath.parsing.text_offsets import byte_offset
+from everpath.parsing.text_offsets import OffsetMap
 from everpath.parsing.yaml_scalars import TagMismatch, key_text, resolve, resolve_tagged
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -84,7 +84,7 @@ def _parse_error(error: yaml.YAMLError, text: bytes) -> ParseError:
 
 
 def _offset(text: bytes, index: int) -> int:
-    return min(byte_offset(text, index), len(text))
+    return min(OffsetMap(text, "surrogateescape").bytes(index), len(text))
 
 
 @dataclass(slots=True)
@@ -119,7 +119,9 @@ class _Builder:
         is_blank = True
         for event in stream:
             if isinstance(event, yaml.NodeEvent):
-                is_blank = is_blank and _is_empty(event)
+                if is_blank:
+                    is_empty = isinstance(event, yaml.ScalarEvent) and not event.value and event.implicit[0]
+                    is_blank = bool(is_empty)
                 self._add_node(event)
             elif isinstance(event, yaml.CollectionEndEvent):
                 self._close(event)
@@ -246,10 +248,6 @@ class _Builder:
         mark = event.start_mark
         offset = _offset(self.text, mark.index)
         return ParseError(mark.line + 1, mark.column + 1, message, offset, fix=fix)
-
-
-def _is_empty(event: Any) -> bool:
-    return isinstance(event, yaml.ScalarEvent) and event.value == "" and bool(event.implicit[0])
 
 
 def _max_alias_ratio(nodes: int) -> float:

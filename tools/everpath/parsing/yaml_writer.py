@@ -104,19 +104,16 @@ class _Emitter:
                 self.line(indent)
             is_first = False
             if len(key.encode()) > _LONGEST_KEY or any(c in key for c in _BREAK):
-                self._pair(key, value[key], indent)
+                # The key needs lines of its own.
+                self.put("? ")
+                self.scalar(key, indent + 2)
+                self.line(indent)
+                self.put(": ")
+                self.node(value[key], indent + 2)
             else:
                 self.scalar(key, indent, is_key=True)
                 self.put(":")
                 self._value(value[key], indent)
-
-    def _pair(self, key: str, value: Any, indent: int) -> None:
-        """Write a key that needs lines of its own, and its value."""
-        self.put("? ")
-        self.scalar(key, indent + 2)
-        self.line(indent)
-        self.put(": ")
-        self.node(value, indent + 2)
 
     def _value(self, value: Any, indent: int) -> None:
         if isinstance(value, dict) and value:
@@ -219,13 +216,9 @@ class _Emitter:
                     self.put(character)
                 was_space = True
             else:
-                self.put(_ESCAPED.sub(_escape, character))
+                self.put(_escaped(character) if _ESCAPED.match(character) else character)
                 was_space = False
         self.put('"')
-
-
-def _escape(found: re.Match[str]) -> str:
-    return _escaped(found[0])
 
 
 def _escaped(character: str) -> str:

@@ -1,5 +1,8 @@
 """Upgrade paths between versions: their number, constraints on them, and the smallest mirror that keeps them.
 
+A path here is a tuple of names: any sequence of hops that edges allow, of which there may be 2^n. The one
+that OLM takes from an installed version is an `upgrade_path.UpgradePath`.
+
 report            answers one query about a package
 hop_graph         the hops that edges allow, or that a resolver makes
 resolver_hops     the next hop of every installed version under one resolver

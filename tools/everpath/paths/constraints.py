@@ -5,7 +5,7 @@ Both are decided by reachability, so they cost the edges, however many paths the
 
 from __future__ import annotations
 
-__all__ = ["Constraint", "ConstraintKind", "ConstraintViolation", "check_must_pass", "check_never"]
+__all__ = ["ConstraintKind", "ConstraintViolation", "PathConstraint", "check_must_pass", "check_never"]
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -27,7 +27,7 @@ class ConstraintKind(StrEnum):
     NEVER = "never"
 
 
-class Constraint(NamedTuple):
+class PathConstraint(NamedTuple):
     """One `--must-pass` or `--never`, and the bundles that it names."""
 
     kind: ConstraintKind
@@ -41,14 +41,14 @@ class ConstraintViolation(NamedTuple):
     no hop.
     """
 
-    constraint: Constraint
+    constraint: PathConstraint
     path: tuple[str, ...]
     hop: tuple[str, str] | None
     starts: tuple[str, ...] = ()
 
 
 def check_must_pass(
-    hop_graph: HopGraph, constraint: Constraint, goal: str, start: str | None = None
+    hop_graph: HopGraph, constraint: PathConstraint, goal: str, start: str | None = None
 ) -> ConstraintViolation | None:
     """Return the shortest path to the goal that misses the version, from `start` or any lower version.
 
@@ -99,7 +99,7 @@ def _bypassing_hop(hop_graph: HopGraph, path: tuple[str, ...], subject: Selected
 
 
 def check_never(
-    hop_graph: HopGraph, constraint: Constraint, goal: str | None = None, start: str | None = None
+    hop_graph: HopGraph, constraint: PathConstraint, goal: str | None = None, start: str | None = None
 ) -> ConstraintViolation | None:
     """Return the shortest path that lands on the version, from `start` or anywhere, to the goal or anywhere.
 

@@ -31,7 +31,7 @@ PATH_RESOLVERS: Final[tuple[PathResolver, ...]] = ("any", "v0", "v1")
 
 
 class Hop(NamedTuple):
-    """A hop, the kinds of edge that allow it, and the channels that have these edges."""
+    """A hop of any path, the kinds of edge that allow it, and the channels that have these edges."""
 
     start: str
     end: str
@@ -192,7 +192,7 @@ def build_hop_graph(
         resolver,
         rank,
         versions,
-        _inverted(successors),
+        _predecessors(successors),
         channel_failures,
         failures,
         outside,
@@ -208,7 +208,7 @@ def _same_name_channels(graphs: Sequence[ChannelGraph]) -> Iterator[ChannelGraph
             yield ChannelGraph(channel, graphs[0].package)
 
 
-def _inverted(successors: Mapping[str, Iterable[str]]) -> Mapping[str, Predecessors]:
+def _predecessors(successors: Mapping[str, Iterable[str]]) -> Mapping[str, Predecessors]:
     found: dict[str, list[str]] = {}
     for start, ends in successors.items():
         for end in ends:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from everpath.graph import ChannelGraph
 from everpath.paths.resolver_hops import newest_first
 from everpath.resolvers import ResolverName
-from everpath.upgrade_paths.hops import PathEnd, last_entries
+from everpath.upgrade_path.hops import PathEnd, last_entries
 from everpath.versions import Version
 
 

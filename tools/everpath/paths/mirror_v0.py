@@ -25,7 +25,7 @@ from everpath.paths.mirror import (
 )
 from everpath.paths.resolver_hops import newest_first, next_hops
 from everpath.resolvers import olm_v0
-from everpath.upgrade_paths.next_hops import next_hops_v0
+from everpath.upgrade_path.next_hops import next_hops_v0
 from everpath.versions import Version
 
 #: Candidates with entries outside of the chain that are tried before the search settles for a larger mirror.

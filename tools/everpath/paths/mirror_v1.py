@@ -62,7 +62,7 @@ class _ChannelSearch:
         self._graph, self._bits = graph, bits
         self._goals = arrivals_v1(graph)
         self._wanted = entries_to_serve(graph, since)
-        self._equals = _equal_standings(graph, bits)
+        self._equals = _equal_entries(graph, bits)
         #: Entries with a bundle that can reach a goal.
         self._ascending = 0
         #: For each version that can reach a goal: the entries of which one must be the next hop.
@@ -70,17 +70,17 @@ class _ChannelSearch:
 
     def _find_accepting(self) -> Iterator[tuple[str, int]]:
         """Go down the ranking, so that the higher entries that can reach a goal are known."""
-        standings, covering = olm_v1.sort_keys(self._graph), self._covering_entries()
-        unranked = (name for name in self._graph.entries if name not in standings)
-        for name in (*standings, *unranked):
+        sort_keys, covering = olm_v1.sort_keys(self._graph), self._covering_entries()
+        unranked = (name for name in self._graph.entries if name not in sort_keys)
+        for name in (*sort_keys, *unranked):
             named = (edge.successor for edge in self._graph.named_edges(name))
             accepting = _bit_set(self._bits, set(named)) | covering.get(name, 0)
-            if name in standings and not standings[name][0]:
+            if name in sort_keys and not sort_keys[name][0]:
                 # A bundle of the same version that is not deprecated is installed without an edge.
-                accepting |= self._equals.get((True, *standings[name][1:]), 0)
+                accepting |= self._equals.get((True, *sort_keys[name][1:]), 0)
             accepting &= self._ascending
             if accepting or name in self._goals:
-                self._ascending |= self._bits[name] if name in standings else 0
+                self._ascending |= self._bits[name] if name in sort_keys else 0
                 yield name, accepting
 
     def _covering_entries(self) -> Mapping[str, int]:
@@ -107,8 +107,8 @@ class _ChannelSearch:
 
     def _entries_serving(self, name: str) -> int:
         """Return the entries that a version which is not kept is upgraded to; for a goal, its equals."""
-        standing = olm_v1.sort_keys(self._graph).get(name)
-        equal = self._equals.get(standing, 0) & self._ascending if standing is not None else 0
+        sort_key = olm_v1.sort_keys(self._graph).get(name)
+        equal = self._equals.get(sort_key, 0) & self._ascending if sort_key is not None else 0
         if name in self._goals:
             return equal & _bit_set(self._bits, self._goals)
         return self._accepting[name] | equal & ~self._bits[name]
@@ -151,12 +151,12 @@ class _ChannelSearch:
         )
 
 
-def _equal_standings(graph: ChannelGraph, bits: Mapping[str, int]) -> Mapping[tuple[bool, bool, object], int]:
+def _equal_entries(graph: ChannelGraph, bits: Mapping[str, int]) -> Mapping[tuple[bool, bool, object], int]:
     """Group entries between which OLM v1 does not distinguish; an invalid version is equal to nothing."""
     found: dict[tuple[bool, bool, object], int] = {}
-    for name, standing in olm_v1.sort_keys(graph).items():
-        if standing[1]:
-            found[standing] = found.get(standing, 0) | bits[name]
+    for name, sort_key in olm_v1.sort_keys(graph).items():
+        if sort_key[1]:
+            found[sort_key] = found.get(sort_key, 0) | bits[name]
     return found
 
 

@@ -1,4 +1,4 @@
-"""InstalledBundle versions that are not entries of a channel and still have a hop into it.
+"""Installed versions that are not entries of a channel and still have a hop into it.
 
 Such a version was pruned or is in another channel. An entry accepts it by its name, in `replaces` or `skips`,
 or by its version, in `skipRange`.

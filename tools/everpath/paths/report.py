@@ -14,9 +14,9 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import OpmError
 from everpath.paths.bundle_selector import SelectedBundles
 from everpath.paths.constraints import (
-    Constraint,
     ConstraintKind,
     ConstraintViolation,
+    PathConstraint,
     check_must_pass,
     check_never,
 )
@@ -31,7 +31,7 @@ from everpath.paths.resolver_hops import goals
 from everpath.resolvers import olm_v1
 from everpath.resolvers.resolution import FailureKind, InstalledBundle
 from everpath.rules.opm_errors import opm_errors
-from everpath.upgrade_paths.goals import path_goals
+from everpath.upgrade_path.goals import path_goals
 from everpath.versions import Version
 
 
@@ -51,7 +51,7 @@ class PathsQuery:
     start: InstalledBundle | None = None
     goal: SelectedBundles | None = None
     limit: int = 20
-    constraints: tuple[Constraint, ...] = ()
+    constraints: tuple[PathConstraint, ...] = ()
     mirror: bool = False
     since: Version | None = None
 
@@ -92,7 +92,7 @@ class ConstraintResult(NamedTuple):
     `failing` are versions for which the resolver fails, so that their paths are unknown.
     """
 
-    constraint: Constraint
+    constraint: PathConstraint
     violations: tuple[tuple[HopGraph, ConstraintViolation], ...] = ()
     failing: tuple[str, ...] = ()
 
@@ -181,7 +181,7 @@ def _is_fresh_install(hop_graph: HopGraph, goal: str) -> bool:
     return any(goal in olm_v1.new_installs(graph) for graph in graphs)
 
 
-def _check(query: PathsQuery, hop_graphs: Sequence[HopGraph], constraint: Constraint) -> ConstraintResult:
+def _check(query: PathsQuery, hop_graphs: Sequence[HopGraph], constraint: PathConstraint) -> ConstraintResult:
     violations: list[tuple[HopGraph, ConstraintViolation]] = []
     failing: dict[str, None] = {}
     for plain in hop_graphs:
@@ -195,7 +195,7 @@ def _check(query: PathsQuery, hop_graphs: Sequence[HopGraph], constraint: Constr
 
 
 def _with_outside_versions(
-    query: PathsQuery, hop_graph: HopGraph, constraint: Constraint
+    query: PathsQuery, hop_graph: HopGraph, constraint: PathConstraint
 ) -> Iterator[HopGraph]:
     """Yield the graph with versions that an entry names, then also with samples of versions in ranges.
 
@@ -214,7 +214,7 @@ def _with_outside_versions(
 
 
 def _violations(
-    query: PathsQuery, hop_graph: HopGraph, constraint: Constraint
+    query: PathsQuery, hop_graph: HopGraph, constraint: PathConstraint
 ) -> Iterator[ConstraintViolation]:
     start = query.start.name if query.start else None
     if constraint.kind is ConstraintKind.MUST_PASS:

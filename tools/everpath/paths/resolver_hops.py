@@ -20,9 +20,9 @@ from everpath.resolvers import ResolverName, olm_v1, subscription
 from everpath.resolvers.catalog_candidates import served_package
 from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtension
 from everpath.resolvers.cluster_extension import resolve as resolve_extension
-from everpath.resolvers.resolution import InstalledBundle, Resolution, ResolutionFailure
-from everpath.upgrade_paths.goals import path_goals
-from everpath.upgrade_paths.next_hops import NextHops, first_hop_v1, next_hops_v0, next_hops_v1
+from everpath.resolvers.resolution import InstalledBundle, Resolution
+from everpath.upgrade_path.goals import path_goals
+from everpath.upgrade_path.next_hops import NextHops, first_hop_v1, next_hops_v0, next_hops_v1
 from everpath.versions import Version, parse_or_none
 
 
@@ -87,11 +87,13 @@ def resolve_all(
     package = _package_with(graph)
     if resolver == "v1" and (served := served_package(package)) is not package:
         package, graph = served, served.by_name[graph.name]
-    answers = next_hops_v0(graph) if resolver == "v0" else next_hops_v1(package, graph)
+    known = next_hops_v0(graph) if resolver == "v0" else next_hops_v1(package, graph)
     outside = [InstalledBundle(*each) for each in installed.items() if each[0] not in graph.entries]
     decide = first_hop_v1(package, graph) if outside and resolver == "v1" else None
-    decisions = {each.name: decide(each) if decide else subscription.resolve(graph, each) for each in outside}
-    return _with_decisions(answers, decisions)
+    resolutions = {
+        each.name: decide(each) if decide else subscription.resolve(graph, each) for each in outside
+    }
+    return _add_resolutions(known, resolutions)
 
 
 def resolve_all_v1_channels(
@@ -101,20 +103,19 @@ def resolve_all_v1_channels(
     served = served_package(PackageGraph(graphs[0].package))
     package, source = served.package, ClusterCatalog("catalog", 0, served)
     channels = tuple(graph.name for graph in graphs)
-    decisions: dict[str, Resolution] = {}
+    resolutions: dict[str, Resolution] = {}
     for name, version in installed.items():
         bundle = package.by_name.get(name)
         strict = parse_or_none(bundle.version) if bundle is not None else version
         wanted = ClusterExtension(package.name, channels, installed=InstalledBundle(name, strict))
-        decisions[name] = resolve_extension([source], wanted)
-    return _with_decisions(NextHops({}), decisions)
+        resolutions[name] = resolve_extension([source], wanted)
+    return _add_resolutions(NextHops({}), resolutions)
 
 
-def _with_decisions(answers: NextHops, decisions: Mapping[str, Resolution]) -> NextHops:
-    hops = {**answers.next, **{name: decision.next for name, decision in decisions.items()}}
-    failures: dict[str, ResolutionFailure] = dict(answers.failures)
-    failures |= {name: d.failure for name, d in decisions.items() if d.failure is not None}
-    return NextHops(hops, failures)
+def _add_resolutions(known: NextHops, resolutions: Mapping[str, Resolution]) -> NextHops:
+    hops = {**known.next, **{name: resolution.next for name, resolution in resolutions.items()}}
+    failures = {name: r.failure for name, r in resolutions.items() if r.failure is not None}
+    return NextHops(hops, {**known.failures, **failures})
 
 
 def _package_with(graph: ChannelGraph) -> PackageGraph:

@@ -5,10 +5,10 @@ from __future__ import annotations
 __all__ = ["closest_match", "neighbouring_versions"]
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from everpath.simulate import find_installed
 from everpath.versions import Version, VersionError, parse_tolerant
+from everpath.wording import NameSuggestions
 
 
 def closest_match(text: str, known: Mapping[str, str | None]) -> str | None:
@@ -25,7 +25,7 @@ def closest_match(text: str, known: Mapping[str, str | None]) -> str | None:
             nearest = min(versions, key=lambda name: _distance(versions[name], wanted))
             return nearest if prefix else same_prefix[nearest]
     words = {*known, *(its for its in known.values() if its)}
-    return next(iter(get_close_matches(text, sorted(words), n=1)), None)
+    return NameSuggestions(words).most_similar(text)
 
 
 def neighbouring_versions(text: str, known: Mapping[str, str | None]) -> tuple[str, ...]:

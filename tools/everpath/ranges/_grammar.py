@@ -216,22 +216,17 @@ def _arm(terms: list[Term]) -> Arm:
 
 
 def _parse_term(token: Token) -> Term:
-    digit = _find_digit(token.text)
-    if digit is None:
+    found = (_ASCII_DIGIT if token.text.isascii() else _go_digit()).search(token.text)
+    if found is None:
         reason = _FOREIGN_WORDS.get(token.text.lower(), "this comparison has no version")
         raise GrammarError(token.start, token.end, reason)
+    digit = found.start()
     operator, version = token.text[:digit].strip(GO_SPACES), token.text[digit:]
     if "x" in token.text:
         comparators = tuple(_parse_wildcard(token, operator, version))
     else:
         comparators = (_parse_comparator(token, operator, version, digit),)
     return Term(token, operator, version, comparators)
-
-
-def _find_digit(text: str) -> int | None:
-    """Return the position of the first digit, as defined by Go."""
-    found = (_ASCII_DIGIT if text.isascii() else _go_digit()).search(text)
-    return found.start() if found else None
 
 
 @cache

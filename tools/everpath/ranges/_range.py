@@ -11,7 +11,7 @@ from typing import Final
 from everpath.ranges._grammar import Expression, GrammarError, parse_expression
 from everpath.ranges._hazards import Hazard, find_hazards
 from everpath.ranges._intervals import IntervalSet
-from everpath.versions import Version, underline
+from everpath.versions import Version, parse, underline
 
 # OperatorHub has far fewer distinct ranges.
 _CACHE_SIZE: Final = 2**15
@@ -90,8 +90,9 @@ class Range:
     def __str__(self) -> str:
         return self.text
 
-    def contains(self, version: Version) -> bool:
-        """Return whether blang matches a version. Raises RangePanic if blang panics."""
+    def contains(self, version: Version | str) -> bool:
+        """Return whether blang matches a version. Raises RangePanic where blang panics, and VersionError."""
+        version = parse(version) if isinstance(version, str) else version
         for arm in self.expression.arms:
             if arm.is_nil:
                 raise RangePanic(self.text, (arm.start, arm.end), version)

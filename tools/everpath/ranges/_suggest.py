@@ -44,7 +44,12 @@ def suggest_range(text: str) -> str | None:
         if terms:
             arms.append(" ".join(term for term in terms if term is not None))
     suggestion = " || ".join(arms)
-    return suggestion if suggestion != text and _matches_something(suggestion) else None
+    try:
+        parsed = parse_expression(suggestion)
+    except GrammarError:
+        return None
+    matches_nothing = any(arm.intervals.is_empty for arm in parsed.arms)
+    return None if matches_nothing or suggestion == text else suggestion
 
 
 def suggest_term(text: str) -> str | None:
@@ -107,11 +112,3 @@ def _bounds_of_short_version(operator: str, major: int, minor: int | None) -> st
     if minor is None or (operator == "^" and major):
         return f">={major}.{minor or 0}.0 <{major + 1}.0.0"
     return f">={major}.{minor}.0 <{major}.{minor + 1}.0"
-
-
-def _matches_something(text: str) -> bool:
-    try:
-        arms = parse_expression(text).arms
-    except GrammarError:
-        return False
-    return not any(arm.intervals.is_empty for arm in arms)

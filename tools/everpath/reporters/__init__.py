@@ -1,7 +1,7 @@
-"""Views: one report, written for a terminal, a pipeline, a dashboard or a pull request.
+"""Reporters: they format a report for a terminal, a pipeline, a dashboard or a pull request.
 
-A view is a generator of text. It never decides what is wrong and never opens a file: it is given an
-`Outcome` and says it. Views are imported by name, so that a report in one format costs one module.
+A reporter is a generator of text. It gets finished data, such as a `LintReport`, runs no rule and opens no
+file. Reporters are imported by name, so that a run loads only the module of its format.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from everpath.reporters.lint_report import LintReport
+    from everpath.reporters.lint.lint_report import LintReport
 
 _MODULES: Final = {
     "text": "text",
@@ -25,19 +25,18 @@ _MODULES: Final = {
     "markdown": "markdown",
 }
 
-#: What `-o` may say, the default first.
+#: The values of `-o`, the default first.
 FORMATS: Final = tuple(_MODULES)
 
-#: Formats that a program reads: always UTF-8, always complete, whatever `--show` says.
+#: Formats for programs: in UTF-8, and with all findings whatever `--show` is.
 MACHINE_FORMATS: Final = frozenset({"json", "sarif", "junit"})
 
-
-#: What a count of findings by rule can be written as.
+#: The formats of `--statistics`.
 STATISTICS_FORMATS: Final = ("text", "json", "markdown")
 
 
 def reporter(name: str) -> Callable[[LintReport], Iterator[str]]:
-    """The view of that name. Raises KeyError if there is none."""
-    module = import_module(f"everpath.reporters.{_MODULES[name]}")
+    """Return the `render` function of a format. Raises KeyError if there is no such format."""
+    module = import_module(f"everpath.reporters.lint.{_MODULES[name]}")
     render: Callable[[LintReport], Iterator[str]] = module.render
     return render

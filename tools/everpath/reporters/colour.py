@@ -1,4 +1,4 @@
-"""Colour for terminals, and nothing at all for everybody else."""
+"""Colours of text on terminals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SEVERITIES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severit
 
 
 class Paint(NamedTuple):
-    """Paints words when it is on. What it paints must be printable already."""
+    """Colours a text if `on`. The text must be printable."""
 
     on: bool = False
 

@@ -11,11 +11,12 @@ Each mirrors the Go code that it names, not documentation; `make conformance` co
 
 from __future__ import annotations
 
-__all__ = ["MEMORY", "ResolverName"]
+__all__ = ["CACHED_CHANNELS", "ResolverName"]
 
 from typing import Final, Literal
 
 ResolverName = Literal["v0", "v1"]
 
-#: Channels whose results are cached: rules visit one channel after the other, package rules all of a package.
-MEMORY: Final = 64
+#: The number of channels whose results are cached. Rules visit one channel after the other, package rules all
+#: channels of a package.
+CACHED_CHANNELS: Final = 64

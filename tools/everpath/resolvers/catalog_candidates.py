@@ -24,12 +24,13 @@ from typing import NamedTuple
 from everpath.graph import ChannelGraph, Edge, EdgeKind, PackageGraph
 from everpath.model import Bundle, Entry
 from everpath.ranges.masterminds import Constraint
-from everpath.resolvers import MEMORY
+from everpath.resolvers import CACHED_CHANNELS
 from everpath.resolvers.olm_v1 import release_key
 from everpath.resolvers.resolution import (
     CandidateResult,
     FailureKind,
     InstalledBundle,
+    ReasonForm,
     ResolutionFailure,
     Tracer,
     TraceStep,
@@ -115,7 +116,10 @@ def best_candidate(
     Cost: the edges by name from the installed version, and the bundles of that version. For a new
     installation, with a range that may panic, or with `trace`: the bundles of the package.
     """
-    if catalog.package is None or _is_empty(catalog.package):
+    if catalog.package is None:
+        return None
+    package = catalog.package.package
+    if not (package.declarations or package.channels or package.bundles or package.deprecations):
         return None
     if wanted.installed is not None and wanted.installed.version is None:
         return ResolutionFailure(FailureKind.UNREADABLE_VERSION, (wanted.installed.name,))
@@ -134,11 +138,6 @@ def best_candidate(
             step = TraceStep(candidate.bundle.name, CandidateResult.PASSED_OVER, reason, candidate.edge)
             trace(step._replace(catalog=catalog.name))
     return candidates[0] if candidates else None
-
-
-def _is_empty(graph: PackageGraph) -> bool:
-    package = graph.package
-    return not (package.declarations or package.channels or package.bundles or package.deprecations)
 
 
 class _PackageIndex:
@@ -203,7 +202,7 @@ class _PackageIndex:
         return sorted((n for n in names if n in self._positions), key=self._positions.__getitem__)
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def _package_index(package: PackageGraph, wanted: CandidateFilter) -> _PackageIndex:
     return _PackageIndex(package, wanted)
 
@@ -225,6 +224,7 @@ def _examine(
         names = index.relevant_names(installed, edges)
     for name in names:
         version = index.versions[name]
+        form = ReasonForm.PREDICATE
         if index.members is not None and name not in index.members:
             reason: str | None = f"is in none of the channels {', '.join(wanted.channels)}"
         else:
@@ -243,8 +243,8 @@ def _examine(
                     installed is not None and name == installed.name,
                 )
                 continue
-            reason = f"no edge leads to it from {installed.name}"
-        yield TraceStep(name, CandidateResult.REFUSED, reason, catalog=catalog.name)
+            reason, form = f"no edge leads to it from {installed.name}", ReasonForm.CLAUSE
+        yield TraceStep(name, CandidateResult.REFUSED, reason, catalog=catalog.name, form=form)
 
 
 def split_repeated_entries(graph: ChannelGraph) -> Iterable[ChannelGraph]:

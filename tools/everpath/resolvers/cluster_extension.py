@@ -20,6 +20,7 @@ from everpath.resolvers.resolution import (
     CandidateResult,
     FailureKind,
     InstalledBundle,
+    ReasonForm,
     Resolution,
     ResolutionFailure,
     Tracer,
@@ -69,7 +70,7 @@ def resolve(
 
 
 def _ignore(step: TraceStep) -> None:
-    """The tracer if none is given."""
+    """Drop a step, if no tracer is given."""
 
 
 def _choose(candidates: Sequence[Candidate], extension: ClusterExtension, trace: Tracer) -> Resolution:
@@ -92,32 +93,27 @@ def _choose(candidates: Sequence[Candidate], extension: ClusterExtension, trace:
         names = tuple(sorted(candidate.catalog.name for candidate in ranked))
         for candidate in ranked:
             reason = "several catalogs with the highest priority have a candidate"
-            trace(_step(candidate, CandidateResult.REFUSED, reason))
+            trace(_step(candidate, CandidateResult.REFUSED, reason, ReasonForm.CLAUSE))
         message = _no_choice_message(extension, names)
         return Resolution(None, ResolutionFailure(FailureKind.SEVERAL_CATALOGS, names, message))
     best = ranked[0]
     for candidate in ranked[1:]:
         reason = f"catalog {best.catalog.name} has a higher priority"
-        trace(_step(candidate, CandidateResult.PASSED_OVER, reason))
+        trace(_step(candidate, CandidateResult.PASSED_OVER, reason, ReasonForm.CLAUSE))
     if (failure := bundle_failure(best.bundle)) is not None:
-        trace(_step(best, CandidateResult.REFUSED, failure.message))
+        trace(_step(best, CandidateResult.REFUSED, failure.message, ReasonForm.MESSAGE))
         return Resolution(None, failure)
-    stays = _is_installed(best, extension.installed)
+    # Name and version: a catalog may state another version for the name that is installed.
+    stays = extension.installed is not None and (best.bundle.name, str(best.version)) == (
+        extension.installed.name,
+        str(extension.installed.version),
+    )
     trace(_step(best, CandidateResult.TAKEN, "is installed, and stays" if stays else "ranks first"))
-    # operator-controller shows the deprecations of the last catalog that had a candidate.
+    # operator-controller shows the deprecations of the last catalog whose candidate counts.
     last = candidates[-1].catalog
     has_deprecations = last.package is not None and bool(last.package.package.deprecations)
     next_hop = None if stays else best.bundle.name
     return Resolution(next_hop, None, best.catalog.name, last.name if has_deprecations else None)
-
-
-def _is_installed(candidate: Candidate, installed: InstalledBundle | None) -> bool:
-    """Compare name and version: a catalog may state another version for the name that is installed."""
-    return (
-        installed is not None
-        and candidate.bundle.name == installed.name
-        and str(candidate.version) == str(installed.version)
-    )
 
 
 def bundle_failure(bundle: Bundle) -> ResolutionFailure | None:
@@ -155,5 +151,7 @@ def _no_choice_message(extension: ClusterExtension, catalogs: Sequence[str] = ()
     return " ".join(parts)
 
 
-def _step(candidate: Candidate, result: CandidateResult, reason: str) -> TraceStep:
-    return TraceStep(candidate.bundle.name, result, reason, candidate.edge, candidate.catalog.name)
+def _step(
+    candidate: Candidate, result: CandidateResult, reason: str, form: ReasonForm = ReasonForm.PREDICATE
+) -> TraceStep:
+    return TraceStep(candidate.bundle.name, result, reason, candidate.edge, candidate.catalog.name, form)

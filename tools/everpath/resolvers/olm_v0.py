@@ -23,9 +23,9 @@ __all__ = [
     "uninstallable",
 ]
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -33,7 +33,7 @@ from typing import Any, Final, NamedTuple
 from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle, Gvk, Property
 from everpath.ranges import Coverage
-from everpath.resolvers import MEMORY
+from everpath.resolvers import CACHED_CHANNELS
 from everpath.resolvers.go_quote import go_quote
 from everpath.resolvers.resolution import FailureKind, ResolutionFailure
 from everpath.versions import Version
@@ -51,7 +51,7 @@ class SortedChannel(NamedTuple):
     failure: ResolutionFailure | None = None
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def sort_channel(graph: ChannelGraph) -> SortedChannel:
     """Follow the replaces chain of each head, as sortChannel does. O(entries + edges).
 
@@ -60,34 +60,37 @@ def sort_channel(graph: ChannelGraph) -> SortedChannel:
     if not graph.heads:
         return SortedChannel(failure=no_head_failure(graph, tuple(sorted(graph.entries))))
     # For each entry on a chain: the last entry below it, or itself, that is not skipped.
-    lowest: dict[str, str | None] = {}
+    last_unskipped: dict[str, str | None] = {}
     for head in graph.heads:
-        line, met = [head], {head}
+        chain, on_chain = [head], {head}
         # Below an entry that another chain contains, the chain is known.
-        while (below := graph.entries[line[-1]].replaces) in graph.entries and below not in lowest:
+        while (below := graph.entries[chain[-1]].replaces) in graph.entries and below not in last_unskipped:
             assert below is not None  # the name of an entry
-            if below in met:
+            if below in on_chain:
                 message = (
                     f"a cycle exists in the chain of replacement beginning with {go_quote(head)} "
                     f"in {_go_channel(graph)}"
                 )
-                cycle = (*line[line.index(below) :], below)
+                cycle = (*chain[chain.index(below) :], below)
                 return SortedChannel(failure=ResolutionFailure(FailureKind.CYCLE, cycle, message))
-            line.append(below)
-            met.add(below)
-        last = lowest.get(graph.entries[line[-1]].replaces or "")
-        for name in reversed(line):
+            chain.append(below)
+            on_chain.add(below)
+        last = last_unskipped.get(graph.entries[chain[-1]].replaces or "")
+        for name in reversed(chain):
             last = last or (None if name in graph.skippers else name)
-            lowest[name] = last
+            last_unskipped[name] = last
     if len(graph.heads) > 1:
-        chains = [head if lowest[head] == head else f"{head}...{lowest[head]}" for head in graph.heads]
+        chains = [
+            head if last_unskipped[head] == head else f"{head}...{last_unskipped[head]}"
+            for head in graph.heads
+        ]
         message = (
             "a unique replacement chain within a channel is required to determine the relative order between "
             f"channel entries, but {len(chains)} replacement chains were found in {_go_channel(graph)}: "
             f"{', '.join(chains)}"
         )
         return SortedChannel(failure=ResolutionFailure(FailureKind.SEVERAL_HEADS, graph.heads, message))
-    return SortedChannel(tuple(name for name in line if name not in graph.skippers))
+    return SortedChannel(tuple(name for name in chain if name not in graph.skippers))
 
 
 def no_head_failure(graph: ChannelGraph, names: tuple[str, ...]) -> ResolutionFailure:
@@ -105,7 +108,7 @@ def new_install(graph: ChannelGraph) -> str | None:
     return next((n for n in sort_channel(graph).chain if n not in uninstallable(graph)), None)
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def uninstallable(graph: ChannelGraph) -> Mapping[str, str]:
     """Return the entries whose bundle OLM v0 never installs, with the reason (`carries olm.deprecated`)."""
     found: dict[str, str] = {}
@@ -113,7 +116,7 @@ def uninstallable(graph: ChannelGraph) -> Mapping[str, str]:
         bundle = graph.bundle(name)
         if bundle is None:
             continue
-        if any(stated.type == "olm.deprecated" for stated in bundle.properties):
+        if any(p.type == "olm.deprecated" for p in bundle.properties):
             found[name] = DEPRECATED_REASON
         elif (repeated := next(repeated_apis(bundle), None)) is not None:
             group, version, kind = repeated[0]
@@ -123,16 +126,16 @@ def uninstallable(graph: ChannelGraph) -> Mapping[str, str]:
 
 def repeated_apis(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:
     """Yield repeated olm.gvk properties. OLM counts such a bundle as two providers of one API."""
-    provided = [stated for stated in bundle.properties if stated.type == "olm.gvk"]
-    if len(provided) < 2 or _are_distinct([stated.value for stated in provided]):
+    provided = [p for p in bundle.properties if p.type == "olm.gvk"]
+    if len(provided) < 2 or _are_distinct([p.value for p in provided]):
         return
     seen: set[Gvk] = set()
-    for stated in provided:
-        api = parse_gvk(stated.value)
+    for p in provided:
+        api = parse_gvk(p.value)
         if api is None:
             continue
         if api in seen:
-            yield api, stated
+            yield api, p
         seen.add(api)
 
 
@@ -143,7 +146,7 @@ def _are_distinct(values: Sequence[Any]) -> bool:
     """
     try:
         apis = set(map(_GVK_VALUES, values))
-        "".join(chain.from_iterable(apis))
+        "".join(itertools.chain.from_iterable(apis))
     except (KeyError, TypeError):
         return False
     return len(apis) == len(values) and set(map(len, values)) <= {3}
@@ -172,7 +175,7 @@ def candidates(graph: ChannelGraph, installed: str, version: Version | None = No
 
 
 def next_hop(graph: ChannelGraph, installed: str, version: Version | None = None) -> str | None:
-    """Return the entry that OLM v0 installs next on a cluster that has `installed`; None: it stays.
+    """Return the next hop, the entry that OLM v0 installs on a cluster with `installed`; None: it stays.
 
     This is the first of `candidates`, in O(log n) and the edges by name. Ranges that panic are not evaluated.
     """
@@ -185,13 +188,13 @@ def next_hop(graph: ChannelGraph, installed: str, version: Version | None = None
     return None if best == installed else best
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def _best_covering(graph: ChannelGraph) -> Callable[[Version], str | None]:
     """Find, of the entries whose range contains a version, the nearest to the head."""
     return graph.coverage.chooser(_rank(graph))
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def _rank(graph: ChannelGraph) -> Mapping[str, int]:
     """Return the distance to the head of every entry that OLM may install."""
     refused = uninstallable(graph)
@@ -206,7 +209,7 @@ class ChannelHops(NamedTuple):
     failure: ResolutionFailure | None = None
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def next_hops(graph: ChannelGraph) -> ChannelHops:
     """Return the next hop of every entry of a channel. O((edges + ranges) · log n)."""
     ordered = sort_channel(graph)
@@ -214,10 +217,10 @@ def next_hops(graph: ChannelGraph) -> ChannelHops:
         return ChannelHops(failure=ordered.failure)
     best = graph.best_successors(_rank(graph))
     following = {name: None if best.get(name) == name else best.get(name) for name in graph.entries}
-    return ChannelHops(following, _panics(graph, ordered.chain))
+    return ChannelHops(following, _panics_by_entry(graph, ordered.chain))
 
 
-def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, ResolutionFailure]:
+def _panics_by_entry(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, ResolutionFailure]:
     """Return the failures of entries whose version makes the range of a candidate panic.
 
     OLM evaluates the range of every candidate from the head down before it chooses; the first panic counts.

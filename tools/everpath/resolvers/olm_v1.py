@@ -27,14 +27,14 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle
-from everpath.resolvers import MEMORY
+from everpath.resolvers import CACHED_CHANNELS
 from everpath.versions import Version, parse_or_none
 
 #: Properties that make operator-controller refuse a bundle after it chose it. It does not try another one.
 _DEPENDENCY_PROPERTIES: Final = frozenset(("olm.package.required", "olm.gvk.required", "olm.constraint"))
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def ranking(graph: ChannelGraph) -> Mapping[str, int]:
     """Return the rank of every entry that has a bundle, the best at 0.
 
@@ -49,7 +49,7 @@ def ranking(graph: ChannelGraph) -> Mapping[str, int]:
     return {name: i for i, name in enumerate(names)}
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def _version_keys(graph: ChannelGraph) -> Mapping[str, tuple[bool, object, object]]:
     """Return sort keys of version and release for entries with a bundle. Invalid versions are lowest."""
     versions = {name: _strict_version(graph, name) for name in graph.entries if graph.bundle(name)}
@@ -85,7 +85,7 @@ def new_installs(graph: ChannelGraph) -> tuple[str, ...]:
     return tuple(takewhile(lambda name: found[name] == best, found))
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def sort_keys(graph: ChannelGraph) -> Mapping[str, tuple[bool, bool, object]]:
     """Return (not deprecated, valid, version) of every ranked entry, best first.
 
@@ -106,11 +106,14 @@ def candidates(graph: ChannelGraph, installed: str, version: Version | None = No
 
 def dependency_property(bundle: Bundle) -> str | None:
     """Return the type of a property that declares a dependency, which OLM v1 does not support."""
-    return next((stated.type for stated in bundle.properties if stated.type in _DEPENDENCY_PROPERTIES), None)
+    return next((p.type for p in bundle.properties if p.type in _DEPENDENCY_PROPERTIES), None)
 
 
 def rejection_reason(graph: ChannelGraph, installed: str, successor: str) -> str:
-    """Return why OLM v1 does not follow an existing edge; of several reasons the first in the ranking."""
+    """Return why OLM v1 does not follow an existing edge.
+
+    Of several reasons, a missing bundle comes first, then an invalid version, then deprecation.
+    """
     deprecated, bundle = graph.package.deprecations_by_name("olm.bundle"), graph.bundle(successor)
     if bundle is None:
         return f"the catalog has no bundle {successor}"
@@ -118,10 +121,10 @@ def rejection_reason(graph: ChannelGraph, installed: str, successor: str) -> str
         return f"OLM v1 cannot parse the version of {successor} and ranks it last"
     if successor in deprecated and installed not in deprecated:
         return f"{successor} is deprecated and {installed} is not"
-    return f"{successor} is no higher version"
+    return f"{successor} is not a higher version"
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def next_hops(graph: ChannelGraph) -> Mapping[str, str | None]:
     """Return the next hop of every entry of a channel (None: it stays). O((edges + ranges) · log n)."""
     rank = ranking(graph)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.resolvers import MEMORY
+from everpath.resolvers import CACHED_CHANNELS
 
 
 class ChannelValidation(NamedTuple):
@@ -44,7 +44,7 @@ class ChannelValidation(NamedTuple):
         return None
 
 
-@lru_cache(maxsize=MEMORY)
+@lru_cache(maxsize=CACHED_CHANNELS)
 def validate_channel(graph: ChannelGraph) -> ChannelValidation:
     """Follow the replaces chain from the head, as opm does. O(entries + edges).
 

@@ -6,6 +6,7 @@ __all__ = [
     "CandidateResult",
     "FailureKind",
     "InstalledBundle",
+    "ReasonForm",
     "Resolution",
     "ResolutionFailure",
     "TraceStep",
@@ -28,7 +29,11 @@ class InstalledBundle(NamedTuple):
 
 
 class FailureKind(StrEnum):
-    """Why a resolver fails. Under OLM v0 every failure stops all updates in the namespace."""
+    """Why a resolver fails.
+
+    Under OLM v0 every failure stops all updates in the namespace, because all its Subscriptions are resolved
+    together. Under OLM v1 it stops only the ClusterExtension.
+    """
 
     NO_HEAD = "no head"
     SEVERAL_HEADS = "several heads"
@@ -60,6 +65,17 @@ class CandidateResult(StrEnum):
     REFUSED = "refused"
 
 
+class ReasonForm(StrEnum):
+    """What a reason is grammatically. Texts add a subject to a predicate, and shorten a message."""
+
+    #: `is lower than b`. Texts add the subject: `it`, or `each` for several candidates.
+    PREDICATE = "predicate"
+    #: `catalog a has a higher priority`. It has its own subject.
+    CLAUSE = "clause"
+    #: The message of the failure. `everpath why` shows it once, and not again for the candidate.
+    MESSAGE = "message"
+
+
 class TraceStep(NamedTuple):
     """One candidate that a resolver examined, the edge that leads to it, the result and the reason."""
 
@@ -68,6 +84,7 @@ class TraceStep(NamedTuple):
     reason: str
     edge: Edge | None = None
     catalog: str | None = None
+    form: ReasonForm = ReasonForm.PREDICATE
 
 
 #: Receives every step of a resolution, in the order in which the resolver examines candidates.
@@ -78,7 +95,8 @@ class Resolution(NamedTuple):
     """The next hop from what is installed; None if it stays or the resolver fails.
 
     `catalog` is the catalog of the chosen bundle. `deprecations` is the catalog whose olm.deprecations the
-    status shows: in OLM v1 the last catalog that had a candidate, even if another one was chosen.
+    status shows: in OLM v1 the last catalog with a candidate, even if another one was chosen. A deprecated
+    candidate does not count beside one that is not.
     """
 
     next: str | None

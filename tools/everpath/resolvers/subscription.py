@@ -18,6 +18,7 @@ from everpath.resolvers.resolution import (
     CandidateResult,
     FailureKind,
     InstalledBundle,
+    ReasonForm,
     Resolution,
     ResolutionFailure,
     Tracer,
@@ -72,7 +73,7 @@ def no_channel_failure(package: str, channel: str) -> ResolutionFailure:
 
 def _resolve_upgrade(graph: ChannelGraph, installed: InstalledBundle, trace: Tracer | None) -> Resolution:
     version = installed.version or graph.versions.get(installed.name)
-    failure = olm_v0.sort_channel(graph).failure or _panic(graph, version)
+    failure = olm_v0.sort_channel(graph).failure or _first_panic(graph, version)
     if failure is not None:
         return _fail(graph, failure, trace)
     if trace is not None:
@@ -81,8 +82,11 @@ def _resolve_upgrade(graph: ChannelGraph, installed: InstalledBundle, trace: Tra
     return Resolution(olm_v0.next_hop(graph, installed.name, version))
 
 
-def _panic(graph: ChannelGraph, version: Version | None) -> ResolutionFailure | None:
-    """Return the panic of OLM on this version. It evaluates the ranges of all sorted entries before names."""
+def _first_panic(graph: ChannelGraph, version: Version | None) -> ResolutionFailure | None:
+    """Return the first panic of OLM on this version, from the head down.
+
+    OLM evaluates the ranges of all sorted entries before it compares names.
+    """
     if version is None or not graph.panicking_entries:
         return None
     panicking = {name for name in graph.panicking_entries if graph.ranges[name].panics_on(version)}
@@ -104,7 +108,8 @@ def _upgrade_trace(graph: ChannelGraph, installed: str, version: Version | None)
             yield TraceStep(name, CandidateResult.REFUSED, uninstallable[name], edges[name])
         elif taken is not None:
             reason = f"{taken} is nearer to the head"
-            yield TraceStep(name, CandidateResult.PASSED_OVER, reason, edges[name])
+            edge, form = edges[name], ReasonForm.CLAUSE
+            yield TraceStep(name, CandidateResult.PASSED_OVER, reason, edge, form=form)
         else:
             taken = name
             reason = "is installed, and stays" if name == installed else "is the nearest to the head"
@@ -112,16 +117,16 @@ def _upgrade_trace(graph: ChannelGraph, installed: str, version: Version | None)
 
 
 def _no_edge_reason(graph: ChannelGraph, name: str, installed: str, version: Version | None) -> str:
-    stated = graph.entries[name].skip_range
-    if not stated:
-        skip_range = "has no skipRange"
+    skip_range = graph.entries[name].skip_range
+    if not skip_range:
+        mismatch = "has no skipRange"
     elif name not in graph.ranges:
-        skip_range = f"its skipRange '{stated}' does not parse, so OLM ignores it"
+        mismatch = f"its skipRange '{skip_range}' does not parse, so OLM ignores it"
     elif version is None:
-        skip_range = f"its skipRange '{stated}' does not apply: the installed version is unknown"
+        mismatch = f"its skipRange '{skip_range}' does not apply: the installed version is unknown"
     else:
-        skip_range = f"its skipRange '{stated}' does not contain {version}"
-    return f"does not replace or skip {installed}, and {skip_range}"
+        mismatch = f"its skipRange '{skip_range}' does not contain {version}"
+    return f"does not replace or skip {installed}, and {mismatch}"
 
 
 def _unsorted_entries(graph: ChannelGraph, edges: Mapping[str, Edge]) -> Iterator[TraceStep]:
@@ -172,18 +177,20 @@ def _resolve_new_install(graph: ChannelGraph, chain: Sequence[str], trace: Trace
                 reason = "is the first installable entry below the head" if position else "is the head"
                 trace(TraceStep(name, CandidateResult.TAKEN, reason))
             else:
-                trace(TraceStep(name, CandidateResult.PASSED_OVER, f"{taken} is nearer to the head"))
+                reason = f"{taken} is nearer to the head"
+                trace(TraceStep(name, CandidateResult.PASSED_OVER, reason, form=ReasonForm.CLAUSE))
     return Resolution(taken, None if taken else _nothing_installable(graph, chain))
 
 
 def _fail(graph: ChannelGraph, failure: ResolutionFailure, trace: Tracer | None) -> Resolution:
     if trace is not None:
         for name in dict.fromkeys(failure.names):
-            trace(TraceStep(name, CandidateResult.REFUSED, _part_in_failure(graph, failure.kind, name)))
+            trace(TraceStep(name, CandidateResult.REFUSED, _failure_cause(graph, failure.kind, name)))
     return Resolution(None, failure)
 
 
-def _part_in_failure(graph: ChannelGraph, kind: FailureKind, name: str) -> str:
+def _failure_cause(graph: ChannelGraph, kind: FailureKind, name: str) -> str:
+    """Return how an entry causes a failure."""
     if kind is FailureKind.SEVERAL_HEADS:
         return "is one of several heads: no entry replaces or skips it"
     if kind is FailureKind.CYCLE:

@@ -18,5 +18,5 @@ def sort_by_version(bundles: Iterable[Bundle]) -> list[tuple[Version, Bundle]]:
 
 
 def lacks_annotations(bundle: Bundle) -> bool:
-    """Whether a bundle folder has no annotations.yaml. The loader reports that."""
+    """Return whether a bundle folder has no annotations.yaml. The loader reports that."""
     return bundle.csv is not None and bundle.csv.annotations is None

@@ -21,6 +21,7 @@ from typing import Final
 from everpath.go_types import type_mismatches
 from everpath.go_types.properties import PROPERTY_TYPES
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.manifest_access import Pointer
 from everpath.model import Bundle, Entry, Place
 from everpath.resolvers import opm
 from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
@@ -165,7 +166,7 @@ def image_reference(bundle: Bundle) -> Iterator[Flaw]:
             yield _reference_flaw(bundle, noun, image, fault, ("relatedImages", i, "image"))
 
 
-def _reference_flaw(bundle: Bundle, noun: str, image: str, fault: str, steps: tuple[str | int, ...]) -> Flaw:
+def _reference_flaw(bundle: Bundle, noun: str, image: str, fault: str, steps: Pointer) -> Flaw:
     guess = corrected_reference(image)
     return Flaw(
         bundle.place.at(*steps),
@@ -200,7 +201,7 @@ def _version_place(bundle: Bundle) -> Place:
 
 
 def _has_version_field(bundle: Bundle) -> bool:
-    """Whether there is a version to check. EP421 and EP423 report a missing or invalid property."""
+    """Return whether there is a version to check. EP421 and EP423 report a missing or invalid property."""
     stated = list(bundle.properties_of("olm.package"))
     return bundle.csv is not None or any(
         not any(type_mismatches(p.value, PROPERTY_TYPES[p.type])) for p in stated

@@ -9,54 +9,46 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
-from everpath.rules.dns_names import LABEL_LIMIT, subdomain_error
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.kubernetes_names import LABEL_LIMIT, subdomain_error
 from everpath.rules.registry import channel_rule, package_rule
-from everpath.wording import display_name, plural
+from everpath.wording import count, quote_empty
 
-_SLASHED: Final = (
-    "OLM v0 cannot take its own identifiers apart again: every Subscription of the namespace fails"
-)
-
-
-_PLAIN: Final = "use lower-case letters, digits, '-' and '.' only"
-_UNSELECTABLE: Final = "a ClusterExtension cannot select it: `channels` takes DNS-1123 names only"
-_KEPT: Final = (
-    "once it has users, keep it: the Subscriptions to a channel that is gone fail, and with them their "
-    "namespace; give the next channel a name of lower-case letters, digits, '-' and '.'"
-)
+_REJECTED: Final = "opm rejects the catalog"
+_ALL_FAIL: Final = "every Subscription of the namespace fails in OLM v0"
+_JOINED: Final = "OLM v0 joins catalog, channel and bundle with slashes, and cannot split them again"
+_ALLOWED: Final = "use only lower-case letters, digits, '-' and '.'"
 
 
 @channel_rule("EP107", "channel-name", Severity.ERROR)
 def channel_name(graph: ChannelGraph) -> Iterator[Flaw]:
     """Every channel has a name.
 
-    No Subscription can select a channel without a name, and opm refuses the catalog. Cost: none.
+    No Subscription can select a channel without a name, and opm rejects the catalog. Cost: none.
     """
     if not graph.name:
         yield Flaw(
             graph.channel.place.at("name"),
-            f"a channel of {display_name(graph.package.name)} has no name",
-            because=("opm refuses the catalog",),
-            fix="give the channel a name",
+            f"a channel of {quote_empty(graph.package.name)} has no name",
+            because=(_REJECTED,),
+            fix="add a name",
         )
 
 
 @package_rule("EP108", "duplicate-channel", Severity.ERROR)
 def duplicate_channel(graph: PackageGraph) -> Iterator[Flaw]:
-    """A channel is declared once in a package.
+    """A package has one document for each channel.
 
-    opm refuses the catalog; where OLM v1 reads it all the same, the second document replaces the first.
-    Cost: one look-up a channel.
+    opm rejects the catalog. OLM v1 uses only the last document. Cost: one look-up a channel.
     """
     for channel in graph.package.channels:
         first = graph.by_name[channel.name].channel
         if channel is not first:
             yield Flaw(
                 channel.place,
-                f"the channel {channel.name} is described twice",
-                because=(f"the first description is in {first.place.file}", "opm refuses the catalog"),
-                fix="join the two documents into one",
+                f"the channel {channel.name} has two documents",
+                because=(f"the first is in {first.place.file}", _REJECTED),
+                fix="merge the two documents",
                 channel=channel.name,
                 related=first.place,
             )
@@ -66,14 +58,14 @@ def duplicate_channel(graph: PackageGraph) -> Iterator[Flaw]:
 def duplicate_entry(graph: ChannelGraph) -> Iterator[Flaw]:
     """No channel has two entries with the same name.
 
-    They can have different edges, and opm refuses the catalog. Cost: one pass.
+    opm rejects the catalog. Cost: one pass.
     """
     for entry in graph.channel.entries:
         if graph.entries[entry.name] is not entry:
             yield Flaw(
                 entry.place,
-                f"{entry.name or 'an entry without a name'} stands twice in the channel",
-                because=("opm refuses the catalog",),
+                f"{entry.name or 'an entry without a name'} is in the channel twice",
+                because=(_REJECTED,),
                 fix="remove one of the two, and keep all edges on the other",
                 entry=entry.name,
             )
@@ -83,25 +75,24 @@ def duplicate_entry(graph: ChannelGraph) -> Iterator[Flaw]:
 def empty_channel(graph: ChannelGraph) -> Iterator[Flaw]:
     """A channel has entries.
 
-    There is nothing to install from it, and opm refuses the catalog. Cost: none.
+    opm rejects the catalog. Cost: none.
     """
     if not graph.channel.entries:
         yield Flaw(
             graph.channel.place,
             f"the channel {graph.name} has no entries",
-            because=("opm refuses the catalog",),
+            because=(_REJECTED,),
             fix="add an entry; to retire a channel, keep its entries and deprecate it in olm.deprecations",
         )
 
 
 @package_rule("EP111", "unsafe-name", Severity.ERROR)
 def unsafe_name(graph: PackageGraph) -> Iterator[Flaw]:
-    """Channels and bundles have names that OLM, opm and Kubernetes can keep apart.
+    """OLM, opm and Kubernetes can use the names of channels and bundles.
 
-    OLM v0 joins names with '/', takes them apart again and fails every Subscription of the namespace if
-    there are too many parts. opm's JSON cache joins them with '_', so that two names can become one file.
-    And a bundle's name becomes the name of an object in the cluster. An entry without a name or bundle is
-    EP401's business. Cost: one look at each name.
+    OLM v0 joins names with '/', and fails every Subscription of the namespace if it cannot split them again.
+    opm joins them with '_' in its JSON cache, so that two bundles can have the same file. The API server
+    requires a DNS-1123 name for a CSV. EP401 checks entries without a name or bundle. Cost: one test a name.
     """
     for channel in graph.channels:
         yield from _channel_faults(channel.channel)
@@ -113,38 +104,43 @@ def unsafe_name(graph: PackageGraph) -> Iterator[Flaw]:
 
 
 def _channel_faults(channel: Channel) -> Iterator[Flaw]:
-    fault = subdomain_error(channel.name) if channel.name else None
-    if fault:
-        has_slash = "/" in channel.name
+    name = channel.name
+    fault = subdomain_error(name) if name else None
+    if fault and "/" in name:
+        message = f"{_ALL_FAIL}: the name of channel {name!r} has a slash"
+        yield Flaw(channel.place.at("name"), message, because=(_JOINED,), fix=_ALLOWED, channel=name)
+    elif fault:
         yield Flaw(
             channel.place.at("name"),
-            f"the name of channel {channel.name!r} is not safe: {'it has a slash' if has_slash else fault}",
-            because=(_SLASHED if has_slash else _UNSELECTABLE,),
-            fix=_PLAIN if has_slash else _KEPT,
-            channel=channel.name,
-            severity=None if has_slash else Severity.WARNING,
+            f"no ClusterExtension can select the channel {name!r}: {fault}",
+            because=("`channels` of a ClusterExtension accepts only DNS-1123 names",),
+            fix="keep a channel that has users: Subscriptions fail if it is removed; "
+            "use lower-case letters, digits, '-' and '.' for the next one",
+            channel=name,
+            severity=Severity.WARNING,
         )
 
 
 def _entry_faults(entry: Entry) -> Iterator[Flaw]:
     name = entry.name
     fault = subdomain_error(name)
-    if fault:
-        has_slash = "/" in name
-        refused = "the cluster refuses an object of this name: it can never be installed"
+    if fault and "/" in name:
+        message = f"{_ALL_FAIL}: the name of bundle {name!r} has a slash"
+        yield Flaw(entry.place.at("name"), message, because=(_JOINED,), fix=_ALLOWED, entry=name)
+    elif fault:
         yield Flaw(
             entry.place.at("name"),
-            f"the name of bundle {name!r} is not safe: {'it has a slash' if has_slash else fault}",
-            because=(_SLASHED if has_slash else refused,),
-            fix=_PLAIN,
+            f"the API server rejects the bundle name {name!r}: {fault}",
+            because=("OLM cannot create a CSV with this name",),
+            fix=_ALLOWED,
             entry=name,
         )
     elif len(name) > LABEL_LIMIT:
         yield Flaw(
             entry.place.at("name"),
-            f"the name of bundle {name} has {plural(len(name), 'character')}",
-            because=(f"OLM v0 writes the name into labels, whose values end at {LABEL_LIMIT}",),
-            fix=f"shorten it to {LABEL_LIMIT} characters before its release; afterwards the next one's",
+            f"OLM v0 cannot use the bundle name {name} in labels: it has {count(len(name), 'character')}",
+            because=(f"the value of a label has at most {LABEL_LIMIT}",),
+            fix=f"before the release, shorten it to {LABEL_LIMIT} characters; after it, shorten the next one",
             entry=name,
             severity=Severity.WARNING,
         )
@@ -161,9 +157,10 @@ def _collisions(graph: PackageGraph) -> Iterator[Flaw]:
                 culprit = min((first, (channel.name, name)), key=lambda pair: len(pair[0]))[1]
                 yield Flaw(
                     entry.place.at("name"),
-                    f"{name} in {channel.name} and {first[1]} in {first[0]} are one file in opm's JSON cache",
-                    because=("opm serves one of the two bundles under both names",),
-                    fix=f"rename {culprit}: with a '_' in its name it was never installed",
+                    f"opm serves one bundle for two entries: {name} in {channel.name} and {first[1]} in "
+                    f"{first[0]} have the same file in its JSON cache",
+                    because=("the file is named CHANNEL_BUNDLE",),
+                    fix=f"rename {culprit}: a bundle with a '_' in its name cannot be installed",
                     entry=name,
                     channel=channel.name,
                 )

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from everpath.go_types import GoType, TypeMismatch, field, type_mismatches
-from everpath.manifest_access import FieldPath
+from everpath.manifest_access import Pointer
 from everpath.ranges import Range, RangeError
 from everpath.versions import underline
 from everpath.wording import join_names
@@ -37,7 +37,7 @@ _CONSTRAINT: Final[Mapping[str, GoType]] = {"failureMessage": "string", **_KINDS
 class ConstraintProblem(NamedTuple):
     """A problem of a constraint: OLM v0 fails on it, or if not `is_fatal`, ignores part of the constraint."""
 
-    path: FieldPath
+    path: Pointer
     message: str
     because: tuple[str, ...] = ()
     fix: str | None = None
@@ -50,7 +50,7 @@ def constraint_problems(value: object) -> Iterator[ConstraintProblem]:
         message = f"it has {size:,} bytes, and OLM v0 accepts at most {SIZE_LIMIT:,}"
         yield ConstraintProblem((), message, fix="split it")
         return
-    pending: list[tuple[object, FieldPath, bool]] = [(value, (), True)]
+    pending: list[tuple[object, Pointer, bool]] = [(value, (), True)]
     while pending:
         constraint, path, is_evaluated = pending.pop()
         kinds = [kind for kind in _KINDS if field(constraint, kind) is not None]
@@ -74,7 +74,7 @@ def _nested_constraints(constraint: object, kind: str) -> list[object]:
 
 
 def _spelling_fix(mismatch: TypeMismatch, depth: int) -> str:
-    """The fix for an unknown field: the most similar field of the same struct, or all of its fields."""
+    """Return the fix for an unknown field: the most similar field of the same struct, or all its fields."""
     from difflib import get_close_matches  # noqa: PLC0415 - rarely needed, and slow to import
 
     is_nested = len(mismatch.path) > depth + 1
@@ -85,7 +85,7 @@ def _spelling_fix(mismatch: TypeMismatch, depth: int) -> str:
     return f"did you mean {near!r}?" if near else f"the fields are {join_names(known)}"
 
 
-def _kind_problems(constraint: object, path: FieldPath, kinds: list[str]) -> Iterator[ConstraintProblem]:
+def _kind_problems(constraint: object, path: Pointer, kinds: list[str]) -> Iterator[ConstraintProblem]:
     """Yield the problems of a constraint that the resolver evaluates, apart from wrong types."""
     if not kinds:
         yield ConstraintProblem(path, "it has no kind", fix=f"add one of {join_names(_KINDS)}")

@@ -27,25 +27,24 @@ from everpath.rules.registry import upgrade_rule
 
 if TYPE_CHECKING:
     from everpath.crd_upgrade_safety import Upgrade
-    from everpath.crd_upgrade_safety.unsafe_changes import ChangeKind, UnsafeChange
+    from everpath.crd_upgrade_safety.unsafe_changes import ChangeKind
 
 
 def _flaws(upgrade: Upgrade, kind: ChangeKind, fix: str) -> Iterator[Flaw]:
     """Yield a flaw for each unsafe change of a kind. The message starts with the hop."""
     for change in upgrade.changes:
         if change.kind == kind:
+            responses = {"v0": change.responses.v0, "v1": change.responses.v1}
             yield Flaw(
                 change.place,
                 f"{upgrade.before} to {upgrade.after}: {change.message}",
-                because=tuple(_olm_response(change, *olm_channel) for olm_channel in upgrade.taken_by),
+                because=tuple(
+                    f"OLM {resolver} selects this hop in {channel}, and {responses[resolver]}"
+                    for resolver, channel in upgrade.taken_by
+                ),
                 fix=fix.format(version=change.version, definition=change.crd),
                 entry=upgrade.after,
             )
-
-
-def _olm_response(change: UnsafeChange, resolver: str, channel: str) -> str:
-    response = change.responses.v1 if resolver == "v1" else change.responses.v0
-    return f"OLM {resolver} selects this hop in {channel}, and {response}"
 
 
 @upgrade_rule("EP701", "stored-version-removed", Severity.ERROR)
@@ -152,7 +151,7 @@ def removed_definition(upgrade: Upgrade) -> Iterator[Flaw]:
     return _flaws(upgrade, "definition-removed", "keep {definition} in the bundle until it has no objects")
 
 
-@upgrade_rule("EP710", "change-refused", Severity.WARNING, policy="v1")
+@upgrade_rule("EP710", "change-refused", Severity.WARNING, resolver="v1")
 def change_refused(upgrade: Upgrade) -> Iterator[Flaw]:
     """OLM v1 does not refuse a harmless change of a CRD.
 
@@ -168,7 +167,7 @@ def change_refused(upgrade: Upgrade) -> Iterator[Flaw]:
     )
 
 
-@upgrade_rule("EP711", "served-versions-refused", Severity.WARNING, policy="v1")
+@upgrade_rule("EP711", "served-versions-refused", Severity.WARNING, resolver="v1")
 def served_versions_refused(upgrade: Upgrade) -> Iterator[Flaw]:
     """The served versions of a CRD without a conversion webhook do not differ.
 

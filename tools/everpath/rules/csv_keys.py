@@ -15,7 +15,7 @@ from everpath.ranges import Range, RangeError
 from everpath.resolvers import olm_v0, olm_v1, opm
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
-from everpath.upgrade_paths.hops import PathEnd, last_entries
+from everpath.upgrade_path.hops import PathEnd, last_entries
 from everpath.versions import underline
 from everpath.wording import join_names
 
@@ -88,9 +88,9 @@ def misplaced_key(bundle: Bundle) -> Iterator[Flaw]:
         has_right_key = right[-1] in (csv.annotation_keys if edge == "skipRange" else csv.spec_keys)
         yield Flaw(
             csv.place.key(*path),
-            f"OLM ignores {_dotted(path)} of {bundle.name}",
+            f"OLM ignores {_path_text(path)} of {bundle.name}",
             because=(
-                f"it reads {edge} from {_dotted(right)}" + (", which is also set" if has_right_key else ""),
+                f"it reads {edge} from {_path_text(right)}{', which is also set' if has_right_key else ''}",
                 *(underline(error.text, *error.span, error.reason).splitlines() if error else ()),
             ),
             fix="remove it" if has_right_key else _move_fix(right, error),
@@ -113,12 +113,10 @@ def _move_fix(right: KeyPath, error: RangeError | None) -> str:
     value = ""
     if error is not None:
         value = f" as {error.fix!r}" if error.fix else " as a range such as '>=1.0.0 <1.2.0'"
-    return (
-        f"move it to {_dotted(right)}{value}; if the bundle is already released, add it to the next release"
-    )
+    return f"move it to {_path_text(right)}{value}; if the bundle is released, add it to the next release"
 
 
-def _dotted(path: KeyPath) -> str:
+def _path_text(path: KeyPath) -> str:
     """Return a path as spec.skips or metadata.annotations[olm.skipRange]."""
     return ".".join(path) if "." not in path[-1] else f"{'.'.join(path[:-1])}[{path[-1]}]"
 
@@ -138,7 +136,7 @@ def unknown_key(bundle: Bundle) -> Iterator[Flaw]:
     ):
         for key in keys:
             if key not in known and _intended_edge((part, key)) is None:
-                path = _dotted((part, key))
+                path = _path_text((part, key))
                 exact = next((name for name in known if name.lower() == key.lower()), None)
                 if exact is not None:
                     message = f"opm and OLM v1 ignore {path} of {bundle.name}: the key is {exact}"
@@ -171,8 +169,11 @@ def manifest_range(graph: PackageGraph) -> Iterator[Flaw]:
     """
     for bundle in graph.package.bundles:
         csv = bundle.csv
-        if csv is None or not csv.skip_range or _is_in_channel(graph, bundle.name, csv.skip_range):
+        if csv is None or not csv.skip_range:
             continue
+        ranges = {channel.entries[bundle.name].skip_range for channel in _channels_with(graph, bundle.name)}
+        if csv.skip_range in ranges:
+            continue  # EP301 checks it
         try:
             Range.parse(csv.skip_range)
         except RangeError as error:
@@ -183,11 +184,6 @@ def manifest_range(graph: PackageGraph) -> Iterator[Flaw]:
                 fix=error.hint or "write a range such as '>=1.0.0 <1.2.0'",
                 entry=bundle.name,
             )
-
-
-def _is_in_channel(graph: PackageGraph, name: str, span: str) -> bool:
-    """Whether an entry of a channel has the range of a bundle, so that EP301 checks it."""
-    return any(channel.entries[name].skip_range == span for channel in _channels_with(graph, name))
 
 
 def _channels_with(graph: PackageGraph, name: str) -> Iterator[ChannelGraph]:
@@ -237,7 +233,7 @@ def _with_csv_edges(channel: ChannelGraph, csvs: Mapping[str, Csv]) -> ChannelGr
 
 
 def _is_sound(channel: ChannelGraph) -> bool:
-    """Whether opm accepts a channel, and no version is stranded in OLM v0 and v1."""
+    """Return whether opm accepts a channel, and no version is stranded in OLM v0 and v1."""
     hops = (olm_v0.next_hops(channel).next, olm_v1.next_hops(channel))
     ends = [d.end for step in hops for d in last_entries(step, channel.head, channel.entries).values()]
     return (

@@ -6,14 +6,14 @@ and makes it a finding. Reporters format findings.
 
 from __future__ import annotations
 
-__all__ = ["Finding", "Flaw", "Severity"]
+__all__ = ["Finding", "Fix", "Flaw", "Severity"]
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from everpath.graph import Edge
-from everpath.model import Place
-from everpath.rules.edits import Edit
+from everpath.model import Place, SourcePosition
+from everpath.rules.fixes.edits import DeferredFix, Edit, FixedWith
 
 
 class Severity(IntEnum):
@@ -28,8 +28,12 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
+#: An edit of the channel, advice, or a reference to the fix of another finding.
+Fix: TypeAlias = str | Edit | DeferredFix | FixedWith
+
+
 class Flaw(NamedTuple):
-    """A violation of a rule, without the rule.
+    """What a rule yields: a place and what is wrong there. The rule itself is not part of it.
 
     `because` has the evidence: edges or sentences. `fix` is an edit of the channel, or advice.
     `channel` is set by rules about whole packages. `severity` can be lower than that of the rule.
@@ -39,7 +43,7 @@ class Flaw(NamedTuple):
     place: Place
     message: str
     because: tuple[Edge | str, ...] = ()
-    fix: str | Edit | None = None
+    fix: Fix | None = None
     entry: str | None = None
     channel: str | None = None
     package: str | None = None
@@ -48,7 +52,10 @@ class Flaw(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A flaw in a report, with its rule and the package, channel and entry it is about."""
+    """A flaw in a report, with its rule and the package, channel and entry it is about.
+
+    `position` is None until `Report.with_positions` has located the place.
+    """
 
     rule: str
     name: str
@@ -62,13 +69,21 @@ class Finding(NamedTuple):
     fix: str | None = None
     unreadable: bool = False
     related: Place | None = None
-    #: Set by `everpath.lint`; reporters locate the place themselves.
-    line: int = 0
-    column: int = 0
+    position: SourcePosition | None = None
 
     @property
     def file(self) -> str:
-        return self.place.file
+        return self.position.file if self.position is not None else self.place.file
+
+    @property
+    def line(self) -> int:
+        """The line, from 1; 0 if unknown."""
+        return self.position.line if self.position is not None else 0
+
+    @property
+    def column(self) -> int:
+        """The column, from 1; 0 if unknown."""
+        return self.position.column if self.position is not None else 0
 
     @property
     def sort_key(self) -> tuple[str, int, str, str, int, str, str]:

@@ -40,15 +40,15 @@ _CACHE_SIZE: Final = 2**15
 def reference_error(text: str) -> str | None:
     """Return why a text is not an image reference, or None. Cached: releases share most of their images."""
     if _IDENTIFIER.fullmatch(text):
-        return "64 hexadecimal digits are an image's id, not its name"
+        return "64 hexadecimal digits are the id of an image, not its name"
     domain, rest = _split(text)
     if rest.partition(":")[0] != rest.partition(":")[0].lower():
-        return "the path of an image is written in lower case"
+        return "the path must be in lower case"
     found = _REFERENCE.fullmatch(f"{domain}/{rest}") if len(text) <= _LIMIT else None
     if found is None:
         return _reason(text)
     if len(found["name"]) > _NAME_LIMIT:
-        return f"the name of an image has at most {_NAME_LIMIT} characters"
+        return f"the name has more than {_NAME_LIMIT} characters"
     return _digest_fault(found["digest"]) if found["digest"] else None
 
 
@@ -82,19 +82,19 @@ def _digest_fault(digest: str) -> str | None:
     algorithm, _, code = digest.partition(":")
     length = _DIGEST_LENGTHS.get(algorithm)
     if length is None:
-        return f"{algorithm} is no digest there is: write {', '.join(_DIGEST_LENGTHS)}"
+        return f"the digest algorithm {algorithm} is unknown: use {', '.join(_DIGEST_LENGTHS)}"
     if len(code) != length:
-        return f"a {algorithm} digest has {length} hexadecimal digits, this one {len(code)}"
-    return None if _HEX.fullmatch(code) else "a digest is written in lower case"
+        return f"a {algorithm} digest has {length} hexadecimal digits, not {len(code)}"
+    return None if _HEX.fullmatch(code) else "the digest must be in lower case"
 
 
 def _reason(text: str) -> str:
     if len(text) > _LIMIT:
-        return f"no reference has {len(text)} characters"
+        return f"it has {len(text)} characters, more than {_LIMIT}"
     if (scheme := _SCHEME.match(text)) is not None:
-        return f"a reference does not begin with {scheme[0]}"
+        return f"it starts with {scheme[0]}"
     if any(character.isspace() for character in text):
-        return "there is white space in it"
+        return "it contains white space"
     if "@" in text:
-        return "what stands behind @ is no digest such as sha256:…"
+        return "the part after @ is not a digest such as sha256:…"
     return "it is not of the form [host/]path[:tag][@digest]"

@@ -6,25 +6,27 @@ __all__ = [
     "BUNDLE_SUBJECTS",
     "CATALOG_SUBJECTS",
     "LintResult",
-    "PackageCrds",
     "Progress",
     "Report",
+    "SelectedRules",
     "Selection",
     "build_report",
+    "channel_violations",
     "lint",
     "lint_bundle",
     "lint_catalog",
+    "to_finding",
 ]
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Bundle, Catalog, Package
+from everpath.model import Bundle, Catalog, Place, SourcePosition
 from everpath.resolvers import ResolverName, olm_v0, olm_v1
 from everpath.rules.findings import Finding, Flaw, Severity
-from everpath.rules.fixes import Violation, verify_fixes
+from everpath.rules.fixes.verify import Violation, verify_fixes
 from everpath.rules.registry import Rule, rules_for_subjects
 from everpath.rules.waivers import Waiver, WaiverUsage, apply_waivers
 from everpath.wording import shorten_names
@@ -40,9 +42,6 @@ BUNDLE_SUBJECTS: Final = frozenset({"catalog", "bundle", "bundle folder", "packa
 #: Called with the number of packages done, the number of all packages, and the name of the next one.
 Progress = Callable[[int, int, str], None]
 
-#: Returns the CRDs of a package by bundle name, without the bundles whose folder is unknown.
-PackageCrds = Callable[[Package], "BundleCrds"]
-
 
 class Selection(NamedTuple):
     """The rules, packages and channels to lint. An empty set selects all.
@@ -54,14 +53,14 @@ class Selection(NamedTuple):
     ignored: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
-    policy: ResolverName | None = None
+    resolver: ResolverName | None = None
     subjects: frozenset[str] = CATALOG_SUBJECTS
     validators: frozenset[str] = frozenset()
 
     def has_rule(self, rule: Rule) -> bool:
         if rule.subject not in self.subjects or rule.id in self.ignored:
             return False
-        if self.policy is not None and rule.policy not in (None, self.policy):
+        if self.resolver is not None and rule.resolver not in (None, self.resolver):
             return False
         if self.rules:
             return rule.id in self.rules
@@ -129,6 +128,31 @@ class Report(NamedTuple):
     def worst(self) -> Severity | None:
         return max((f.severity for f in self.findings), default=None)
 
+    def with_positions(
+        self, locate: Callable[[Place], SourcePosition], lowest: Severity = Severity.NOTE
+    ) -> Report:
+        """Return the report with the positions of all findings that have at least this severity.
+
+        The line of a related place is added to the first reason. `locate` is called once for each place.
+        """
+        positions: dict[Place, SourcePosition] = {}
+
+        def position(place: Place) -> SourcePosition:
+            if place not in positions:
+                positions[place] = locate(place)
+            return positions[place]
+
+        def with_position(finding: Finding) -> Finding:
+            if finding.severity < lowest:
+                return finding
+            because = finding.because
+            if finding.related is not None and (line := position(finding.related).line):
+                first, *more = because or ("",)
+                because = (f"{first}:{line}", *more)
+            return finding._replace(because=because, position=position(finding.place))
+
+        return self._replace(findings=tuple(map(with_position, self.findings)))
+
 
 def lint(
     catalog: Catalog,
@@ -151,21 +175,24 @@ def lint_catalog(
     catalog: Catalog,
     selection: Selection,
     progress: Progress | None = None,
-    package_crds: PackageCrds | None = None,
+    crds: Mapping[str, BundleCrds] | None = None,
 ) -> LintResult:
-    """Lint a catalog, or a part of one, without waivers. Upgrades of CRDs need `package_crds`."""
-    runner = _RuleRunner(selection)
-    findings = [f for f in runner.run("catalog", catalog, None) if selection.includes(f)]
+    """Lint a catalog, or a part of one, without waivers.
+
+    `crds` has the CRDs of each package, by its name; without it no upgrade of CRDs is checked.
+    """
+    rules = SelectedRules(selection)
+    findings = [f for f in rules.run("catalog", catalog, None) if selection.includes(f)]
     packages = [p for p in catalog.packages if selection.has_package(p.name)]
     channels = entries = 0
     for done, package in enumerate(packages):
         if progress is not None:
             progress(done, len(packages), package.name)
         graph = PackageGraph(package)
-        package_findings = runner.package_findings(graph)
+        package_findings = rules.package_findings(graph)
         findings += (f for f in package_findings if selection.includes(f))
-        if package_crds is not None:
-            crd_findings = runner.crd_findings(graph, package_crds(package))
+        if crds is not None:
+            crd_findings = rules.crd_findings(graph, crds[package.name])
             findings += (f for f in crd_findings if selection.includes(f))
         selected_channels = [c for c in package.channels if selection.has_channel(c.name)]
         channels += len(selected_channels)
@@ -173,20 +200,24 @@ def lint_catalog(
     return LintResult(tuple(findings), len(packages), channels, entries)
 
 
-def lint_bundle(target: ValidationInput, selection: Selection) -> LintResult:
+def channel_violations(graph: ChannelGraph, selection: Selection) -> list[Violation]:
+    """Return the flaws of one channel, with fixes that were tried on a copy of it."""
+    return SelectedRules(selection).channel_violations(graph)
+
+
+def lint_bundle(target: ValidationInput, rules: SelectedRules) -> LintResult:
     """Lint a bundle folder or a package manifest, without waivers. Near-linear in its size."""
-    runner = _RuleRunner(selection)
     folder, manifest = target.folder, target.package_manifest
     package = folder.package if folder else manifest.package if manifest else None
     entry = folder.name if folder else None
-    findings = list(runner.run("catalog", target.catalog, package, entry=entry))
+    findings = list(rules.run("catalog", target.catalog, package, entry=entry))
     for bundle in (b for p in target.catalog.packages for b in p.bundles):
-        findings += runner.run("bundle", bundle, package, entry=bundle.name)
+        findings += rules.run("bundle", bundle, package, entry=bundle.name)
     if manifest is not None:
-        findings += runner.run("package file", manifest, package)
+        findings += rules.run("package file", manifest, package)
     if folder is None:
         return LintResult(tuple(findings))
-    findings += runner.run("bundle folder", folder, package, entry=entry)
+    findings += rules.run("bundle folder", folder, package, entry=entry)
     return LintResult(tuple(findings), bundles=1, bundle_packages=frozenset({package}))
 
 
@@ -198,10 +229,10 @@ def build_report(
     today: date | None = None,
 ) -> Report:
     """Apply waivers to lint results and sort the findings. The order of the results does not matter."""
-    runner = _RuleRunner(selection)
+    rules = SelectedRules(selection)
     findings = [finding for result in results for finding in result.findings]
-    reported, waived, usages = apply_waivers(findings, tuple(waivers), today, runner.can_use)
-    reported += (finding for usage in usages for finding in runner.run("waiver", usage, None))
+    reported, waived, usages = apply_waivers(findings, tuple(waivers), today, rules.can_use)
+    reported += (finding for usage in usages for finding in rules.run("waiver", usage, None))
     bundle_packages = frozenset[str | None]().union(*(result.bundle_packages for result in results))
     return Report(
         findings=tuple(sorted(reported, key=lambda f: f.sort_key)),
@@ -213,7 +244,7 @@ def build_report(
     )
 
 
-class _RuleRunner:
+class SelectedRules:
     """The selected rules by subject."""
 
     def __init__(self, selection: Selection) -> None:
@@ -239,7 +270,7 @@ class _RuleRunner:
         """Run the rules about a subject. `package` and `entry` are those of the target."""
         for rule in self._rules.get(subject, ()):
             for flaw in rule.check(target):
-                yield _to_finding(rule, flaw, package, entry=entry)
+                yield to_finding(rule, flaw, package, entry=entry)
 
     def package_findings(self, graph: PackageGraph) -> Iterator[Finding]:
         """Lint a package, its selected channels and its bundles."""
@@ -252,11 +283,13 @@ class _RuleRunner:
             yield from self.run("bundle", bundle, package.name, entry=bundle.name)
 
     def _channel_findings(self, graph: ChannelGraph) -> Iterator[Finding]:
-        violations = [
-            Violation(rule, flaw) for rule in self._rules.get("channel", ()) for flaw in rule.check(graph)
-        ]
-        for rule, flaw in verify_fixes(graph, violations):
-            yield _to_finding(rule, flaw, graph.package.name, graph.name)
+        for rule, flaw in self.channel_violations(graph):
+            yield to_finding(rule, flaw, graph.package.name, graph.name)
+
+    def channel_violations(self, graph: ChannelGraph) -> list[Violation]:
+        """Run the rules about a channel, and verify their fixes."""
+        rules = self._rules.get("channel", ())
+        return verify_fixes(graph, [Violation(rule, flaw) for rule in rules for flaw in rule.check(graph)])
 
     def crd_findings(self, graph: PackageGraph, crds: BundleCrds) -> Iterator[Finding]:
         """Lint the CRDs of every hop that OLM makes in the selected channels."""
@@ -266,28 +299,29 @@ class _RuleRunner:
         hops: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {}
         for channel in graph.channels:
             if self._selection.has_channel(channel.name):
-                for resolver, before, after in _hops(channel, self._selection.policy):
+                for resolver, before, after in _hops(channel, self._selection.resolver):
                     targets = hops.setdefault(before, {})
                     targets[after] = (*targets.get(after, ()), (resolver, channel.name))
         for upgrade in check_upgrades(hops, crds):
             yield from self.run("upgrade", upgrade, graph.package.name)
 
 
-def _hops(channel: ChannelGraph, policy: ResolverName | None) -> Iterator[tuple[ResolverName, str, str]]:
+def _hops(channel: ChannelGraph, resolver: ResolverName | None) -> Iterator[tuple[ResolverName, str, str]]:
     """Yield resolver, installed entry and next entry for every hop of one resolver, or of both."""
-    if policy != "v1":
+    if resolver != "v1":
         for before, after in olm_v0.next_hops(channel).next.items():
             if after is not None:
                 yield "v0", before, after
-    if policy != "v0":
+    if resolver != "v0":
         for before, after in olm_v1.next_hops(channel).items():
             if after is not None:
                 yield "v1", before, after
 
 
-def _to_finding(
+def to_finding(
     rule: Rule, flaw: Flaw, package: str | None, channel: str | None = None, *, entry: str | None = None
 ) -> Finding:
+    """Return the finding of a flaw. `package`, `channel` and `entry` are used if the flaw has none."""
     package = flaw.package or package
 
     def shorten(text: str) -> str:

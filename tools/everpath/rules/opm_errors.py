@@ -70,7 +70,7 @@ def _rule_errors(package: Package, findings: tuple[Finding, ...]) -> Iterator[Op
 
 
 def _unnamed_bundle_errors(package: Package) -> Iterator[OpmError]:
-    """The only unsafe name (EP111) that opm rejects as well."""
+    """Yield the error for the only unsafe name (EP111) that opm rejects as well."""
     if (bundle := package.by_name.get("")) is not None:
         yield OpmError(
             "a bundle has no name", bundle.place, "add its name", package=package.name, rule="EP111"
@@ -98,7 +98,7 @@ def range_errors(package: Package) -> Iterator[OpmError]:
                 yield OpmError(
                     f"invalid skipRange {go_quote(entry.skip_range)} of {entry.name}",
                     entry.place.at("skipRange"),
-                    "`everpath range explain` says what is wrong with it",
+                    "`everpath range explain` shows the error",
                     package=package.name,
                     channel=channel.name,
                     rule=_RANGE_UNPARSABLE,

@@ -21,126 +21,116 @@ from typing import Final
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package, Place, Problem, UpdateMode
 from everpath.rules.bundle_versions import lacks_annotations, sort_by_version
-from everpath.rules.dns_names import label_error
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.kubernetes_names import label_error
 from everpath.rules.registry import catalog_rule, package_rule
-from everpath.wording import NameSuggestions, display_name, join_names, plural
+from everpath.wording import NameSuggestions, count, join_names, quote_empty
 
 _DEFAULT_KEY: Final = "operators.operatorframework.io.bundle.channel.default.v1"
 _FILE: Final = "metadata/annotations.yaml"
+_REJECTED: Final = "opm rejects the catalog"
 
 
 @package_rule("EP101", "package-name", Severity.ERROR)
 def package_name(graph: PackageGraph) -> Iterator[Flaw]:
-    """The name of a package is a DNS-1123 label: lower-case letters, digits and '-', at most 63.
+    """The name of a package is a DNS-1123 label: lower-case letters, digits and '-', at most 63 characters.
 
-    opm refuses the catalog, and OLM makes labels and objects of the name. Cost: one look at the name.
+    opm rejects the catalog otherwise. Cost: one match.
     """
     fault = label_error(graph.name)
     for declaration in graph.package.declarations if fault else ():
         yield Flaw(
             declaration.place.at("name"),
-            f"{graph.name!r} cannot be the name of a package: {fault}"
+            f"{graph.name!r} is not a valid package name: {fault}"
             if graph.name
             else "the package has no name",
-            because=("opm refuses the catalog",),
-            fix="give the package a name of lower-case letters, digits and '-'",
+            because=(_REJECTED,),
+            fix="use lower-case letters, digits and '-'",
         )
 
 
 @package_rule("EP102", "duplicate-package", Severity.ERROR)
 def duplicate_package(graph: PackageGraph) -> Iterator[Flaw]:
-    """A package is declared once in a catalog, in whatever file.
+    """A catalog has one olm.package document for each package.
 
-    opm refuses the catalog. Cost: one look at the declarations.
+    opm rejects the catalog otherwise. Cost: one pass over the declarations.
     """
     declarations = graph.package.declarations
     for declaration in declarations[1:]:
         yield Flaw(
             declaration.place,
-            f"the package {graph.name} is declared {plural(len(declarations), 'time')}",
-            because=(f"it is also declared in {declarations[0].place.file}", "opm refuses the catalog"),
+            f"the package {graph.name} is declared {count(len(declarations), 'time')}",
+            because=(f"it is also declared in {declarations[0].place.file}", _REJECTED),
             fix="keep one olm.package document",
             related=declarations[0].place,
         )
 
 
-def _is_rendered(package: Package) -> bool:
-    """Whether a package comes from a file-based catalog, and not from bundles that imply it."""
-    return not any(bundle.csv for bundle in package.bundles)
-
-
 @package_rule("EP103", "no-default-channel", Severity.ERROR)
 def no_default_channel(graph: PackageGraph) -> Iterator[Flaw]:
-    """A package names its default channel.
+    """A package has a default channel.
 
-    It is what users get who name none. opm refuses a catalog without it; only where bundles imply the
-    package, and it has a single channel, is that one taken. Of one bundle's folder it is a warning: another
-    release may name it. Cost: one look at the declaration.
+    Subscriptions without a channel use it, and opm rejects a catalog without it. If the package is inferred
+    from bundles and has only one channel, that one is used. For the folder of a single bundle this is a
+    warning, because another release may have the default. Cost: one look-up.
     """
     package = graph.package
     if not package.declarations or package.default_channel or not package.channels:
         return
-    if len(graph.by_name) > 1 or _is_rendered(package):
+    if len(graph.by_name) > 1 or package.is_rendered:
         yield Flaw(
             package.place,
-            f"the package {display_name(graph.name)} names no default channel; "
-            f"it has {join_names(sorted(graph.by_name))}",
-            because=("a Subscription that names no channel has nothing to follow; opm refuses the catalog",),
-            fix=_default_set(package, _best_channel(graph)),
+            f"the package {quote_empty(graph.name)} has no default channel; "
+            f"its channels are {join_names(sorted(graph.by_name))}",
+            because=(f"a Subscription without a channel fails; {_REJECTED}",),
+            fix=_default_channel_fix(graph),
             severity=Severity.WARNING if package.is_one_release else None,
         )
 
 
-def _default_set(package: Package, channel: str) -> str:
-    """How to set the default channel: by a field of a catalog, or an annotation of a bundle."""
-    if _is_rendered(package):
+def _default_channel_fix(graph: PackageGraph) -> str:
+    """Suggest a channel with the highest release, or with the highest pre-release if there is no release."""
+    package = graph.package
+    ranked = sorted(sort_by_version(package.bundles), key=lambda pair: not pair[0].is_prerelease)
+    with_highest = [c for _, bundle in ranked[-1:] for c in graph.channels_by_entry.get(bundle.name, ())]
+    channel = (with_highest or sorted(graph.by_name))[0]
+    if package.is_rendered:
         return f"set defaultChannel: {channel} in the olm.package document"
-    return (
-        f"set {_DEFAULT_KEY}: {channel} in {_FILE}, unless another release of the package names one"
-        if (package.is_one_release)
-        else f"set {_DEFAULT_KEY}: {channel} in {_FILE} of the newest release"
-    )
-
-
-def _best_channel(graph: PackageGraph) -> str:
-    """A channel with the highest release, or else with the highest pre-release."""
-    ranked = sorted(sort_by_version(graph.package.bundles), key=lambda pair: not pair[0].is_prerelease)
-    held = [c for _, bundle in ranked[-1:] for c in graph.channels_by_entry.get(bundle.name, ())]
-    return (held or sorted(graph.by_name))[0]
+    if package.is_one_release:
+        return f"set {_DEFAULT_KEY}: {channel} in {_FILE}, unless another release of the package has one"
+    return f"set {_DEFAULT_KEY}: {channel} in {_FILE} of the newest release"
 
 
 @package_rule("EP104", "default-channel-absent", Severity.ERROR)
 def default_channel_absent(graph: PackageGraph) -> Iterator[Flaw]:
     """The default channel of a package exists.
 
-    opm makes an empty channel of the name and refuses the catalog because that has no entry.
-    Cost: one look-up a declaration.
+    opm rejects the catalog otherwise. Cost: one look-up a declaration.
     """
     for declaration in graph.package.declarations:
         default = declaration.default_channel
         if not default or default in graph.by_name or not graph.by_name:
             continue
+        names = sorted(filter(None, graph.by_name))
         meant = NameSuggestions(list(graph.by_name)).suggest(default)
         yield Flaw(
             declaration.place.at("defaultChannel"),
             f"the default channel {default!r} of {graph.name} does not exist",
-            because=(f"the package has {join_names(sorted(graph.by_name))}", "opm refuses the catalog"),
-            fix=f"did you mean {meant}?" if meant else _named_default(graph, default),
+            because=(f"its channels are {join_names(sorted(graph.by_name))}", _REJECTED),
+            fix=f"did you mean {meant}?"
+            if meant
+            else f"write one of {join_names(names)}"
+            if names
+            else f"name the channel without a name {default}",
         )
-
-
-def _named_default(graph: PackageGraph, default: str) -> str:
-    names = sorted(filter(None, graph.by_name))
-    return f"name one of {join_names(names)}" if names else f"call the channel without a name {default}"
 
 
 @package_rule("EP105", "no-channels", Severity.ERROR)
 def no_channels(graph: PackageGraph) -> Iterator[Flaw]:
     """A package has at least one channel.
 
-    Nothing in it can be installed, and opm refuses the catalog. Bundles without annotations (EP017) have
-    none for a reason that is reported already. Cost: one look at each bundle of a package without channels.
+    opm rejects the catalog otherwise. Bundles without annotations (EP017) are not reported again.
+    Cost: one test a bundle of a package without channels.
     """
     package = graph.package
     unannotated = {bundle.place.file for bundle in package.bundles if lacks_annotations(bundle)}
@@ -149,51 +139,45 @@ def no_channels(graph: PackageGraph) -> Iterator[Flaw]:
     yield Flaw(
         package.place,
         f"the package {graph.name} has no channel",
-        because=("opm refuses the catalog",),
-        fix="add an olm.channel document for it; to retire a package, keep its channels and deprecate it in "
+        because=(f"nothing can be installed from it; {_REJECTED}",),
+        fix="add an olm.channel document; to retire a package, keep its channels and deprecate it in "
         "olm.deprecations"
-        if _is_rendered(package)
-        else f"name channels in {package.place.file.rpartition('/')[2]}",
+        if package.is_rendered
+        else f"list channels in {package.place.file.rpartition('/')[2]}",
     )
 
 
 @catalog_rule("EP106", "undeclared-package", Severity.ERROR)
 def undeclared_package(catalog: Catalog) -> Iterator[Flaw]:
-    """Every channel and bundle belongs to a package that some olm.package document declares.
+    """Every channel and bundle belongs to a package that an olm.package document declares.
 
-    opm refuses the catalog. Where a document of the same folder could not be read, or is not understood,
-    that may be the declaration, and the fix says so. Cost: one look at each package; a comparison
-    of names for those that miss.
+    opm rejects the catalog otherwise. If a document of the same folder does not parse or has no schema, it
+    may be the declaration, and the fix refers to it. Cost: one test a package; one comparison with every name
+    for an undeclared one.
     """
     declared = NameSuggestions([p.name for p in catalog.packages if p.declarations])
-    torn = {_folder(problem.place) for problem in catalog.problems if _hides_a_document(problem)}
+    unread = {_folder(problem.place) for problem in catalog.problems if _hides_a_document(problem)}
     for package in catalog.packages:
         if package.declarations or not (package.channels or package.bundles):
             continue
-        parts = [f"channel {c.name}" for c in package.channels] + [
+        places = [channel.place for channel in package.channels] + [b.place for b in package.bundles]
+        names = [f"channel {c.name}" for c in package.channels] + [
             f"bundle {b.name}" for b in package.bundles
         ]
+        verb = "belongs" if len(names) == 1 else "belong"
+        owner = f"the package {package.name}, which is not declared" if package.name else "no package"
         meant = declared.suggest(package.name) if package.name else None
-        named = f"the package {package.name}, which nobody declares" if package.name else "no package"
         yield Flaw(
             package.place.at("package"),
-            f"{plural(len(parts), 'document')} belong{'s' if len(parts) == 1 else ''} to {named}",
-            because=(join_names(parts), "opm refuses the catalog"),
-            fix=f"did you mean {meant}?" if meant else _declaration(package, torn),
+            f"{count(len(names), 'document')} {verb} to {owner}",
+            because=(join_names(names), _REJECTED),
+            fix=f"did you mean {meant}?"
+            if meant
+            else "add an olm.package document, or correct the name"
+            if unread.isdisjoint(map(_folder, places))
+            else "correct the document beside it that cannot be read: it may be the olm.package document",
             package=package.name,
         )
-
-
-def _declaration(package: Package, torn: set[str]) -> str:
-    """How to declare a package. An unreadable document in the folder can be the declaration."""
-    if torn.isdisjoint(map(_folder, _places(package))):
-        return "add an olm.package document, or correct the name"
-    return "fix the unreadable document beside it: it may be the olm.package document"
-
-
-def _places(package: Package) -> Iterator[Place]:
-    yield from (channel.place for channel in package.channels)
-    yield from (bundle.place for bundle in package.bundles)
 
 
 def _folder(place: Place) -> str:
@@ -201,17 +185,17 @@ def _folder(place: Place) -> str:
 
 
 def _hides_a_document(problem: Problem) -> bool:
-    """Whether a problem can hide a document."""
-    has_strange_schema = problem.kind == "misspelled-key" and problem.place.pointer == ("schema",)
-    return has_strange_schema or problem.kind in ("unreadable-document", "missing-schema", "bad-separator")
+    """Return whether the document with this problem is missing from the model."""
+    is_misspelled_schema = problem.kind == "misspelled-key" and problem.place.pointer == ("schema",)
+    return is_misspelled_schema or problem.kind in ("unreadable-document", "missing-schema", "bad-separator")
 
 
 @package_rule("EP112", "default-channel-inferred", Severity.NOTE)
 def default_channel_inferred(graph: PackageGraph) -> Iterator[Flaw]:
-    """Bundles say which channel is their package's default.
+    """The bundles of a package have a default channel.
 
-    Where none does and there is one channel, that is taken; a second channel would leave the package without
-    a default. Cost: one look at each bundle.
+    If none has one and there is only one channel, that one is used. With a second channel the package would
+    have no default. Cost: one test a bundle.
     """
     package = graph.package
     inferred = any(d.inferred for d in package.declarations)
@@ -223,8 +207,8 @@ def default_channel_inferred(graph: PackageGraph) -> Iterator[Flaw]:
         only = next(iter(graph.by_name))
         yield Flaw(
             package.place,
-            f"no bundle of {graph.name} names a default channel; {only}, the only one, is taken",
-            because=("with a second channel the package would have no default, and be refused",),
+            f"no bundle of {graph.name} has a default channel; {only}, the only channel, is used",
+            because=("with a second channel, opm would reject the package",),
             fix=f"set {_DEFAULT_KEY}: {only} in {_FILE}",
         )
 
@@ -233,12 +217,12 @@ def default_channel_inferred(graph: PackageGraph) -> Iterator[Flaw]:
 def default_channel_left_behind(graph: PackageGraph) -> Iterator[Flaw]:
     """The highest version of a package is in its default channel.
 
-    Users who name no channel do not get it. In a rendered catalog this may be meant, for a channel of
-    candidates, and is only noted; a pre-release is passed over there. Cost: one sort of the bundles.
+    Subscriptions without a channel do not get it. In a rendered catalog this may be intended, for a channel
+    of candidates: it is a note, and pre-releases do not count. Cost: one sort of the bundles.
     """
     package, default = graph.package, graph.by_name.get(graph.package.default_channel)
-    is_rendered = _is_rendered(package)
-    ranked = [(v, b) for v, b in sort_by_version(package.bundles) if not (is_rendered and v.is_prerelease)]
+    versions = sort_by_version(package.bundles)
+    ranked = [(v, b) for v, b in versions if not (package.is_rendered and v.is_prerelease)]
     if default is None or not ranked:
         return
     version, newest = ranked[-1]
@@ -247,33 +231,31 @@ def default_channel_left_behind(graph: PackageGraph) -> Iterator[Flaw]:
         return
     yield Flaw(
         newest.place,
-        f"{newest.name}, the highest version, is not in the default channel {default.name}",
-        because=(f"{version} is only in {join_names(elsewhere)}", f"new users get {_best(default.heads)}"),
-        fix=f"if it is for everybody, release it to {default.name} too{_edge_to(default, package)}; if it is "
-        "of another line, leave it and waive this",
+        f"Subscriptions without a channel do not get {newest.name}, the highest version: it is not in the "
+        f"default channel {default.name}",
+        because=(
+            f"{version} is only in {join_names(elsewhere)}",
+            f"new Subscriptions get {join_names(default.heads) or 'nothing'}",
+        ),
+        fix=f"if it is for all users, add it to {default.name}{_edge_to(default, package)}; otherwise waive "
+        "this finding",
         entry=newest.name,
-        severity=Severity.NOTE if is_rendered else None,
+        severity=Severity.NOTE if package.is_rendered else None,
     )
 
 
 def _edge_to(channel: ChannelGraph, package: Package) -> str:
-    """The edge for a new entry of a channel, unless edges are generated from versions."""
-    makes_edges = any(
-        d.mode in (UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH) for d in package.declarations
-    )
-    return "" if makes_edges or channel.head is None else f", with replaces: {channel.head}"
-
-
-def _best(heads: tuple[str, ...]) -> str:
-    return join_names(heads) or "nothing"
+    """Return the edge for a new entry of a channel, unless edges are generated from versions."""
+    modes = {declaration.mode for declaration in package.declarations}
+    has_generated_edges = not modes.isdisjoint((UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH))
+    return "" if has_generated_edges or channel.head is None else f", with replaces: {channel.head}"
 
 
 @package_rule("EP114", "default-channel-changed", Severity.NOTE)
 def default_channel_changed(graph: PackageGraph) -> Iterator[Flaw]:
-    """All bundles of a package name the same default channel.
+    """All bundles of a package have the same default channel.
 
-    Users who installed without naming a channel stay in the one that was the default then.
-    Cost: one sort of the bundles.
+    A Subscription keeps the channel that was the default when it was created. Cost: one sort of the bundles.
     """
     named = [(b, b.csv) for _, b in sort_by_version(graph.package.bundles) if b.csv and b.csv.default_channel]
     changes = [
@@ -285,8 +267,9 @@ def default_channel_changed(graph: PackageGraph) -> Iterator[Flaw]:
         bundle, csv, _ = changes[-1]
         yield Flaw(
             (csv.annotations or csv.place).at("defaultChannel"),
-            f"the default channel of {graph.name} changed to {csv.default_channel} with {bundle.name}",
+            f"existing Subscriptions do not follow the default channel of {graph.name}, which {bundle.name} "
+            f"changed to {csv.default_channel}",
             because=tuple(f"{b.name} changed it from {old} to {c.default_channel}" for b, c, old in changes),
-            fix="tell users of the old channel to move to the new one",
+            fix="release to the old channel as well, or ask its users to switch",
             entry=bundle.name,
         )

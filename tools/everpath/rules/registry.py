@@ -62,7 +62,7 @@ DEFAULT_VALIDATORS: Final = frozenset({"csv", "crd", "bundle", "opm"})
 class Rule(NamedTuple):
     """A rule: what it is about, its severity and its function.
 
-    `policy` is set if the rule matters only to clusters with that version of OLM. `unreadable` marks rules
+    `resolver` is set if the rule matters only to clusters with that version of OLM. `unreadable` marks rules
     about input that cannot be read; a report with such a finding has exit code 3. `validators` are the
     validators of operator-framework/api, with the names of operator-sdk, that check the same; a rule with
     only optional validators runs only if it or one of them is selected.
@@ -74,7 +74,7 @@ class Rule(NamedTuple):
     subject: Subject
     docstring: str
     check: Callable[..., Iterator[Flaw]]
-    policy: ResolverName | None = None
+    resolver: ResolverName | None = None
     unreadable: bool = False
     validators: tuple[str, ...] = ()
 
@@ -100,26 +100,22 @@ _RULES: dict[str, Rule] = {}
 _IDS: dict[str, str] = {}
 
 
-def _register(rule: Rule) -> None:
-    clash = _RULES.get(rule.id) or _RULES.get(_IDS.get(rule.name, ""))
-    assert clash is None, f"{rule.id} {rule.name} is taken by {clash}"
-    _RULES[rule.id] = rule
-    _IDS[rule.name] = rule.id
-
-
 def _decorator(  # noqa: PLR0913 - what a rule is made of
     subject: Subject,
     id: str,  # noqa: A002 - the word users know
     name: str,
     severity: Severity,
     *,
-    policy: ResolverName | None = None,
+    resolver: ResolverName | None = None,
     unreadable: bool = False,
     validators: tuple[str, ...] = (),
 ) -> Callable[[Check[S]], Check[S]]:
     def register(check: Check[S]) -> Check[S]:
+        other = _RULES.get(id) or _RULES.get(_IDS.get(name, ""))
+        assert other is None, f"{id} {name} is taken by {other}"
         docstring = check.__doc__ or ""
-        _register(Rule(id, name, severity, subject, docstring, check, policy, unreadable, validators))
+        _RULES[id] = Rule(id, name, severity, subject, docstring, check, resolver, unreadable, validators)
+        _IDS[name] = id
         return check
 
     return register
@@ -130,11 +126,11 @@ def catalog_rule(
     name: str,
     severity: Severity,
     *,
-    policy: ResolverName | None = None,
+    resolver: ResolverName | None = None,
     unreadable: bool = False,
 ) -> Callable[[Check[Catalog]], Check[Catalog]]:
     """Register a rule about a whole catalog."""
-    return _decorator("catalog", id, name, severity, policy=policy, unreadable=unreadable)
+    return _decorator("catalog", id, name, severity, resolver=resolver, unreadable=unreadable)
 
 
 def package_rule(
@@ -142,10 +138,10 @@ def package_rule(
     name: str,
     severity: Severity,
     *,
-    policy: ResolverName | None = None,
+    resolver: ResolverName | None = None,
 ) -> Callable[[Check[PackageGraph]], Check[PackageGraph]]:
     """Register a rule about a package."""
-    return _decorator("package", id, name, severity, policy=policy)
+    return _decorator("package", id, name, severity, resolver=resolver)
 
 
 def channel_rule(
@@ -153,10 +149,10 @@ def channel_rule(
     name: str,
     severity: Severity,
     *,
-    policy: ResolverName | None = None,
+    resolver: ResolverName | None = None,
 ) -> Callable[[Check[ChannelGraph]], Check[ChannelGraph]]:
     """Register a rule about a channel."""
-    return _decorator("channel", id, name, severity, policy=policy)
+    return _decorator("channel", id, name, severity, resolver=resolver)
 
 
 def bundle_rule(
@@ -164,10 +160,10 @@ def bundle_rule(
     name: str,
     severity: Severity,
     *,
-    policy: ResolverName | None = None,
+    resolver: ResolverName | None = None,
 ) -> Callable[[Check[Bundle]], Check[Bundle]]:
     """Register a rule about a bundle of a catalog."""
-    return _decorator("bundle", id, name, severity, policy=policy)
+    return _decorator("bundle", id, name, severity, resolver=resolver)
 
 
 def bundle_folder_rule(
@@ -195,10 +191,10 @@ def upgrade_rule(
     name: str,
     severity: Severity,
     *,
-    policy: ResolverName | None = None,
+    resolver: ResolverName | None = None,
 ) -> Callable[[Check[Upgrade]], Check[Upgrade]]:
     """Register a rule about an upgrade between two bundles whose CRDs are known."""
-    return _decorator("upgrade", id, name, severity, policy=policy)
+    return _decorator("upgrade", id, name, severity, resolver=resolver)
 
 
 def waiver_rule(
@@ -211,7 +207,7 @@ def waiver_rule(
 
 
 def all_rules() -> tuple[Rule, ...]:
-    """All rules, by id."""
+    """Return all rules, by id."""
     from everpath.rules import load_rules  # noqa: PLC0415 - rule modules import this one
 
     load_rules()
@@ -219,7 +215,7 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 def rules_for_subjects(subjects: Container[str]) -> tuple[Rule, ...]:
-    """The rules about the given subjects, by id. Modules about bundle folders are imported only if needed."""
+    """Return the rules about some subjects, by id. Modules about folders are imported only if needed."""
     from everpath.rules import load_rules  # noqa: PLC0415 - rule modules import this one
 
     load_rules(contents=any(subject in subjects for subject in FOLDER_SUBJECTS))

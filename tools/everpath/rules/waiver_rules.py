@@ -22,7 +22,7 @@ def unused_waiver(usage: WaiverUsage) -> Iterator[Flaw]:
     if usage.is_unused:
         yield Flaw(
             waiver.place,
-            f"the waiver of {waiver.subject} excuses nothing",
+            f"the waiver of {waiver.subject} matches no finding",
             because=(f"its reason was: {waiver.reason}",),
             fix="delete the waiver",
         )

@@ -120,7 +120,7 @@ class _WaiverIndex:
 
 
 def _prefix_length(pattern: str) -> int | None:
-    """The length before the first wildcard; None without one. An empty pattern matches all: 0."""
+    """Return the length before the first wildcard; None without one. An empty pattern matches all: 0."""
     wildcard = _WILDCARD.search(pattern)
     return None if pattern and wildcard is None else wildcard.start() if wildcard else 0
 

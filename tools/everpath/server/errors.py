@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["CatalogRefused"]
+__all__ = ["CatalogRejected"]
 
 from everpath.errors import EverpathError, ExitCode
 
 
-class CatalogRefused(EverpathError):
-    """The catalog is readable, but opm or catalogd would refuse to serve it."""
+class CatalogRejected(EverpathError):
+    """The catalog is readable, but opm or catalogd would not serve it."""
 
     exit_code = ExitCode.FINDINGS

@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-__all__ = ["Frontend", "ServerSettings", "serve"]
+__all__ = ["Frontend", "serve"]
 
 import asyncio
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from everpath.server.address import Address
-from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog
+from everpath.server.catalog.snapshot import CatalogSnapshot, CurrentSnapshot
 from everpath.server.metrics import Metrics, serve_metrics
 from everpath.server.registry_api.grpc_server import Health, run_grpc_server
 from everpath.server.reload import Reloader
+from everpath.server.settings import ServerSettings
 
 _T = TypeVar("_T")
 
 #: Another server of the same catalog, such as catalogd's content API. It yields its URL, and calls the
 #: function with the status code of each response, from any thread.
-Frontend: TypeAlias = Callable[[ServedCatalog, Callable[[int], None]], AbstractAsyncContextManager[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
-    """Options of the server.
-
-    `interval` is the time between two polls of the files, `grace` the time that open streams have to finish.
-    Both are in seconds.
-    """
-
-    address: Address
-    metrics: Address | None = None
-    watch: bool = False
-    interval: float = 1.0
-    grace: float = 20.0
+Frontend: TypeAlias = Callable[[CurrentSnapshot, Callable[[int], None]], AbstractAsyncContextManager[str]]
 
 
 async def serve(
@@ -52,7 +37,7 @@ async def serve(
 
     `on_ready` is called once, when calls are accepted. Raises UsageError if an address is not available.
     """
-    served, metrics, health = ServedCatalog(snapshot), Metrics(), Health()
+    served, metrics, health = CurrentSnapshot(snapshot), Metrics(), Health()
     reloader = Reloader(served, metrics, health, log)
     stop = stop or _stop_on_signals()
     async with _ServerGroup() as servers, AsyncExitStack() as stack:

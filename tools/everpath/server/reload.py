@@ -13,7 +13,7 @@ from typing import Final
 
 from everpath.errors import EverpathError, ExitCode
 from everpath.server.catalog.file_watch import file_state, watch_changes
-from everpath.server.catalog.snapshot import ServedCatalog
+from everpath.server.catalog.snapshot import CurrentSnapshot
 from everpath.server.metrics import Metrics
 from everpath.server.registry_api.grpc_server import Health
 
@@ -28,7 +28,7 @@ class Reloader:
     """Replaces the served snapshot, and reports each reload to log, metrics and health."""
 
     def __init__(
-        self, served: ServedCatalog, metrics: Metrics, health: Health, log: Callable[[str], None]
+        self, served: CurrentSnapshot, metrics: Metrics, health: Health, log: Callable[[str], None]
     ) -> None:
         self._served = served
         self._metrics = metrics

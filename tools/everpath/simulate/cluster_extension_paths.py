@@ -1,6 +1,6 @@
 """Upgrade paths of a ClusterExtension over several catalogs or channels, or with a version range.
 
-`upgrade_paths.ChannelPaths` resolves a whole channel at once; here every hop is resolved by itself.
+`upgrade_path.ChannelPaths` resolves a whole channel at once; here every hop is resolved by itself.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtensio
 from everpath.resolvers.resolution import (
     CandidateResult,
     InstalledBundle,
+    ReasonForm,
     Resolution,
     ResolutionFailure,
     TraceStep,
 )
-from everpath.upgrade_paths import PathEnd, UpgradePath, path_goals
-from everpath.upgrade_paths.reasons import (
+from everpath.upgrade_path.goals import path_goals
+from everpath.upgrade_path.hops import PathEnd
+from everpath.upgrade_path.path import UpgradePath
+from everpath.upgrade_path.reasons import (
     NEW_INSTALL_GOAL,
     failure_reason,
     goal_name,
@@ -173,14 +176,9 @@ class ClusterExtensionPaths:
         trace: list[TraceStep] = []
         cluster_extension.resolve(self._catalogs, self._extension._replace(installed=last), trace.append)
         rejected = [
-            f"{step.edge}, but {_clause(step.reason)}"
+            f"{step.edge}, but {'it ' if step.form is ReasonForm.PREDICATE else ''}{step.reason}"
             for step in trace
             if step.result is not CandidateResult.TAKEN and step.entry != last.name and step.edge is not None
         ]
         none = "no entry of its channels accepts it"
         return stranded_reason(last.name, "; ".join(rejected[:_MAX_CANDIDATES_IN_REASON]) or none)
-
-
-def _clause(reason: str) -> str:
-    """Give a reason a subject. Most begin with a verb and are about the bundle, some are about catalogs."""
-    return reason if reason.startswith(("catalog ", "several catalogs ")) else f"it {reason}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.upgrade_paths import UpgradePath
+from everpath.upgrade_path.path import UpgradePath
 
 
 class InstalledResult(NamedTuple):
@@ -46,6 +46,15 @@ class ChannelResult(NamedTuple):
     versions: Mapping[str, str]
     catalog: str | None = None
     is_default: bool = False
+
+    def ends_at_other_goal(self, path: UpgradePath) -> bool:
+        """Whether a path of OLM v1 ends well at an entry that is not the head of the channel.
+
+        False if there are several catalogs or channels: then no single head exists to compare with.
+        """
+        if self.graph is None or self.catalog is not None:
+            return False
+        return path.reaches_goal and path.last != self.graph.head
 
 
 def all_paths(results: Iterable[ChannelResult]) -> Iterator[UpgradePath]:

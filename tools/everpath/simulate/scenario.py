@@ -17,7 +17,9 @@ from everpath.resolvers.cluster_extension import ClusterCatalog, ClusterExtensio
 from everpath.simulate.cluster_extension_paths import ClusterExtensionPaths
 from everpath.simulate.installed import InstalledVersion
 from everpath.simulate.results import ChannelResult, InstalledResult
-from everpath.upgrade_paths import ChannelPaths, PathInterner, UpgradePath
+from everpath.upgrade_path.channel_paths import ChannelPaths
+from everpath.upgrade_path.hops import PathInterner
+from everpath.upgrade_path.path import UpgradePath
 
 
 class ClusterExtensionOptions(NamedTuple):

@@ -8,12 +8,11 @@ from collections.abc import Callable
 
 import click
 
-from everpath.app.output_folder import require_free_folder
+from everpath.app import convert_manifests
+from everpath.app.convert_manifests import ConvertedManifests
 from everpath.cli.diagnostics import print_refusal, print_warning
-from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
+from everpath.cli.options.folders import dry_run_option, force_option, quiet_option, write_files
 from everpath.errors import ExitCode
-from everpath.loaders.packagemanifest.flatten import FileMoves, flatten_manifests, nest_manifests
-from everpath.loaders.packagemanifest.package_folder import PackageFolder, load_package_folder
 from everpath.loaders.sources import Sources
 from everpath.model import OpmError
 
@@ -46,7 +45,9 @@ def nest(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> int:
       0  written              2  invalid options, or a folder that is not empty
       1  invalid manifests    3  input that cannot be read
     """
-    return _convert(nest_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
+    return _print_conversion(
+        lambda: convert_manifests.nest(source, out, force=force), dry_run=dry_run, quiet=quiet
+    )
 
 
 @click.command("flatten", short_help="Convert package manifests to one flat folder.")
@@ -77,28 +78,20 @@ def flatten(source: str, out: str, dry_run: bool, force: bool, quiet: bool) -> i
       0  written              2  invalid options, or a folder that is not empty
       1  invalid manifests    3  input that cannot be read
     """
-    return _convert(flatten_manifests, source, out, dry_run=dry_run, force=force, quiet=quiet)
+    return _print_conversion(
+        lambda: convert_manifests.flatten(source, out, force=force), dry_run=dry_run, quiet=quiet
+    )
 
 
-def _convert(
-    convert: Callable[[PackageFolder], FileMoves],
-    source: str,
-    out: str,
-    *,
-    dry_run: bool,
-    force: bool,
-    quiet: bool,
-) -> int:
+def _print_conversion(convert: Callable[[], ConvertedManifests], *, dry_run: bool, quiet: bool) -> int:
+    """Convert, write the files, and list them."""
     sources = Sources()
-    target = require_free_folder(source, out, force=force)
-    folder = load_package_folder(source)
     try:
-        moves = convert(folder)
+        converted = convert()
     except OpmError as error:
         print_refusal(error, sources)
         return ExitCode.FINDINGS
-    for warning in () if quiet else moves.warnings:
+    for warning in () if quiet else converted.warnings:
         print_warning(warning.message, warning.place, None, sources)
-    files = {name: folder.read(place) for name, place in moves.files.items()}
-    write_files(target, files, dry_run=dry_run, quiet=quiet)
+    write_files(converted.folder, converted.files, dry_run=dry_run, quiet=quiet)
     return ExitCode.CLEAN

@@ -7,15 +7,15 @@ __all__ = ["validate"]
 import os
 import sys
 import time
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 import click
 
 from everpath.app.config import load, select_rules, today
 from everpath.app.inputs import Inputs
 from everpath.app.lint_bundles import find_all_bundles, lint_bundles, validation_target
-from everpath.cli.options import comma_list, package_option
-from everpath.cli.report_options import report_options
+from everpath.cli.options.common import comma_list, package_option
+from everpath.cli.options.report import ReportOptions, report_options
 from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
 from everpath.rules.bundle.validators import find_validators
@@ -23,30 +23,6 @@ from everpath.rules.lint import BUNDLE_SUBJECTS, Selection
 from everpath.rules.registry import find_rules
 
 _CATEGORIES_VARIABLE: Final = "OPERATOR_BUNDLE_CATEGORIES"
-
-
-class BundleValidateOptions(NamedTuple):
-    """The options of `bundle validate`; None and empty mean that the configuration decides."""
-
-    paths: tuple[str, ...]
-    packages: tuple[str, ...]
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    select_optional: tuple[str, ...]
-    kube_version: str | None
-    categories: str | None
-    labels: str | None
-    fail_on: str | None
-    output: str | None
-    output_file: str | None
-    show: str | None
-    config_file: str | None
-    no_config: bool
-    statistics: bool
-    quiet: bool
-    verbose: bool
-    no_progress: bool
-    jobs: int | None
 
 
 @click.command("validate", short_help="Check bundles for OLM and OperatorHub.")
@@ -80,7 +56,17 @@ class BundleValidateOptions(NamedTuple):
     help="Number of processes.  [default: one, for many bundles one per processor and at most 4]",
 )
 @report_options
-def validate(**options: Any) -> int:
+def validate(  # noqa: PLR0913 - a parameter for each option
+    *,
+    paths: tuple[str, ...],
+    packages: tuple[str, ...],
+    select_optional: tuple[str, ...],
+    kube_version: str | None,
+    categories: str | None,
+    labels: str | None,
+    jobs: int | None,
+    reporting: ReportOptions,
+) -> int:
     """Check bundles with the rules of opm, operator-framework/api and everpath.
 
     A PATH is a bundle's folder, the folder of a package, or an operators repository. Default: bundles/, or
@@ -112,36 +98,32 @@ def validate(**options: Any) -> int:
       0  no finding at or above --fail-on     2  invalid options or configuration
       1  a finding at or above --fail-on      3  input that cannot be read, or only in part
     """
-    return _validate(BundleValidateOptions(**options))
-
-
-def _validate(options: BundleValidateOptions) -> int:
     started = time.perf_counter()
-    config = load(options.config_file, wanted=not options.no_config)
+    config = load(reporting.config_file, wanted=not reporting.no_config)
     selection = Selection(
-        rules=select_rules(options.select, config.select, BUNDLE_SUBJECTS),
-        ignored=find_rules(options.ignore or config.ignore),
-        packages=frozenset(options.packages or config.packages),
+        rules=select_rules(reporting.select, config.select, BUNDLE_SUBJECTS),
+        ignored=find_rules(reporting.ignore or config.ignore),
+        packages=frozenset(packages or config.packages),
         subjects=BUNDLE_SUBJECTS,
-        validators=find_validators(options.select_optional or config.select_optional),
+        validators=find_validators(select_optional or config.select_optional),
     )
     target = validation_target(
-        options.kube_version or config.kube_version or "",
-        options.categories or os.environ.get(_CATEGORIES_VARIABLE),
-        options.labels,
+        kube_version or config.kube_version or "",
+        categories or os.environ.get(_CATEGORIES_VARIABLE),
+        labels,
     )
-    output = output_format(options, config)
-    bundles = find_all_bundles(options.paths, selection.packages)
-    with ProgressLine(sys.stderr, wanted=not (options.no_progress or options.quiet)) as progress:
+    output = output_format(reporting, config)
+    bundles = find_all_bundles(paths, selection.packages)
+    with ProgressLine(sys.stderr, wanted=not (reporting.no_progress or reporting.quiet)) as progress:
         report = lint_bundles(
             bundles,
             target,
             selection,
             waivers=config.waivers,
             today=today(),
-            jobs=options.jobs,
+            jobs=jobs,
             progress=progress,
         )
-    locate = Inputs(options.paths, config).locate
-    lint_report = build_lint_report(options, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
-    return write_report(options, config, lint_report, output, started)
+    locate = Inputs(paths, config).locate
+    lint_report = build_lint_report(reporting, config, report, locate, BUNDLE_SUBJECTS, "bundle validate")
+    return write_report(reporting, config, lint_report, output, started)

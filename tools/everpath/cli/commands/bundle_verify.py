@@ -6,43 +6,19 @@ __all__ = ["verify"]
 
 import sys
 import time
-from typing import Any, Final, NamedTuple
 
 import click
 
 from everpath.app.config import load, select_rules, today
 from everpath.app.inputs import Inputs
 from everpath.app.lint_bundles import PACKAGE_MANIFEST_SUBJECTS, lint_package_manifests
-from everpath.cli.options import comma_list
-from everpath.cli.report_options import report_options
+from everpath.cli.options.common import comma_list
+from everpath.cli.options.report import ReportOptions, report_options
 from everpath.cli.report_output import build_lint_report, output_format, write_report
 from everpath.cli.terminal import ProgressLine
 from everpath.rules.bundle.validators import find_validators
 from everpath.rules.lint import Selection
 from everpath.rules.registry import find_rules
-
-_PACKAGE_FILE_VALIDATOR: Final = "packagemanifest"
-# Rules about folders and annotations that package manifests do not have.
-_BUNDLE_FORMAT_RULES: Final = ("bundle-layout", "required-annotation", "media-type", "annotation-folders")
-
-
-class BundleVerifyOptions(NamedTuple):
-    """The options of `bundle verify`; None and empty mean that the configuration decides."""
-
-    paths: tuple[str, ...]
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    select_optional: tuple[str, ...]
-    fail_on: str | None
-    output: str | None
-    output_file: str | None
-    show: str | None
-    config_file: str | None
-    no_config: bool
-    statistics: bool
-    quiet: bool
-    verbose: bool
-    no_progress: bool
 
 
 @click.command("verify", short_help="Check package manifests.")
@@ -55,7 +31,7 @@ class BundleVerifyOptions(NamedTuple):
     help="Run optional validators too: operatorhub/v2, good-practices, … or all.",
 )
 @report_options
-def verify(**options: Any) -> int:
+def verify(paths: tuple[str, ...], select_optional: tuple[str, ...], reporting: ReportOptions) -> int:
     """Check package manifests: the package file, every CSV with its objects, and the upgrades between them.
 
     DIR is a folder of package manifests, flat or with a folder for each version. Default: the current folder.
@@ -75,26 +51,21 @@ def verify(**options: Any) -> int:
       0  no finding at or above --fail-on     2  invalid options or configuration
       1  a finding at or above --fail-on      3  input that cannot be read, or only in part
     """
-    return _verify(BundleVerifyOptions(**options))
-
-
-def _verify(options: BundleVerifyOptions) -> int:
     started = time.perf_counter()
-    config = load(options.config_file, wanted=not options.no_config)
-    optional = options.select_optional or config.select_optional
+    config = load(reporting.config_file, wanted=not reporting.no_config)
     selection = Selection(
-        rules=select_rules(options.select, config.select, PACKAGE_MANIFEST_SUBJECTS),
-        ignored=find_rules(options.ignore or config.ignore) | find_rules(_BUNDLE_FORMAT_RULES),
+        rules=select_rules(reporting.select, config.select, PACKAGE_MANIFEST_SUBJECTS),
+        ignored=find_rules(reporting.ignore or config.ignore),
         subjects=PACKAGE_MANIFEST_SUBJECTS,
-        validators=find_validators((*optional, _PACKAGE_FILE_VALIDATOR)),
+        validators=find_validators(select_optional or config.select_optional),
     )
-    output = output_format(options, config)
-    paths = options.paths or (".",)
-    with ProgressLine(sys.stderr, wanted=not (options.no_progress or options.quiet)) as progress:
+    output = output_format(reporting, config)
+    folders = paths or (".",)
+    with ProgressLine(sys.stderr, wanted=not (reporting.no_progress or reporting.quiet)) as progress:
         report = lint_package_manifests(
-            paths, selection, waivers=config.waivers, today=today(), progress=progress
+            folders, selection, waivers=config.waivers, today=today(), progress=progress
         )
-    locate = Inputs(paths, config).locate
+    locate = Inputs(folders, config).locate
     subjects = PACKAGE_MANIFEST_SUBJECTS
-    lint_report = build_lint_report(options, config, report, locate, subjects, "bundle verify")
-    return write_report(options, config, lint_report, output, started)
+    lint_report = build_lint_report(reporting, config, report, locate, subjects, "bundle verify")
+    return write_report(reporting, config, lint_report, output, started)

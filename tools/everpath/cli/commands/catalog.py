@@ -1,4 +1,4 @@
-"""`everpath catalog`: catalogs made of bundles, catalogs and templates."""
+"""The group `everpath catalog`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from everpath.cli.lazy_group import LazyCommand, LazyGroup
         "render": LazyCommand(
             "everpath.cli.commands.catalog_render",
             "render",
-            "A catalog from bundles, catalogs and templates.",
+            "Render bundles, catalogs and templates.",
         ),
         "push": LazyCommand(
             "everpath.cli.commands.push", "push_catalog", "Push a catalog image to a registry."
@@ -34,4 +34,4 @@ from everpath.cli.lazy_group import LazyCommand, LazyGroup
     short_help="Render, build, push, pull and serve catalogs.",
 )
 def catalog() -> None:
-    """File-based catalogs, as opm makes them."""
+    """Render, build, push, pull and serve file-based catalogs."""

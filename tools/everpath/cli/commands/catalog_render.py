@@ -4,10 +4,6 @@ from __future__ import annotations
 
 __all__ = ["render"]
 
-import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Final
 
 import click
 
@@ -15,15 +11,8 @@ from everpath.app.render_catalog import MIGRATION, CatalogRenderer
 from everpath.cli.diagnostics import print_refusal, print_warning
 from everpath.cli.output import write_output
 from everpath.errors import ExitCode, UsageError
-from everpath.loaders.bundle.detect import is_bundle_folder
 from everpath.loaders.fbc.catalog_writer import OUTPUT_FORMATS, catalog_text
-from everpath.loaders.sources import STANDARD_INPUT
-from everpath.model import OpmError
-from everpath.opm_render.bundles import Blob
-from everpath.reporters.formatting import count
-
-#: In every document of a catalog, and in every template.
-_SCHEMA: Final = b"schema"
+from everpath.wording import count
 
 
 @click.command("render", short_help="Render bundles, catalogs and templates.")
@@ -101,10 +90,6 @@ def render(  # noqa: PLR0913 - a parameter for each option
       1  input that opm rejects    4  a registry does not respond
       2  invalid options
     """
-    if (*paths, *catalogs).count(STANDARD_INPUT) > 1:
-        raise UsageError("standard input can be read only once", hint="give - a single time")
-    if not paths:
-        raise UsageError("nothing to render", hint="name a bundle's folder, a catalog or a template")
     renderer = CatalogRenderer(
         bundles=dict(map(_parse_mapping, bundles)),
         catalogs=catalogs,
@@ -113,31 +98,17 @@ def render(  # noqa: PLR0913 - a parameter for each option
         pull=pull,
         on_warning=lambda warning: print_warning(*warning, renderer.sources),
     )
-    blobs: list[Blob] = []
-    has_errors = False
-    for path in _without_other_files(paths):
-        try:
-            blobs += renderer.render(path.rstrip(os.sep) or path)
-        except OpmError as error:
-            print_refusal(error, renderer.sources)
-            has_errors = True
-    if has_errors:
+    rendered = renderer.render_all(paths)
+    for path in rendered.ignored:
+        click.echo(f"note: {path} is ignored: no bundle, catalog or template", err=True)
+    for error in rendered.errors:
+        print_refusal(error, renderer.sources)
+    if rendered.errors:
         return ExitCode.FINDINGS
-    write_output(catalog_text(blobs, output), output_file, machine=True)
+    write_output(catalog_text(rendered.blobs, output), output_file, machine=True)
     if output_file is not None:
-        click.echo(f"{count(len(blobs), 'document')} written to {output_file}.", err=True)
+        click.echo(f"{count(len(rendered.blobs), 'document')} written to {output_file}.", err=True)
     return ExitCode.CLEAN
-
-
-def _without_other_files(paths: Sequence[str]) -> Iterator[str]:
-    """Yield the paths without files that a shell pattern such as `bundles/acme/*` adds: ci.yaml, OWNERS."""
-    parents = {Path(path).parent for path in paths if Path(path).is_dir() and is_bundle_folder(path)}
-    for path in paths:
-        file = Path(path)
-        if file.parent in parents and file.is_file() and _SCHEMA not in file.read_bytes():
-            click.echo(f"note: {path} is ignored: no bundle, catalog or template", err=True)
-        else:
-            yield path
 
 
 def _parse_mapping(text: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""`everpath compare`: who a new catalog strands."""
+"""`everpath compare`: find the installed versions that lose their upgrade path in a new catalog."""
 
 from __future__ import annotations
 
@@ -7,60 +7,35 @@ __all__ = ["compare"]
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.app.config import POLICIES, Config, load
-from everpath.app.inputs import Inputs, unreadable_parts
+from everpath.app.compare import FAIL_ON, compare_input_sequence, compare_inputs, is_failure
+from everpath.app.config import selected_resolvers
 from everpath.cli.github_actions import MAX_SUMMARY_ROWS, append_step_summary, workspace
-from everpath.cli.options import (
+from everpath.cli.options.common import (
+    InputOptions,
     channel_option,
-    config_options,
+    input_options,
+    olm_option,
+    output_file_option,
     package_option,
     progress_option,
-    update_mode_option,
 )
-from everpath.cli.output import write_output
+from everpath.cli.output import print_message, print_warnings, write_output
 from everpath.cli.terminal import ProgressLine, wants_colour
-from everpath.compare.catalogs import Comparison, Scope
-from everpath.compare.catalogs import compare as compared
-from everpath.compare.matrix import Matrix, compare_sequence
+from everpath.comparison.catalogs import ComparisonScope
 from everpath.errors import ExitCode, UsageError
-from everpath.model import Catalog
-from everpath.reporters.comparison import (
+from everpath.reporters.comparison.report import (
     COMPARISON_FORMATS,
     ComparisonReport,
+    DisplayOptions,
     MatrixReport,
-    UnreadPart,
     reporter,
 )
-from everpath.reporters.formatting import count
-from everpath.resolvers import ResolverName
+from everpath.reporters.formatting import printable
 from everpath.rules.findings import Severity
-
-_FAIL_ON: Final = ("stranded", "different-path", "never")
-
-
-class Request(NamedTuple):
-    """The command line as it was given."""
-
-    paths: tuple[str, ...]
-    is_matrix: bool
-    packages: tuple[str, ...]
-    channels: tuple[str, ...]
-    policy: str | None
-    fail_on: str
-    output: str | None
-    output_file: str | None
-    show_all: bool
-    default_update_mode: str | None
-    config_file: str | None
-    no_config: bool
-    quiet: bool
-    no_progress: bool
+from everpath.wording import count
 
 
 @click.command("compare", short_help="Find installed versions that lose their upgrade path.")
@@ -73,33 +48,47 @@ class Request(NamedTuple):
 )
 @package_option
 @channel_option
-@click.option("--policy", type=click.Choice(POLICIES), help="Whose users to think of.  [default: both]")
+@olm_option
 @click.option(
     "--fail-on",
-    type=click.Choice(_FAIL_ON),
-    default="stranded",
+    type=click.Choice(FAIL_ON),
+    default=FAIL_ON[0],
     show_default=True,
-    help="Exit with 1 if a version is cut off (stranded), or also if a path changes (different-path).",
+    help="Exit with 1 if a version loses its upgrade path (stranded), also if a path changes "
+    "(different-path), or never.",
 )
 @click.option(
     "-o",
     "--output",
     type=click.Choice(COMPARISON_FORMATS),
-    help="How to report.  [default: text; github under GitHub Actions]",
+    help="Output format.  [default: text; github under GitHub Actions]",
 )
-@click.option("--output-file", metavar="FILE", help="Write the report there, whole or not at all.")
-@click.option("--all", "show_all", is_flag=True, help="Tell also what is well; json always has all.")
-@update_mode_option
-@config_options
-@click.option("-q", "--quiet", is_flag=True, help="Print changes and nothing else.")
+@output_file_option
+@click.option("--all", "show_all", is_flag=True, help="Show notes, and all rows of a matrix; json has them.")
+@click.option("-q", "--quiet", is_flag=True, help="Print the changes only.")
 @progress_option
-def compare(**options: Any) -> int:
-    """Who does a new catalog strand?
+@input_options
+def compare(  # noqa: PLR0913 - a parameter for each option
+    *,
+    paths: tuple[str, ...],
+    is_matrix: bool,
+    packages: tuple[str, ...],
+    channels: tuple[str, ...],
+    olm: str | None,
+    fail_on: str,
+    output: str | None,
+    output_file: str | None,
+    show_all: bool,
+    quiet: bool,
+    no_progress: bool,
+    loading: InputOptions,
+) -> int:
+    """Find the installed versions that lose their upgrade path in a new catalog.
 
-    Follows everybody who may have a version of OLD installed, from any channel, under OLM v0 and v1, into
-    NEW: who can no longer reach the head, who gets there by another way, which edit did it, and what
-    mends it. OLD and NEW are whatever validate-graph reads; one of them may be - for standard input.
-    Waivers do not apply: they are for what a catalog is, not for whom it leaves behind.
+    Compares the upgrade path of every version that OLD has, in every channel, under OLM v0 and v1, with
+    its path in NEW. Reports versions that no longer reach the head or take another path, the edit that
+    causes it, and a fix. OLD and NEW are any inputs of validate-graph; one of them may be - for
+    standard input. Waivers do not apply.
 
     \b
     $ everpath compare published/ catalog/ -p searchkeeper
@@ -124,147 +113,82 @@ def compare(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  nobody is cut off                    3  input, or part of it, that cannot be read
-      1  somebody is (see --fail-on)          4  a registry that does not answer
-      2  a wrong command line or configuration
+      0  no version loses its upgrade path     3  input that cannot be read, or only in part
+      1  a version does (see --fail-on)        4  a registry does not respond
+      2  invalid options or configuration
     """
-    return _compare(Request(**options))
-
-
-def _compare(request: Request) -> int:
-    config = load(request.config_file, wanted=not request.no_config)
-    named = _named(request)
-    inputs = Inputs([path for _, path in named], config, request.default_update_mode)
-    scope = _scope(request, config)
-    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        catalogs = [_whole(catalog) for catalog in inputs.catalogs(progress)]
-        inputs.verify_names(scope.packages, scope.channels)
-        unheard_of = [] if request.is_matrix else list(_only_in_new(catalogs[0], scope))
-        found = (
-            compare_sequence(catalogs, scope, report_different_paths=request.fail_on == "different-path")
-            if request.is_matrix
-            else compared(catalogs[0], catalogs[1], scope)
-        )
-    for line in unheard_of:
-        click.echo(line, err=True)
-    output = request.output or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
-    names = tuple(name for name, _ in named)
-    unread = tuple(_unread(names, catalogs))
-    told = replace(_told(request, found, inputs, scope, names, output), unread_parts=unread)
-    write_output(reporter(output)(told), request.output_file, machine=output == "json")
-    _tell(request, told, output)
-    return _exit_code(request, found, unread)
-
-
-def _named(request: Request) -> list[tuple[str, str]]:
-    """The catalogs by the names that the report gives them."""
-    paths = request.paths
-    if request.is_matrix:
-        if len(paths) < 2:
-            hint = "everpath compare --matrix 4.18=v4.18/ 4.19=v4.19/ 4.20=v4.20/"
-            raise UsageError("--matrix takes two catalogs or more", hint=hint)
-        named = [_parted(path) for path in paths]
-        names = [name for name, _ in named]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise UsageError(
-                f"two catalogs are called {twice[0]}, and the report could not tell them apart",
-                hint="name each: everpath compare --matrix 4.18=v4.18/ 4.19=v4.19/",
-            )
-        return named
-    if len(paths) != 2:
+    config = loading.load_config()
+    catalogs = _parse_matrix(paths) if is_matrix else {}
+    if not is_matrix and len(paths) != 2:
         more = "; --matrix takes more than two" if len(paths) > 2 else ""
-        raise UsageError(
-            f"compare takes two catalogs, OLD and NEW, and got {len(paths)}{more}",
-            hint="everpath compare published/ catalog/",
-        )
-    return [(path, path) for path in paths]
-
-
-def _parted(word: str) -> tuple[str, str]:
-    """`NAME=PATH`, unless a path of that spelling exists."""
-    name, equals, path = word.partition("=")
-    if not equals or not name or not path or os.path.exists(word):  # noqa: PTH110 - says no where pathlib raises
-        return word, word
-    return name, path
-
-
-def _whole(catalog: Catalog) -> Catalog:
-    """The catalog, if it is one: in the folder of one bundle everything else seems to be gone."""
-    if any(package.is_one_release for package in catalog.packages):
-        raise UsageError(
-            f"{catalog.name} is the folder of one bundle and does not say what else its package has",
-            hint="compare two catalogs, or two operators repositories",
-        )
-    return catalog
-
-
-def _only_in_new(old: Catalog, scope: Scope) -> Iterator[str]:
-    """Names that were asked for and that nobody can have anything of."""
-    looked_at = [package for package in old.packages if scope.has_package(package.name)]
-    channels = (
-        {channel.name for package in looked_at for channel in package.channels} if scope.channels else ()
+        message = f"compare takes two catalogs, OLD and NEW, and got {len(paths)}{more}"
+        raise UsageError(message, hint="everpath compare published/ catalog/")
+    inputs = loading.inputs(tuple(catalogs.values()) or paths, config)
+    scope = ComparisonScope(
+        packages=frozenset(packages or config.packages),
+        channels=frozenset(channels or config.channels),
+        resolvers=selected_resolvers(olm or config.olm),
     )
-    for kind, wanted, known in (
-        ("package", scope.packages, old.by_name),
-        ("channel", scope.channels, channels),
-    ):
-        for name in sorted(wanted):
-            if name not in known:
-                yield f"warning: OLD has no {kind} {name}: there is nobody to follow from there"
-
-
-def _scope(request: Request, config: Config) -> Scope:
-    policy = request.policy or config.policy or "both"
-    policies: dict[str, tuple[ResolverName, ...]] = {"v0": ("v0",), "v1": ("v1",), "both": ("v0", "v1")}
-    return Scope(
-        packages=frozenset(request.packages or config.packages),
-        channels=frozenset(request.channels or config.channels),
-        resolvers=policies[policy],
+    output = output or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
+    show = Severity.NOTE if show_all else Severity.WARNING
+    lowest = Severity.NOTE if output == "json" else show
+    with ProgressLine(sys.stderr, wanted=not (no_progress or quiet)) as progress:
+        report = (
+            compare_input_sequence(
+                inputs,
+                tuple(catalogs),
+                scope,
+                progress=progress,
+                lowest=lowest,
+                report_different_paths=fail_on == "different-path",
+            )
+            if is_matrix
+            else compare_inputs(inputs, scope, progress=progress, lowest=lowest)
+        )
+    print_warnings(report.warnings)
+    options = DisplayOptions(
+        show=show,
+        workspace=workspace(),
+        colour=output == "text" and output_file is None and wants_colour(sys.stdout, os.environ),
+        is_brief=quiet,
     )
-
-
-def _told(
-    request: Request,
-    found: Comparison | Matrix,
-    inputs: Inputs,
-    scope: Scope,
-    names: Sequence[str],
-    output: str,
-) -> ComparisonReport | MatrixReport:
-    common: dict[str, Any] = {
-        "resolvers": scope.resolvers,
-        "locate": inputs.locate,
-        "show": Severity.NOTE if request.show_all else Severity.WARNING,
-        "workspace": workspace(),
-        "colour": output == "text" and request.output_file is None and wants_colour(sys.stdout, os.environ),
-        "is_brief": request.quiet,
-    }
-    if isinstance(found, Matrix):
-        return MatrixReport(matrix=found, catalogs=tuple(names), **common)
-    return ComparisonReport(comparison=found, old=names[0], new=names[1], **common)
-
-
-def _tell(request: Request, told: ComparisonReport | MatrixReport, output: str) -> None:
-    """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
+    write_output(reporter(output)(report, options), output_file, machine=output == "json")
     if output == "github":
-        from everpath.reporters.comparison_markdown import table  # noqa: PLC0415 - only GitHub wants it
+        from everpath.reporters.comparison.markdown import table  # noqa: PLC0415 - only for the step summary
 
-        append_step_summary(table(told, MAX_SUMMARY_ROWS))
-    if request.output_file is not None and not request.quiet:
-        click.echo(f"{told.summary} Written to {request.output_file}.", err=True)
+        append_step_summary(table(report, options, MAX_SUMMARY_ROWS))
+    if output_file is not None and not quiet:
+        print_message(f"{report.summary} Written to {printable(output_file)}.")
+    return _exit_code(report, fail_on)
 
 
-def _exit_code(request: Request, found: Comparison | Matrix, unread: Sequence[UnreadPart]) -> ExitCode:
-    for catalog, parts in Counter(part.catalog for part in unread).items():
-        what = f"{count(parts, 'part')} of {catalog} could not be read"
-        click.echo(f"warning: {what}; everpath validate-graph says which, and so does -o json", err=True)
-    if unread:
+def _parse_matrix(arguments: tuple[str, ...]) -> dict[str, str]:
+    """Return the paths of `NAME=PATH ...` by name; a path without a name is its own name.
+
+    An argument that exists as a path is a path. Raises UsageError for a single catalog, and if two have the
+    same name.
+    """
+    if len(arguments) < 2:
+        hint = "everpath compare --matrix 4.18=v4.18/ 4.19=v4.19/ 4.20=v4.20/"
+        raise UsageError("--matrix takes two catalogs or more", hint=hint)
+    catalogs: dict[str, str] = {}
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        if not (equals and name and path) or os.path.exists(argument):  # noqa: PTH110 - pathlib raises for some names
+            name = path = argument
+        if name in catalogs:
+            hint = "name each: everpath compare --matrix 4.18=v4.18/ 4.19=v4.19/"
+            raise UsageError(f"two catalogs are called {name}", hint=hint)
+        catalogs[name] = path
+    return catalogs
+
+
+def _exit_code(report: ComparisonReport | MatrixReport, fail_on: str) -> ExitCode:
+    """Return the exit code, and print a warning for each catalog with parts that could not be read."""
+    for catalog, number in Counter(part.catalog for part in report.unread_parts).items():
+        parts = f"{count(number, 'part')} of {catalog} could not be read"
+        print_warnings([f"{parts}; everpath validate-graph and -o json list them"])
+    if report.unread_parts:
         return ExitCode.UNREADABLE
-    fails = (found.stranded or found.errors) and request.fail_on != "never"
-    fails = fails or (found.changed_paths and request.fail_on == "different-path")
-    return ExitCode.FINDINGS if fails else ExitCode.CLEAN
-
-
-def _unread(names: Sequence[str], catalogs: Sequence[Catalog]) -> Iterator[UnreadPart]:
-    for name, catalog in zip(names, catalogs, strict=True):
-        yield from (UnreadPart(name, problem.place, problem.message) for problem in unreadable_parts(catalog))
+    result = report.comparison if isinstance(report, ComparisonReport) else report.matrix
+    return ExitCode.FINDINGS if is_failure(result, fail_on) else ExitCode.CLEAN

@@ -10,20 +10,21 @@ from typing import Final
 
 import click
 
-from everpath.app.check import check as check_files
 from everpath.app.config import Config, load
-from everpath.app.generate import GeneratedFiles
-from everpath.app.generate import generate as generate_files
-from everpath.app.generate_warnings import generate_warnings, rewritten_bundles
-from everpath.app.project import open_project, project_lock
+from everpath.app.project.check import check as check_files
+from everpath.app.project.generate import GeneratedFiles
+from everpath.app.project.generate import generate as generate_files
+from everpath.app.project.project import open_project, project_lock
+from everpath.app.project.warnings import generate_warnings, rewritten_bundles
 from everpath.atomic_files import FileChange
 from everpath.cli.file_changes import GenerateState, change_lines, generate_json
-from everpath.cli.options import config_options
+from everpath.cli.options.common import config_options
+from everpath.cli.options.project import file_option, output_option, pin_option, report_wait
 from everpath.cli.output import print_warnings, write_output
 from everpath.cli.problem_report import problem_objects, write_problems
-from everpath.cli.project_options import file_option, output_option, pin_option, report_wait
 from everpath.errors import ExitCode
-from everpath.reporters.formatting import count, printable
+from everpath.reporters.formatting import printable
+from everpath.wording import count
 
 _MAX_DIFF_LINES: Final = 40
 _UP_TO_DATE: Final = "All files are up to date.\n"
@@ -107,7 +108,7 @@ def _generate(files: GeneratedFiles, config: Config, *, verbose: bool, quiet: bo
     changes = files.changes()
     if changes:
         if problems := check_files(files, config):
-            write_problems(problems, config)
+            write_problems(problems)
             return ExitCode.FINDINGS
         print_warnings(generate_warnings(files))
     # Without changes too: a killed run may have left an empty staging folder.
@@ -128,7 +129,7 @@ def _generate_json(files: GeneratedFiles, config: Config, *, check: bool) -> Exi
     state: GenerateState = "upToDate" if not changes else "outOfDate" if check else "written"
     findings: list[str] = []
     if state == "written":
-        findings = list(problem_objects(check_files(files, config), config))
+        findings = list(problem_objects(check_files(files, config)))
         if findings:
             state = "refused"
         else:

@@ -9,13 +9,13 @@ import sys
 import click
 
 from everpath.app.image_inputs import local_path
-from everpath.app.import_catalog import import_catalog
-from everpath.app.init import DEFAULT_FILE, new_project, write_project
-from everpath.app.project import releases_file
-from everpath.cli.options import one_package_option
+from everpath.app.project.import_catalog import import_catalog
+from everpath.app.project.init import DEFAULT_FILE, new_project, write_project
+from everpath.app.project.project import releases_file
+from everpath.cli.options.common import one_package_option
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, UsageError
-from everpath.reporters.formatting import count
+from everpath.wording import count
 
 
 @click.command("init", short_help="Create a releases.yaml, also from a catalog.")

@@ -15,8 +15,8 @@ from everpath.app.inputs import Inputs
 from everpath.app.migrate import migrate_packages, require_bundles
 from everpath.app.output_folder import require_free_folder
 from everpath.cli.diagnostics import print_refusal, print_warning
-from everpath.cli.folder_options import dry_run_option, force_option, quiet_option, write_files
-from everpath.cli.options import package_option, progress_option, update_mode_option
+from everpath.cli.options.common import package_option, progress_option, update_mode_option
+from everpath.cli.options.folders import dry_run_option, force_option, quiet_option, write_files
 from everpath.cli.output import write_output
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode

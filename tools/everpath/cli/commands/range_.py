@@ -1,57 +1,28 @@
-"""`everpath range`: what a version range says."""
+"""`everpath range`: explain version ranges."""
 
 from __future__ import annotations
 
 __all__ = ["range_"]
 
-import json
-import sys
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
-
 import click
 
-from everpath.app.config import load
-from everpath.app.inputs import Inputs
+from everpath.app.explain_range import explain_range
 from everpath.cli import completion
-from everpath.cli.options import config_options, output_file_option, progress_option, update_mode_option
-from everpath.cli.output import warn_unread, write_output
-from everpath.cli.terminal import ProgressLine
-from everpath.errors import ExitCode, UsageError
-from everpath.graph import PackageGraph
-from everpath.ranges import Range, RangeError
-from everpath.ranges.explain import RangeExplanation, explain_range
-from everpath.reporters.formatting import count, printable
-from everpath.versions import Version, VersionError, parse_tolerant
-
-#: The version of the JSON; docs/schemas/range-explain.schema.json describes it.
-VERSION: Final = 1
-
-
-class _Question(NamedTuple):
-    """The command line of `range explain`."""
-
-    range_text: str
-    path: str | None
-    package: str | None
-    channel: str | None
-    versions: tuple[str, ...]
-    output: str
-    output_file: str | None
-    default_update_mode: str | None
-    config_file: str | None
-    no_config: bool
-    no_progress: bool
+from everpath.cli.options.common import InputOptions, OutputOptions, input_options, output_options
+from everpath.cli.output import warn_unread
+from everpath.errors import ExitCode
+from everpath.ranges import RangeError
+from everpath.reporters.range_explanation import FORMATS, render, render_error
 
 
 @click.group("range", short_help="Explain what a version range matches.")
 def range_() -> None:
-    """Version ranges as OLM reads them: skipRange, versionRange, olm.constraint."""
+    """Explain version ranges as OLM reads them: skipRange, versionRange, olm.constraint."""
 
 
 @range_.command("explain")
 @click.argument("range_text", metavar="RANGE")
-@click.option("--in", "path", metavar="PATH", help="Also say which versions of this catalog match.")
+@click.option("--in", "path", metavar="PATH", help="List the matching versions of this catalog.")
 @click.option(
     "-p",
     "--package",
@@ -59,7 +30,7 @@ def range_() -> None:
     "package",
     metavar="NAME",
     shell_complete=completion.packages,
-    help="The package in the catalog.",
+    help="Package in the catalog; required if it has several.",
 )
 @click.option(
     "-c",
@@ -69,14 +40,26 @@ def range_() -> None:
     shell_complete=completion.channels,
     help="Only versions of this channel.",
 )
-@click.option("--version", "versions", metavar="VERSION", multiple=True, help="Does it match this one?")
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@output_file_option
-@update_mode_option
-@config_options
-@progress_option
-def explain_(**options: Any) -> int:
-    """Say in words what a range matches, and what it does without saying so.
+@click.option(
+    "--version",
+    "versions",
+    metavar="VERSION",
+    multiple=True,
+    help="Report whether the range matches this version; may be repeated.",
+)
+@output_options(*FORMATS)
+@input_options
+def explain_(  # noqa: PLR0913 - a parameter for each option
+    *,
+    range_text: str,
+    path: str | None,
+    package: str | None,
+    channel: str | None,
+    versions: tuple[str, ...],
+    output: OutputOptions,
+    loading: InputOptions,
+) -> int:
+    """Explain which versions a range matches, and how it treats pre-releases.
 
     \b
     $ everpath range explain '>=1.0.0 <1.2.3' --version 1.2.3-rc.1
@@ -97,100 +80,19 @@ def explain_(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  a range                2  a wrong command line
-      1  not a range            3  a catalog, or part of it, that cannot be read
+      0  a valid range          2  invalid options
+      1  an invalid range       3  a catalog that cannot be read, or only in part
     """
-    return _explain(_Question(**options))
-
-
-def _explain(question: _Question) -> int:
-    asked = [_version(text) for text in question.versions]
-    published, unread = _published(question, question.path) if question.path else (None, 0)
+    inputs = loading.inputs([path]) if path else None
     try:
-        span = Range.parse(question.range_text)
+        with output.progress_line() as progress:
+            report = explain_range(
+                range_text, versions, inputs=inputs, package=package, channel=channel, progress=progress
+            )
     except RangeError as error:
-        write_output(
-            _refusal(error, question.output), question.output_file, machine=question.output == "json"
-        )
+        output.write(render_error(error, output.format))
         return ExitCode.FINDINGS
-    explanation = explain_range(span, published)
-    chunks = _document if question.output == "json" else _text
-    write_output(chunks(explanation, span, asked), question.output_file, machine=question.output == "json")
-    if unread:
-        warn_unread(unread)
+    output.write(render(report, output.format))
+    unread = inputs.unread if inputs is not None else 0
+    warn_unread(unread)
     return ExitCode.UNREADABLE if unread else ExitCode.CLEAN
-
-
-def _version(text: str) -> Version:
-    try:
-        return parse_tolerant(text)
-    except VersionError as error:
-        raise UsageError(
-            str(error), hint="a version is MAJOR.MINOR.PATCH, such as 1.2.3 or 1.2.3-rc.1"
-        ) from error
-
-
-def _published(question: _Question, path: str) -> tuple[list[Version], int]:
-    """The versions of one package, or of one of its channels, and how many parts could not be read."""
-    config = load(question.config_file, wanted=not question.no_config)
-    inputs = Inputs([path], config, question.default_update_mode)
-    with ProgressLine(sys.stderr, wanted=not question.no_progress) as progress:
-        [catalog] = inputs.catalogs(progress)
-    package = question.package
-    if package is None and not catalog.packages:
-        raise inputs.no_package_error()
-    if package is None:
-        if len(catalog.packages) != 1:
-            message = f"the catalog has {count(len(catalog.packages), 'package')}"
-            raise UsageError(message, hint="name one with -p")
-        package = catalog.packages[0].name
-    inputs.verify_names([package], [question.channel] if question.channel else [])
-    graph = PackageGraph(catalog.by_name[package])
-    channels = [c for c in graph.channels if question.channel in (None, c.name)]
-    versions = {version.text: version for c in channels for version in c.versions.values()}
-    return list(versions.values()), inputs.unread
-
-
-def _text(explanation: RangeExplanation, span: Range, asked: Sequence[Version]) -> Iterator[str]:
-    yield from (f"{printable(line)}\n" for line in explanation.lines)
-    yield from (f"{version}: {_ANSWERS[_answer(span, version)]}\n" for version in asked)
-
-
-_ANSWERS: Final = {True: "matches", False: "does not match", None: "crashes OLM's resolver"}
-
-
-def _answer(span: Range, version: Version) -> bool | None:
-    return None if span.panics_on(version) else span.contains(version)
-
-
-def _document(explanation: RangeExplanation, span: Range, asked: Sequence[Version]) -> Iterator[str]:
-    published = explanation.published
-    document = {
-        "version": VERSION,
-        "range": explanation.text,
-        "error": None,
-        "meaning": list(explanation.meaning),
-        "prereleases": list(explanation.prereleases),
-        "hazards": [
-            {"kind": h.kind.value, "message": h.message, "span": list(h.span), "fix": h.fix}
-            for h in explanation.hazards
-        ],
-        "published": None
-        if published is None
-        else {
-            "matched": [str(v) for v in published.matched],
-            "unmatched": [str(v) for v in published.unmatched],
-            "crashing": [str(v) for v in published.crashing],
-        },
-        "versions": [{"version": str(v), "matches": _answer(span, v)} for v in asked],
-    }
-    yield json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-
-
-def _refusal(error: RangeError, output: str) -> Iterator[str]:
-    """The answer for a text that is no range: where, why, and what to write instead."""
-    if output == "json":
-        refusal = {"reason": error.reason, "span": list(error.span), "fix": error.fix}
-        yield json.dumps({"version": VERSION, "range": error.text, "error": refusal}, indent=1) + "\n"
-    else:
-        yield from (f"{printable(line)}\n" for line in error.pretty().splitlines())

@@ -10,18 +10,18 @@ from typing import Any
 
 import click
 
-from everpath.app.config import Config, load
-from everpath.app.release import PreparedRelease, prepare_release
+from everpath.app.config import load
+from everpath.app.project.release import PreparedRelease, prepare_release
 from everpath.cli.file_changes import ReleaseState, change_lines, release_json
-from everpath.cli.options import comma_list, config_options
+from everpath.cli.options.common import comma_list, config_options
+from everpath.cli.options.project import file_option, output_option, pin_option, report_wait
 from everpath.cli.output import print_warnings, write_output
 from everpath.cli.problem_report import problem_objects, write_problems
-from everpath.cli.project_options import file_option, output_option, pin_option, report_wait
 from everpath.cli.release_report import comparison_documents, release_lines, source_diff
 from everpath.cli.terminal import wants_colour
 from everpath.errors import ExitCode, UsageError
 from everpath.releases.release_plan import ReleaseRequest
-from everpath.reporters.formatting import count
+from everpath.wording import count
 
 
 @click.command("release", short_help="Cut a release, or withdraw one.")
@@ -102,7 +102,7 @@ def release(  # noqa: PLR0913 - a parameter for each option
     config = load(config_file, wanted=not no_config)
     with prepare_release(file, request, config, read_only=dry_run, on_wait=report_wait) as prepared:
         if output == "json":
-            return _report_json(prepared, request, config, dry_run=dry_run)
+            return _report_json(prepared, request, dry_run=dry_run)
         lines = release_lines(
             prepared,
             colour=wants_colour(sys.stdout, os.environ),
@@ -114,7 +114,7 @@ def release(  # noqa: PLR0913 - a parameter for each option
             click.echo(f"error: {' and '.join(prepared.blockers)}; nothing was written", err=True)
             return ExitCode.FINDINGS
         if prepared.problems:
-            write_problems(prepared.problems, config)
+            write_problems(prepared.problems)
             return ExitCode.FINDINGS
         print_warnings(prepared.warnings())
         if dry_run:
@@ -147,11 +147,9 @@ def _validate(request: ReleaseRequest) -> None:
         raise UsageError("--reason is for a withdrawn release", hint="name it: --withdraw VERSION")
 
 
-def _report_json(
-    prepared: PreparedRelease, request: ReleaseRequest, config: Config, *, dry_run: bool
-) -> ExitCode:
+def _report_json(prepared: PreparedRelease, request: ReleaseRequest, *, dry_run: bool) -> ExitCode:
     changes = prepared.changes()
-    findings = list(problem_objects(prepared.problems, config))
+    findings = list(problem_objects(prepared.problems))
     state: ReleaseState = "refused" if prepared.blockers or findings else "planned" if dry_run else "written"
     if state != "refused":
         print_warnings(prepared.warnings())

@@ -1,4 +1,4 @@
-"""`everpath rules`: what is checked, and what one rule means."""
+"""`everpath rules`: list the rules, or describe one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from everpath.cli import completion
 from everpath.cli.output import write_output
 from everpath.reporters.formatting import columns
-from everpath.reporters.lint_report import rule_description, rule_url
+from everpath.reporters.lint.lint_report import rule_description, rule_url
 from everpath.rules.registry import Rule, all_rules, find_rules
 
 _WIDTH: Final = 96
@@ -35,18 +35,18 @@ def rules(rule: str | None) -> None:
     """
     chosen = find_rules([rule]) if rule else frozenset(r.id for r in all_rules())
     found = [r for r in all_rules() if r.id in chosen]
-    write_output(_page(found[0]) if rule and len(found) == 1 else _list(found), None, machine=False)
+    if rule and len(found) == 1:
+        lines = _describe(found[0])
+    else:
+        lines = columns([(r.id, r.severity.word, r.name, r.summary) for r in found])
+    write_output(lines, None, machine=False)
 
 
-def _list(found: list[Rule]) -> Iterator[str]:
-    yield from columns([(r.id, r.severity.word, r.name, r.summary) for r in found])
-
-
-def _page(rule: Rule) -> Iterator[str]:
-    """The law, whom it protects, and how to live without it."""
+def _describe(rule: Rule) -> Iterator[str]:
+    """Yield the description of a rule, the resolvers that it is about, and how to waive it."""
     yield f"{rule.id} {rule.name} ({rule.severity.word})\n\n"
     yield from (f"{fill(text, _WIDTH)}\n\n" for text in rule_description(rule))
-    yield f"Protects {_HURT[rule.policy]}; asked of each {rule.subject}.\n"
+    yield f"Protects {_HURT[rule.resolver]}; asked of each {rule.subject}.\n"
     if rule.is_optional:
         yield f"Optional: asked with --select-optional {rule.validators[0]}, or --select {rule.name}.\n"
     if rule.subject != "waiver":

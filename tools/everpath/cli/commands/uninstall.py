@@ -5,46 +5,18 @@ from __future__ import annotations
 __all__ = ["uninstall"]
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from everpath.cli.cluster_options import (
-    ProgressReporter,
-    cluster_options,
-    confirm,
-    connect,
-    system_clock,
-    timeout_option,
-)
-from everpath.cli.options import one_name
-from everpath.errors import ExitCode, UsageError
+from everpath.app.cluster.connection import ClusterOptions, connect, system_clock
+from everpath.app.cluster.uninstall import uninstall as run_uninstall
+from everpath.cli.options.cluster import ProgressReporter, cluster_options, confirm, timeout_option
+from everpath.cli.options.common import one_name
+from everpath.errors import ExitCode
 from everpath.olm.objects import PVC
 from everpath.olm.reporter import changes_data, ref_data
-from everpath.olm.snapshot import observe
-from everpath.olm.uninstall import (
-    UninstallPlan,
-    UninstallResult,
-    UninstallScope,
-    execute_uninstall,
-    plan_uninstall,
-)
-
-
-class UninstallOptions(NamedTuple):
-    """The options of `everpath uninstall`."""
-
-    package: str
-    yes: bool
-    keep_custom_resources: bool
-    delete_crds: bool
-    delete_catalog: bool
-    dry_run: bool
-    timeout: float
-    namespace: str | None
-    kubeconfig: str | None
-    context: str | None
-    output: str
+from everpath.olm.uninstall import UninstallPlan, UninstallResult, UninstallScope
 
 
 @click.command("uninstall", short_help="Delete an operator, its custom resources first.")
@@ -62,7 +34,18 @@ class UninstallOptions(NamedTuple):
 @click.option("--dry-run", is_flag=True, help="Only show what would be deleted and what would be kept.")
 @timeout_option
 @cluster_options
-def uninstall(**options: Any) -> int:
+def uninstall(  # noqa: PLR0913 - a parameter for each option
+    *,
+    package: str,
+    yes: bool,
+    keep_custom_resources: bool,
+    delete_crds: bool,
+    delete_catalog: bool,
+    dry_run: bool,
+    timeout: float,
+    connection: ClusterOptions,
+    output: str,
+) -> int:
     """Delete an operator, its custom resources first.
 
     Custom resources are deleted while the operator is running, so that it can clean up and remove
@@ -81,36 +64,27 @@ def uninstall(**options: Any) -> int:
       0  deleted, or not installed                   2  invalid options, or other operators need an object
       1  objects remain when the timeout expires     4  the cluster does not respond, or denies access
     """
-    return _uninstall(UninstallOptions(**options))
+    reporter = ProgressReporter(output)
 
+    def show_plan(plan: UninstallPlan) -> None:
+        for line in _describe_plan(package, plan):
+            reporter.log(line)
+        if plan.deletions and not dry_run:
+            confirm("Delete these objects?", yes=yes)
 
-def _uninstall(options: UninstallOptions) -> int:
-    if options.delete_crds and options.keep_custom_resources:
-        raise UsageError(
-            "--delete-crds and --keep-custom-resources exclude each other",
-            hint="Kubernetes deletes custom resources with their CustomResourceDefinition",
-        )
-    cluster = connect(options.kubeconfig, options.context)
-    namespace = options.namespace or cluster.namespace
-    reporter = ProgressReporter(options.output)
-    scope = UninstallScope(not options.keep_custom_resources, options.delete_crds, options.delete_catalog)
-    plan = plan_uninstall(cluster, observe(cluster, options.package, namespace), scope)
-    for line in _describe_plan(options, plan):
+    scope = UninstallScope(not keep_custom_resources, delete_crds, delete_catalog)
+    clock = None if dry_run else system_clock(timeout)
+    with connect(connection) as cluster:
+        result = run_uninstall(cluster, package, clock, scope, on_plan=show_plan, log=reporter.log)
+    for line in _describe_result(package, result):
         reporter.log(line)
-    result = UninstallResult()
-    if plan.deletions and not options.dry_run:
-        if not confirm("Delete these objects?", yes=options.yes):
-            raise click.Abort
-        result = execute_uninstall(cluster, plan, system_clock(options.timeout), reporter.log)
-    for line in _describe_result(options, plan, result):
-        reporter.log(line)
-    reporter.print_json(_json_document(options, plan, result))
+    reporter.print_json(_json_document(package, result, is_planned=dry_run))
     return ExitCode.FINDINGS if result.remaining else ExitCode.CLEAN
 
 
-def _describe_plan(options: UninstallOptions, plan: UninstallPlan) -> Iterator[str]:
+def _describe_plan(package: str, plan: UninstallPlan) -> Iterator[str]:
     if not plan.deletions:
-        yield f"Nothing to uninstall: {options.package} is not installed in namespace {plan.namespace}"
+        yield f"Nothing to uninstall: {package} is not installed in namespace {plan.namespace}"
         return
     for deletion in plan.deletions:
         yield f"Delete: {plan.describe(deletion.ref)}"
@@ -120,27 +94,25 @@ def _describe_plan(options: UninstallOptions, plan: UninstallPlan) -> Iterator[s
         yield "The operator is not running: finalizers of its custom resources will not be removed"
 
 
-def _describe_result(
-    options: UninstallOptions, plan: UninstallPlan, result: UninstallResult
-) -> Iterator[str]:
+def _describe_result(package: str, result: UninstallResult) -> Iterator[str]:
     if result.remaining:
         for ref, reason in result.remaining:
-            yield f"Not deleted: {plan.describe(ref)} {reason}"
+            yield f"Not deleted: {result.plan.describe(ref)} {reason}"
         yield "Timed out; run the same command again to continue"
     elif result.changes:
-        yield f"Operator {options.package} uninstalled"
-        if any(ref.kind is PVC for ref in plan.kept):
+        yield f"Operator {package} uninstalled"
+        if any(ref.kind is PVC for ref in result.plan.kept):
             yield "PersistentVolumeClaims are kept: delete them if you do not need their data"
 
 
-def _json_document(options: UninstallOptions, plan: UninstallPlan, result: UninstallResult) -> dict[str, Any]:
-    outcome = "planned" if options.dry_run else "deadline" if result.remaining else "done"
+def _json_document(package: str, result: UninstallResult, *, is_planned: bool) -> dict[str, Any]:
+    plan = result.plan
     return {
-        "package": options.package,
+        "package": package,
         "namespace": plan.namespace,
-        "outcome": outcome,
-        "going": [ref_data(deletion.ref) for deletion in plan.deletions],
-        "stays": [plan.describe(ref) for ref in plan.kept],
+        "outcome": "planned" if is_planned else "deadline" if result.remaining else "done",
+        "deletions": [ref_data(deletion.ref) for deletion in plan.deletions],
+        "kept": [plan.describe(ref) for ref in plan.kept],
         "changes": changes_data(result.changes),
-        "left": [{**ref_data(ref), "reason": reason} for ref, reason in result.remaining],
+        "remaining": [{**ref_data(ref), "reason": reason} for ref, reason in result.remaining],
     }

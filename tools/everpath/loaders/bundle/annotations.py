@@ -19,8 +19,9 @@ __all__ = [
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from everpath.loaders.bundle.summaries import AnnotationsSummary, Note, TypedValue
-from everpath.loaders.typed import Typed, repetitions
+from everpath.loaders.bundle.field_reader import FieldReader, repeated_key_problems
+from everpath.loaders.bundle.summaries import AnnotationsSummary, FileProblem, PropertySummary
+from everpath.manifest_access import Pointer
 from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import first_document
 from everpath.parsing.yaml_outline import UnsupportedLayout
@@ -34,9 +35,9 @@ class Metadata(NamedTuple):
     """The content of one file of the metadata folder."""
 
     annotations: AnnotationsSummary | None = None
-    dependencies: tuple[TypedValue, ...] = ()
-    properties: tuple[TypedValue, ...] = ()
-    notes: tuple[Note, ...] = ()
+    dependencies: tuple[PropertySummary, ...] = ()
+    properties: tuple[PropertySummary, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
 
 
 def parse_metadata_file(data: bytes) -> Metadata:
@@ -49,7 +50,7 @@ def parse_metadata_file(data: bytes) -> Metadata:
 
 
 def scan_annotations(data: bytes) -> AnnotationsSummary:
-    """Scan an annotations.yaml in the usual layout without parsing it. Raises `Unfamiliar`."""
+    """Scan an annotations.yaml in the usual layout without parsing it. Raises `UnsupportedLayout`."""
     found = yaml_outline.sections(data)
     if found.keys() != {"annotations"}:
         raise UnsupportedLayout
@@ -63,39 +64,37 @@ def scan_annotations(data: bytes) -> AnnotationsSummary:
     return AnnotationsSummary(package, channels, default)
 
 
-def summarize_metadata(document: Any, repeated: Collection[tuple[str | int, ...]] = ()) -> Metadata:
-    """Return the content of a parsed metadata file. Values of a wrong type are notes."""
+def summarize_metadata(document: Any, repeated: Collection[Pointer] = ()) -> Metadata:
+    """Return the content of a parsed metadata file. A value of a wrong type is a problem."""
     if not isinstance(document, dict):
         return Metadata()
-    typed = Typed()
+    fields = FieldReader()
     return Metadata(
         annotations=_annotations(document, repeated),
-        dependencies=tuple(_typed_values(typed, document, "dependencies")),
-        properties=tuple(_typed_values(typed, document, "properties")),
-        notes=tuple(typed.notes),
+        dependencies=tuple(_properties(fields, document, "dependencies")),
+        properties=tuple(_properties(fields, document, "properties")),
+        problems=tuple(fields.problems),
     )
 
 
-def _annotations(
-    document: Mapping[str, Any], repeated: Collection[tuple[str | int, ...]]
-) -> AnnotationsSummary | None:
-    typed = Typed()
-    annotations = typed.mapping(document, "annotations")
-    package = typed.text(annotations, "annotations", PACKAGE)
-    channels = typed.text(annotations, "annotations", CHANNELS)
-    default = typed.text(annotations, "annotations", DEFAULT_CHANNEL)
-    if not (package or channels or default or typed.notes):
+def _annotations(document: Mapping[str, Any], repeated: Collection[Pointer]) -> AnnotationsSummary | None:
+    fields = FieldReader()
+    annotations = fields.mapping(document, "annotations")
+    package = fields.text(annotations, "annotations", PACKAGE)
+    channels = fields.text(annotations, "annotations", CHANNELS)
+    default = fields.text(annotations, "annotations", DEFAULT_CHANNEL)
+    if not (package or channels or default or fields.problems):
         return None
-    notes = (*repetitions(repeated, ((), ("annotations",))), *typed.notes)
-    return AnnotationsSummary(package, channels, default, notes)
+    problems = (*repeated_key_problems(repeated, ((), ("annotations",))), *fields.problems)
+    return AnnotationsSummary(package, channels, default, problems)
 
 
-def _typed_values(typed: Typed, document: Mapping[str, Any], key: str) -> Iterator[TypedValue]:
-    for index, item in enumerate(typed.items(document, key)):
+def _properties(fields: FieldReader, document: Mapping[str, Any], key: str) -> Iterator[PropertySummary]:
+    for index, item in enumerate(fields.items(document, key)):
         if not isinstance(item, dict):
-            typed.refuse(item, "a mapping", (key, index))
-        elif kind := typed.text(item, key, index, "type"):
-            yield TypedValue(kind, item.get("value"), (key, index))
+            fields.add_wrong_type(item, "a mapping", (key, index))
+        elif kind := fields.text(item, key, index, "type"):
+            yield PropertySummary(kind, item.get("value"), (key, index))
 
 
 def split_channels(written: str) -> tuple[tuple[str, ...], bool]:

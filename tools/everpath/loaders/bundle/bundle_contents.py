@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE
 from everpath.loaders.bundle.bundle_summary import is_metadata_name
-from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, Layout, find_layouts
+from everpath.loaders.bundle.detect import MANIFEST_SUFFIXES, BundleLayout, find_layouts
+from everpath.loaders.bundle.field_reader import type_name
 from everpath.loaders.bundle.folder_reader import FolderReader, join
 from everpath.loaders.fbc.document_splitter import RawDocument, SplitError, is_json, split_yaml
-from everpath.loaders.typed import type_name
 from everpath.model import Place, Problem, Property
 from everpath.model.bundle_contents import CSV, Contents, Manifest
 from everpath.opm_render.go_json import scalar_to_string, sort_keys
@@ -66,7 +66,7 @@ class _ContentsLoader:
     reader: FolderReader
     problems: list[Problem] = field(default_factory=list)
 
-    def contents(self, layout: Layout) -> Contents:
+    def contents(self, layout: BundleLayout) -> Contents:
         folder = self.reader.root
         manifests = tuple(self._manifests(layout))
         metadata = self._metadata(layout)
@@ -83,9 +83,9 @@ class _ContentsLoader:
             frozenset(metadata.valueless),
         )
 
-    def _manifests(self, layout: Layout) -> Iterator[Manifest]:
+    def _manifests(self, layout: BundleLayout) -> Iterator[Manifest]:
         for name in layout.files:
-            if _is_shared(layout) and is_metadata_name(name):
+            if layout.is_shared and is_metadata_name(name):
                 continue
             file = self.file(join(layout.manifests, name))
             if file is None:
@@ -95,23 +95,18 @@ class _ContentsLoader:
             else:
                 self._add("unreadable-document", file.place, _invalid_manifest_reason(file.value), _IGNORED)
 
-    def _metadata(self, layout: Layout) -> _Metadata:
+    def _metadata(self, layout: BundleLayout) -> _Metadata:
         found = _Metadata()
-        for file in self._metadata_files(layout):
-            if isinstance(file.value, dict):
+        if layout.metadata is None:
+            return found
+        for name in self.reader.list_folder(layout.metadata, hidden=True).files:
+            if layout.is_shared and not is_metadata_name(name):
+                continue
+            # opm tries every file, also a README. An error is reported only for files that should be YAML.
+            file = self.file(join(layout.metadata, name), is_expected=name.endswith(MANIFEST_SUFFIXES))
+            if file is not None and isinstance(file.value, dict):
                 found.add(file)
         return found
-
-    def _metadata_files(self, layout: Layout) -> Iterator[_File]:
-        folder = layout.metadata
-        if folder is None:
-            return
-        names = self.reader.list_folder(folder, hidden=True).files
-        for name in filter(is_metadata_name, names) if _is_shared(layout) else names:
-            # opm tries every file, also a README. An error is reported only for files that should be YAML.
-            file = self.file(join(folder, name), is_expected=name.endswith(MANIFEST_SUFFIXES))
-            if file is not None:
-                yield file
 
     def file(self, name: str, *, is_expected: bool = True) -> _File | None:
         place = Place(join(self.reader.root, name))
@@ -120,14 +115,14 @@ class _ContentsLoader:
             return _first_document(data, place)
         except UnreadableInput as error:
             self._add("unreadable-document", place, error.message, error.hint)
-        except _Unparsable as error:
+        except ParseError as error:
             if is_expected:
                 at = place._replace(offset=error.offset)
                 self._add("unreadable-document", at, f"not YAML: {error.message}", error.fix)
         return None
 
     def _check_required_files(
-        self, layout: Layout, manifests: tuple[Manifest, ...], metadata: _Metadata
+        self, layout: BundleLayout, manifests: tuple[Manifest, ...], metadata: _Metadata
     ) -> None:
         csvs = [m for m in manifests if m.kind == CSV]
         folder = Place(self.reader.root)
@@ -144,11 +139,6 @@ class _ContentsLoader:
 
     def _add(self, kind: str, place: Place, message: str, fix: str | None) -> None:
         self.problems.append(Problem(kind, place, message, fix))
-
-
-def _is_shared(layout: Layout) -> bool:
-    """Whether manifests and metadata are in one folder, which opm does not support."""
-    return layout.metadata == layout.manifests
 
 
 _IGNORED = "opm ignores the file: make it a manifest, or remove it from the folder"
@@ -185,10 +175,10 @@ class _Metadata:
         if self.annotations is None and (annotations := _annotations(file)) is not None:
             self.annotations = annotations
             self.annotations_place = file.place._replace(dialect="annotations")
-        if not self.dependencies and (found := _typed_values(file, "dependencies")):
+        if not self.dependencies and (found := _properties(file, "dependencies")):
             self.dependencies = found
             self.valueless.update(_valueless(file, "dependencies"))
-        if not self.properties and (found := _typed_values(file, "properties")):
+        if not self.properties and (found := _properties(file, "properties")):
             self.properties = found
             self.valueless.update(_valueless(file, "properties"))
 
@@ -203,8 +193,8 @@ def _annotations(file: _File) -> Mapping[str, Any] | None:
     return texts if any(known) and all(v is None or isinstance(v, str) for v in known) else None
 
 
-def _typed_values(file: _File, key: str) -> tuple[Property, ...]:
-    """Return a list of typed values; nothing if one item is invalid, as opm does."""
+def _properties(file: _File, key: str) -> tuple[Property, ...]:
+    """Return the properties or dependencies of a file; none if one item is invalid, as opm does."""
     items = file.value.get(key)
     if not isinstance(items, list) or not all(isinstance(item, dict | None) for item in items):
         return ()
@@ -230,18 +220,11 @@ def _valueless(file: _File, key: str) -> Iterator[Place]:
             yield file.place.at(key, index)
 
 
-class _Unparsable(Exception):
-    """Text that cannot be parsed, with the byte offset of the error."""
-
-    def __init__(self, message: str, offset: int, fix: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.offset = offset
-        self.fix = fix
-
-
 def _first_document(data: bytes, place: Place) -> _File:
-    """Parse the first document of a file, split as Kubernetes' decoder does. Raises `_Unparsable`."""
+    """Parse the first document of a file, split as Kubernetes' decoder does.
+
+    Raises `ParseError` with the offset in the file.
+    """
     if is_json(io.BytesIO(data)):
         try:
             parsed, _ = json_parser.parse_at(json_parser.decode_utf8(data), 0)
@@ -251,11 +234,11 @@ def _first_document(data: bytes, place: Place) -> _File:
             return _File(place, parsed, is_json=True)
     document = next(split_yaml(io.BytesIO(data)), RawDocument(0, b""))
     if isinstance(document, SplitError):
-        raise _Unparsable(document.message, document.offset)
+        raise ParseError(1, 1, document.message, document.offset)
     try:
         # Kubernetes' decoder ends the last line of a file, which matters for a block scalar.
         parsed = yaml_parser.parse(document.text if document.text.endswith(b"\n") else document.text + b"\n")
-    except ParseError as problem:
-        at = document.offset + min(problem.offset, len(document.text))
-        raise _Unparsable(problem.message, at, problem.fix) from problem
+    except ParseError as error:
+        error.offset = document.offset + min(error.offset, len(document.text))
+        raise
     return _File(place._replace(offset=document.offset), parsed, is_json=False)

@@ -18,21 +18,20 @@ from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.loaders.bundle.bundle_contents import load_bundle_contents
-from everpath.loaders.bundle.bundle_model import Places, add_notes, add_packages, build_bundle
+from everpath.loaders.bundle.bundle_model import Places, add_packages, add_problems, build_bundle
 from everpath.loaders.bundle.bundle_summary import (
     annotated_package,
     summarize_bundle,
-    unreadable_note,
+    unreadable_problem,
     with_apis,
 )
 from everpath.loaders.bundle.detect import (
     find_layouts,
-    has_package_folders,
+    find_package_folders,
     is_package_file_name,
-    is_package_folder,
 )
 from everpath.loaders.bundle.folder_reader import FolderReader, folder_name, join
-from everpath.loaders.bundle.summaries import Note
+from everpath.loaders.bundle.summaries import FileProblem
 from everpath.model import Catalog, Place, Problem, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.model.bundle_contents import BundleFolder, BundleSize, PackageManifest, ValidationInput
@@ -72,8 +71,7 @@ def find_bundle_folders(path: str) -> BundleFolders:
     if layouts := find_layouts(reader, ""):
         name = annotated_package(reader, layouts[0]) or folder_name(path)
         return BundleFolders(((name, path),), _package_files(path, listing.files))
-    root = "operators" if "operators" in listing.folders and has_package_folders(reader, "operators") else ""
-    names = ("",) if not root and is_package_folder(reader, "") else reader.list_folder(root).folders
+    root, names = find_package_folders(reader)
     found = [_find_in_package(reader, join(root, name)) for name in names]
     folders = tuple(chain.from_iterable(package.folders for package in found))
     files = tuple(chain.from_iterable(package.package_files for package in found))
@@ -116,18 +114,18 @@ def load_bundle_folder(path: str, builder: CatalogBuilder, mode: UpdateMode = Up
     layouts = find_layouts(reader, "")
     if not layouts:
         raise UnreadableInput(f"{path} is not a bundle: it has no manifests folder", file=path)
-    notes: list[Note] = []
+    problems: list[FileProblem] = []
     try:
-        summary = summarize_bundle(reader, "", layouts, notes, every_file=True)
+        summary = summarize_bundle(reader, "", layouts, problems, every_file=True)
         if summary is not None:
-            summary = with_apis(reader, layouts[0], summary, notes)
+            summary = with_apis(reader, layouts[0], summary, problems)
     except UnreadableInput as error:
-        notes.append(unreadable_note("", error))
+        problems.append(unreadable_problem("", error))
         summary = None
     places = Places(path)
     name = summary.csv.name if summary else None
     package = annotated_package(reader, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
-    add_notes(builder, places, notes, package, name)
+    add_problems(builder, places, problems, package, name)
     if summary is not None:
         add_packages(builder, [build_bundle(summary, package, places, builder)], mode, alone=True)
 
@@ -154,13 +152,14 @@ def _catalog(reader: FolderReader, problems: tuple[Problem, ...]) -> Catalog:
 
     Where the summary has a problem of the same kind, that of the contents takes precedence.
     """
-    notes: list[Note] = []
+    found: list[FileProblem] = []
     builder, places = CatalogBuilder(), Places(reader.root)
-    summary = summarize_bundle(reader, "", find_layouts(reader, ""), notes)
+    summary = summarize_bundle(reader, "", find_layouts(reader, ""), found)
     known = {problem.kind for problem in problems} | _CONTENT_PROBLEMS
     package = summary.annotations.package if summary else None
     name = summary.csv.name if summary else None
-    add_notes(builder, places, [n for n in notes if n.kind not in known], package or "", name)
+    others = [problem for problem in found if problem.kind not in known]
+    add_problems(builder, places, others, package or "", name)
     builder.add_problems(problems)
     if summary is not None:
         bundle = build_bundle(summary, package or "", places, builder)

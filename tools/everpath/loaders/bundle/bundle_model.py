@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Places", "add_notes", "add_packages", "build_bundle"]
+__all__ = ["Places", "add_packages", "add_problems", "build_bundle"]
 
 import json
 import os
@@ -13,8 +13,9 @@ from everpath.loaders.bundle.annotations import CHANNELS, split_channels
 from everpath.loaders.bundle.bundle_summary import GVK
 from everpath.loaders.bundle.csv_summary import PROPERTIES
 from everpath.loaders.bundle.folder_reader import join
-from everpath.loaders.bundle.summaries import BundleSummary, Note, Pointer, TypedValue, split_keys
+from everpath.loaders.bundle.summaries import BundleSummary, FileProblem, PropertySummary, split_keys
 from everpath.loaders.bundle.update_graph import build_channels, default_channel_csv, newest
+from everpath.manifest_access import Pointer
 from everpath.model import Bundle, Csv, Declaration, Place, Problem, Property, UpdateMode
 from everpath.model.builder import CatalogBuilder
 
@@ -33,17 +34,21 @@ class Places(NamedTuple):
     def annotations(self, file: str) -> Place:
         return Place(join(self.root, file), dialect="annotations")
 
-    def place(self, file: str, pointer: tuple[str | int, ...] = (), offset: int = 0) -> Place:
+    def place(self, file: str, pointer: Pointer = (), offset: int = 0) -> Place:
         return Place(join(self.root, file), offset, pointer)
 
 
-def add_notes(
-    builder: CatalogBuilder, places: Places, notes: Iterable[Note], package: str, entry: str | None = None
+def add_problems(
+    builder: CatalogBuilder,
+    places: Places,
+    problems: Iterable[FileProblem],
+    package: str,
+    entry: str | None = None,
 ) -> None:
-    """Add notes to the catalog as problems of a package, or of one of its bundles."""
-    for note in notes:
-        place = places.place(note.file, note.pointer, note.offset)
-        builder.add_problem(Problem(note.kind, place, note.message, note.fix, package, entry))
+    """Add problems of files to the catalog as those of a package, or of one of its bundles."""
+    for problem in problems:
+        place = places.place(problem.file, problem.pointer, problem.offset)
+        builder.add_problem(Problem(problem.kind, place, problem.message, problem.fix, package, entry))
 
 
 def add_packages(
@@ -77,8 +82,8 @@ def build_bundle(summary: BundleSummary, package: str, places: Places, builder: 
     """Build the bundle that opm renders. `package` is used if the annotations have none."""
     csv, annotations = summary.csv, summary.annotations
     package = annotations.package or package
-    notes = [*summary.notes()]
-    properties = render_properties(summary, package, places.place, notes)
+    problems = [*summary.problems()]
+    properties = render_properties(summary, package, places.place, problems)
     place = places.csv(summary.csv_file)
     bundle = Bundle(
         csv.name or "",
@@ -88,10 +93,10 @@ def build_bundle(summary: BundleSummary, package: str, places: Places, builder: 
         release=csv.release,
         properties=properties,
         has_objects=True,
-        csv=_csv(summary, place, places, notes),
+        csv=_csv(summary, place, places, problems),
     )
-    if notes:
-        add_notes(builder, places, notes, package, bundle.name)
+    if problems:
+        add_problems(builder, places, problems, package, bundle.name)
     return bundle
 
 
@@ -104,13 +109,15 @@ def _version(properties: Iterable[Property]) -> str | None:
     return None
 
 
-def _csv(summary: BundleSummary, place: Place, places: Places, notes: list[Note]) -> Csv:
+def _csv(summary: BundleSummary, place: Place, places: Places, problems: list[FileProblem]) -> Csv:
     csv, annotations, file = summary.csv, summary.annotations, summary.annotations_file
     names, is_exact = split_channels(annotations.channels or "")
     if not is_exact and file is not None:
         message = f"opm does not trim the channels {annotations.channels!r}"
         pointer = ("annotations", CHANNELS)
-        notes.append(Note("untrimmed-channels", message, file, pointer, fix=f"write {','.join(names)}"))
+        problems.append(
+            FileProblem("untrimmed-channels", message, file, pointer, fix=f"write {','.join(names)}")
+        )
     return Csv(
         place,
         version=csv.version,
@@ -131,7 +138,7 @@ def _csv(summary: BundleSummary, place: Place, places: Places, notes: list[Note]
 
 
 def render_properties(
-    bundle: BundleSummary, package: str, place: Callable[[str, Pointer], Place], notes: list[Note]
+    bundle: BundleSummary, package: str, place: Callable[[str, Pointer], Place], problems: list[FileProblem]
 ) -> tuple[Property, ...]:
     """Return the properties of a bundle as `opm render` does, sorted by type and value.
 
@@ -140,20 +147,20 @@ def render_properties(
     """
     implied = [_implied_package(bundle, package)] if bundle.csv.version else []
     if bundle.properties or bundle.dependencies or bundle.csv.properties:
-        annotated = _annotated_properties(bundle, notes)
+        annotated = _annotated_properties(bundle, problems)
         required = map(_required_property, bundle.dependencies)
         implied = _sort_unique([*bundle.properties, *implied, *annotated, *required])
     return tuple([Property(value.type, value.value, place(value.file, value.pointer)) for value in implied])
 
 
-def _implied_package(bundle: BundleSummary, package: str) -> TypedValue:
+def _implied_package(bundle: BundleSummary, package: str) -> PropertySummary:
     value = {"packageName": package, "version": bundle.csv.version or ""}
     if bundle.csv.release:
         value["release"] = bundle.csv.release
-    return TypedValue(_PACKAGE, value, ("spec", "version"), bundle.csv_file)
+    return PropertySummary(_PACKAGE, value, ("spec", "version"), bundle.csv_file)
 
 
-def _required_property(dependency: TypedValue) -> TypedValue:
+def _required_property(dependency: PropertySummary) -> PropertySummary:
     """Convert a dependency to a property. Other types are copied: an olm.label becomes a provided one."""
     kind, value = dependency.type, dependency.value
     if kind == GVK:
@@ -161,10 +168,10 @@ def _required_property(dependency: TypedValue) -> TypedValue:
     elif kind == _PACKAGE and isinstance(value, dict):
         kind = "olm.package.required"
         value = {"packageName": value.get("packageName"), "versionRange": value.get("version")}
-    return TypedValue(kind, value, dependency.pointer, dependency.file)
+    return PropertySummary(kind, value, dependency.pointer, dependency.file)
 
 
-def _annotated_properties(bundle: BundleSummary, notes: list[Note]) -> Iterator[TypedValue]:
+def _annotated_properties(bundle: BundleSummary, problems: list[FileProblem]) -> Iterator[PropertySummary]:
     """Yield the properties of the CSV's annotation, a JSON list in a string."""
     text = bundle.csv.properties
     if not text:
@@ -177,21 +184,18 @@ def _annotated_properties(bundle: BundleSummary, notes: list[Note]) -> Iterator[
         isinstance(p, dict) and isinstance(p.get("type"), str) for p in listed
     ):
         message = f"the annotation {PROPERTIES} is not a JSON list of properties"
-        notes.append(Note("wrong-type", message, file=bundle.csv_file, pointer=_ANNOTATION))
+        problems.append(FileProblem("wrong-type", message, file=bundle.csv_file, pointer=_ANNOTATION))
         return
     for item in listed:
-        yield TypedValue(item["type"], item.get("value"), _ANNOTATION, bundle.csv_file)
+        yield PropertySummary(item["type"], item.get("value"), _ANNOTATION, bundle.csv_file)
 
 
-def _sort_unique(values: Iterable[TypedValue]) -> list[TypedValue]:
+def _sort_unique(values: Iterable[PropertySummary]) -> list[PropertySummary]:
     """Sort the values; remove duplicates and all but the last olm.package."""
-    unique: dict[tuple[str, str], TypedValue] = {}
+    unique: dict[tuple[str, str], PropertySummary] = {}
     for found in values:
         if found.type == _PACKAGE:
             unique = {key: kept for key, kept in unique.items() if key[0] != _PACKAGE}
-        unique.setdefault((found.type, _json(found.value)), found)
+        text = json.dumps(found.value, sort_keys=True, separators=(",", ":"))
+        unique.setdefault((found.type, text), found)
     return [unique[key] for key in sorted(unique)]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -57,14 +57,10 @@ def _crds(folder: str) -> Iterator[Manifest]:
         data = reader.read(name) if name.endswith(MANIFEST_SUFFIXES) else b""
         if CRD.encode() in data:
             file = str(Path(folder, name))
-            body = _document(data, file)
+            try:
+                body = first_document(data).value
+            except ParseError as error:
+                line = data.count(b"\n", 0, error.offset) + 1
+                raise UnreadableInput(f"{file}:{line}: not YAML: {error.message}", file=file) from error
             if isinstance(body, dict) and body.get("kind") == CRD:
                 yield Manifest(Place(file), body)
-
-
-def _document(data: bytes, file: str) -> object:
-    try:
-        return first_document(data).value
-    except ParseError as broken:
-        line = data.count(b"\n", 0, broken.offset) + 1
-        raise UnreadableInput(f"{file}:{line}: not YAML: {broken.message}", file=file) from broken

@@ -1,8 +1,8 @@
 """Summarizes a ClusterServiceVersion without parsing it where possible.
 
 Nearly all of a CSV is icon, examples and deployment. `scan_csv` finds the dozen values that upgrades depend
-on in the bytes (`parsing.outline`) and raises `Unfamiliar` for another layout; `summarize_csv` then parses.
-Both return the same summary, but a scan does not notice invalid YAML in the parts that it skips.
+on in the bytes (`parsing.yaml_outline`). If the layout is unusual, `summarize_csv` parses the text. Both
+return the same summary, but a scan does not notice invalid YAML in the parts that it skips.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from msgspec.structs import replace as with_fields
 
+from everpath.loaders.bundle.field_reader import FieldReader, repeated_key_problems
 from everpath.loaders.bundle.summaries import CsvSummary, join_keys
-from everpath.loaders.typed import Typed, repetitions
+from everpath.manifest_access import Pointer
 from everpath.parsing import yaml_outline
 from everpath.parsing.first_document import first_document
 from everpath.parsing.yaml_outline import UnsupportedLayout
@@ -46,7 +47,7 @@ def summarize_csv(data: bytes) -> CsvSummary | None:
 
 
 def scan_csv(data: bytes) -> CsvSummary:
-    """Summarize a CSV in the usual layout. Raises `Unfamiliar`. Cost: one search over the bytes."""
+    """Summarize a CSV in the usual layout. Raises `UnsupportedLayout`. Cost: one search over the bytes."""
     found = yaml_outline.sections(data)
     metadata, spec = (found[key].mapping() if key in found else None for key in ("metadata", "spec"))
     if metadata is None or spec is None or _scalar({k: s.value for k, s in found.items()}, "kind") != KIND:
@@ -90,23 +91,23 @@ def _scalar(values: Mapping[str, bytes], key: str) -> str | None:
     return yaml_outline.scalar(values[key]) if key in values else None
 
 
-def summarize_parsed_csv(document: Any, repeated: Iterable[tuple[str | int, ...]] = ()) -> CsvSummary | None:
-    """Summarize a parsed manifest; None if it is not a CSV. Values of a wrong type are notes."""
+def summarize_parsed_csv(document: Any, repeated: Iterable[Pointer] = ()) -> CsvSummary | None:
+    """Summarize a parsed manifest; None if it is not a CSV. A value of a wrong type is a problem."""
     if not isinstance(document, dict) or document.get("kind") != KIND:
         return None
-    typed = Typed()
-    metadata = typed.mapping(document, "metadata")
-    annotations = typed.mapping(metadata, "metadata", "annotations")
-    spec = typed.mapping(document, "spec")
+    fields = FieldReader()
+    metadata = fields.mapping(document, "metadata")
+    annotations = fields.mapping(metadata, "metadata", "annotations")
+    spec = fields.mapping(document, "spec")
     summary = CsvSummary(
-        name=typed.text(metadata, "metadata", "name"),
-        version=typed.text(spec, "spec", "version"),
-        replaces=typed.text(spec, "spec", "replaces"),
-        skips=typed.texts(spec, "spec", "skips"),
-        skip_range=typed.text(annotations, "metadata", "annotations", SKIP_RANGE),
-        substitutes_for=typed.text(annotations, "metadata", "annotations", SUBSTITUTES_FOR),
-        properties=typed.text(annotations, "metadata", "annotations", PROPERTIES),
-        release=typed.text(spec, "spec", "release", numbers=True),
+        name=fields.text(metadata, "metadata", "name"),
+        version=fields.text(spec, "spec", "version"),
+        replaces=fields.text(spec, "spec", "replaces"),
+        skips=fields.texts(spec, "spec", "skips"),
+        skip_range=fields.text(annotations, "metadata", "annotations", SKIP_RANGE),
+        substitutes_for=fields.text(annotations, "metadata", "annotations", SUBSTITUTES_FOR),
+        properties=fields.text(annotations, "metadata", "annotations", PROPERTIES),
+        release=fields.text(spec, "spec", "release", numbers=True),
         metadata_keys=join_keys(metadata),
         annotation_keys=join_keys(annotations),
         spec_keys=join_keys(spec),
@@ -116,5 +117,5 @@ def summarize_parsed_csv(document: Any, repeated: Iterable[tuple[str | int, ...]
             if isinstance(parent[pointer[-1]], str)
         ),
     )
-    notes = (*repetitions(repeated, _CHECKED_MAPPINGS), *typed.notes)
-    return with_fields(summary, notes=notes) if notes else summary
+    problems = (*repeated_key_problems(repeated, _CHECKED_MAPPINGS), *fields.problems)
+    return with_fields(summary, problems=problems) if problems else summary

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 __all__ = [
     "MANIFEST_SUFFIXES",
-    "Layout",
+    "BundleLayout",
     "find_layouts",
-    "has_package_folders",
+    "find_package_folders",
     "is_bundle_folder",
     "is_csv_name",
     "is_package_document",
     "is_package_file",
     "is_package_file_name",
-    "is_package_folder",
     "is_package_manifest",
     "is_repository",
 ]
@@ -42,7 +41,7 @@ _SNIFFED_FILES: Final = 50
 _SNIFFED_FOLDERS: Final = 20
 
 
-class Layout(NamedTuple):
+class BundleLayout(NamedTuple):
     """Where the files of one bundle are. `metadata` is None if there is no metadata folder."""
 
     manifests: str
@@ -52,6 +51,11 @@ class Layout(NamedTuple):
     @property
     def is_bundle(self) -> bool:
         return self.metadata is not None or any(map(is_csv_name, self.files))
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether manifests and metadata are in one folder, which opm does not support."""
+        return self.metadata == self.manifests
 
 
 def is_bundle_folder(path: str) -> bool:
@@ -67,7 +71,7 @@ def is_csv_name(name: str) -> bool:
     return "clusterserviceversion" in name.lower()
 
 
-def find_layouts(reader: FolderReader, folder: str) -> list[Layout]:
+def find_layouts(reader: FolderReader, folder: str) -> list[BundleLayout]:
     """Return the bundles in a folder, first the one that opm reads."""
     listing = reader.list_folder(folder)
     outer = _metadata(folder, listing)
@@ -78,13 +82,13 @@ def find_layouts(reader: FolderReader, folder: str) -> list[Layout]:
         if "manifests" in below.folders:
             found.append(_layout(reader, inner, _metadata(inner, below) or outer))
     if not found and any(map(is_csv_name, listing.files)):
-        found.append(Layout(folder, listing.files, outer or folder))
+        found.append(BundleLayout(folder, listing.files, outer or folder))
     return found
 
 
-def _layout(reader: FolderReader, folder: str, metadata: str | None) -> Layout:
+def _layout(reader: FolderReader, folder: str, metadata: str | None) -> BundleLayout:
     manifests = join(folder, "manifests")
-    return Layout(manifests, reader.list_folder(manifests).files, metadata)
+    return BundleLayout(manifests, reader.list_folder(manifests).files, metadata)
 
 
 def _metadata(folder: str, listing: Listing) -> str | None:
@@ -94,19 +98,27 @@ def _metadata(folder: str, listing: Listing) -> str | None:
 def is_repository(path: str) -> bool:
     """Whether a folder is a package folder, or it or its operators folder contains package folders."""
     reader = FolderReader(path)
-    return is_package_folder(reader, "") or any(has_package_folders(reader, f) for f in ("operators", ""))
+    return _is_package_folder(reader, "") or any(_has_package_folders(reader, f) for f in ("operators", ""))
 
 
-def has_package_folders(reader: FolderReader, folder: str) -> bool:
+def find_package_folders(reader: FolderReader) -> tuple[str, tuple[str, ...]]:
+    """Return the folder of a repository's packages and their names; a single package has the name ""."""
+    listing = reader.list_folder("")
+    if "operators" in listing.folders and _has_package_folders(reader, "operators"):
+        return "operators", reader.list_folder("operators").folders
+    return "", ("",) if _is_package_folder(reader, "") else listing.folders
+
+
+def _has_package_folders(reader: FolderReader, folder: str) -> bool:
     """Whether one of its first subfolders is a package folder."""
     try:
         names = reader.list_folder(folder).folders
     except UnreadableInput:
         return False
-    return any(is_package_folder(reader, join(folder, name)) for name in islice(names, _SNIFFED_FOLDERS))
+    return any(_is_package_folder(reader, join(folder, name)) for name in islice(names, _SNIFFED_FOLDERS))
 
 
-def is_package_folder(reader: FolderReader, folder: str) -> bool:
+def _is_package_folder(reader: FolderReader, folder: str) -> bool:
     """Whether one of its first subfolders is a bundle, or it contains a package file."""
     try:
         listing = reader.list_folder(folder)
@@ -143,18 +155,13 @@ def is_package_file(reader: FolderReader, file: str) -> bool:
         data = reader.read(file, _LARGEST)
     except UnreadableInput:
         return False
-    return _may_be_package(data) and _parses_as_package(data)
-
-
-def _may_be_package(data: bytes) -> bool:
-    """Whether a file may be a package file. In a catalog the key is nested, and nothing is parsed."""
-    data = data.removeprefix(BOM_UTF8)
-    if data.lstrip()[:1] == b"{":
-        return b"packageName" in data and b"schema" not in data
-    return _PACKAGE_KEY.search(data) is not None
-
-
-def _parses_as_package(data: bytes) -> bool:
+    # In a catalog the key is nested, and nothing is parsed.
+    text = data.removeprefix(BOM_UTF8)
+    is_json = text.lstrip()[:1] == b"{"
+    if is_json and (b"packageName" not in text or b"schema" in text):
+        return False
+    if not is_json and not _PACKAGE_KEY.search(text):
+        return False
     from everpath.parsing.first_document import ParseError, first_document  # noqa: PLC0415
 
     try:

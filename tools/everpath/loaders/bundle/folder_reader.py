@@ -102,7 +102,9 @@ class FolderReader:
         is_old_enough = all(
             max(known[1], known[3]) + TIMESTAMP_RESOLUTION_NS < started_ns for known in self.stamps.values()
         )
-        return self.is_complete and is_old_enough and _is_utf8("".join(self.stamps))
+        # Python puts surrogates in the place of bytes that are not UTF-8.
+        is_utf8 = not any("\ud800" <= character <= "\udfff" for character in "".join(self.stamps))
+        return self.is_complete and is_old_enough and is_utf8
 
     def _unreadable(self, path: str, error: OSError) -> UnreadableInput:
         self.is_complete = False
@@ -139,11 +141,6 @@ def join(root: str, path: str) -> str:
 def file_stamp(status: os.stat_result) -> FileStamp:
     """The stamp of a file."""
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
-
-
-def _is_utf8(name: str) -> bool:
-    """Whether a name is UTF-8. Python puts surrogates in the place of other bytes."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _kind(entry: os.DirEntry[str]) -> str:

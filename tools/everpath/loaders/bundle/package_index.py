@@ -8,7 +8,7 @@ from __future__ import annotations
 
 __all__ = ["PackageIndex", "PackageRecord", "load_records", "save_records"]
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Final
 
@@ -62,14 +62,13 @@ class PackageIndex:
         if reader.is_cacheable(started_ns):
             self.records[name] = PackageRecord(summary, reader.stamps)
 
-    def save(self, skipped: Iterable[str]) -> None:
-        """Write the index if it differs from the cached one. The cached records of `skipped` stay."""
+    def save(self) -> None:
+        """Write the index if it differs from the cached one."""
         if self._cache is None:
             return
-        records = {name: self._cached[name] for name in skipped if name in self._cached} | self.records
-        is_same = all(self._cached.get(name) is record for name, record in records.items())
-        if not is_same or len(records) < len(self._cached):
-            save_records(self._cache, self._root, records, self._partition)
+        is_same = all(self._cached.get(name) is record for name, record in self.records.items())
+        if not is_same or len(self.records) < len(self._cached):
+            save_records(self._cache, self._root, self.records, self._partition)
 
 
 def load_records(cache: FileCache, root: str, partition: Partition = WHOLE) -> dict[str, PackageRecord]:

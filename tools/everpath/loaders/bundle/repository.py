@@ -7,32 +7,31 @@ are computed (`update_graph`). OperatorHub has 337 MB: CSVs are scanned without 
 
 from __future__ import annotations
 
-__all__ = ["PackageFilter", "Progress", "load_repository"]
+__all__ = ["Progress", "load_repository"]
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from everpath.errors import UnreadableInput
 from everpath.file_cache import FileCache
-from everpath.loaders.bundle.bundle_model import Places, add_notes, add_packages, build_bundle
-from everpath.loaders.bundle.bundle_summary import summarize_bundle, unreadable_note
+from everpath.loaders.bundle.bundle_model import Places, add_packages, add_problems, build_bundle
+from everpath.loaders.bundle.bundle_summary import summarize_bundle, unreadable_problem
 from everpath.loaders.bundle.detect import (
     find_layouts,
-    has_package_folders,
+    find_package_folders,
     is_package_file_name,
-    is_package_folder,
 )
-from everpath.loaders.bundle.folder_reader import FileStamp, FolderReader, folder_name, join
+from everpath.loaders.bundle.field_reader import FieldReader, repeated_key_problems
+from everpath.loaders.bundle.folder_reader import FolderReader, folder_name, join
 from everpath.loaders.bundle.package_index import PackageIndex
-from everpath.loaders.bundle.summaries import BundleSummary, Note, PackageSummary
+from everpath.loaders.bundle.summaries import BundleSummary, FileProblem, PackageSummary
 from everpath.loaders.bundle.update_graph import MODES, parse_update_mode
 from everpath.loaders.packagemanifest.package_file import (
     add_package_manifests,
     summarize_package_manifests,
 )
 from everpath.loaders.partition import WHOLE, Partition
-from everpath.loaders.typed import Typed, repetitions
 from everpath.model import UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.parsing import yaml_outline
@@ -46,16 +45,6 @@ _MODE_KEY: Final = "updateGraph"
 Progress = Callable[[int, int, str], None]
 
 
-class PackageFilter(Protocol):
-    """Chooses package folders that need not be loaded because their results are known."""
-
-    def skip_unchanged(self, root: str, names: Sequence[str]) -> frozenset[str]:
-        """Return the names of the folders in `root` to leave out."""
-
-    def record_stamps(self, stamps: Mapping[str, Mapping[str, FileStamp]]) -> None:
-        """Receive the stamps of the folders that were loaded, without those too new to be cached."""
-
-
 def load_repository(  # noqa: PLR0913 - all but two are options of the user
     path: str,
     builder: CatalogBuilder,
@@ -65,7 +54,6 @@ def load_repository(  # noqa: PLR0913 - all but two are options of the user
     thorough: bool = False,
     progress: Progress | None = None,
     partition: Partition = WHOLE,
-    package_filter: PackageFilter | None = None,
 ) -> None:
     """Load every package of a repository. Raises `UnreadableInput` if the folder cannot be listed.
 
@@ -73,14 +61,12 @@ def load_repository(  # noqa: PLR0913 - all but two are options of the user
     replaces-mode in operator-pipelines. `thorough` parses all of every CSV and ignores the cache.
     Memory: the model and the summary of every bundle, never a whole file.
     """
-    root, names = _find_packages(path)
-    names = partition.select(names, folder=str)
-    skipped = package_filter.skip_unchanged(root, names) if package_filter else frozenset[str]()
+    folder, found = find_package_folders(FolderReader(path))
+    root, names = join(path, folder), partition.select(found, folder=str)
     index = PackageIndex(None if thorough else cache, root, partition)
-    selected = [name for name in names if name not in skipped]
-    for done, name in enumerate(selected):
+    for done, name in enumerate(names):
         if progress is not None:
-            progress(done, len(selected), name)
+            progress(done, len(names), name)
         summary = index.find(name)
         if summary is None:
             started_ns = index.now_ns
@@ -88,53 +74,40 @@ def load_repository(  # noqa: PLR0913 - all but two are options of the user
             summary = _summarize_package(reader)
             index.add(name, summary, reader, started_ns)
         _add_package(builder, summary, Places(join(root, name)), name or folder_name(root), default_mode)
-    if selected:
-        index.save(skipped)
-    if package_filter:
-        package_filter.record_stamps({name: record.stamps for name, record in index.records.items()})
-
-
-def _find_packages(path: str) -> tuple[str, Sequence[str]]:
-    """Return the folder of the packages and their names; a single package has the name ""."""
-    reader = FolderReader(path)
-    listing = reader.list_folder("")
-    if "operators" in listing.folders and has_package_folders(reader, "operators"):
-        return join(path, "operators"), reader.list_folder("operators").folders
-    if is_package_folder(reader, ""):
-        return path, ("",)
-    return path, listing.folders
+    if names:
+        index.save()
 
 
 def _summarize_package(reader: FolderReader) -> PackageSummary:
     """Summarize a package folder. Folders in it that are not bundles are ignored."""
-    notes: list[Note] = []
+    problems: list[FileProblem] = []
     try:
         listing = reader.list_folder("")
     except UnreadableInput as error:
-        return PackageSummary(notes=(unreadable_note("", error),))
-    bundles = tuple(_summarize_bundles(reader, listing.folders, notes))
+        return PackageSummary(problems=(unreadable_problem("", error),))
+    bundles = tuple(_summarize_bundles(reader, listing.folders, problems))
     has_flat_bundles = all(bundle.csv_file.rpartition(os.sep)[0] == bundle.folder for bundle in bundles)
     if has_flat_bundles and any(map(is_package_file_name, listing.files)):
         return summarize_package_manifests(reader)
-    mode = next((_read_mode(reader, name, notes) for name in _CI_FILES if name in listing.files), None)
-    return PackageSummary(bundles, mode=mode, notes=tuple(notes))
+    mode = next((_read_mode(reader, name, problems) for name in _CI_FILES if name in listing.files), None)
+    return PackageSummary(bundles, mode=mode, problems=tuple(problems))
 
 
 def _summarize_bundles(
-    reader: FolderReader, folders: Iterable[str], notes: list[Note]
+    reader: FolderReader, folders: Iterable[str], problems: list[FileProblem]
 ) -> Iterator[BundleSummary]:
     for folder in folders:
         try:
             layouts = find_layouts(reader, folder)
-            bundle = summarize_bundle(reader, folder, layouts, notes) if layouts else None
+            bundle = summarize_bundle(reader, folder, layouts, problems) if layouts else None
         except UnreadableInput as error:
-            notes.append(unreadable_note(folder, error))
+            problems.append(unreadable_problem(folder, error))
             continue
         if bundle is not None:
             yield bundle
 
 
-def _read_mode(reader: FolderReader, file: str, notes: list[Note]) -> str | None:
+def _read_mode(reader: FolderReader, file: str, problems: list[FileProblem]) -> str | None:
     """Return `updateGraph` of a ci.yaml: scanned in the usual layout, else parsed."""
     try:
         data = reader.read(file)
@@ -143,23 +116,26 @@ def _read_mode(reader: FolderReader, file: str, notes: list[Note]) -> str | None
             raise UnsupportedLayout
         return yaml_outline.scalar(found.value)
     except UnsupportedLayout:
-        return _parse_mode(data, file, notes)
+        return _parse_mode(data, file, problems)
     except UnreadableInput as error:
-        notes.append(unreadable_note(file, error))
+        problems.append(unreadable_problem(file, error))
         return None
 
 
-def _parse_mode(data: bytes, file: str, notes: list[Note]) -> str | None:
-    typed = Typed()
+def _parse_mode(data: bytes, file: str, problems: list[FileProblem]) -> str | None:
+    fields = FieldReader()
     try:
         document = first_document(data)
     except ParseError as error:
-        notes.append(unreadable_note(file, error))
+        problems.append(unreadable_problem(file, error))
         return None
     if not isinstance(document.value, dict):
         return None
-    mode = typed.text(document.value, _MODE_KEY)
-    notes.extend(note.at(file) for note in (*repetitions(document.duplicate_keys, ((),)), *typed.notes))
+    mode = fields.text(document.value, _MODE_KEY)
+    problems.extend(
+        problem.at(file)
+        for problem in (*repeated_key_problems(document.duplicate_keys, ((),)), *fields.problems)
+    )
     return mode
 
 
@@ -169,12 +145,14 @@ def _add_package(
     if summary.manifests:
         add_package_manifests(builder, summary, places, name)
         return
-    add_notes(builder, places, summary.notes, name)
+    add_problems(builder, places, summary.problems, name)
     mode = parse_update_mode(summary.mode, default_mode) if summary.mode else default_mode
     if summary.mode and summary.mode not in MODES:
         message = f"updateGraph {summary.mode!r} is not a mode; {mode.value} is used"
         others = ", ".join(sorted(set(MODES) - {mode.value}))
         fix = f"write {_MODE_KEY}: {mode.value} (other modes: {others})"
-        note = Note("unknown-update-mode", message, file=_CI_FILES[0], pointer=(_MODE_KEY,), fix=fix)
-        add_notes(builder, places, [note], name)
+        problem = FileProblem(
+            "unknown-update-mode", message, file=_CI_FILES[0], pointer=(_MODE_KEY,), fix=fix
+        )
+        add_problems(builder, places, [problem], name)
     add_packages(builder, [build_bundle(bundle, name, places, builder) for bundle in summary.bundles], mode)

@@ -9,10 +9,10 @@ __all__ = [
     "AnnotationsSummary",
     "BundleSummary",
     "CsvSummary",
-    "Note",
+    "FileProblem",
     "PackageManifestSummary",
     "PackageSummary",
-    "TypedValue",
+    "PropertySummary",
     "join_keys",
     "split_keys",
 ]
@@ -24,11 +24,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-Pointer = tuple[str | int, ...]
+from everpath.manifest_access import Pointer
 
 
-class Note(Struct, frozen=True, array_like=True, gc=False):
-    """A problem to report. `file` is empty where the summary that contains the note has it."""
+class FileProblem(Struct, frozen=True, array_like=True, gc=False):
+    """A problem of a file, from which a `model.Problem` is made.
+
+    `file` is empty if the summary that contains the problem names the file.
+    """
 
     kind: str
     message: str
@@ -37,13 +40,13 @@ class Note(Struct, frozen=True, array_like=True, gc=False):
     offset: int = 0
     fix: str | None = None
 
-    def at(self, file: str) -> Note:
-        """The same note with a file."""
+    def at(self, file: str) -> FileProblem:
+        """Return the same problem with a file."""
         return replace(self, file=file)
 
 
-class TypedValue(Struct, frozen=True, array_like=True):
-    """An item of dependencies.yaml or properties.yaml."""
+class PropertySummary(Struct, frozen=True, array_like=True):
+    """A property or dependency of a bundle, as in properties.yaml and dependencies.yaml."""
 
     type: str
     value: Any
@@ -70,7 +73,7 @@ class CsvSummary(Struct, frozen=True, array_like=True, gc=False):
     metadata_keys: str = ""
     annotation_keys: str = ""
     spec_keys: str = ""
-    notes: tuple[Note, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
     misplaced_ranges: tuple[tuple[Pointer, str], ...] = ()
 
 
@@ -91,7 +94,7 @@ class AnnotationsSummary(Struct, frozen=True, array_like=True, gc=False):
     package: str | None = None
     channels: str | None = None
     default_channel: str | None = None
-    notes: tuple[Note, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
 
 
 class BundleSummary(Struct, frozen=True, array_like=True):
@@ -102,14 +105,17 @@ class BundleSummary(Struct, frozen=True, array_like=True):
     csv: CsvSummary
     annotations_file: str | None = None
     annotations: AnnotationsSummary = AnnotationsSummary()
-    properties: tuple[TypedValue, ...] = ()
-    dependencies: tuple[TypedValue, ...] = ()
+    properties: tuple[PropertySummary, ...] = ()
+    dependencies: tuple[PropertySummary, ...] = ()
 
-    def notes(self) -> Iterator[Note]:
+    def problems(self) -> Iterator[FileProblem]:
         """The problems of its files."""
-        for file, notes in ((self.csv_file, self.csv.notes), (self.annotations_file, self.annotations.notes)):
-            for note in notes:
-                yield note.at(file or "")
+        for file, problems in (
+            (self.csv_file, self.csv.problems),
+            (self.annotations_file, self.annotations.problems),
+        ):
+            for problem in problems:
+                yield problem.at(file or "")
 
 
 class PackageManifestSummary(Struct, frozen=True, array_like=True):
@@ -127,4 +133,4 @@ class PackageSummary(Struct, frozen=True, array_like=True):
     bundles: tuple[BundleSummary, ...] = ()
     manifests: tuple[PackageManifestSummary, ...] = ()
     mode: str | None = None
-    notes: tuple[Note, ...] = ()
+    problems: tuple[FileProblem, ...] = ()

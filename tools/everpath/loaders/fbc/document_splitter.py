@@ -23,7 +23,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final, Literal, NamedTuple
 
-from everpath.loaders.fbc.partial_document import METADATA_TYPE_LINE, metadata_span
 from everpath.loaders.sources import MAX_DOCUMENT, MEBIBYTE
 
 _BLOCK: Final = 4 * MEBIBYTE
@@ -41,16 +40,11 @@ _COMMON_BOUNDARY: Final = re.compile(rb"\}\n(?=\{)")
 
 
 class RawDocument(NamedTuple):
-    """The bytes of one document and their offset in the file.
-
-    `metadata` is the span of an `olm.csv.metadata` value, if it was skipped. A document `may_be_truncated` if
-    the file ends with it, and no text after that span proves that it is complete.
-    """
+    """The bytes of one document, their offset in the file, and whether the file ends with it."""
 
     offset: int
     text: bytes
-    may_be_truncated: bool = False
-    metadata: tuple[int, int] | None = None
+    is_last: bool = False
 
 
 class JsonChunk(NamedTuple):
@@ -164,17 +158,10 @@ class _Window:
         self.text = b""
         self.begin = 0
         self.search = 0
-        self._type_line = -1
-        self._metadata: tuple[int, int] | None = None
         self._boundary = _COMMON_BOUNDARY
 
     def document(self, end: int, *, is_last: bool = False) -> RawDocument:
-        begin, metadata = self.begin, self._metadata
-        may_be_truncated = is_last and (metadata is None or not self.text[metadata[1] :].strip())
-        self._metadata = None
-        if metadata is not None:
-            metadata = metadata[0] - begin, metadata[1] - begin
-        return RawDocument(self.base + begin, self.text[begin:end], may_be_truncated, metadata)
+        return RawDocument(self.base + self.begin, self.text[self.begin : end], is_last)
 
     def chunk(self, end: int) -> JsonChunk:
         return JsonChunk(self.base + self.begin, memoryview(self.text)[self.begin : end])
@@ -212,20 +199,12 @@ class _Window:
             self._grow(overlap=len(self.text) - len(self.text.rstrip()) + 1)
 
     def _find_separator(self) -> int:
-        """Return the next line with `---` from `search` on, or -1. Skips metadata, which has no such line."""
+        """Return the next line with `---` from `search` on, or -1."""
         is_line_start = self.search == 0 or self.text[self.search - 1] == 0x0A
         if is_line_start and self.text.startswith(b"---", self.search):
             return self.search
-        while True:
-            if self._type_line < self.search:
-                found = self.text.find(METADATA_TYPE_LINE, self.search)
-                self._type_line = found if found >= 0 else len(self.text)
-            found = self.text.find(b"\n---", self.search, self._type_line)
-            if found >= 0 or self._type_line == len(self.text):
-                return found + 1 if found >= 0 else -1
-            value = metadata_span(self.text, self._type_line)
-            self.search = value[1] if value is not None else self._type_line + 1
-            self._metadata = self._metadata or value
+        found = self.text.find(b"\n---", self.search)
+        return found + 1 if found >= 0 else -1
 
     def _end_skipping(self, line: _Line) -> _Line:
         """End a document that is too large: the next one starts at the separator."""
@@ -247,5 +226,3 @@ class _Window:
         self.text = self.text[keep_from:] + block
         self.base += keep_from
         self.begin = 0
-        self._type_line = -1
-        self._metadata = None

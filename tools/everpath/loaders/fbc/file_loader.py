@@ -114,10 +114,11 @@ class FileLoader:
 
     def _parse_yaml_document(self, document: RawDocument) -> ParsedDocument:
         """Parse a document, partially where that is enough. Raises `ParseError`."""
-        partial = None if self._thorough else self._partial_yaml.parse(document.text, document.metadata)
+        partial = None if self._thorough else self._partial_yaml.parse(document.text)
         if partial is None or (self.parse_all and not partial.is_complete):
             return _parse_yaml(document.text)
-        if (document.may_be_truncated or self.check_all) and not partial.is_complete:
+        may_be_truncated = document.is_last and partial.ends_unread
+        if (may_be_truncated or self.check_all) and not partial.is_complete:
             from everpath.parsing import yaml_parser  # noqa: PLC0415
 
             yaml_parser.check(document.text)

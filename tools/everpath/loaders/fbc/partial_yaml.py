@@ -11,14 +11,19 @@ __all__ = ["PartialYamlParser"]
 import re
 from typing import Any, Final
 
-from everpath.loaders.fbc.partial_document import (
-    CACHE_SIZE,
-    METADATA_TYPE_LINE,
-    PartialDocument,
-    metadata_span,
-)
+from everpath.loaders.fbc.partial_document import CACHE_SIZE, PartialDocument
 from everpath.parsing import yaml_subset
 from everpath.parsing.yaml_scalars import SPECIAL_WORDS
+
+_METADATA_TYPE_LINE: Final = b"- type: olm.csv.metadata\n"
+
+_VALUE_KEY: Final = b"  value:"
+
+# By the indentation of the dash: the end of the last line that is indented further than the key of the value.
+_VALUE_END: Final = {
+    b"": re.compile(rb"\n(?!   |\n)"),
+    b"  ": re.compile(rb"\n(?!     |\n)"),
+}
 
 _OBJECT: Final = b"- type: olm.bundle.object\n"
 _DATA: Final = re.compile(
@@ -30,16 +35,6 @@ _KEYS: Final = re.compile(rb"\n(?=[^ \n-])")
 _LIST: Final = re.compile(rb"([A-Za-z]+):\n(?=(  |)- )")
 _ITEMS: Final = {b"": re.compile(rb"\n(?=[^ \n])"), b"  ": re.compile(rb"\n(?=  [^ \n])")}
 
-# `key: value` on one line, where the value is certainly a string: alone, and in the items that differ from
-# bundle to bundle, such as images, entries and versions.
-_WORD: Final = rb"([A-Za-z][\w./@+-]*(?::[\w./@+-]+)*)"
-_PAIR: Final = re.compile(rb"([A-Za-z]+): %b" % _WORD)
-_PAIRS: Final = re.compile(rb"( *)- ([A-Za-z]+): %b\n\1  ([A-Za-z]+): (?:%b|\"\"|'')" % (_WORD, _WORD))
-_IDENTITY_TYPE: Final = b"- type: olm.package\n"
-_IDENTITY_VALUE: Final = re.compile(
-    rb"( *)  value:\n\1    packageName: %b\n\1    version: (\d+\.\d+\.\d[\w.+-]*)(?:\n(?=\1- )|\Z)" % _WORD
-)
-
 
 class _Unsupported(Exception):
     """A layout that this parser does not know."""
@@ -50,22 +45,22 @@ class PartialYamlParser:
 
     def __init__(self) -> None:
         self._items: dict[bytes, Any] = {}
-        self._lists: dict[bytes, list[Any]] = {}
 
-    def parse(self, text: bytes, metadata: tuple[int, int] | None = None) -> PartialDocument | None:
+    def parse(self, text: bytes) -> PartialDocument | None:
         """Return a document without its large values; None if it must be parsed completely.
 
         Everything else is as `yaml_parser.parse` returns it. `yaml_parser.check` checks the large values.
-        `metadata` is the span of that value, if it is known.
         """
         if not _has_plain_line_breaks(text):
             return None
         try:
+            metadata = _metadata_span(text)
             small = _cut_large_values(text, metadata)
             document = self._document(small.removeprefix(b"---\n").rstrip(b"\n"))
         except _Unsupported:
             return None
-        return PartialDocument(document, is_complete=len(small) == len(text))
+        ends_unread = metadata is None or not text[metadata[1] :].strip()
+        return PartialDocument(document, is_complete=len(small) == len(text), ends_unread=ends_unread)
 
     def _document(self, text: bytes) -> dict[str, Any]:
         if text.startswith(b" "):
@@ -79,39 +74,17 @@ class PartialYamlParser:
         return document
 
     def _pair(self, piece: bytes) -> tuple[str, Any]:
-        if (found := _PAIR.fullmatch(piece)) is not None and (text := found[2].decode()) not in SPECIAL_WORDS:
-            return found[1].decode(), text
-        if (found := _LIST.match(piece)) is None:
-            return _only_pair(yaml_subset.parse_simple_yaml(piece))
-        key, indent, items = found[1].decode(), found[2], piece[found.end() :]
-        return key, self._properties(items, indent) if key == "properties" else self._list(items, indent)
-
-    def _properties(self, text: bytes, indent: bytes) -> list[Any]:
-        """Parse properties. All but olm.package repeat from version to version and are cached together."""
-        start = text.find(indent + _IDENTITY_TYPE)
-        found = _IDENTITY_VALUE.match(text, start + len(indent + _IDENTITY_TYPE)) if start >= 0 else None
-        if found is None or found[1] != indent or (start > 0 and text[start - 1] != 0x0A):
-            return self._cached_list(text, indent)
-        package, version = found[2].decode(), found[3].decode()
-        if package in SPECIAL_WORDS:
+        """Parse a key in column 0 and its value. Items of a list repeat, so each is parsed by itself."""
+        found = _LIST.match(piece)
+        if found is not None:
+            items = _ITEMS[found[2]].split(piece[found.end() :])
+            return found[1].decode(), [self._item(item) for item in items]
+        pair = yaml_subset.parse_simple_yaml(piece)
+        if not isinstance(pair, dict) or len(pair) != 1:
             raise _Unsupported
-        identity = {"type": "olm.package", "value": {"packageName": package, "version": version}}
-        before, after = text[: max(0, start - 1)], text[found.end() :]
-        return [*self._cached_list(before, indent), identity, *self._cached_list(after, indent)]
-
-    def _cached_list(self, text: bytes, indent: bytes) -> list[Any]:
-        known = self._lists.get(text)
-        if known is None:
-            known = self._list(text, indent) if text else []
-            if len(self._lists) < CACHE_SIZE:
-                self._lists[text] = known
-        return known
-
-    def _list(self, text: bytes, indent: bytes) -> list[Any]:
-        return [_two_strings(item) or self._item(item) for item in _ITEMS[indent].split(text)]
+        return next(iter(pair.items()))
 
     def _item(self, piece: bytes) -> Any:
-        """Parse one item of a list."""
         value = self._items.get(piece)
         if value is None:
             items = yaml_subset.parse_simple_yaml(piece)
@@ -136,6 +109,24 @@ def _has_plain_line_breaks(text: bytes) -> bool:
     return not any(mark in decoded for mark in "\x85\u2028\u2029\ufeff")
 
 
+def _metadata_span(text: bytes) -> tuple[int, int] | None:
+    """Return start and end of the value of the first `olm.csv.metadata` property; None if there is none.
+
+    All lines of the span are blank or indented further. Raises `_Unsupported` for another layout than opm's.
+    """
+    type_line = text.find(_METADATA_TYPE_LINE)
+    if type_line < 0:
+        return None
+    indent = text[text.rfind(b"\n", 0, type_line) + 1 : type_line]
+    value_end = _VALUE_END.get(indent)
+    key = type_line + len(_METADATA_TYPE_LINE)
+    if value_end is None or not text.startswith(indent + _VALUE_KEY + b"\n", key):
+        raise _Unsupported
+    start = key + len(indent) + len(_VALUE_KEY)
+    end = value_end.search(text, start)
+    return start, end.start() if end else len(text)
+
+
 def _cut_large_values(text: bytes, metadata: tuple[int, int] | None) -> bytes:
     """Return the text with `{}` in place of one metadata value and of all objects.
 
@@ -143,30 +134,6 @@ def _cut_large_values(text: bytes, metadata: tuple[int, int] | None) -> bytes:
     that is parsed, where a quote that opens no scalar on its own line is unsupported. So only one metadata
     value is removed, and only objects without a quote.
     """
-    if metadata is None and (type_line := text.find(METADATA_TYPE_LINE)) >= 0:
-        metadata = metadata_span(text, type_line)
-        if metadata is None:
-            raise _Unsupported
     if metadata is not None:
         text = text[: metadata[0]] + b" {}" + text[metadata[1] :]
     return _DATA.sub(rb"\1- type: olm.bundle.object\n\1  value: {}\n", text) if _OBJECT in text else text
-
-
-def _two_strings(piece: bytes) -> dict[str, str] | None:
-    """Parse `- image: a` above `  name: b`. A shortcut for `yaml_subset`."""
-    found = _PAIRS.fullmatch(piece)
-    if found is None:
-        return None
-    key, value, other_key, other_value = found.group(2, 3, 4, 5)
-    pairs = {key.decode(): value.decode(), other_key.decode(): (other_value or b"").decode()}
-    if len(pairs) == 1 or not SPECIAL_WORDS.keys().isdisjoint(
-        (*pairs, value.decode(), (other_value or b"-").decode())
-    ):
-        return None
-    return pairs
-
-
-def _only_pair(value: Any) -> tuple[str, Any]:
-    if not isinstance(value, dict) or len(value) != 1:
-        raise _Unsupported
-    return next(iter(value.items()))

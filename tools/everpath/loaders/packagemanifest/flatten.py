@@ -10,6 +10,7 @@ __all__ = ["FileMoves", "FileWarning", "flatten_manifests", "nest_manifests"]
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, count
 from os import sep
 from pathlib import Path
 from typing import NamedTuple
@@ -138,18 +139,11 @@ def _unique_names(wanted: Sequence[tuple[str, str, Place]]) -> Iterator[tuple[st
         if not own or counted[name.casefold()] == 1:
             yield name, place
             continue
-        free = next(n for n in _numbered(own) if n.casefold() not in taken)
+        stem, _, ending = own.rpartition(".")
+        names = chain([own], (f"{stem}-{number}.{ending}" for number in count(2)))
+        free = next(name for name in names if name.casefold() not in taken)
         taken.add(free.casefold())
         yield free, place
-
-
-def _numbered(name: str) -> Iterator[str]:
-    stem, _, ending = name.rpartition(".")
-    yield name
-    number = 2
-    while True:
-        yield f"{stem}-{number}.{ending}"
-        number += 1
 
 
 def _skipped_files(folder: PackageFolder, found: Iterable[PackageVersion]) -> Iterator[FileWarning]:

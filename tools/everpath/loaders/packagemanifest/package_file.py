@@ -20,18 +20,23 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from everpath.errors import UnreadableInput
-from everpath.loaders.bundle.bundle_model import Places, add_notes, build_bundle
-from everpath.loaders.bundle.bundle_summary import summarize_csv_file, unreadable_note
+from everpath.loaders.bundle.bundle_model import Places, add_problems, build_bundle
+from everpath.loaders.bundle.bundle_summary import summarize_csv_file, unreadable_problem
 from everpath.loaders.bundle.detect import (
     MANIFEST_SUFFIXES,
     is_package_document,
     is_package_file,
     is_package_file_name,
 )
+from everpath.loaders.bundle.field_reader import FieldReader
 from everpath.loaders.bundle.folder_reader import FileStamp, FolderReader, folder_name, join
-from everpath.loaders.bundle.summaries import BundleSummary, Note, PackageManifestSummary, PackageSummary
+from everpath.loaders.bundle.summaries import (
+    BundleSummary,
+    FileProblem,
+    PackageManifestSummary,
+    PackageSummary,
+)
 from everpath.loaders.bundle.update_graph import declared_entry, sort_by_version
-from everpath.loaders.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
 from everpath.model.builder import CatalogBuilder
 from everpath.parsing.first_document import ParseError, first_document
@@ -41,17 +46,17 @@ def summarize_package_manifests(reader: FolderReader) -> PackageSummary:
     """Summarize the package files and CSVs in and below a folder."""
     manifests: list[PackageManifestSummary] = []
     bundles: list[BundleSummary] = []
-    notes: list[Note] = []
-    for file in find_yaml_files(reader, notes):
-        csv = summarize_csv_file(reader, file, notes)
+    problems: list[FileProblem] = []
+    for file in find_yaml_files(reader, problems):
+        csv = summarize_csv_file(reader, file, problems)
         if csv is not None:
             bundles.append(BundleSummary(file.rpartition(os.sep)[0], file, csv))
         elif is_package_file_name(file) or is_package_file(reader, file):
-            manifests.extend(_read_package_file(reader, file, notes))
-    return PackageSummary(tuple(bundles), tuple(manifests), notes=tuple(notes))
+            manifests.extend(_read_package_file(reader, file, problems))
+    return PackageSummary(tuple(bundles), tuple(manifests), problems=tuple(problems))
 
 
-def find_yaml_files(reader: FolderReader, notes: list[Note]) -> Iterator[str]:
+def find_yaml_files(reader: FolderReader, problems: list[FileProblem]) -> Iterator[str]:
     """Yield the manifest files below the root, by path. Links that form a cycle are not followed."""
     seen: set[FileStamp] = set()
     waiting = [""]
@@ -60,7 +65,7 @@ def find_yaml_files(reader: FolderReader, notes: list[Note]) -> Iterator[str]:
         try:
             listing = reader.list_folder(folder)
         except UnreadableInput as error:
-            notes.append(unreadable_note(folder, error))
+            problems.append(unreadable_problem(folder, error))
             continue
         if reader.stamps[folder] in seen:
             continue
@@ -70,32 +75,34 @@ def find_yaml_files(reader: FolderReader, notes: list[Note]) -> Iterator[str]:
 
 
 def _read_package_file(
-    reader: FolderReader, file: str, notes: list[Note]
+    reader: FolderReader, file: str, problems: list[FileProblem]
 ) -> Iterator[PackageManifestSummary]:
     try:
         document = first_document(reader.read(file)).value
     except (UnreadableInput, ParseError) as error:
         # `summarize_csv_file` may already have reported the file.
-        if all(note.file != file for note in notes):
-            notes.append(unreadable_note(file, error))
+        if all(problem.file != file for problem in problems):
+            problems.append(unreadable_problem(file, error))
         return
     if is_package_document(document):
-        typed = Typed()
-        yield _manifest(typed, document, file)
-        notes.extend(note.at(file) for note in typed.notes)
+        fields = FieldReader()
+        yield _manifest(fields, document, file)
+        problems.extend(problem.at(file) for problem in fields.problems)
 
 
-def _manifest(typed: Typed, document: Mapping[str, Any], file: str) -> PackageManifestSummary:
+def _manifest(fields: FieldReader, document: Mapping[str, Any], file: str) -> PackageManifestSummary:
     channels = []
-    for index, item in enumerate(typed.items(document, "channels")):
+    for index, item in enumerate(fields.items(document, "channels")):
         if isinstance(item, dict):
-            name, current = (typed.text(item, "channels", index, key) or "" for key in ("name", "currentCSV"))
+            name, current = (
+                fields.text(item, "channels", index, key) or "" for key in ("name", "currentCSV")
+            )
             channels.append((name, current))
         else:
-            typed.refuse(item, "a mapping", ("channels", index))
-    package = typed.text(document, "packageName") or ""
+            fields.add_wrong_type(item, "a mapping", ("channels", index))
+    package = fields.text(document, "packageName") or ""
     return PackageManifestSummary(
-        file, package, tuple(channels), typed.text(document, "defaultChannel") or ""
+        file, package, tuple(channels), fields.text(document, "defaultChannel") or ""
     )
 
 
@@ -109,7 +116,7 @@ def add_package_manifests(
     builder: CatalogBuilder, summary: PackageSummary, places: Places, folder: str
 ) -> None:
     """Add the package of each package file. CSVs in no channel belong to the only package, if any."""
-    add_notes(builder, places, summary.notes, folder)
+    add_problems(builder, places, summary.problems, folder)
     for manifest in summary.manifests:
         bundles = [build_bundle(found, manifest.package, places, builder) for found in summary.bundles]
         channels = _channels(manifest, bundles, places)

@@ -14,7 +14,7 @@ from everpath.loaders import source_positions
 from everpath.loaders.bundle.bundle_contents import load_manifest
 from everpath.loaders.bundle.detect import is_package_file
 from everpath.loaders.bundle.folder_reader import FolderReader, join
-from everpath.loaders.bundle.summaries import Note
+from everpath.loaders.bundle.summaries import FileProblem
 from everpath.loaders.packagemanifest.package_file import find_yaml_files
 from everpath.loaders.sources import Sources
 from everpath.model import OpmError, Place, Problem
@@ -75,28 +75,25 @@ def load_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder
     path = path.rstrip(sep) or path
     reader = FolderReader(path, expected=_EXPECTED)
     reader.list_folder("")
-    notes: list[Note] = []
+    unlisted: list[FileProblem] = []
     package_files: list[PackageManifest] = []
     folders: dict[str, list[Manifest]] = {}
     problems: list[Problem] = []
-    for file in find_yaml_files(reader, notes):
+    for file in find_yaml_files(reader, unlisted):
         if is_package_file(reader, file):
-            package_files.append(_package_file(reader, file))
+            place = Place(join(path, file))
+            package_files.append(PackageManifest(place, first_document(reader.read(file)).value))
             continue
         match load_manifest(reader, file):
             case Problem() as problem:
                 problems.append(problem)
             case Manifest() as manifest:
                 folders.setdefault(file.rpartition(sep)[0], []).append(manifest)
-    problems += (Problem(n.kind, Place(join(path, n.file)), n.message, n.fix) for n in notes)
+    problems += (Problem(n.kind, Place(join(path, n.file)), n.message, n.fix) for n in unlisted)
     if problems and not is_lenient:
         raise unreadable_file(problems[0])
     found = {folder: tuple(manifests) for folder, manifests in sorted(folders.items())}
     return PackageFolder(reader, tuple(package_files), found, tuple(problems))
-
-
-def _package_file(reader: FolderReader, file: str) -> PackageManifest:
-    return PackageManifest(Place(join(reader.root, file)), first_document(reader.read(file)).value)
 
 
 def unreadable_file(problem: Problem) -> UnreadableInput:

@@ -1,39 +1,16 @@
-"""The digest of a released bundle's files, and temporary files that an interrupted run left."""
+"""The files of a released bundle and their digest."""
 
 from __future__ import annotations
 
-__all__ = ["bundle_digest", "is_leftover", "leftovers_below", "leftovers_beside", "read_files"]
+__all__ = ["bundle_digest", "read_files"]
 
 import hashlib
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
 
+from everpath.atomic_files import is_leftover
 from everpath.loaders.sources import unreadable_input
-
-_LEFTOVER: Final = re.compile(r"\.(?P<name>.+)\.\d+\.(new|old)")
-
-
-def is_leftover(name: str) -> bool:
-    """Whether a file has the name of a temporary file, which is renamed when all are written."""
-    return _LEFTOVER.fullmatch(name) is not None
-
-
-def leftovers_below(folder: Path) -> Iterator[Path]:
-    """Yield the temporary files of interrupted runs below a folder."""
-    return (path for path in folder.rglob(".*") if is_leftover(path.name) and path.is_file())
-
-
-def leftovers_beside(files: Iterable[Path]) -> Iterator[Path]:
-    """Yield the temporary files of interrupted runs for some files, in their folders."""
-    paths = set(files)
-    for folder in sorted({path.parent for path in paths}):
-        for path in folder.glob(".*"):
-            found = _LEFTOVER.fullmatch(path.name)
-            if found and folder / found["name"] in paths and path.is_file():
-                yield path
 
 
 def bundle_digest(files: Mapping[str, bytes]) -> str:

@@ -10,18 +10,16 @@ __all__ = ["edit_releases"]
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
-
-import yaml
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from everpath.errors import ReleasesError
 from everpath.loaders.releases.formatting import format_channels, format_release, format_scalar, release_lines
 from everpath.loaders.releases.parser import parse_releases
+from everpath.parsing.positions import YamlNode, yaml_nodes
 from everpath.releases.release_plan import AddRelease, Edit, SetChannels, SetField, SetPins, apply_edits
 
 _BOM: Final = codecs.BOM_UTF8
-_Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DASH: Final = re.compile(r"^ *-", re.MULTILINE)
 
 
@@ -95,73 +93,72 @@ class _Document:
     def __init__(self, text: str) -> None:
         self.text = text
         self.newline = "\r\n" if "\r\n" in text else "\n"
-        self.top = _parse_nodes(text)
+        self.top = yaml_nodes(text.encode())
 
     def text_edit(self, edit: Edit) -> _TextEdit:
-        releases = _value(self.top, "releases")
+        releases = _child(self.top, "releases")
         if isinstance(edit, SetPins):
             return self._pins(edit)
         if isinstance(edit, SetField):
-            return self._field(_item(releases, edit.position), edit)
+            return self._field(_child(releases, edit.position), edit)
         if isinstance(edit, SetChannels):
-            old = _value(_item(releases, edit.position), "channels")
-            return _TextEdit(old.start_mark.index, self._end(old), format_channels(edit.channels))
+            old = _child(_child(releases, edit.position), "channels")
+            return _TextEdit(old.start, _end(old), format_channels(edit.channels))
         return self._new_release(releases, edit)
 
-    def _new_release(self, releases: Any, edit: AddRelease) -> _TextEdit:
-        if isinstance(releases, yaml.ScalarNode) and releases.value.startswith("*"):
+    def _new_release(self, releases: YamlNode, edit: AddRelease) -> _TextEdit:
+        if releases.kind == "alias":
             raise _NotEditable
-        if not isinstance(releases, yaml.SequenceNode) or not releases.value:
-            return self._first_release(releases, edit)
-        last = releases.value[-1]
-        if releases.flow_style:
-            end = self._end(last)
+        if not releases.children:
+            # In place of `[]` or nothing.
+            start = releases.start - (self.text[releases.start - 1] == " ")
+            lines = self.newline.join(("", *release_lines(edit.release, "  ")))
+            return _TextEdit(start, releases.end, lines)
+        items = list(releases.children.values())
+        if releases.is_flow:
+            end = _end(items[-1])
             return _TextEdit(end, end, f", {format_release(edit.release)}")
-        column = self._dashes(releases)
-        at = self._below(last, column)
-        gap = [""] if self._is_spaced(releases.value) else []
+        column = self._dash_column(releases)
+        at = self._below(items[-1], column)
+        gap = [""] if self._is_spaced(items) else []
         return self._lines(at, [*gap, *release_lines(edit.release, " " * column)])
 
-    def _dashes(self, releases: Any) -> int:
+    def _dash_column(self, releases: YamlNode) -> int:
         """The column of the dashes of a block sequence, which may follow an anchor."""
-        start: int = releases.start_mark.index
+        start = releases.start
         found = _DASH.search(self.text, start) if self.text[start] != "-" else None
-        return len(found[0]) - 1 if found else int(releases.start_mark.column)
+        return len(found[0]) - 1 if found else self._column(start)
 
     def _pins(self, edit: SetPins) -> _TextEdit:
         """Replace the value, or insert a line after the default channel."""
-        found = {key.value: value for key, value in self.top.value}
-        if "pins" in found:
-            return _TextEdit(
-                found["pins"].start_mark.index, self._end(found["pins"]), format_scalar(edit.value)
-            )
-        at = self._next_line(self._end(found["defaultChannel"]))
+        if self.top and (old := self.top.children.get("pins")):
+            return _TextEdit(old.start, _end(old), format_scalar(edit.value))
+        at = self._next_line(_end(_child(self.top, "defaultChannel")))
         return self._lines(at, [f"pins: {format_scalar(edit.value)}"])
 
-    def _first_release(self, releases: Any, edit: AddRelease) -> _TextEdit:
-        """Insert the first release in place of `[]` or nothing."""
-        start, end = releases.start_mark.index, releases.end_mark.index
-        lines = self.newline.join(("", *release_lines(edit.release, "  ")))
-        return _TextEdit(start - (self.text[start - 1] == " "), end, lines)
-
-    def _is_spaced(self, items: Sequence[Any]) -> bool:
+    def _is_spaced(self, items: Sequence[YamlNode]) -> bool:
         """Whether a blank line precedes the last of several items."""
-        lines = self.text[: items[-1].start_mark.index].splitlines()
+        lines = self.text[: items[-1].start].splitlines()
         above = (line for line in reversed(lines[:-1]) if not line.lstrip().startswith("#"))
         return len(items) > 1 and not next(above, "").strip()
 
-    def _field(self, release: Any, edit: SetField) -> _TextEdit:
+    def _field(self, release: YamlNode, edit: SetField) -> _TextEdit:
+        if release.kind != "mapping":
+            raise _NotEditable
         value = format_scalar(edit.value)
-        for key, old in release.value:
-            if key.value == edit.key:
-                gap = "" if self.text[old.start_mark.index - 1].isspace() else " "
-                return _TextEdit(old.start_mark.index, self._end(old), gap + value)
-        if release.flow_style:
-            end = self._end(release.value[-1][1])
+        if old := release.children.get(edit.key):
+            gap = "" if self.text[old.start - 1].isspace() else " "
+            return _TextEdit(old.start, _end(old), gap + value)
+        fields = list(release.children.values())
+        if release.is_flow:
+            end = _end(fields[-1])
             return _TextEdit(end, end, f", {edit.key}: {value}")
-        start = release if self.text[release.start_mark.index] not in "&!" else release.value[0][0]
-        column = start.start_mark.column
+        # The node starts at its anchor or tag, if it has one.
+        column = self._column(fields[0].key_start if self.text[release.start] in "&!" else release.start)
         return self._lines(self._below(release, column - 1), [f"{' ' * column}{edit.key}: {value}"])
+
+    def _column(self, at: int) -> int:
+        return at - self.text.rfind("\n", 0, at) - 1
 
     def _lines(self, at: int, lines: Sequence[str]) -> _TextEdit:
         """Insert whole lines at the start of a line, or after a last line without a line break."""
@@ -169,9 +166,9 @@ class _Document:
         is_open = at > 0 and self.text[at - 1] != "\n"
         return _TextEdit(at, at, f"{self.newline}{block.removesuffix(self.newline)}" if is_open else block)
 
-    def _below(self, node: Any, column: int) -> int:
+    def _below(self, node: YamlNode, column: int) -> int:
         """The start of the line below a node and its comments, which are indented deeper than a column."""
-        at = self._next_line(max(self._end(node) - 1, 0))
+        at = self._next_line(max(_end(node) - 1, 0))
         while at < len(self.text):
             line = self.text[at:].partition("\n")[0]
             comment = line.lstrip(" ")
@@ -184,57 +181,17 @@ class _Document:
         end = self.text.find("\n", at)
         return len(self.text) if end < 0 else end + 1
 
-    def _end(self, node: Any) -> int:
-        """The end of a node's text. The end mark of a block is at the next token, after comments."""
-        while not isinstance(node, yaml.ScalarNode) and not node.flow_style and node.value:
-            last = node.value[-1]
-            node = last[1] if isinstance(last, tuple) else last
-        return int(node.end_mark.index)
+
+def _end(node: YamlNode) -> int:
+    """The end of a node's text, without the comments below a block."""
+    while node.children and not node.is_flow:
+        node = next(reversed(node.children.values()))
+    return node.end
 
 
-def _value(mapping: Any, key: str) -> Any:
-    for name, value in mapping.value:
-        if name.value == key:
-            return value
-    raise _NotEditable
-
-
-def _item(releases: Any, position: int) -> Any:
-    """The node of a release."""
-    item = releases.value[position] if isinstance(releases, yaml.SequenceNode) else None
-    if not isinstance(item, yaml.MappingNode):
+def _child(node: YamlNode | None, step: str | int) -> YamlNode:
+    """The value of a key or the item of a list. Raises `_NotEditable` if an alias or a merge key has it."""
+    child = node.children.get(step) if node else None
+    if child is None:
         raise _NotEditable
-    return item
-
-
-def _parse_nodes(text: str) -> Any:
-    """Return the top node of the first document. Unlike `yaml.compose`, an alias is a scalar node.
-
-    The composer replaces an alias by the node of its anchor, and an edit would go to the anchor.
-    """
-    events = yaml.parse(text, Loader=_Loader)
-    starts = (yaml.StreamStartEvent, yaml.DocumentStartEvent)
-    first = next(event for event in events if not isinstance(event, starts))
-    return _node(first, events)
-
-
-def _node(event: Any, events: Iterator[Any]) -> Any:
-    start: Any = event.start_mark
-    if isinstance(event, yaml.SequenceStartEvent):
-        *below, end = _child_nodes(events)
-        return yaml.SequenceNode("", below, start, end.end_mark, flow_style=event.flow_style)
-    if isinstance(event, yaml.MappingStartEvent):
-        *below, end = _child_nodes(events)
-        items = list(zip(below[::2], below[1::2], strict=True))
-        return yaml.MappingNode("", items, start, end.end_mark, flow_style=event.flow_style)
-    value = f"*{event.anchor}" if isinstance(event, yaml.AliasEvent) else event.value
-    return yaml.ScalarNode("", value, event.start_mark, event.end_mark)
-
-
-def _child_nodes(events: Iterator[Any]) -> Iterator[Any]:
-    """Yield the nodes of a collection, and last its end event."""
-    for event in events:
-        if isinstance(event, yaml.CollectionEndEvent):
-            yield event
-            return
-        yield _node(event, events)
+    return child

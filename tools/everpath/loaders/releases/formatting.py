@@ -39,7 +39,10 @@ def format_scalar(value: object) -> str:
     is_plain = (
         _PLAIN_SCALAR.fullmatch(value) and resolve(value) == value and value.lower() not in _AMBIGUOUS_WORDS
     )
-    return value if is_plain and not _is_number(value) else _quote(value)
+    if is_plain and not _is_number(value):
+        return value
+    # Characters that are not printable are escaped.
+    return json.dumps(value, ensure_ascii=not value.isprintable())
 
 
 def _is_number(text: str) -> bool:
@@ -48,11 +51,6 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return re.fullmatch(r"[-+0-9_.:xXoObB]+", text) is not None and text.count(".") < 2
     return True
-
-
-def _quote(text: str) -> str:
-    """Quote a text; characters that are not printable are escaped."""
-    return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def format_flow(value: object) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from everpath import __url__
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.loaders import source_positions
-from everpath.loaders.releases.fields import Field, ProblemLog
+from everpath.loaders.fields import Field
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.model import Place
 from everpath.parsing import yaml_parser
@@ -93,10 +93,10 @@ def parse_releases(content: bytes, file: str, sources: Sources | None = None) ->
         parsed = yaml_parser.parse(content)
     except yaml_parser.ParseError as error:
         raise ReleasesError(f"{file}:{error.line}:{error.column}: {error.message}", file=file) from error
-    log = ProblemLog()
-    source = _source(Field(parsed.value, Place(file), log))
+    problems: list[tuple[Place, str]] = []
+    source = _source(Field(parsed.value, Place(file), problems))
     found = [(remark.line, remark.column, _REMARKS[remark.kind]) for remark in parsed.warnings]
-    problems = [*log.problems, *((c.place, str(c)) for c in find_problems(source))]
+    problems += ((c.place, str(c)) for c in find_problems(source))
     for place, message in problems:
         at = source_positions.locate(place, sources)
         found.append((at.line, at.column, message))
@@ -113,7 +113,7 @@ def _source(top: Field) -> ReleasesFile:
     values = top.mapping(_KEYS, prefix=_EXTENSION_PREFIX)
     for key in ("package", "defaultChannel", "releases"):
         if key not in values and isinstance(top.raw, dict):
-            top.report(f"{key} is missing")
+            top.add_problem(f"{key} is missing")
     releases = values.get("releases")
     found = () if releases is None or releases.raw is None else tuple(map(_release, releases.items()))
     return ReleasesFile(
@@ -143,21 +143,21 @@ def _texts_by_name(value: Field) -> dict[str, str]:
 
 def _bundle_metadata(values: dict[str, Field]) -> BundleMetadata:
     return BundleMetadata(
-        tuple(_typed_values(values["properties"], _GENERATED_PROPERTIES)) if "properties" in values else None,
-        tuple(_typed_values(values["dependencies"], ())) if "dependencies" in values else None,
+        tuple(_properties(values["properties"], _GENERATED_PROPERTIES)) if "properties" in values else None,
+        tuple(_properties(values["dependencies"], ())) if "dependencies" in values else None,
         _annotations(values["annotations"]) if "annotations" in values else {},
     )
 
 
-def _typed_values(value: Field, generated: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _properties(value: Field, generated: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield a list of types and values, as in properties.yaml and dependencies.yaml."""
     for item in value.items():
         values = item.mapping(("type", "value"))
         kind = _required(item, values, "type", "olm.package")
         if "value" not in values and isinstance(item.raw, dict):
-            item.report(f"value is missing in an item of {value.name}")
+            item.add_problem(f"value is missing in an item of {value.name}")
         elif kind in generated:
-            item.report(f"everpath generates {kind} from the manifests; remove it")
+            item.add_problem(f"everpath generates {kind} from the manifests; remove it")
         elif values:
             yield {"type": kind, "value": values["value"].raw}
 
@@ -165,7 +165,7 @@ def _typed_values(value: Field, generated: Sequence[str]) -> Iterator[dict[str, 
 def _annotations(value: Field) -> dict[str, str]:
     for name, field in value.fields().items():
         if name.startswith(_BUNDLE_ANNOTATIONS):
-            field.report(f"everpath generates the annotation {name}; remove it")
+            field.add_problem(f"everpath generates the annotation {name}; remove it")
     return _texts_by_name(value)
 
 
@@ -182,14 +182,14 @@ def _variant(value: Field) -> Variant:
 
 def _required(value: Field, values: dict[str, Field], key: str, example: str = "") -> str:
     if key not in values and isinstance(value.raw, dict):
-        value.report(f"{key} is missing in an item of {value.name}")
+        value.add_problem(f"{key} is missing in an item of {value.name}")
     return _text(values, key, example) or ""
 
 
 def _release(value: Field) -> Release:
     values = value.mapping(_RELEASE_KEYS, prefix=_EXTENSION_PREFIX)
     if "channels" not in values and isinstance(value.raw, dict):
-        value.report("channels is missing; write [] for a release that is in no channel")
+        value.add_problem("channels is missing; write [] for a release that is in no channel")
     return Release(
         _required(value, values, "version", "1.2.3"),
         tuple(_memberships(values["channels"])) if "channels" in values else (),

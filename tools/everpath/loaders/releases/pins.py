@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from everpath.errors import ReleasesError, UnreadableInput
-from everpath.loaders.releases.fields import describe_value
+from everpath.loaders.fields import describe_value
 from everpath.loaders.sources import MEBIBYTE, Sources
 from everpath.parsing import yaml_parser
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 __all__ = [
-    "ClientOptions",
     "ProgressCallback",
     "RegistryBlobs",
+    "RegistryOptions",
     "RetryPolicy",
     "TransferProgress",
     "push_image",
@@ -13,7 +13,7 @@ __all__ = [
     "with_progress",
 ]
 
-from everpath.oci.registry.options import ClientOptions, RetryPolicy
+from everpath.oci.registry.options import RegistryOptions, RetryPolicy
 from everpath.oci.registry.progress import ProgressCallback, TransferProgress, with_progress
 from everpath.oci.registry.pull import RegistryBlobs, resolve_image
 from everpath.oci.registry.push import push_image

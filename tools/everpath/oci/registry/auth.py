@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Authenticator", "Challenge", "Scope", "parse_challenges"]
+__all__ = ["Authenticator", "Challenge", "TokenScope", "parse_challenges"]
 
 import json
 import re
@@ -16,7 +16,7 @@ from everpath import __version__
 from everpath.errors import Unreachable
 from everpath.oci.registry.credentials import Credential
 from everpath.oci.registry.errors import response_error
-from everpath.oci.registry.http_client import Request, Response
+from everpath.oci.registry.http_client import RegistryRequest, RegistryResponse
 
 # RFC 9110, tokens and quoted strings.
 _WORD: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -51,7 +51,7 @@ def parse_challenges(header: str) -> Iterator[Challenge]:
         yield Challenge(scheme.group(1).lower(), parameters)
 
 
-class Scope(NamedTuple):
+class TokenScope(NamedTuple):
     """Permissions for a repository, as a token states them."""
 
     repository: str
@@ -73,7 +73,7 @@ class Authenticator:
         self,
         host: str,
         find_credential: Callable[[str], Credential | None],
-        send: Callable[[Request], Response],
+        send: Callable[[RegistryRequest], RegistryResponse],
         now: Callable[[], float],
         *,
         insecure: bool,
@@ -83,17 +83,19 @@ class Authenticator:
         self._send = send
         self._now = now
         self._insecure = insecure
-        self._tokens: dict[tuple[Scope, ...], _Token] = {}
+        self._tokens: dict[tuple[TokenScope, ...], _Token] = {}
         self._uses_basic = False
 
-    def cached_header(self, scopes: tuple[Scope, ...]) -> str | None:
+    def cached_header(self, scopes: tuple[TokenScope, ...]) -> str | None:
         """Return a header that the registry has accepted before and that has not expired."""
         if self._uses_basic:
             return self._basic_header(scopes)
         token = self._tokens.get(scopes)
         return token.header if token is not None and self._now() < token.expires else None
 
-    def answer_challenges(self, challenges: Iterable[Challenge], scopes: tuple[Scope, ...]) -> str | None:
+    def answer_challenges(
+        self, challenges: Iterable[Challenge], scopes: tuple[TokenScope, ...]
+    ) -> str | None:
         """Return the header for a challenge, None without a credential. Fetches a token if that is requested.
 
         Raises Unreachable.
@@ -109,11 +111,11 @@ class Authenticator:
             return header
         return None
 
-    def _basic_header(self, scopes: tuple[Scope, ...]) -> str | None:
+    def _basic_header(self, scopes: tuple[TokenScope, ...]) -> str | None:
         credential = self._find_credential(scopes[0].repository if scopes else "")
         return _basic(credential) if credential is not None and credential.username else None
 
-    def _fetch_token(self, parameters: Mapping[str, str], scopes: tuple[Scope, ...]) -> _Token:
+    def _fetch_token(self, parameters: Mapping[str, str], scopes: tuple[TokenScope, ...]) -> _Token:
         realm = parameters.get("realm", "")
         try:
             url = urlsplit(realm)
@@ -144,7 +146,7 @@ class Authenticator:
             ) from error
         return _Token(f"Bearer {token}", self._now() + lifetime - _EXPIRY_MARGIN)
 
-    def _token_request(self, realm: str, service: str | None, scopes: list[str]) -> Request:
+    def _token_request(self, realm: str, service: str | None, scopes: list[str]) -> RegistryRequest:
         """Return a GET, anonymous or with a password, or a POST with an identity token."""
         credential = self._find_credential(_scope_repository(scopes[0]) if scopes else "")
         fields = [("service", service)] if service else []
@@ -157,11 +159,11 @@ class Authenticator:
                 ("refresh_token", credential.identity_token),
             ]
             content_type = {"Content-Type": "application/x-www-form-urlencoded"}
-            return Request("POST", realm, content_type, urlencode(form).encode())
+            return RegistryRequest("POST", realm, content_type, urlencode(form).encode())
         url = urlsplit(realm)
         query = "&".join(filter(None, (url.query, urlencode([*fields, *(("scope", s) for s in scopes)]))))
         headers = {"Authorization": _basic(credential)} if credential is not None else {}
-        return Request("GET", urlunsplit(url._replace(query=query)), headers)
+        return RegistryRequest("GET", urlunsplit(url._replace(query=query)), headers)
 
 
 def _basic(credential: Credential) -> str:

@@ -12,7 +12,7 @@ from everpath.errors import Unreachable
 from everpath.oci.registry.http_client import (
     ConnectionFailed,
     PermanentFailure,
-    Response,
+    RegistryResponse,
     TlsNotSupported,
     retry_after,
 )
@@ -29,7 +29,7 @@ _STATUS_MEANINGS: Final = {
 
 
 def response_error(
-    response: Response, host: str, name: str, action: str, *, authenticated: bool = False
+    response: RegistryResponse, host: str, name: str, action: str, *, authenticated: bool = False
 ) -> Unreachable:
     """Return the error for an unexpected response, with the message `HOST refuses to ACTION NAME: REASON`."""
     try:
@@ -73,7 +73,7 @@ def is_html(headers: Mapping[str, str], body: bytes) -> bool:
     )
 
 
-def _status_hint(response: Response, host: str, name: str, *, authenticated: bool) -> str:
+def _status_hint(response: RegistryResponse, host: str, name: str, *, authenticated: bool) -> str:
     if response.status == 401 and not authenticated:
         return f"log in first (`podman login {host}`, `docker login {host}`), or give --username"
     if response.status in (401, 403):

@@ -8,8 +8,8 @@ __all__ = [
     "HostUnavailable",
     "HttpClient",
     "PermanentFailure",
-    "Request",
-    "Response",
+    "RegistryRequest",
+    "RegistryResponse",
     "TlsNotSupported",
     "is_retryable",
     "retry_after",
@@ -61,7 +61,7 @@ class TlsNotSupported(PermanentFailure):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RegistryRequest:
     """An HTTP request. The length of a stream is in the headers."""
 
     method: str
@@ -71,7 +71,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class RegistryResponse:
     """An HTTP response. Names of headers are in lower case. The body can be read once, and must be closed."""
 
     status: int
@@ -87,7 +87,7 @@ class Response:
 class HttpClient(Protocol):
     """Sends requests. Redirects, retries and credentials are left to the caller."""
 
-    def send(self, request: Request) -> Response:
+    def send(self, request: RegistryRequest) -> RegistryResponse:
         """Send a request. Raises ConnectionFailed if there is no response."""
 
 
@@ -122,7 +122,7 @@ class ConnectionPool:
         self._context: ssl.SSLContext | None = None
         weakref.finalize(self, _close_all, self._idle)
 
-    def send(self, request: Request) -> Response:
+    def send(self, request: RegistryRequest) -> RegistryResponse:
         try:
             url = urlsplit(request.url)
         except ValueError as error:
@@ -161,8 +161,12 @@ class ConnectionPool:
         return None
 
     def _exchange(
-        self, connection: http.client.HTTPConnection, origin: _Origin, url: SplitResult, request: Request
-    ) -> Response:
+        self,
+        connection: http.client.HTTPConnection,
+        origin: _Origin,
+        url: SplitResult,
+        request: RegistryRequest,
+    ) -> RegistryResponse:
         path = f"{url.path or '/'}{f'?{url.query}' if url.query else ''}"
         try:
             connection.request(request.method, path, body=request.body, headers=dict(request.headers))
@@ -180,7 +184,9 @@ class ConnectionPool:
                 connection.close()
 
         headers = {name.lower(): value for name, value in response.getheaders()}
-        return Response(response.status, headers, io.BufferedReader(_Body(response, release), 1 << 16))
+        return RegistryResponse(
+            response.status, headers, io.BufferedReader(_Body(response, release), 1 << 16)
+        )
 
     def _create_connection(self, url: SplitResult) -> http.client.HTTPConnection:
         """Return a connection that is not open yet. Raises UsageError if the CA file cannot be read."""

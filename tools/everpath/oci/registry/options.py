@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ClientOptions", "RetryPolicy"]
+__all__ = ["RegistryOptions", "RetryPolicy"]
 
 import os
 import time
@@ -29,7 +29,7 @@ class RetryPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class ClientOptions:
+class RegistryOptions:
     """How to connect to registries, and with which credentials.
 
     `insecure` allows plain HTTP and untrusted certificates for every host; the variable EVERPATH_INSECURE

@@ -9,9 +9,9 @@ from typing import Final
 
 from everpath.errors import Unreachable
 from everpath.oci.descriptors import Descriptor
-from everpath.oci.registry.auth import Scope
+from everpath.oci.registry.auth import TokenScope
 from everpath.oci.registry.errors import NOT_A_REGISTRY_HINT, html_error, is_html
-from everpath.oci.registry.http_client import ConnectionFailed, Response
+from everpath.oci.registry.http_client import ConnectionFailed, RegistryResponse
 from everpath.oci.registry.session import Session
 
 _EXPECTED: Final = frozenset({200, 404})
@@ -26,7 +26,7 @@ class Presence(Enum):
 
 
 def check_presence(
-    session: Session, descriptor: Descriptor, name: str, scopes: tuple[Scope, ...]
+    session: Session, descriptor: Descriptor, name: str, scopes: tuple[TokenScope, ...]
 ) -> Presence:
     """Send a HEAD request for a blob, or for a manifest by tag or digest. Raises Unreachable.
 
@@ -53,7 +53,7 @@ def check_presence(
 
 
 def verify_stored_manifest(
-    session: Session, response: Response, data: bytes, manifest: Descriptor, name: str
+    session: Session, response: RegistryResponse, data: bytes, manifest: Descriptor, name: str
 ) -> None:
     """Check the response to the PUT of a manifest. Raises Unreachable if the registry did not store it.
 

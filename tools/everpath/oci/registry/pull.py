@@ -22,7 +22,7 @@ from everpath.oci.manifests import invalid_manifest, parse_manifest
 from everpath.oci.references import Reference
 from everpath.oci.registry.errors import html_error, is_html
 from everpath.oci.registry.http_client import ConnectionFailed
-from everpath.oci.registry.options import ClientOptions
+from everpath.oci.registry.options import RegistryOptions
 from everpath.oci.registry.session import Session
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _ACCEPTED: Final = ", ".join(MANIFEST_MEDIA_TYPES)
 
 
-def resolve_image(reference: Reference, options: ClientOptions) -> Image:
+def resolve_image(reference: Reference, options: RegistryOptions) -> Image:
     """Request the manifest of a reference. Layers are read later. Raises Unreachable and UnreadableInput."""
     blobs = RegistryBlobs(Session(reference, options))
     return Image(blobs.resolve(), blobs)

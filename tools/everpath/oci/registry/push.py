@@ -12,9 +12,9 @@ from everpath.oci.blobs import read_blob
 from everpath.oci.descriptors import Descriptor, Image
 from everpath.oci.manifests import push_order
 from everpath.oci.references import Reference
-from everpath.oci.registry.auth import Scope
-from everpath.oci.registry.http_client import Response
-from everpath.oci.registry.options import ClientOptions
+from everpath.oci.registry.auth import TokenScope
+from everpath.oci.registry.http_client import RegistryResponse
+from everpath.oci.registry.options import RegistryOptions
 from everpath.oci.registry.presence import Presence, check_presence, verify_stored_manifest
 from everpath.oci.registry.progress import ProgressCallback, TransferProgress, ignore_progress
 from everpath.oci.registry.session import Session
@@ -24,7 +24,7 @@ _STORED: Final = frozenset({200, 201, 202})
 
 
 def push_image(
-    image: Image, reference: Reference, options: ClientOptions, report: ProgressCallback = ignore_progress
+    image: Image, reference: Reference, options: RegistryOptions, report: ProgressCallback = ignore_progress
 ) -> Descriptor:
     """Push an image to a reference and return its root.
 
@@ -57,11 +57,12 @@ class _Push:
         self._report = report
         repository = session.reference.repository
         self._scopes = (
-            Scope(repository, "pull,push"),
-            *(Scope(name) for name in session.options.mount_from if name != repository),
+            TokenScope(repository, "pull,push"),
+            *(TokenScope(name) for name in session.options.mount_from if name != repository),
         )
 
     def push_blob(self, blob: Descriptor) -> None:
+        """Push a layer or a config, unless the registry has it already."""
         found = check_presence(self._session, blob, blob.digest, self._scopes)
         if found is Presence.PRESENT:
             self._report(TransferProgress("blob", blob.digest, blob.size, "exists"))
@@ -88,13 +89,13 @@ class _Push:
                 hint="delete the blob from the storage of the registry, then push again",
             )
 
-    def _mount(self, blob: Descriptor) -> Response | None:
+    def _mount(self, blob: Descriptor) -> RegistryResponse | None:
         """Try to mount a blob from other repositories of the registry.
 
         Returns the response 201 if it was mounted, 202 if the registry started an upload instead, else None.
         """
         url = self._session.url("blobs", "uploads/")
-        response: Response | None = None
+        response: RegistryResponse | None = None
         for repository in self._session.options.mount_from:
             if response is not None:
                 response.body.close()

@@ -11,7 +11,7 @@ from urllib.parse import quote, urljoin, urlsplit
 from everpath import __version__
 from everpath.errors import Unreachable, UnreadableInput
 from everpath.oci.references import Reference
-from everpath.oci.registry.auth import Authenticator, Scope, parse_challenges
+from everpath.oci.registry.auth import Authenticator, TokenScope, parse_challenges
 from everpath.oci.registry.credentials import Credential, find_credential
 from everpath.oci.registry.errors import NOT_A_REGISTRY_HINT, connection_error, response_error
 from everpath.oci.registry.http_client import (
@@ -19,13 +19,13 @@ from everpath.oci.registry.http_client import (
     ConnectionPool,
     HostUnavailable,
     PermanentFailure,
-    Request,
-    Response,
+    RegistryRequest,
+    RegistryResponse,
     TlsNotSupported,
     is_retryable,
     retry_after,
 )
-from everpath.oci.registry.options import ClientOptions
+from everpath.oci.registry.options import RegistryOptions
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS: Final = 5
@@ -37,7 +37,7 @@ _URL_CHARACTERS: Final = "!#$%&'()*+,/:;=?@[]~"
 class Session:
     """Sends requests about one repository."""
 
-    def __init__(self, reference: Reference, options: ClientOptions) -> None:
+    def __init__(self, reference: Reference, options: RegistryOptions) -> None:
         self.reference = reference
         self.host = reference.registry
         self.options = options
@@ -81,15 +81,15 @@ class Session:
         expected: frozenset[int],
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
-        scopes: tuple[Scope, ...] = (),
-    ) -> Response:
+        scopes: tuple[TokenScope, ...] = (),
+    ) -> RegistryResponse:
         """Send a request, with retries after dropped connections, 429 and 5xx.
 
         Raises Unreachable unless the status is one of the expected ones. `action` is for its message.
         """
-        scopes = scopes or (Scope(self.reference.repository),)
+        scopes = scopes or (TokenScope(self.reference.repository),)
         length = {} if body is None else {"Content-Length": str(len(body))}
-        request = Request(method, url, {**_default_headers(), **length, **(headers or {})}, body)
+        request = RegistryRequest(method, url, {**_default_headers(), **length, **(headers or {})}, body)
         response = self._send_with_retries(request, scopes)
         if response.status in expected:
             return response
@@ -98,7 +98,7 @@ class Session:
 
     def get_document(
         self, url: str, action: str, headers: Mapping[str, str], max_size: int
-    ) -> tuple[Response, bytes]:
+    ) -> tuple[RegistryResponse, bytes]:
         """Get a manifest with its body, with retries also if the body is truncated.
 
         Raises Unreachable, and UnreadableInput if the body is too large.
@@ -124,10 +124,10 @@ class Session:
         url: str,
         headers: Mapping[str, str],
         body: bytes | BinaryIO,
-        scopes: tuple[Scope, ...],
-    ) -> Response:
+        scopes: tuple[TokenScope, ...],
+    ) -> RegistryResponse:
         """Send a request once and return any response. Raises ConnectionFailed."""
-        request = Request(method, url, {**_default_headers(), **headers}, body)
+        request = RegistryRequest(method, url, {**_default_headers(), **headers}, body)
         return self._send_authorized(request, scopes)
 
     def can_retry(self, error: ConnectionFailed) -> bool:
@@ -189,9 +189,13 @@ class Session:
                 return "https"
 
     def _probe(self, scheme: str) -> None:
-        self._http.send(Request("GET", f"{scheme}://{self._api_host}/v2/", _default_headers())).read_body()
+        self._http.send(
+            RegistryRequest("GET", f"{scheme}://{self._api_host}/v2/", _default_headers())
+        ).read_body()
 
-    def _send_with_retries(self, request: Request, scopes: tuple[Scope, ...] | None = None) -> Response:
+    def _send_with_retries(
+        self, request: RegistryRequest, scopes: tuple[TokenScope, ...] | None = None
+    ) -> RegistryResponse:
         """Send a request, without authorization if `scopes` is None. Raises Unreachable."""
         retry = self.options.retry
         delays = retry.delays()
@@ -215,7 +219,7 @@ class Session:
                 delay = delay if requested is None else requested
             retry.sleep(delay)
 
-    def _send_authorized(self, request: Request, scopes: tuple[Scope, ...]) -> Response:
+    def _send_authorized(self, request: RegistryRequest, scopes: tuple[TokenScope, ...]) -> RegistryResponse:
         """Send a request with the cached header, and again if the registry itself responds with a challenge.
 
         A stream cannot be sent twice; requests before it have authenticated the session.
@@ -231,7 +235,7 @@ class Session:
         response.body.close()
         return self._follow_redirects(_with_authorization(request, header))[0]
 
-    def _follow_redirects(self, request: Request) -> tuple[Response, str]:
+    def _follow_redirects(self, request: RegistryRequest) -> tuple[RegistryResponse, str]:
         """Return the last response and its URL. Credentials are not sent to other origins."""
         first_origin = _origin(request.url)
         for _ in range(_MAX_REDIRECTS + 1):
@@ -251,7 +255,7 @@ class Session:
                         hint="check for a proxy that redirects requests for tokens",
                     )
                 headers = {name: value for name, value in headers.items() if name != "Authorization"}
-            request = Request(request.method, url, headers, request.body)
+            request = RegistryRequest(request.method, url, headers, request.body)
         raise Unreachable(
             f"{self.host} redirects too often, at last to {_origin(request.url)}",
             hint="check for a proxy that redirects to itself",
@@ -276,10 +280,12 @@ def _default_headers() -> dict[str, str]:
     return {"User-Agent": f"everpath/{__version__}", "Accept-Encoding": "identity"}
 
 
-def _with_authorization(request: Request, header: str | None) -> Request:
+def _with_authorization(request: RegistryRequest, header: str | None) -> RegistryRequest:
     if header is None:
         return request
-    return Request(request.method, request.url, {**request.headers, "Authorization": header}, request.body)
+    return RegistryRequest(
+        request.method, request.url, {**request.headers, "Authorization": header}, request.body
+    )
 
 
 def _origin(url: str) -> str:

@@ -11,9 +11,9 @@ from typing import BinaryIO, Final
 
 from everpath.errors import Unreachable, UnreadableInput
 from everpath.oci.descriptors import BlobSource, Descriptor
-from everpath.oci.registry.auth import Scope
+from everpath.oci.registry.auth import TokenScope
 from everpath.oci.registry.errors import NOT_A_REGISTRY_HINT, response_error
-from everpath.oci.registry.http_client import ConnectionFailed, Response, is_retryable, retry_after
+from everpath.oci.registry.http_client import ConnectionFailed, RegistryResponse, is_retryable, retry_after
 from everpath.oci.registry.presence import Presence, check_presence
 from everpath.oci.registry.session import Session
 
@@ -32,7 +32,7 @@ class BlobUpload:
     """Sends one blob."""
 
     def __init__(
-        self, session: Session, blobs: BlobSource, blob: Descriptor, scopes: tuple[Scope, ...]
+        self, session: Session, blobs: BlobSource, blob: Descriptor, scopes: tuple[TokenScope, ...]
     ) -> None:
         self._session = session
         self._blob = blob
@@ -46,7 +46,7 @@ class BlobUpload:
         self._has_failed = False
         self._delays = session.options.retry.delays()
 
-    def send(self, started: Response | None, report: Callable[[int], None]) -> None:
+    def send(self, started: RegistryResponse | None, report: Callable[[int], None]) -> None:
         """Send the blob, and report how many bytes the registry has.
 
         `started` is the response to the request that started the upload; without it one is started. Raises
@@ -96,7 +96,7 @@ class BlobUpload:
         self._follow_location(response)
         self._offset = 0
 
-    def _follow_location(self, response: Response) -> None:
+    def _follow_location(self, response: RegistryResponse) -> None:
         """Take the URL of the next request, and the minimal size of chunks, from a response."""
         response.body.close()
         location = response.headers.get("location")
@@ -110,7 +110,7 @@ class BlobUpload:
             self._chunk_size = max(self._chunk_size, int(min_length[:18]))
             self._is_monolithic = self._is_monolithic or self._chunk_size > _MAX_CHUNK_SIZE
 
-    def _put(self) -> Response:
+    def _put(self) -> RegistryResponse:
         """Send the last request, which contains the whole blob if it was not sent in chunks."""
         if not self._is_monolithic:
             # Checks the digest of all chunks that were sent.
@@ -121,13 +121,13 @@ class BlobUpload:
         with self._reader.open_verified() as stream:
             return self._put_body(stream, self._blob.size)
 
-    def _put_body(self, body: bytes | BinaryIO, size: int) -> Response:
+    def _put_body(self, body: bytes | BinaryIO, size: int) -> RegistryResponse:
         location = self._location or ""
         url = f"{location}{'&' if '?' in location else '?'}digest={self._blob.digest}"
         headers = {**_CONTENT_TYPE, "Content-Length": str(size)}
         return self._session.request_once("PUT", url, headers, body, self._scopes)
 
-    def _patch(self) -> Response:
+    def _patch(self) -> RegistryResponse:
         chunk = self._reader.read(self._offset, min(self._chunk_size, self._blob.size - self._offset))
         headers = {
             **_CONTENT_TYPE,
@@ -136,7 +136,7 @@ class BlobUpload:
         }
         return self._session.request_once("PATCH", self._location or "", headers, chunk, self._scopes)
 
-    def _handle_response(self, response: Response) -> None:
+    def _handle_response(self, response: RegistryResponse) -> None:
         """Continue after a chunk, or recover from an error. Raises Unreachable if that is impossible."""
         if response.status == 202 and not self._is_last_request:
             self._continue_after_chunk(response)
@@ -155,7 +155,7 @@ class BlobUpload:
         error = response_error(response, self._session.host, name, "accept a blob for", authenticated=True)
         self._recover(error, can_retry=can_retry, requested_delay=requested)
 
-    def _continue_after_chunk(self, response: Response) -> None:
+    def _continue_after_chunk(self, response: RegistryResponse) -> None:
         before, sent = self._offset, self._reader.position
         self._follow_location(response)
         self._offset = self._parse_range(response, default=sent)
@@ -195,7 +195,7 @@ class BlobUpload:
             response.body.close()
             self._location = None
 
-    def _parse_range(self, response: Response, *, default: int) -> int:
+    def _parse_range(self, response: RegistryResponse, *, default: int) -> int:
         """Return the number of bytes in the header Range."""
         match = _RANGE.fullmatch(response.headers.get("range", ""))
         if match is None:

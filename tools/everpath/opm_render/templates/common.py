@@ -48,9 +48,9 @@ def render_image_at(place: Place, image: str, render_image: ImageRenderer) -> Re
     """Render the bundle in an image. A `OpmError` without a file gets the place of the reference."""
     try:
         return render_image(image)
-    except OpmError as refusal:
-        place = refusal.place if refusal.place.file else place
-        raise OpmError(refusal.message, place, refusal.fix) from refusal
+    except OpmError as error:
+        place = error.place if error.place.file else place
+        raise OpmError(error.message, place, error.fix) from error
 
 
 def package_property(blob: Blob, place: Place) -> dict[str, str]:

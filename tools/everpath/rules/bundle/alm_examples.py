@@ -13,14 +13,14 @@ __all__ = [
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from everpath.manifest_access import as_string, items_at, string_at
 from everpath.model import Gvk, Place
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_folder_rule
-from everpath.wording import plural
+from everpath.wording import count
 
 _KEYS: Final = ("alm-examples", "olm.examples")
 _OWNED: Final = ("spec", "customresourcedefinitions", "owned")
@@ -55,15 +55,14 @@ def _parse(written: str) -> _Examples:
         return _Examples(fault="the value is not a list")
     if any(not isinstance(item, dict) or not as_string(item.get("kind")) for item in items):
         return _Examples(fault="an example has no kind")
-    return _Examples(tuple(_api(item) for item in items))
+    apis: list[Gvk] = []
+    for item in items:
+        group, _, version = string_at(item, "apiVersion").rpartition("/")
+        apis.append(Gvk(group, version, string_at(item, "kind")))
+    return _Examples(tuple(apis))
 
 
-def _api(item: Any) -> Gvk:
-    group, _, version = string_at(item, "apiVersion").rpartition("/")
-    return Gvk(group, version, string_at(item, "kind"))
-
-
-def _provided(csv: Manifest) -> Iterator[tuple[Gvk, Place]]:
+def _owned_apis(csv: Manifest) -> Iterator[tuple[Gvk, Place]]:
     """Yield the APIs that a CSV owns, with their places, without CRDs whose name has no group."""
     for i, crd in items_at(csv.body, *_OWNED):
         group = string_at(crd, "name").partition(".")[2]
@@ -77,7 +76,7 @@ def _provided(csv: Manifest) -> Iterator[tuple[Gvk, Place]]:
         yield Gvk(*(string_at(api, key) for key in ("group", "version", "kind"))), place
 
 
-def _readable(bundle: BundleFolder) -> tuple[Manifest, str, _Examples] | None:
+def _valid_examples(bundle: BundleFolder) -> tuple[Manifest, str, _Examples] | None:
     """Return the CSV, the annotation and its examples, or None if there are none that parse."""
     stated = _annotation(bundle.csv) if bundle.csv else None
     if bundle.csv is None or stated is None:
@@ -141,11 +140,11 @@ def example_without_api(bundle: BundleFolder) -> Iterator[Flaw]:
 
     Consoles offer a template that the operator does not support. Cost: one look-up an example.
     """
-    found = _readable(bundle)
+    found = _valid_examples(bundle)
     if found is None:
         return
     csv, key, examples = found
-    provided = dict(_provided(csv))
+    provided = dict(_owned_apis(csv))
     for api in dict.fromkeys(examples.apis):
         if api not in provided:
             near = next((p for p in provided if p.kind == api.kind), None)
@@ -165,17 +164,17 @@ def api_without_example(bundle: BundleFolder) -> Iterator[Flaw]:
 
     Consoles show an empty form for the others. Cost: one look-up an API.
     """
-    found = _readable(bundle)
+    found = _valid_examples(bundle)
     if found is None:
         return
     csv, key, examples = found
     shown = set(examples.apis)
-    for api, place in dict(_provided(csv)).items():
+    for api, place in dict(_owned_apis(csv)).items():
         if api not in shown:
             yield Flaw(
                 place,
                 f"consoles show an empty form for new objects of {api}: it has no example",
-                because=(f"{key} has examples of {plural(len(shown), 'API')}",),
+                because=(f"{key} has examples of {count(len(shown), 'API')}",),
                 fix=f"add an example to {key}",
             )
 

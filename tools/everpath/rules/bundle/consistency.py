@@ -36,12 +36,7 @@ def _apis(crd: Crd) -> Iterator[Gvk]:
         yield Gvk(crd.string_at("group"), string_at(version, "name"), crd.string_at("names", "kind"))
 
 
-def _is_hidden(crd: Crd, api: Gvk) -> bool:
-    """Whether opm ignores an API: if a CRD of v1beta1 has spec.version, opm ignores other versions."""
-    return crd.is_v1beta1 and crd.string_at("version") not in ("", api.version)
-
-
-def _owned(csv: Manifest) -> Iterator[tuple[int, Gvk, str]]:
+def _owned_crds(csv: Manifest) -> Iterator[tuple[int, Gvk, str]]:
     """Yield index, API and CRD name of each owned CRD of a CSV."""
     for i, crd in items_at(csv.body, *_OWNED):
         name = string_at(crd, "name")
@@ -77,8 +72,14 @@ def owned_crd_missing(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    there = {api: crd.name for crd in crds(bundle) for api in _apis(crd) if not _is_hidden(crd, api)}
-    for i, api, name in _owned(bundle.csv):
+    there = {
+        api: crd.name
+        for crd in crds(bundle)
+        for api in _apis(crd)
+        # If a CRD of v1beta1 has spec.version, opm ignores its other versions.
+        if not crd.is_v1beta1 or crd.string_at("version") in ("", api.version)
+    }
+    for i, api, name in _owned_crds(bundle.csv):
         if there.get(api) == name:
             continue
         problem = f"is named {name}" if api in there else "defines it"
@@ -104,7 +105,7 @@ def crd_not_owned(bundle: BundleFolder) -> Iterator[Flaw]:
     if bundle.csv is None:
         return
     there = {api for crd in crds(bundle) for api in _apis(crd)}
-    owned = {(api.group, api.kind) for _, api, _ in _owned(bundle.csv) if api in there}
+    owned = {(api.group, api.kind) for _, api, _ in _owned_crds(bundle.csv) if api in there}
     for crd in crds(bundle):
         unowned = [api for api in _apis(crd) if (api.group, api.kind) not in owned]
         for api in dict.fromkeys(unowned):

@@ -7,14 +7,15 @@ __all__ = ["crd_approval", "crd_conversion", "crd_preserve_unknown_fields", "crd
 from collections.abc import Iterator
 from typing import Any, Final
 
-from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
+from everpath.manifest_access import Pointer, as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder
 from everpath.rules.bundle.crds import Crd, crds
-from everpath.rules.bundle.kubernetes_names import dns_label, dns_subdomain, request_uri
+from everpath.rules.bundle.urls import url_error
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.kubernetes_names import rfc1035_label_error, subdomain_error
 from everpath.rules.registry import bundle_folder_rule
 
-_Fault = tuple[FieldPath, str, str]
+_Fault = tuple[Pointer, str, str]
 
 _APPROVAL: Final = "api-approved.kubernetes.io"
 _REVIEW_VERSIONS: Final = frozenset({"v1", "v1beta1"})
@@ -37,8 +38,8 @@ def crd_conversion(bundle: BundleFolder) -> Iterator[Flaw]:
 def _conversion_faults(crd: Crd) -> Iterator[_Fault]:
     conversion = value_at(crd.spec, "conversion")
     strategy = string_at(conversion, "strategy")
-    at: FieldPath = () if crd.is_v1beta1 else ("webhook",)
-    client_at: FieldPath = ("webhookClientConfig",) if crd.is_v1beta1 else ("webhook", "clientConfig")
+    at: Pointer = () if crd.is_v1beta1 else ("webhook",)
+    client_at: Pointer = ("webhookClientConfig",) if crd.is_v1beta1 else ("webhook", "clientConfig")
     client, versions_at = value_at(conversion, *client_at), (*at, "conversionReviewVersions")
     versions = [as_string(v) for _, v in items_at(conversion, *versions_at)]
     if strategy not in ("None", "Webhook"):
@@ -66,7 +67,7 @@ def _conversion_faults(crd: Crd) -> Iterator[_Fault]:
         yield versions_at, message, "set strategy: Webhook, or remove conversionReviewVersions"
 
 
-def _client_faults(client: Any, at: FieldPath) -> Iterator[_Fault]:
+def _client_faults(client: Any, at: Pointer) -> Iterator[_Fault]:
     if client is None:
         yield at, "its conversion webhook has no clientConfig", "add clientConfig"
         return
@@ -79,7 +80,7 @@ def _client_faults(client: Any, at: FieldPath) -> Iterator[_Fault]:
         yield from _service_faults(service, (*at, "service"))
 
 
-def _url_faults(url: str, at: FieldPath) -> Iterator[_Fault]:
+def _url_faults(url: str, at: Pointer) -> Iterator[_Fault]:
     address = url.removeprefix("https://")
     if address == url or not address.partition("/")[0] or any(mark in address for mark in "@#?"):
         yield (
@@ -89,7 +90,7 @@ def _url_faults(url: str, at: FieldPath) -> Iterator[_Fault]:
         )
 
 
-def _service_faults(service: Any, at: FieldPath) -> Iterator[_Fault]:
+def _service_faults(service: Any, at: Pointer) -> Iterator[_Fault]:
     for key in ("name", "namespace"):
         if not string_at(service, key):
             yield (*at, key), f"the webhook service has no {key}", f"add {key}"
@@ -101,7 +102,9 @@ def _service_faults(service: Any, at: FieldPath) -> Iterator[_Fault]:
             "write a port from 1 to 65535",
         )
     path = string_at(service, "path")
-    if path not in ("", "/") and not _is_path(path):
+    steps = path[1:].removesuffix("/").split("/")
+    is_path = path.startswith("/") and all(subdomain_error(step) is None for step in steps)
+    if path not in ("", "/") and not is_path:
         yield (
             (*at, "path"),
             f"the path {path!r} of the webhook service is invalid",
@@ -109,19 +112,14 @@ def _service_faults(service: Any, at: FieldPath) -> Iterator[_Fault]:
         )
 
 
-def _is_path(path: str) -> bool:
-    steps = path[1:].removesuffix("/").split("/")
-    return path.startswith("/") and all(dns_subdomain(step) is None for step in steps)
-
-
-def _review_faults(versions: list[str], at: FieldPath) -> Iterator[_Fault]:
+def _review_faults(versions: list[str], at: Pointer) -> Iterator[_Fault]:
     if not versions:
         yield at, "it has no conversionReviewVersions", "add conversionReviewVersions: [v1]"
         return
     for i, version in enumerate(versions):
         if version in versions[:i]:
             yield (*at, i), f"the review version {version} is listed twice", "remove one of them"
-        elif fault := dns_label(version):
+        elif fault := rfc1035_label_error(version):
             yield (*at, i), f"the review version {version!r} is invalid: {fault}", "write v1"
     if _REVIEW_VERSIONS.isdisjoint(versions):
         yield at, "it has no review version that Kubernetes supports", "add v1"
@@ -194,7 +192,7 @@ def crd_approval(bundle: BundleFolder) -> Iterator[Flaw]:
         if not f".{crd.string_at('group')}".endswith((".k8s.io", ".kubernetes.io")):
             continue
         stated = as_string(crd.manifest.annotations.get(_APPROVAL))
-        is_address = "://" in stated and request_uri(stated) is None
+        is_address = "://" in stated and url_error(stated) is None
         if not is_address and not stated.startswith("unapproved"):
             problem = f"{_APPROVAL} is {stated!r}" if stated else f"it has no annotation {_APPROVAL}"
             yield Flaw(

@@ -19,11 +19,11 @@ __all__ = [
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
+from everpath.manifest_access import Pointer, as_string, items_at, string_at, value_at
 from everpath.model import Place
 from everpath.model.bundle_contents import BundleFolder, Manifest
-from everpath.rules.bundle.kubernetes_names import dns_label, dns_subdomain
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.kubernetes_names import rfc1035_label_error, subdomain_error
 from everpath.rules.registry import bundle_folder_rule
 
 V1BETA1: Final = "apiextensions.k8s.io/v1beta1"
@@ -62,14 +62,14 @@ class Crd(NamedTuple):
         return self.manifest.place.at("spec", *way)
 
     @property
-    def versions(self) -> list[tuple[FieldPath, Any]]:
+    def versions(self) -> list[tuple[Pointer, Any]]:
         """The path and the content of each version. v1beta1 also allows a single version in spec.version."""
         listed = [(("versions", i), version) for i, version in items_at(self.spec, "versions")]
         if listed or not self.is_v1beta1 or not self.string_at("version"):
             return [*listed]
         return [(_SINGLE_VERSION, {"name": self.string_at("version"), "storage": True})]
 
-    def flaw(self, way: FieldPath, message: str, fix: str) -> Flaw:
+    def flaw(self, way: Pointer, message: str, fix: str) -> Flaw:
         return Flaw(
             self.place(*way),
             f"the API server rejects CRD {self.name}: {message}",
@@ -93,13 +93,13 @@ def crd_name(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     for crd in crds(bundle):
         right = f"{crd.string_at('names', 'plural')}.{crd.string_at('group')}"
-        if crd.name and (crd.name != right or dns_subdomain(crd.name)):
+        if crd.name and (crd.name != right or subdomain_error(crd.name)):
             yield Flaw(
                 crd.manifest.place.at("metadata", "name"),
                 f"the API server rejects CRD {crd.name!r}: its name must be {right!r}, from plural and group",
                 because=_NOT_INSTALLED,
                 fix=f"rename it to {right}"
-                if dns_subdomain(right) is None
+                if subdomain_error(right) is None
                 else "write plural and group in lower case",
             )
 
@@ -112,7 +112,7 @@ def crd_group(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     for crd in crds(bundle):
         group = crd.string_at("group")
-        fault = "it is missing" if not group else dns_subdomain(group)
+        fault = "it is missing" if not group else subdomain_error(group)
         if fault is None and "." not in group:
             fault = "it has no dot"
         if fault:
@@ -132,7 +132,7 @@ def crd_names(bundle: BundleFolder) -> Iterator[Flaw]:
             yield crd.flaw(("names", *way), message, fix)
 
 
-_Fault = tuple[FieldPath, str, str]
+_Fault = tuple[Pointer, str, str]
 
 
 def _name_faults(crd: Crd) -> Iterator[_Fault]:
@@ -147,11 +147,11 @@ def _name_faults(crd: Crd) -> Iterator[_Fault]:
         checked = name.lower() if key in ("kind", "listKind") else name
         if not name:
             yield (key,), f"it has no {key}", f"add names.{key}"
-        elif fault := dns_label(checked):
+        elif fault := rfc1035_label_error(checked):
             yield (key,), f"the {key} {name!r} is invalid: {fault}", f"choose another {key}"
     for key in ("shortNames", "categories"):
         for i, item in items_at(crd.spec, "names", key):
-            if fault := dns_label(as_string(item)):
+            if fault := rfc1035_label_error(as_string(item)):
                 name = as_string(item)
                 yield (key, i), f"{name!r} in {key} is invalid: {fault}", "change or remove it"
     if kind and kind == names["listKind"]:
@@ -167,7 +167,7 @@ def crd_versions(bundle: BundleFolder) -> Iterator[Flaw]:
     for crd in crds(bundle):
         names = [(way, string_at(version, "name")) for way, version in crd.versions]
         for way, name in names:
-            if fault := dns_label(name):
+            if fault := rfc1035_label_error(name):
                 at = way if way == _SINGLE_VERSION else (*way, "name")
                 yield crd.flaw(
                     at, f"the version name {name!r} is invalid: {fault}", "write a name such as v1 or v1beta1"
@@ -179,16 +179,11 @@ def crd_versions(bundle: BundleFolder) -> Iterator[Flaw]:
         if stored != 1:
             message = f"it has {stored or 'no'} storage version{'s' if stored else ''}"
             yield crd.flaw(("versions",), message, "set storage: true on one version, false on the others")
-        yield from _first_version(crd, [name for _, name in names])
+        stated = crd.string_at("version") if crd.is_v1beta1 else ""
+        if stated and stated != names[0][1]:
+            message = f"spec.version is {stated}, but the first version is {names[0][1]}"
+            yield crd.flaw(("version",), message, "remove spec.version")
         yield from _deprecations(crd)
-
-
-def _first_version(crd: Crd, names: list[str]) -> Iterator[Flaw]:
-    """Compare spec.version of v1beta1 with the first version of the list."""
-    stated = crd.string_at("version") if crd.is_v1beta1 else ""
-    if stated and stated != names[0]:
-        message = f"spec.version is {stated}, but the first version is {names[0]}"
-        yield crd.flaw(("version",), message, "remove spec.version")
 
 
 def _deprecations(crd: Crd) -> Iterator[Flaw]:
@@ -235,7 +230,7 @@ def crd_columns(bundle: BundleFolder) -> Iterator[Flaw]:
                 yield crd.flaw((*way, key), message, fix)
 
 
-def _columns(crd: Crd) -> Iterator[tuple[FieldPath, Any]]:
+def _columns(crd: Crd) -> Iterator[tuple[Pointer, Any]]:
     """Yield the path and the content of each column. v1beta1 also allows columns for all versions."""
     for i, column in items_at(crd.spec, "additionalPrinterColumns") if crd.is_v1beta1 else ():
         yield ("additionalPrinterColumns", i), column

@@ -22,13 +22,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from everpath.go_types import STRUCTS
-from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
+from everpath.manifest_access import Pointer, as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder, Manifest
 from everpath.ranges import Range, RangeError
-from everpath.rules.bundle.kubernetes_names import dns_subdomain, label_value
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.kubernetes_names import label_value_error, subdomain_error
 from everpath.rules.registry import bundle_folder_rule
-from everpath.versions import VersionError, parse, parse_tolerant, underline
+from everpath.versions import VersionError, parse, parse_tolerant_or_none, underline
 
 #: The annotations that OLM reads, by their lower-case names.
 OLM_ANNOTATIONS: Final[Mapping[str, str]] = {
@@ -48,7 +48,7 @@ _INSTALL: Final = ("spec", "install")
 _DETAILS: Final = ("spec", "install", "spec")
 
 #: The parent, the required field below it, and the fix. A field is required if its parent is not empty.
-_REQUIRED: Final[tuple[tuple[FieldPath, FieldPath, str], ...]] = (
+_REQUIRED: Final[tuple[tuple[Pointer, Pointer, str], ...]] = (
     ((), ("metadata",), "add metadata with the name of the CSV"),
     ((), _SPEC, "add spec"),
     (_SPEC, (*_SPEC, "displayName"), "add the name that consoles show"),
@@ -56,7 +56,7 @@ _REQUIRED: Final[tuple[tuple[FieldPath, FieldPath, str], ...]] = (
     (_INSTALL, (*_INSTALL, "strategy"), "add strategy: deployment"),
     (_DETAILS, (*_DETAILS, "deployments"), "add deployments"),
 )
-_STRUCTS: Final[Mapping[FieldPath, str]] = {
+_STRUCTS: Final[Mapping[Pointer, str]] = {
     ("metadata",): "meta.ObjectMeta",
     _SPEC: "v1alpha1.ClusterServiceVersionSpec",
     _INSTALL: "v1alpha1.NamedInstallStrategy",
@@ -74,7 +74,7 @@ def csv_name(bundle: BundleFolder) -> Iterator[Flaw]:
     if bundle.csv is None:
         return
     name = string_at(bundle.csv.body, "metadata", "name")
-    if fault := (dns_subdomain(name) or label_value(name)):
+    if fault := (subdomain_error(name) or label_value_error(name)):
         yield Flaw(
             bundle.csv.place.at("metadata", "name"),
             f"the API server rejects the CSV: the name {name!r} is invalid: {fault}"
@@ -94,7 +94,7 @@ def replaces_name(bundle: BundleFolder) -> Iterator[Flaw]:
     if bundle.csv is None:
         return
     name = string_at(bundle.csv.body, "spec", "replaces")
-    if name and (fault := (dns_subdomain(name) or label_value(name))):
+    if name and (fault := (subdomain_error(name) or label_value_error(name))):
         yield Flaw(
             bundle.csv.place.at("spec", "replaces"),
             f"OLM never upgrades along replaces: {name!r} is not a valid name of a CSV: {fault}",
@@ -203,15 +203,8 @@ def min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
             bundle.csv.place.at("spec", "minKubeVersion"),
             f"OLM does not install the operator: minKubeVersion {stated!r} is not a version",
             because=tuple(error.pretty().splitlines()),
-            fix=f"write {_tolerant_version(stated) or '1.29.0'}",
+            fix=f"write {parse_tolerant_or_none(stated) or '1.29.0'}",
         )
-
-
-def _tolerant_version(stated: str) -> str | None:
-    try:
-        return str(parse_tolerant(stated))
-    except VersionError:
-        return None
 
 
 @bundle_folder_rule("EP634", "required-field", Severity.ERROR, "csv", "opm")
@@ -233,8 +226,8 @@ def required_field(bundle: BundleFolder) -> Iterator[Flaw]:
             )
 
 
-def _is_empty(body: Mapping[str, Any], way: FieldPath) -> bool:
-    """Whether Go decodes a value to its zero value: null, an empty string, a struct without known fields."""
+def _is_empty(body: Mapping[str, Any], way: Pointer) -> bool:
+    """Return whether Go decodes a value to its zero value, such as null or a struct without known fields."""
     value = value_at(body, *way)
     if way not in _STRUCTS or not isinstance(value, dict):
         return value is None or value == "" or value is False

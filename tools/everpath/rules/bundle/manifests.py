@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from everpath.go_types import TypeMismatch, type_mismatches
-from everpath.manifest_access import FieldPath, as_string, items_at, string_at, value_at
+from everpath.manifest_access import Pointer, as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import CRD, CSV, BundleFolder, Manifest
-from everpath.rules.bundle.kubernetes_names import label_value, qualified_name
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.kubernetes_names import label_value_error, qualified_name_error
 from everpath.rules.registry import bundle_folder_rule
 
 _SUPPORTED_KINDS: Final = frozenset(
@@ -103,7 +103,7 @@ def _object_name(manifest: Manifest) -> str:
     return f"{manifest.kind} {manifest.name}".strip()
 
 
-_Fault = tuple[FieldPath, str, str]
+_Fault = tuple[Pointer, str, str]
 
 
 def _metadata_faults(metadata: Any) -> Iterator[_Fault]:
@@ -130,9 +130,9 @@ def _pairs(metadata: Any, key: str) -> Iterator[tuple[str, str]]:
 
 def _label_faults(metadata: Any) -> Iterator[_Fault]:
     for key, value in _pairs(metadata, "labels"):
-        if fault := qualified_name(key):
+        if fault := qualified_name_error(key):
             yield ("labels", key), f"the label key {key!r} is invalid: {fault}", "use a valid key"
-        if fault := label_value(value):
+        if fault := label_value_error(value):
             yield (
                 ("labels", key),
                 f"the value {value!r} of the label {key} is invalid: {fault}",
@@ -144,7 +144,7 @@ def _annotation_faults(metadata: Any) -> Iterator[_Fault]:
     size = 0
     for key, value in _pairs(metadata, "annotations"):
         size += len(key.encode()) + len(value.encode(errors="surrogatepass"))
-        if fault := qualified_name(key.lower()):
+        if fault := qualified_name_error(key.lower()):
             yield ("annotations", key), f"the annotation key {key!r} is invalid: {fault}", "use a valid key"
     if size > _ANNOTATIONS_LIMIT:
         message = f"its annotations have {size:,} bytes, more than {_ANNOTATIONS_LIMIT:,}"
@@ -168,7 +168,7 @@ def _reference_faults(metadata: Any) -> Iterator[_Fault]:
         yield ("ownerReferences",), "it has two controllers", "remove ownerReferences: OLM sets them"
     finalizers = [as_string(name) for _, name in items_at(metadata, "finalizers")]
     for name in finalizers:
-        if fault := qualified_name(name):
+        if fault := qualified_name_error(name):
             yield ("finalizers",), f"the finalizer {name!r} is invalid: {fault}", "write DOMAIN/NAME"
     if set(finalizers) >= _EXCLUSIVE_FINALIZERS:
         yield ("finalizers",), "it has both finalizers orphan and foregroundDeletion", "keep one"

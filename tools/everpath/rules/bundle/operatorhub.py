@@ -20,7 +20,7 @@ from typing import Final
 
 from everpath.manifest_access import as_string, items_at, string_at, value_at
 from everpath.model.bundle_contents import BundleFolder
-from everpath.rules.bundle.kubernetes_names import request_uri
+from everpath.rules.bundle.urls import url_error
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_folder_rule
 from everpath.versions import VersionError, parse_tolerant
@@ -117,8 +117,8 @@ def link(bundle: BundleFolder) -> Iterator[Flaw]:
             yield Flaw(
                 place, f"a link has no {missing}", _REJECTED, fix=f"add the {missing}, or remove the link"
             )
-        if url and (fault := request_uri(url)):
-            guess = f"https://{url}" if "://" not in url and request_uri(f"https://{url}") is None else None
+        if url and (fault := url_error(url)):
+            guess = f"https://{url}" if "://" not in url and url_error(f"https://{url}") is None else None
             fix = f"write {guess}" if guess else "write a URL such as https://example.com/docs"
             yield Flaw(place.at("url"), f"the link {url!r} does not work: {fault}", _REJECTED, fix=fix)
 

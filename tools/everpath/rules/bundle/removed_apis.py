@@ -161,7 +161,7 @@ def max_openshift_version(bundle: BundleFolder) -> Iterator[Flaw]:
         return
     place = bundle.csv.place.at("metadata", "annotations", "olm.properties")
     because = ("the bundle uses an API that Kubernetes 1.22 (OpenShift 4.9) removed",)
-    stated = _stated_maximum(as_string(bundle.csv.annotations.get("olm.properties")))
+    stated = _max_openshift(as_string(bundle.csv.annotations.get("olm.properties")))
     if stated is None:
         message = f"the operator fails after an upgrade to OpenShift 4.9: {_MAXIMUM} is missing"
         yield Flaw(place, message, because, fix=f"use the new API, or set {_MAXIMUM}: 4.8 in olm.properties")
@@ -189,7 +189,7 @@ def max_openshift_version(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-def _stated_maximum(properties: str) -> str | None:
+def _max_openshift(properties: str) -> str | None:
     """Return olm.maxOpenShiftVersion of the annotation olm.properties, or None."""
     import json  # noqa: PLC0415 - few bundles use such an API
 
@@ -211,7 +211,7 @@ def openshift_label(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None or not _removed_in_1_22(bundle):
         return
-    place, stated = _stated_label(bundle)
+    place, stated = _versions_label(bundle)
     because = ("the bundle uses an API that Kubernetes 1.22 (OpenShift 4.9) removed",)
     if stated is None:
         message = f"the bundle is added to catalogs for OpenShift 4.9: the label {_LABEL} is missing"
@@ -228,7 +228,7 @@ def openshift_label(bundle: BundleFolder) -> Iterator[Flaw]:
         )
 
 
-def _stated_label(bundle: BundleFolder) -> tuple[Place, str | None]:
+def _versions_label(bundle: BundleFolder) -> tuple[Place, str | None]:
     """Return the place of the label, or where it should be, and its value."""
     if bundle.labels is None:
         place = bundle.contents.annotations_place or bundle.contents.place

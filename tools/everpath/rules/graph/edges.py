@@ -18,18 +18,16 @@ from collections.abc import Iterator
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place
-from everpath.rules.edits import (
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.fixes.edits import (
     Edit,
     add_skips,
     first_accepted_edit,
-    is_worth_trying,
-    move_range,
     remove_replaces,
     remove_skip,
     republish_advice,
     set_replaces,
 )
-from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.wording import NameSuggestions, skip_clause
 
@@ -85,7 +83,7 @@ def dangling_replaces(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     # The name of an entry without a bundle can be meant as well.
     nearby, entries = NameSuggestions(graph.package.by_name), NameSuggestions(graph.entries)
-    for name, target in _replaced_outside(graph):
+    for name, target in _replaces_outside(graph):
         if graph.bundle(target) is not None:
             continue
         probably = nearby.suggest(target, exclude=(name,)) or entries.suggest(target, exclude=(name,))
@@ -100,7 +98,7 @@ def dangling_replaces(graph: ChannelGraph) -> Iterator[Flaw]:
 
 
 def _dangling_fix(graph: ChannelGraph, name: str, target: str, probably: str | None) -> str | Edit:
-    """What the entry should replace. At the end of a chain no change is needed."""
+    """Return what the entry should replace. At the end of a chain no change is needed."""
     if probably is not None:
         return set_replaces(graph, name, probably)._replace(text=f"did you mean {probably}?")
     if graph.package.is_one_release:
@@ -111,7 +109,7 @@ def _dangling_fix(graph: ChannelGraph, name: str, target: str, probably: str | N
     return f"no action if {target} was released and pruned; else remove replaces: {target} from {name}"
 
 
-def _replaced_outside(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
+def _replaces_outside(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
     """Yield entries with the name they replace, if that is not in the channel."""
     for name, entry in graph.entries.items():
         if entry.replaces and entry.replaces not in graph.entries:
@@ -119,7 +117,7 @@ def _replaced_outside(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
 
 
 def _is_tail(graph: ChannelGraph, name: str) -> bool:
-    """Whether an entry has the lowest version of the channel."""
+    """Return whether an entry has the lowest version of the channel."""
     return graph.by_version[:1] == (name,)
 
 
@@ -130,7 +128,7 @@ def replaces_out_of_channel(graph: ChannelGraph) -> Iterator[Flaw]:
     For the lowest version it is an update from another channel, and a note. Elsewhere it splits the channel.
     Cost: one look-up an entry.
     """
-    for name, target in _replaced_outside(graph):
+    for name, target in _replaces_outside(graph):
         if graph.bundle(target) is None:
             continue
         yield Flaw(
@@ -154,7 +152,7 @@ def skips_unknown(graph: ChannelGraph) -> Iterator[Flaw]:
     Cost: one look-up a name; one comparison with every name for unknown ones.
     """
     nearby = NameSuggestions(graph.package.by_name)
-    for name, target, place in _skipped_outside(graph):
+    for name, target, place in _skips_outside(graph):
         if target in graph.package.by_name or not target:
             continue
         probably = nearby.suggest(target, exclude=(name, graph.entries[name].replaces or ""))
@@ -171,7 +169,7 @@ def skips_unknown(graph: ChannelGraph) -> Iterator[Flaw]:
         )
 
 
-def _skipped_outside(graph: ChannelGraph) -> Iterator[tuple[str, str, Place]]:
+def _skips_outside(graph: ChannelGraph) -> Iterator[tuple[str, str, Place]]:
     """Yield entries, a name that they skip and that is not in the channel, and its first place."""
     for name, entry in graph.entries.items():
         first: dict[str, int] = {}
@@ -186,7 +184,7 @@ def skips_out_of_channel(graph: ChannelGraph) -> Iterator[Flaw]:
 
     It is an update from another channel, and can be intended. Cost: one look-up a name.
     """
-    for name, target, place in _skipped_outside(graph):
+    for name, target, place in _skips_outside(graph):
         if target in graph.package.by_name:
             yield Flaw(
                 place,
@@ -271,20 +269,11 @@ def range_on_skipped(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     others = {name: [s for s in graph.skippers.get(name, ()) if s != name] for name in graph.ranges}
     found = {name: skippers for name, skippers in others.items() if skippers}
-    is_short = is_worth_trying(len(found), graph)
     for name, skippers in found.items():
         yield Flaw(
             graph.entries[name].place.at("skipRange"),
             f"OLM v0 ignores the skipRange of {name}, because {skip_clause(skippers)} it; OLM v1 uses it",
             because=tuple(Edge(s, name, EdgeKind.SKIPS) for s in skippers),
-            fix=_move_range_fix(graph, name, skippers, is_short=is_short),
+            fix="no action if it is for OLM v1",
             entry=name,
         )
-
-
-def _move_range_fix(graph: ChannelGraph, name: str, skippers: list[str], *, is_short: bool) -> str | Edit:
-    """Move the range to an entry that skips this one; no action if that cannot be tried or is harmful."""
-    leave = "no action if it is for OLM v1"
-    heirs = [skipper for skipper in skippers if skipper not in graph.skippers]
-    edit = move_range(graph, name, heirs[-1]) if heirs and is_short else None
-    return edit._replace(prefix=f"{leave}; else ", fallback=leave) if edit is not None else leave

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
-from everpath.model import Bundle, Entry, Place
+from everpath.model import Entry
 from everpath.resolvers import olm_v0, opm
 from everpath.resolvers.resolution import FailureKind
-from everpath.rules.edits import (
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.fixes.edits import (
     Edit,
     add_entry,
     add_skips,
@@ -19,7 +20,6 @@ from everpath.rules.edits import (
     remove_replaces,
     set_replaces,
 )
-from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.wording import NameSuggestions, join_names
 
@@ -53,11 +53,8 @@ def _make_head(graph: ChannelGraph, name: str, edges: tuple[Edge, ...]) -> Edit:
         )
         for e in takers
     )
-    return Edit(f"remove {name} from {_fields(edges)}", entries)
-
-
-def _fields(edges: tuple[Edge, ...]) -> str:
-    return join_names(f"{e.kind.value} of {e.successor}" for e in edges)
+    fields = join_names(f"{edge.kind.value} of {edge.successor}" for edge in edges)
+    return Edit(f"remove {name} from {fields}", entries)
 
 
 @channel_rule("EP202", "several-heads", Severity.ERROR)
@@ -106,15 +103,21 @@ def _tail(graph: ChannelGraph, head: str, known: dict[str, str]) -> str:
 
 
 def _why_apart(graph: ChannelGraph, above: str, tail: str, head: str) -> tuple[Edge | str, ...]:
-    """Why the chain from the head above does not include a head."""
+    """Return why the chain from the head above does not include a head."""
     target = graph.entries[tail].replaces
     reasons: list[Edge | str] = []
-    if (passing := _passing(graph, above, head)) is not None:
+    if (passing := _passing_edge(graph, above, head)) is not None:
         reasons.append(f"{passing} and not {head}")
-    elif target:
-        reasons += [Edge(tail, target, EdgeKind.REPLACES), f"{target} {_whereabouts(graph, target)}"]
-    else:
+    elif not target:
         reasons.append(f"{tail} replaces nothing")
+    else:
+        reasons.append(Edge(tail, target, EdgeKind.REPLACES))
+        if target in graph.entries:
+            reasons.append(f"{target} closes a cycle")
+        elif graph.bundle(target):
+            reasons.append(f"{target} is in the package but not in this channel")
+        else:
+            reasons.append(f"{target} does not exist")
     if head in graph.versions and graph.coverage.count(graph.versions[head]):
         reasons.append(
             f"a skipRange covers {head}, but only replaces and skips decide which entries are heads"
@@ -122,8 +125,8 @@ def _why_apart(graph: ChannelGraph, above: str, tail: str, head: str) -> tuple[E
     return tuple(reasons)
 
 
-def _passing(graph: ChannelGraph, above: str, head: str) -> Edge | None:
-    """The edge of a head's chain that leaves out a lower head.
+def _passing_edge(graph: ChannelGraph, above: str, head: str) -> Edge | None:
+    """Return the edge of a head's chain that leaves out a lower head.
 
     The chain is followed while versions decrease. Heads are sorted by version, so no edge is visited twice.
     """
@@ -137,34 +140,25 @@ def _passing(graph: ChannelGraph, above: str, head: str) -> Edge | None:
     return None
 
 
-def _whereabouts(graph: ChannelGraph, target: str) -> str:
-    """Why a chain ends at a name."""
-    if target in graph.entries:
-        return "closes a cycle"
-    return "is in the package but not in this channel" if graph.bundle(target) else "does not exist"
-
-
 def _join_chains(graph: ChannelGraph, tail: str, head: str, main: str, nearby: NameSuggestions) -> Edit:
-    """The smallest edit that puts a second head on the chain of the first."""
+    """Return the smallest edit that puts a second head on the chain of the first."""
     target, skips = graph.entries[tail].replaces, add_skips(graph, main, [head])
     meant = (
         nearby.suggest(target, exclude=(tail,)) or NameSuggestions([head]).suggest(target) if target else None
     )
     between = graph.bundle(target) if target and target not in graph.entries else None
     if between and NameSuggestions([head]).suggest(between.name) is None:
-        entry = _link(between, graph.channel.place, head)
+        place, csv = graph.channel.place, between.csv
+        entry = (
+            Entry(between.name, place, head)
+            if csv is None
+            else Entry(between.name, place, csv.replaces, csv.skips, csv.skip_range)
+        )
         link = add_entry(entry, "" if entry.replaces != head else f", with replaces: {head}")
         return link._replace(alternative=skips) if head in (entry.replaces, *entry.skips) else skips
     if meant == head or (meant is None and _is_older(graph, head, tail)):
         return set_replaces(graph, tail, head)
     return skips
-
-
-def _link(bundle: Bundle, place: Place, head: str) -> Entry:
-    """The entry that a bundle would have above a head; the edges of its CSV, if it has one."""
-    if (csv := bundle.csv) is None:
-        return Entry(bundle.name, place, head)
-    return Entry(bundle.name, place, csv.replaces, csv.skips, csv.skip_range)
 
 
 def _is_older(graph: ChannelGraph, one: str, other: str) -> bool:
@@ -179,10 +173,10 @@ def cycle(graph: ChannelGraph) -> Iterator[Flaw]:
     opm rejects the catalog, and under OLM v0 every Subscription in the namespace fails. Cost: one pass.
     """
     if names := opm.validate_channel(graph).cycle:
-        yield _cycle(graph, names, "entries replace each other in a cycle")
+        yield _cycle_flaw(graph, names, "entries replace each other in a cycle")
 
 
-@channel_rule("EP205", "hidden-cycle", Severity.ERROR, policy="v0")
+@channel_rule("EP205", "hidden-cycle", Severity.ERROR, resolver="v0")
 def hidden_cycle(graph: ChannelGraph) -> Iterator[Flaw]:
     """No cycle of replaces is behind a skipped entry.
 
@@ -192,10 +186,10 @@ def hidden_cycle(graph: ChannelGraph) -> Iterator[Flaw]:
     failure = olm_v0.sort_channel(graph).failure
     if failure is None or failure.kind is not FailureKind.CYCLE or opm.validate_channel(graph).cycle:
         return
-    yield _cycle(graph, failure.names, "entries replace each other in a cycle that opm does not detect")
+    yield _cycle_flaw(graph, failure.names, "entries replace each other in a cycle that opm does not detect")
 
 
-def _cycle(graph: ChannelGraph, names: tuple[str, ...], what: str) -> Flaw:
+def _cycle_flaw(graph: ChannelGraph, names: tuple[str, ...], what: str) -> Flaw:
     edges = tuple(Edge(a, b, EdgeKind.REPLACES) for a, b in pairwise(names))
     wrong = next((e for e in edges if _is_older(graph, e.successor, e.installed)), edges[-1])
     return Flaw(

@@ -22,17 +22,17 @@ from typing import Final
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.ranges import Hazard, HazardKind, Range, RangeError
-from everpath.rules.edits import Edit, cap_range, set_range
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.fixes.edits import Edit, cap_range, set_range
 from everpath.rules.registry import channel_rule
 from everpath.versions import underline
-from everpath.wording import join_names, plural
+from everpath.wording import count, join_names
 
 #: The number of affected entries listed in a message.
 _MAX_LISTED: Final = 8
 
 
-def _ranged(graph: ChannelGraph) -> Iterator[tuple[Entry, Range]]:
+def _valid_ranges(graph: ChannelGraph) -> Iterator[tuple[Entry, Range]]:
     """Yield entries with a valid range."""
     for name, span in graph.ranges.items():
         yield graph.entries[name], span
@@ -58,13 +58,13 @@ def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
                     *underline(error.text, *error.span, error.reason).splitlines(),
                     f"no version updates to {entry.name} by this range",
                 ),
-                fix=_rewritten(graph, entry, error.fix) or "write a range such as '>=1.0.0 <1.2.0'",
+                fix=_range_edit(graph, entry, error.fix) or "write a range such as '>=1.0.0 <1.2.0'",
                 entry=entry.name,
             )
 
 
-def _rewritten(graph: ChannelGraph, entry: Entry, text: str | None) -> Edit | None:
-    """The range that was probably intended; if it is harmful, the part below the version of its entry."""
+def _range_edit(graph: ChannelGraph, entry: Entry, text: str | None) -> Edit | None:
+    """Return an edit to the intended range; if that is harmful, to its part below the entry's version."""
     if not text:
         return None
     below = cap_range(graph, entry.name, Range.parse(text).intervals)
@@ -78,27 +78,24 @@ def range_panics(graph: ChannelGraph) -> Iterator[Flaw]:
     The parser and opm accept it. OLM's resolver crashes when it evaluates a version that no earlier arm
     matches. Cost: one visit a range.
     """
-    for entry, span in _ranged(graph):
+    for entry, span in _valid_ranges(graph):
         if span.can_panic:
             spans = (~span.intervals).index_ranges(graph.sorted_versions)
             count = sum(end - start for start, end in spans)
-            first = (graph.by_version[i] for i in islice(_places(spans), _MAX_LISTED))
+            first = (graph.by_version[i] for i in islice(_indexes(spans), _MAX_LISTED))
             affected = join_names(first, _MAX_LISTED, total=count)
+            arms = [arm.strip() for arm in span.text.split("||")]
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} crashes OLM: {entry.skip_range!r} has nothing between two ||",
                 because=(f"the resolver dereferences nil when it evaluates {affected}",) if count else (),
-                fix=_rewritten(graph, entry, _without_empty_arms(span.text)),
+                fix=_range_edit(graph, entry, " || ".join(filter(None, arms))),
                 entry=entry.name,
             )
 
 
-def _places(spans: Iterable[tuple[int, int]]) -> Iterator[int]:
+def _indexes(spans: Iterable[tuple[int, int]]) -> Iterator[int]:
     return (i for start, end in spans for i in range(start, end))
-
-
-def _without_empty_arms(text: str) -> str:
-    return " || ".join(arm.strip() for arm in text.split("||") if arm.strip())
 
 
 @channel_rule("EP303", "range-hazard", Severity.WARNING)
@@ -108,23 +105,23 @@ def range_hazard(graph: ChannelGraph) -> Iterator[Flaw]:
     blang/semver ignores one-letter words, treats any x as a wildcard and has no hyphen ranges, without an
     error. Cost: one visit a range.
     """
-    for entry, span in _ranged(graph):
-        if hazards := _misreadings(span):
+    for entry, span in _valid_ranges(graph):
+        if hazards := _misleading_parts(span):
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} is misleading: {hazards[0].message}",
                 because=tuple(h.message for h in hazards[1:]),
-                fix=_rewritten(graph, entry, _meant(span))
+                fix=_range_edit(graph, entry, _without_hazards(span))
                 or f"`everpath range explain '{entry.skip_range}'` shows what it matches",
                 entry=entry.name,
             )
 
 
-def _meant(span: Range) -> str | None:
-    """The range with the fixes of all hazards applied; None if one has no fix."""
+def _without_hazards(span: Range) -> str | None:
+    """Return the range with the fixes of all hazards applied; None if one has no fix."""
     # A range has at most one hazard a character.
     for _ in span.text:
-        hazards = _misreadings(span)
+        hazards = _misleading_parts(span)
         if not hazards:
             return span.text
         if hazards[0].fix is None:
@@ -133,8 +130,8 @@ def _meant(span: Range) -> str | None:
     return None
 
 
-def _misreadings(span: Range) -> list[Hazard]:
-    """Hazards that no other rule reports: empty ranges and crashes have their own rules."""
+def _misleading_parts(span: Range) -> list[Hazard]:
+    """Return hazards that no other rule reports: empty ranges and crashes have their own rules."""
     own = {HazardKind.EMPTY_ARM, HazardKind.NEVER} if span.intervals.is_empty else {HazardKind.EMPTY_ARM}
     return [h for h in span.hazards if h.changes_meaning and h.kind not in own]
 
@@ -146,7 +143,7 @@ def range_includes_self(graph: ChannelGraph) -> Iterator[Flaw]:
     For OLM such an entry is its own successor and up to date, even if another entry should replace it.
     Cost: one comparison a range.
     """
-    for entry, span in _ranged(graph):
+    for entry, span in _valid_ranges(graph):
         version = graph.versions.get(entry.name)
         if version is not None and span.intervals.contains(version):
             yield Flaw(
@@ -165,28 +162,28 @@ def range_includes_newer(graph: ChannelGraph) -> Iterator[Flaw]:
     OLM v0 downgrades the newer version to this one, if no entry nearer to the head is a successor.
     Cost: one binary search a range.
     """
-    for entry, span in _ranged(graph):
-        count, newer = _newer(graph, entry.name, span)
-        if count:
+    for entry, span in _valid_ranges(graph):
+        covered, newer = _newer_entries(graph, entry.name, span)
+        if covered:
             yield Flaw(
                 entry.place.at("skipRange"),
-                f"the skipRange of {entry.name} covers {plural(count, 'newer version')}: {join_names(newer)}"
-                + (" …" if count > len(newer) else ""),
+                f"the skipRange of {entry.name} covers {count(covered, 'newer version')}: {join_names(newer)}"
+                + (" …" if covered > len(newer) else ""),
                 because=tuple(f"{graph.versions[n]} is in {entry.skip_range!r}" for n in newer),
                 fix=cap_range(graph, entry.name),
                 entry=entry.name,
             )
 
 
-def _newer(graph: ChannelGraph, name: str, span: Range) -> tuple[int, list[str]]:
-    """The number of entries above `name` that a range covers, and the first five."""
+def _newer_entries(graph: ChannelGraph, name: str, span: Range) -> tuple[int, list[str]]:
+    """Return the number of entries above `name` that a range covers, and the first five."""
     version = graph.versions.get(name)
     if version is None:
         return 0, []
     above = bisect_right(graph.sorted_versions, version)
     spans = [(max(start, above), end) for start, end in span.intervals.index_ranges(graph.sorted_versions)]
     return sum(max(0, end - start) for start, end in spans), [
-        graph.by_version[i] for i in islice(_places(spans), 5)
+        graph.by_version[i] for i in islice(_indexes(spans), 5)
     ]
 
 
@@ -196,8 +193,8 @@ def range_empty(graph: ChannelGraph) -> Iterator[Flaw]:
 
     `>=1.7.0 <1.7.0` matches none. Cost: one visit a range.
     """
-    for entry, span in _ranged(graph):
-        if span.intervals.is_empty and not _misreadings(span):
+    for entry, span in _valid_ranges(graph):
+        if span.intervals.is_empty and not _misleading_parts(span):
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} matches no version: {entry.skip_range!r}",
@@ -213,8 +210,8 @@ def range_matches_nothing(graph: ChannelGraph) -> Iterator[Flaw]:
     It was perhaps copied from an earlier release, or is for versions that were pruned.
     Cost: one binary search a range.
     """
-    for entry, span in _ranged(graph):
-        covered = _places(span.intervals.index_ranges(graph.sorted_versions))
+    for entry, span in _valid_ranges(graph):
+        covered = _indexes(span.intervals.index_ranges(graph.sorted_versions))
         if not span.intervals.is_empty and all(graph.by_version[i] == entry.name for i in covered):
             yield Flaw(
                 entry.place.at("skipRange"),
@@ -225,7 +222,7 @@ def range_matches_nothing(graph: ChannelGraph) -> Iterator[Flaw]:
 
 
 def _unused_range_fix(graph: ChannelGraph, name: str, span: Range) -> str:
-    """Advice for a range that covers no entry of the channel."""
+    """Return advice for a range that covers no entry of the channel."""
     version, end = graph.versions.get(name), span.intervals.upper_bound
     if graph.package.is_one_release:
         return "no action: only this folder was read, and the releases it covers are in others"
@@ -257,7 +254,7 @@ def range_open_ended(graph: ChannelGraph) -> Iterator[Flaw]:
     Without one it covers all future releases: OLM v0 would downgrade a later version of another channel to
     this entry. Cost: one visit a range.
     """
-    for entry, span in _ranged(graph):
+    for entry, span in _valid_ranges(graph):
         if span.intervals.is_unbounded_above:
             yield Flaw(
                 entry.place.at("skipRange"),

@@ -12,12 +12,12 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Entry
 from everpath.ranges import IntervalSet
 from everpath.resolvers import olm_v0, olm_v1
-from everpath.rules.edits import Edit, next_release_advice, widen_range
 from everpath.rules.findings import Flaw, Severity
+from everpath.rules.fixes.edits import Edit, next_release_advice, widen_range
 from everpath.rules.registry import channel_rule, package_rule
-from everpath.upgrade_paths.hops import last_entries
+from everpath.upgrade_path.hops import last_entries
 from everpath.versions import Version
-from everpath.wording import join_names, plural, skip_clause
+from everpath.wording import count, join_names, skip_clause
 
 #: The number of names listed in a message.
 _MOST_LISTED: Final = 8
@@ -31,11 +31,12 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
     patch, it is a note.
     Cost: each minor's entries and edges once; ranges are queried only for patches not reached yet.
     """
-    minors = ((latest, _missed(graph, latest, patches)) for latest, patches in _minors(graph))
+    minors = ((latest, _missed_patches(graph, latest, patches)) for latest, patches in _minors(graph))
     failing = [(latest, missed) for latest, missed in minors if missed]
     ends = last_entries(olm_v0.next_hops(graph).next, graph.head, graph.entries) if failing else {}
     for latest, missed in failing:
-        passes = all(_is_past(graph, ends[p].name, latest) for p in missed if p in ends)
+        last = [ends[patch].name for patch in missed if patch in ends]
+        passes = all(n in graph.versions and graph.versions[n] >= graph.versions[latest] for n in last)
         yield Flaw(
             graph.entries[latest].place.at("name"),
             f"{join_names(missed)} cannot update to {latest}, the latest patch of the minor version",
@@ -67,19 +68,21 @@ def _minors(graph: ChannelGraph) -> Iterator[tuple[str, list[str]]]:
             yield standing[-1], [n for n in names if n != standing[-1]]
 
 
-def _missed(graph: ChannelGraph, latest: str, patches: list[str]) -> list[str]:
-    """The patches without an upgrade path to the latest one within the minor version."""
+def _missed_patches(graph: ChannelGraph, latest: str, patches: list[str]) -> list[str]:
+    """Return the patches without an upgrade path to the latest one within the minor version."""
     left, reached, waiting = _Unreached(graph, patches), set[str](), [latest]
     while waiting:
         accepted = left.take(graph.entries[waiting.pop()])
         reached.update(accepted)
         waiting += accepted
-    return [n for n in patches if n not in reached and not _comes_after(graph, n, latest)]
-
-
-def _comes_after(graph: ChannelGraph, name: str, latest: str) -> bool:
-    """Whether a patch is above the latest one, which is not skipped, or is its successor."""
-    return graph.versions[name] > graph.versions[latest] or any(graph.edges_between(name, latest))
+    return [
+        name
+        for name in patches
+        if name not in reached
+        # A skipped patch can be above the latest one, and a patch of an equal version can be its successor.
+        and not graph.versions[name] > graph.versions[latest]
+        and not any(graph.edges_between(name, latest))
+    ]
 
 
 class _Unreached:
@@ -114,11 +117,7 @@ class _Unreached:
         return place
 
 
-def _is_past(graph: ChannelGraph, end: str, latest: str) -> bool:
-    return end in graph.versions and graph.versions[end] >= graph.versions[latest]
-
-
-@channel_rule("EP232", "withdrawn-target", Severity.WARNING, policy="v1")
+@channel_rule("EP232", "withdrawn-target", Severity.WARNING, resolver="v1")
 def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
     """OLM installs no skipped release.
 
@@ -131,42 +130,34 @@ def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
         if target in withdrawn:
             arrivals.setdefault(target, []).append(name)
     fresh = olm_v1.new_install(graph)
-    heir = next((name for name in olm_v1.ranking(graph) if name not in withdrawn), None)
+    best = next((name for name in olm_v1.ranking(graph) if name not in withdrawn), None)
     for target, entry in graph.entries.items():
-        who = [f"clusters on {join_names(arrivals[target])}"] if target in arrivals else []
-        who += ["new clusters"] if target == fresh and target in withdrawn else []
-        if who:
-            fix = _avoid_target(graph, target, arrivals.get(target, []), heir)
-            yield _withdrawn(graph, entry, who, fix)
+        where = [f"clusters on {join_names(arrivals[target])}"] if target in arrivals else []
+        where += ["new clusters"] if target == fresh and target in withdrawn else []
+        if where:
+            skippers = [s for s in graph.skippers[target] if s != target]
+            yield Flaw(
+                entry.place.at("name"),
+                f"OLM v1 installs {target} on {' and '.join(where)}, although {skip_clause(skippers)} it",
+                because=tuple(graph.named_edges(target)),
+                fix=_avoid_target(graph, target, arrivals.get(target, []), best),
+                entry=target,
+            )
 
 
-def _avoid_target(graph: ChannelGraph, target: str, who: list[str], heir: str | None) -> str | Edit:
+def _avoid_target(graph: ChannelGraph, target: str, installed: list[str], best: str | None) -> str | Edit:
     """Widen the range of the best release that is not skipped; else make OLM v1 prefer another one."""
-    if heir is not None and olm_v1.ranking(graph)[heir] < olm_v1.ranking(graph)[target]:
-        edit = widen_range(graph, heir, who)
+    if best is not None and olm_v1.ranking(graph)[best] < olm_v1.ranking(graph)[target]:
+        edit = widen_range(graph, best, installed)
         if edit is not None:
             return edit
     release = f"publish a release above {graph.versions.get(target, target)} that skips {target}"
-    is_rendered = not any(bundle.csv for bundle in graph.package.bundles)
-    return (
-        f"deprecate {target} in olm.deprecations, and OLM v1 prefers others; or {release}"
-        if is_rendered
-        else release
-    )
+    if not graph.package.is_rendered:
+        return release
+    return f"deprecate {target} in olm.deprecations, and OLM v1 prefers others; or {release}"
 
 
-def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str], fix: str | Edit) -> Flaw:
-    skippers = [s for s in graph.skippers[entry.name] if s != entry.name]
-    return Flaw(
-        entry.place.at("name"),
-        f"OLM v1 installs {entry.name} on {' and '.join(who)}, although {skip_clause(skippers)} it",
-        because=tuple(graph.named_edges(entry.name)),
-        fix=fix,
-        entry=entry.name,
-    )
-
-
-@channel_rule("EP235", "dependent-target", Severity.WARNING, policy="v1")
+@channel_rule("EP235", "dependent-target", Severity.WARNING, resolver="v1")
 def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
     """No release that OLM v1 updates to depends on other packages or APIs.
 
@@ -174,33 +165,28 @@ def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
     so clusters get no update. If new installs fail as well, it is a note: the package is for OLM v0.
     Cost: one visit a property.
     """
-    refused = {name: kind for name in graph.entries if (kind := _required(graph, name)) is not None}
-    victims: dict[str | None, list[str]] = {name: [] for name in olm_v1.new_installs(graph)}
-    for name, target in olm_v1.next_hops(graph).items() if refused else ():
-        if name not in refused:
-            victims.setdefault(target, []).append(name)
-    for target, kind in refused.items():
-        if target in victims:
-            yield _dependent(graph, target, kind, victims[target])
-
-
-def _required(graph: ChannelGraph, name: str) -> str | None:
-    bundle = graph.bundle(name)
-    return olm_v1.dependency_property(bundle) if bundle is not None else None
-
-
-def _dependent(graph: ChannelGraph, target: str, kind: str, who: list[str]) -> Flaw:
-    lowest = next((name for name in graph.by_version if name in who), target)
-    effect = f"clusters on {join_names(who)} get no update" if who else "a new ClusterExtension fails"
-    release = f"{next_release_advice(graph, lowest)}, without {kind}"
-    return Flaw(
-        graph.entries[target].place.at("name"),
-        f"{effect} under OLM v1: {target} has dependencies, which OLM v1 rejects",
-        because=(f"{target} has the property {kind}", *graph.edges_between(target, lowest)),
-        fix=f"no action if the package is only for OLM v0; else {release}",
-        entry=target,
-        severity=None if who else Severity.NOTE,
-    )
+    bundles = ((name, graph.bundle(name)) for name in graph.entries)
+    kinds = {name: olm_v1.dependency_property(bundle) for name, bundle in bundles if bundle is not None}
+    rejected = {name: kind for name, kind in kinds.items() if kind is not None}
+    installed: dict[str | None, list[str]] = {name: [] for name in olm_v1.new_installs(graph)}
+    for name, target in olm_v1.next_hops(graph).items() if rejected else ():
+        if name not in rejected:
+            installed.setdefault(target, []).append(name)
+    for target, kind in rejected.items():
+        if target not in installed:
+            continue
+        names = installed[target]
+        lowest = next((name for name in graph.by_version if name in names), target)
+        effect = f"clusters on {join_names(names)} get no update" if names else "a new ClusterExtension fails"
+        release = f"{next_release_advice(graph, lowest)}, without {kind}"
+        yield Flaw(
+            graph.entries[target].place.at("name"),
+            f"{effect} under OLM v1: {target} has dependencies, which OLM v1 rejects",
+            because=(f"{target} has the property {kind}", *graph.edges_between(target, lowest)),
+            fix=f"no action if the package is only for OLM v0; else {release}",
+            entry=target,
+            severity=None if names else Severity.NOTE,
+        )
 
 
 @package_rule("EP233", "channel-switch", Severity.NOTE)
@@ -212,12 +198,12 @@ def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
     """
     released = _Released(package)
     for target in package.channels if len(package.channels) > 1 else ():
-        count, first = released.missed_by(target)
-        if count:
+        missed, first = released.missed_by(target)
+        if missed:
             yield Flaw(
                 target.channel.place,
-                f"{plural(count, 'version')} of other channels cannot switch to {target.name}: "
-                f"{join_names(first, _MOST_LISTED, total=count)}",
+                f"{count(missed, 'version')} of other channels cannot switch to {target.name}: "
+                f"{join_names(first, _MOST_LISTED, total=missed)}",
                 fix=_switch_fix(target, released.versions[first[0]]),
                 channel=target.name,
             )
@@ -233,14 +219,6 @@ def _switch_fix(target: ChannelGraph, low: Version) -> str:
     return f"to allow the switch, give {head} the skipRange '{known}>={low} <{own}'"
 
 
-def _uncovered(graph: ChannelGraph) -> IntervalSet:
-    """All versions below the highest of a channel that no range covers."""
-    if not graph.by_version:
-        return IntervalSet()
-    below = IntervalSet.from_comparison("<", graph.versions[graph.by_version[-1]])
-    return below & ~IntervalSet.union(span.intervals for span in graph.ranges.values())
-
-
 class _Released:
     """All entries of a package that have a version, lowest first."""
 
@@ -254,7 +232,11 @@ class _Released:
 
         Cost: its own names and ranges, however many versions there are.
         """
-        uncovered = _uncovered(channel)
+        if not channel.by_version:
+            return 0, []
+        below_highest = IntervalSet.from_comparison("<", channel.versions[channel.by_version[-1]])
+        covered = IntervalSet.union(skip_range.intervals for skip_range in channel.ranges.values())
+        uncovered = below_highest & ~covered
         spans = uncovered.index_ranges(self._sorted)
         known = channel.entries.keys() | channel.replacers.keys() | channel.skippers.keys()
         served = sum(name in self.versions and self.versions[name] in uncovered for name in known)

@@ -9,22 +9,21 @@ from itertools import chain, islice, pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.resolvers import olm_v0, olm_v1, opm
-from everpath.rules.edits import (
+from everpath.rules.findings import Fix, Flaw, Severity
+from everpath.rules.fixes.edits import (
     Edit,
+    FixedWith,
     add_skips,
     cap_range,
     first_accepted_edit,
-    is_worth_trying,
     missing_bundles_advice,
     next_release_advice,
-    remove_edge,
     remove_skip,
     republish_advice,
     set_replaces,
 )
-from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
-from everpath.wording import display_name, join_names
+from everpath.wording import join_names, quote_empty
 
 
 @channel_rule("EP203", "fork", Severity.ERROR)
@@ -42,9 +41,9 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
         place = graph.entries[target].place if target in graph.entries else graph.entries[newest].place
         yield Flaw(
             place,
-            f"{join_names(sorted(rivals))} both replace {display_name(target)}"
+            f"{join_names(sorted(rivals))} both replace {quote_empty(target)}"
             if len(rivals) == 2
-            else f"{join_names(sorted(rivals))} all replace {display_name(target)}",
+            else f"{join_names(sorted(rivals))} all replace {quote_empty(target)}",
             because=tuple(Edge(r, target, EdgeKind.REPLACES) for r in rivals),
             fix=missing_bundles_advice(graph, rivals)
             or _one_line(graph, newest, older)
@@ -54,18 +53,15 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
 
 
 def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None:
-    """The edit that puts the rivals on one replaces chain and keeps the chain of the head."""
+    """Return the edit that puts the rivals on one replaces chain and keeps the chain of the head."""
+    # Each rival replaces the next one; the last one is unchanged.
+    edits = [set_replaces(graph, above, below) for above, below in pairwise([newest, *older])]
+    entries = tuple(entry for edit in edits for entry in edit.entries)
+    in_line = Edit(join_names(edit.text for edit in edits), entries)
     chain = opm.validate_channel(graph).chain
-    in_line = _in_line(graph, [newest, *older])
     if chain and newest not in chain:
         return first_accepted_edit(graph, [in_line])
     return add_skips(graph, newest, older)._replace(fallback=in_line)
-
-
-def _in_line(graph: ChannelGraph, rivals: list[str]) -> Edit:
-    """Each entry replaces the next one; the last one is unchanged."""
-    edits = [set_replaces(graph, above, below) for above, below in pairwise(rivals)]
-    return Edit(join_names(e.text for e in edits), tuple(entry for e in edits for entry in e.entries))
 
 
 @channel_rule("EP209", "several-successors", Severity.NOTE)
@@ -78,37 +74,30 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     v0, v1 = olm_v0.next_hops(graph), olm_v1.next_hops(graph)
     several = {name: count for name, count in graph.successor_counts.items() if count > 1}
-    is_short = is_worth_trying(len(several), graph)
     for name, count in several.items():
         chosen = (v0.next.get(name), v1.get(name))
+        fails_v0 = v0.failure is not None or name in v0.failures
+        choice_v0 = "fails" if fails_v0 else _choice(chosen[0])
         edges = chain(graph.named_edges(name), *(graph.edges_between(c, name) for c in chosen if c))
         yield Flaw(
             graph.entries[name].place.at("name"),
-            f"{name} has {count} successors: OLM v0 {_choice_v0(v0, name)}; OLM v1 {_choice(v1.get(name))}",
+            f"{name} has {count} successors: OLM v0 {choice_v0}; OLM v1 {_choice(chosen[1])}",
             because=tuple(islice(dict.fromkeys(e for e in edges if e.successor != name), 5)),
-            fix=_several_fix(graph, name, v1.get(name) or v0.next.get(name), is_short=is_short),
+            fix=_several_fix(graph, name, chosen[1] or chosen[0]),
             entry=name,
         )
 
 
-def _several_fix(graph: ChannelGraph, name: str, chosen: str | None, *, is_short: bool) -> str | Edit:
-    """Keep the edges, or remove the one that is followed. The removal is tried, so only in short channels."""
+def _several_fix(graph: ChannelGraph, name: str, chosen: str | None) -> str:
+    """Advice about the edge that is followed. It is a note's, so no edit is suggested."""
     kinds = {edge.kind for edge in graph.edges_between(chosen, name)} if chosen else set()
     # OLM v1 needs no edge to an entry of the same version, so there is none to remove.
     if chosen is None or not kinds or EdgeKind.REPLACES in kinds:
         return "no action if this is intended"
-    if first_accepted_edit(graph, [remove_skip(graph, name, [chosen])]) is None:
+    removal = remove_skip(graph, name, [chosen])
+    if EdgeKind.SKIPS in kinds and first_accepted_edit(graph, [removal]) is None:
         return f"no action: opm rejects the channel unless {chosen} skips {name}"
-    leave = f"no action if the update to {chosen} is intended"
-    return (
-        remove_edge(graph, chosen, name)._replace(prefix=f"{leave}; else ", fallback=leave)
-        if is_short
-        else leave
-    )
-
-
-def _choice_v0(hops: olm_v0.ChannelHops, name: str) -> str:
-    return "fails" if hops.failure or name in hops.failures else _choice(hops.next.get(name))
+    return f"no action if the update to {chosen} is intended"
 
 
 def _choice(name: str | None) -> str:
@@ -140,24 +129,19 @@ def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
         )
 
 
-def _align_hops(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) -> str | Edit:
-    """The edit after which both make the same hop; else advice for the next release."""
+def _align_hops(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) -> Fix:
+    """Return the edit after which both make the same hop; else advice for the next release."""
     if v0 is not None and graph.bundle(v0) is None:
-        return f"fixed together with EP401 ({v0})"
+        return FixedWith("EP401", v0)
     if v0 in graph.package.deprecations_by_name("olm.bundle"):
         return f"remove the deprecation of {v0}, which OLM v1 avoids, or {next_release_advice(graph, name)}"
-    if v0 is None or v1 is not None or not _is_lower(graph, v0, name):
+    if v0 is None or v1 is not None or not graph.is_lower(v0, name):
         return next_release_advice(graph, name)
     if any(edge.kind is not EdgeKind.RANGE for edge in graph.edges_between(v0, name)):
         return republish_advice(graph, v0, above=name)
     edit = cap_range(graph, v0)
-    assert edit is not None  # _is_lower has compared its version
+    assert edit is not None  # is_lower has compared its version
     return edit._replace(fallback=next_release_advice(graph, name))
-
-
-def _is_lower(graph: ChannelGraph, one: str, other: str) -> bool:
-    first, second = graph.versions.get(one), graph.versions.get(other)
-    return first is not None and second is not None and first < second
 
 
 @channel_rule("EP219", "head-not-highest", Severity.WARNING)
@@ -185,7 +169,7 @@ def head_not_highest(graph: ChannelGraph) -> Iterator[Flaw]:
 
 
 def _removal_advice(graph: ChannelGraph, name: str) -> str:
-    """How to keep the updates from an entry that is removed from the catalog."""
+    """Return how to keep the updates from an entry that is removed from the catalog."""
     takers = [taker for taker in graph.replacers.get(name, ()) if taker != name]
     if not takers:
         return f"keep its name in the skips of {join_names(graph.skippers.get(name, ()))}"

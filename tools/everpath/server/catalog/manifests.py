@@ -27,7 +27,7 @@ from everpath.server.catalog.temporary_files import BundleManifests
 
 
 def parse_document(text: bytes, place: Place, *, is_json: bool) -> Blob:
-    """Parse the first document of a text. Raises ValueError for a document that opm refuses."""
+    """Parse the first document of a text. Raises ValueError for a document that opm rejects."""
     try:
         return decode_blob(CatalogDocument(place, _parse_value(text, is_json=is_json)))
     except (ParseError, OpmError) as problem:

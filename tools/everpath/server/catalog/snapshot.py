@@ -6,7 +6,7 @@ the snapshot they started with.
 
 from __future__ import annotations
 
-__all__ = ["CatalogSnapshot", "ServedCatalog", "take_snapshot"]
+__all__ = ["CatalogSnapshot", "CurrentSnapshot", "take_snapshot"]
 
 import os
 import sys
@@ -25,7 +25,7 @@ from everpath.loaders.sources import STANDARD_INPUT
 from everpath.model import Place
 from everpath.server.catalog.file_watch import file_state
 from everpath.server.catalog.temporary_files import BundleManifests, CatalogCopy, ManifestCache
-from everpath.server.errors import CatalogRefused
+from everpath.server.errors import CatalogRejected
 from everpath.server.index.cache import RegistryIndexCache
 from everpath.server.index.model import DocumentRange, Index, IndexedPackage
 from everpath.server.index.queries import RegistryQueries
@@ -110,7 +110,7 @@ class CatalogSnapshot:
         return self._manifests.get((package.name, name), load)
 
 
-class ServedCatalog:
+class CurrentSnapshot:
     """The snapshot that is served now. A reload replaces it."""
 
     def __init__(self, snapshot: CatalogSnapshot) -> None:
@@ -122,7 +122,7 @@ def take_snapshot(
 ) -> CatalogSnapshot:
     """Copy the catalog at a path and load or build its index. `thorough` parses every byte, as opm does.
 
-    Raises `UnreadableInput`, and `CatalogRefused` for a catalog that opm would not serve. Cost: a fifth of
+    Raises `UnreadableInput`, and `CatalogRejected` for a catalog that opm would not serve. Cost: a fifth of
     opm's, and much less if the index is cached (not with `thorough`).
     """
     # Before any file is read, so that later changes are detected.
@@ -175,10 +175,10 @@ def _convert_bundles(path: str, copy: CatalogCopy) -> Iterator[str]:
     for package in load(path, thorough=True).catalog.packages:
         try:
             files = migration.migrate_package(package).files
-        except OpmError as refusal:
-            raise CatalogRefused(
-                f"package {package.name} cannot be served: {refusal.message}", hint=refusal.fix
-            ) from refusal
+        except OpmError as error:
+            raise CatalogRejected(
+                f"package {package.name} cannot be served: {error.message}", hint=error.fix
+            ) from error
         name = f"catalog/{package.name}/catalog.json"
         copy.keep(name, files[name])
         yield name

@@ -13,36 +13,36 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from everpath.loaders.fbc.blobs import load_files
 from everpath.model import OpmError
 from everpath.server.address import Address, listen
-from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog
+from everpath.server.catalog.snapshot import CatalogSnapshot, CurrentSnapshot
 from everpath.server.content_api.content import CatalogContent, meta_from_document
 from everpath.server.content_api.http_server import ContentServer
-from everpath.server.errors import CatalogRefused
+from everpath.server.errors import CatalogRejected
 
 
 def build_content(snapshot: CatalogSnapshot, modified: int) -> CatalogContent:
-    """Encode all documents of a snapshot as catalogd does. Raises `CatalogRefused`.
+    """Encode all documents of a snapshot as catalogd does. Raises `CatalogRejected`.
 
     Cost: every document is parsed and encoded.
     """
     try:
         return CatalogContent(map(meta_from_document, load_files(snapshot.files, snapshot.sources)), modified)
-    except OpmError as refusal:
-        location = f"{refusal.place.file}: " if refusal.place.file else ""
-        raise CatalogRefused(
-            f"catalogd would not serve this catalog: {location}{refusal.message}", hint=refusal.fix
-        ) from refusal
+    except OpmError as error:
+        location = f"{error.place.file}: " if error.place.file else ""
+        raise CatalogRejected(
+            f"catalogd would not serve this catalog: {location}{error.message}", hint=error.fix
+        ) from error
 
 
 def content_frontend(
     address: Address, name: str, grace: float
-) -> Callable[[ServedCatalog, Callable[[int], None]], AbstractAsyncContextManager[str]]:
+) -> Callable[[CurrentSnapshot, Callable[[int], None]], AbstractAsyncContextManager[str]]:
     """Return a frontend that serves the catalog under a name and yields the URL of the whole catalog.
 
-    The frontend raises `UsageError` if it cannot listen, and `CatalogRefused`.
+    The frontend raises `UsageError` if it cannot listen, and `CatalogRejected`.
     """
 
     @asynccontextmanager
-    async def frontend(served: ServedCatalog, on_response: Callable[[int], None]) -> AsyncIterator[str]:
+    async def frontend(served: CurrentSnapshot, on_response: Callable[[int], None]) -> AsyncIterator[str]:
         cache = _ContentCache(name, served)
         await asyncio.to_thread(cache.catalogs)
         socket = listen(address)
@@ -58,7 +58,7 @@ def content_frontend(
 class _ContentCache:
     """The content of the served snapshot. The first request after a reload rebuilds it."""
 
-    def __init__(self, name: str, served: ServedCatalog) -> None:
+    def __init__(self, name: str, served: CurrentSnapshot) -> None:
         self._name = name
         self._served = served
         self._lock = threading.Lock()
@@ -66,7 +66,7 @@ class _ContentCache:
         self._content: CatalogContent | None = None
 
     def catalogs(self) -> Mapping[str, CatalogContent]:
-        """Return the content by the name of the catalog. Raises `CatalogRefused` for the first snapshot only.
+        """Return the content by the name of the catalog. Raises CatalogRejected for the first snapshot only.
 
         A large snapshot may turn out to be invalid, because it was not parsed completely. Then the content of
         the previous one is served.
@@ -76,7 +76,7 @@ class _ContentCache:
             if self._content is None or self._snapshot is not snapshot:
                 try:
                     self._content = build_content(snapshot, int(time.time()))
-                except CatalogRefused:
+                except CatalogRejected:
                     if self._content is None:
                         raise
                 self._snapshot = snapshot

@@ -1,4 +1,4 @@
-"""Loads a catalog and builds its index, or refuses the catalog as opm does.
+"""Loads a catalog and builds its index, or rejects it as opm does.
 
 opm parses every byte before it serves. Values of `olm.csv.metadata`, most of a catalog, are needed only by
 calls for single bundles, so they are parsed here only if the catalog is small or the caller wants it
@@ -21,7 +21,7 @@ from everpath.model.builder import CatalogBuilder
 from everpath.opm_render.bundles import CSV_METADATA
 from everpath.resolvers import olm_v0
 from everpath.rules.opm_errors import opm_errors
-from everpath.server.errors import CatalogRefused
+from everpath.server.errors import CatalogRejected
 from everpath.server.index.messages import bundle_message, provided_apis
 from everpath.server.index.model import (
     VALID_NAME,
@@ -46,15 +46,15 @@ _DocumentStarts: TypeAlias = Mapping[str, list[int]]
 def load_index(name: str, inputs: str | list[str], sources: Sources, *, thorough: bool) -> Index:
     """Load a catalog and build its index.
 
-    Raises `UnreadableInput`, and `CatalogRefused` for the first problem that makes opm refuse the catalog.
+    Raises `UnreadableInput`, and `CatalogRejected` for the first problem that makes opm reject the catalog.
     """
     builder = CatalogBuilder()
     load_fbc(inputs, builder, sources, thorough=thorough)
     catalog = builder.build(name)
-    for place, message, fix in _opm_refusals(catalog):
+    for place, message, fix in _serve_errors(catalog):
         location = f"{place.file}: " if place.file else ""
         hint = fix or "`everpath validate-graph` lists all problems with their lines"
-        raise CatalogRefused(
+        raise CatalogRejected(
             f"opm would not serve this catalog: {location}{message}", hint=hint, file=place.file
         )
     starts = _document_starts(catalog)
@@ -67,15 +67,15 @@ def load_index(name: str, inputs: str | list[str], sources: Sources, *, thorough
     )
 
 
-def _opm_refusals(catalog: Catalog) -> Iterator[tuple[Place, str, str | None]]:
-    """Yield place, message and fix of everything that makes `opm serve` refuse the catalog."""
+def _serve_errors(catalog: Catalog) -> Iterator[tuple[Place, str, str | None]]:
+    """Yield place, message and fix of everything that makes `opm serve` reject the catalog."""
     for problem in catalog.problems:
         if problem.kind not in _ACCEPTED_PROBLEMS:
             yield problem.place, problem.message, problem.fix
     for package in catalog.packages:
-        for refusal in opm_errors(package):
-            channel = f"channel {refusal.channel}: " if refusal.channel else ""
-            yield refusal.place, f"package {refusal.package}: {channel}{refusal.message}", refusal.fix
+        for error in opm_errors(package):
+            channel = f"channel {error.channel}: " if error.channel else ""
+            yield error.place, f"package {error.package}: {channel}{error.message}", error.fix
         for bundle in package.bundles:
             if len(list(bundle.properties_of(CSV_METADATA))) > 1:
                 yield (

@@ -15,7 +15,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 from everpath.errors import UsageError
 from everpath.server import registry_pb2 as api
 from everpath.server.address import Address, find_free_address
-from everpath.server.catalog.snapshot import ServedCatalog
+from everpath.server.catalog.snapshot import CurrentSnapshot
 from everpath.server.registry_api.handlers import CallObserver, registry_handlers
 
 #: The health of this service says whether the served catalog is the one on disk.
@@ -76,7 +76,7 @@ class Health(health.aio.HealthServicer):
 
 @asynccontextmanager
 async def run_grpc_server(
-    served: ServedCatalog, address: Address, grace: float, observer: CallObserver, health: Health
+    served: CurrentSnapshot, address: Address, grace: float, observer: CallObserver, health: Health
 ) -> AsyncIterator[Address]:
     """Run the server within the block, and yield its address. Raises UsageError.
 

@@ -15,7 +15,7 @@ from google.protobuf.struct_pb2 import Struct
 
 from everpath.model import Gvk
 from everpath.server import registry_pb2 as api
-from everpath.server.catalog.snapshot import CatalogSnapshot, ServedCatalog
+from everpath.server.catalog.snapshot import CatalogSnapshot, CurrentSnapshot
 from everpath.server.index.queries import NotFound
 
 _Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
@@ -36,7 +36,7 @@ class CallObserver(Protocol):
     def record_call(self, method: str, code: str, seconds: float) -> None: ...
 
 
-def registry_handlers(served: ServedCatalog, observer: CallObserver) -> Iterator[grpc.GenericRpcHandler]:
+def registry_handlers(served: CurrentSnapshot, observer: CallObserver) -> Iterator[grpc.GenericRpcHandler]:
     """Yield a handler for each service of registry.proto."""
     factory = _HandlerFactory(served, observer)
     for service in api.DESCRIPTOR.services_by_name.values():
@@ -61,7 +61,7 @@ def registry_handlers(served: ServedCatalog, observer: CallObserver) -> Iterator
 class _HandlerFactory:
     """Builds the handlers of methods. Errors have opm's codes and messages."""
 
-    def __init__(self, served: ServedCatalog, observer: CallObserver) -> None:
+    def __init__(self, served: CurrentSnapshot, observer: CallObserver) -> None:
         self._served = served
         self._observer = observer
 

@@ -1,0 +1,1 @@
+"""Use cases on a cluster with OLM: install, upgrade, uninstall and the status of operators."""

@@ -1,0 +1,1 @@
+"""Use cases of images: build, push and pull bundles and catalogs."""

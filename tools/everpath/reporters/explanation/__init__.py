@@ -1,0 +1,1 @@
+"""Reporters of `everpath why`."""

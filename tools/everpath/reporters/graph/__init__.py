@@ -1,0 +1,1 @@
+"""Drawings of channels, and graphs as data."""

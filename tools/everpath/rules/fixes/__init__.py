@@ -1,0 +1,1 @@
+"""Suggested fixes: edits of a channel, verified on copies of it."""
